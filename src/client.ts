@@ -1,0 +1,148 @@
+import { setUpTokens } from './client-tokens.ts';
+import { contextOf } from './context.ts';
+import { ConfigurationError } from './errors/base.ts';
+import type { Bucket } from './limits.ts';
+import type { Method, Query, ResolvedOperation } from './operations.ts';
+import { type ClientOptions, resolveOptions, type TunableOptions } from './options.ts';
+import { Audiences } from './resources/audiences.ts';
+import { Auth } from './resources/auth.ts';
+import { readUsage, UsageReports } from './resources/usage.ts';
+import { Webhooks } from './resources/webhooks.ts';
+import { decodeWith, type StandardSchema } from './schemas/standard.ts';
+import type { ApiPromise } from './transport/api-promise.ts';
+import { type Core, createCore } from './transport/core.ts';
+import { createLimiter } from './transport/limiter.ts';
+import type { PathParams } from './transport/request.ts';
+import type { CreateOptions } from './transport/settings.ts';
+import { createTransport, type Transport } from './transport/transport.ts';
+
+/** Options of {@link AudienceClient.request}. */
+export interface FreeRequestOptions extends CreateOptions {
+  /** Values for `{name}` in the path. */
+  readonly params?: PathParams;
+  readonly query?: Query;
+  /** A JSON value or a `FormData`. */
+  readonly body?: unknown;
+  /** Checks `data`: any Standard Schema, such as one of zod. Without one, `data` is `unknown`. */
+  readonly schema?: StandardSchema<unknown>;
+  /** @default 'read' for GET, else 'write' */
+  readonly bucket?: Bucket;
+}
+
+/** Options of clients made by `withOptions`, with the core they share. */
+const derivations = new WeakMap<ClientOptions, Core>();
+
+/**
+ * The client of the service: one for each account and process.
+ *
+ * @example
+ * const client = new AudienceClient({ baseUrl: 'https://api.example.com', token: apiToken(credentials, { store }) });
+ * const audience = await client.audiences.createAndWait({ name: 'Visitors', dataset });
+ */
+export class AudienceClient {
+  /** The credential exchange. */
+  readonly auth: Auth;
+  /** Audiences and their builds. */
+  readonly audiences: Audiences;
+  /** Usage reports and the build budget. */
+  readonly usage: UsageReports;
+  /** Webhook endpoints. */
+  readonly webhooks: Webhooks;
+  readonly #transport: Transport;
+  readonly #core: Core;
+  readonly #options: ClientOptions;
+
+  /** @throws {ConfigurationError} naming the option and the fix. */
+  constructor(options: ClientOptions = {}) {
+    const shared = derivations.get(options);
+    const { settings, redactor, limits } = resolveOptions(options, shared?.redactor);
+    this.#options = options;
+    if (shared) {
+      this.#core = shared;
+      this.#transport = createTransport(shared, settings);
+    } else {
+      const setup = setUpTokens(options, redactor);
+      const limiter = options.limiter ?? createLimiter(limits);
+      const budget = (): Promise<unknown> =>
+        readUsage(this.#transport, {}, { priority: 'background' }, (usage) => usage);
+      this.#core = createCore({ limiter, redactor, tokens: setup.tokens, readUsage: budget });
+      this.#transport = createTransport(this.#core, settings);
+      setup.bind(contextOf(this.#transport));
+    }
+    const waits = { core: this.#core, warn: (message: string): void => settings.logger.warn(message) };
+    this.auth = new Auth(this.#transport);
+    this.audiences = new Audiences(this.#transport, waits);
+    this.usage = new UsageReports(this.#transport);
+    this.webhooks = new Webhooks(this.#transport);
+  }
+
+  /**
+   * Calls any path of the service, with all the rules of the other methods. A POST is repeated
+   * after a doubtful failure only when an `idempotencyKey` is given.
+   *
+   * @example
+   * const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } });
+   */
+  request<T>(
+    method: Method,
+    path: string,
+    options: FreeRequestOptions & { readonly schema: StandardSchema<T> },
+  ): ApiPromise<T>;
+  request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown>;
+  request(method: Method, path: string, options: FreeRequestOptions = {}): ApiPromise<unknown> {
+    const { params, query, body, schema, bucket, ...call } = options;
+    const reads = method === 'GET';
+    const operation: ResolvedOperation = {
+      name: `${method} ${path}`,
+      method,
+      path,
+      bucket: bucket ?? (reads ? 'read' : 'write'),
+      repeat: reads ? 'safe' : call.idempotencyKey === undefined ? 'never' : 'key',
+      startsJob: false,
+      token: 'general',
+      documented: false,
+    };
+    return this.#transport.call<unknown>(operation, {
+      ...(params && { params }),
+      ...(query && { query }),
+      ...(body !== undefined && { body }),
+      ...(!path.startsWith('/') && { invalid: { path: ['must start with "/", below `baseUrl`.'] } }),
+      options: call,
+      decode: schema ? decodeWith(schema) : (data) => data,
+    });
+  }
+
+  /** A client with the same tokens, limits and waits, and other options. */
+  withOptions(options: TunableOptions): AudienceClient {
+    for (const name of OWN_OPTIONS) {
+      if (Object.hasOwn(options, name)) {
+        throw new ConfigurationError(`\`${name}\` cannot be changed by \`withOptions\`: create another client.`);
+      }
+    }
+    const merged: ClientOptions = { ...this.#options, ...options };
+    derivations.set(merged, this.#core);
+    return new AudienceClient(merged);
+  }
+
+  /** Ends every call and wait under way, of clients made by `withOptions`, too; later calls are refused. */
+  close(): Promise<void> {
+    this.#core.close();
+    return Promise.resolve();
+  }
+
+  /** The same as {@link AudienceClient.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** Options that belong to a client for life. */
+const OWN_OPTIONS = [
+  'baseUrl',
+  'allowInsecure',
+  'token',
+  'credentials',
+  'mcpToken',
+  'rateLimits',
+  'limiter',
+] as const satisfies readonly Exclude<keyof ClientOptions, keyof TunableOptions>[];

@@ -1,0 +1,29 @@
+import { resolveOptions } from './options.ts';
+import { createCore } from './transport/core.ts';
+import { createLimiter } from './transport/limiter.ts';
+import { mintToken } from './transport/mint.ts';
+import { clientTokens, type TokenContext } from './transport/tokens.ts';
+import { createTransport, type Transport } from './transport/transport.ts';
+
+/** What a client lends to its token sources. */
+export function contextOf(transport: Transport): TokenContext {
+  return {
+    baseUrl: transport.settings.baseUrl,
+    logger: transport.settings.logger,
+    remember: transport.remember,
+    mint: (operation, credentials) => mintToken(transport, operation, credentials),
+  };
+}
+
+/** A context of its own, for a token source that is used without a client. */
+export function createContext(baseUrl: string): TokenContext {
+  const { settings, redactor, limits } = resolveOptions({ baseUrl });
+  const none = clientTokens('none');
+  const core = createCore({
+    limiter: createLimiter(limits),
+    redactor,
+    tokens: { general: none, mcp: none },
+    readUsage: () => Promise.resolve(undefined),
+  });
+  return contextOf(createTransport(core, settings));
+}

@@ -1,0 +1,118 @@
+/** Every literal `code` an error of this package carries, and what it means. */
+export const ERROR_CODES = {
+  'configuration-invalid': 'An option is missing or wrong; nothing was sent.',
+  'client-closed': 'The client was closed before or during the call.',
+  'token-unavailable': 'The token source failed, so the request could not be authorized.',
+  'connection-failed': 'No complete answer arrived.',
+  'attempt-timeout': 'An attempt took longer than `timeout`.',
+  'deadline-exceeded': 'The whole call took longer than `deadline`.',
+  'api-error': 'The service answered with an error status that has no class of its own.',
+  'authentication-failed': '401: the token or the credentials were refused.',
+  'permission-denied': '403: the token may not do this.',
+  'not-found': '404: no such id for this account.',
+  'not-acceptable': '406: `Accept: application/json` did not reach the service.',
+  'validation-failed': '422, or found before sending (`local`): `errors` names the fields.',
+  conflict: '409: the idempotency key is in use, by another body or by a create still in flight.',
+  'rate-limited': '429: a rate bucket is empty until `retryAt`.',
+  'build-budget-exhausted': '429: the build budget of the organization is spent until `retryAt`.',
+  'server-error': '5xx: the service failed.',
+  'not-an-envelope': 'A success whose body is no envelope: a proxy answered, or the body was cut.',
+  'response-invalid': 'A success whose `data` is not the documented shape.',
+  'redirect-refused': 'The service or a proxy redirected; redirects are never followed.',
+  'job-failed': 'The job ended with a 4xx status (cohorts: 5).',
+  'job-needs-info': 'The job ended at 107; the reason is visible in the console only.',
+  'job-cancelled': 'The lookalike was cancelled (400).',
+  'wait-timeout': 'The wait ended, the job goes on.',
+  'webhook-invalid': 'The delivery is not a genuine one; `reason` says why.',
+  'oauth-failed': 'The authorization server refused; `error` names the reason.',
+  'reauthorization-required': 'The user has to sign in again.',
+} as const;
+
+/** A literal error code; see {@link ERROR_CODES}. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/**
+ * What became of a create that failed:
+ * - `not-sent`: nothing reached the service; safe to repeat, with any key;
+ * - `refused`: the service refused it; nothing was created by this call;
+ * - `unknown`: it may have been created; repeat with the error's `idempotencyKey` to find out;
+ * - `done`: it was created, only the answer could not be read as documented.
+ */
+export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
+
+/** What every failed create tells besides the error itself. */
+export interface CreateDetails {
+  readonly idempotencyKey?: string;
+  readonly outcome?: CreateOutcome;
+}
+
+/** Details that every error may carry. */
+export interface Details extends CreateDetails {
+  readonly cause?: unknown;
+}
+
+type ErrorClass<T> = (abstract new (...args: never) => T) & { readonly className: string };
+
+const BRAND = Symbol.for('audience-activation.error');
+
+function lineage(errorClass: unknown): readonly string[] {
+  const names: string[] = [];
+  for (let at = errorClass; typeof at === 'function' && 'className' in at; at = Object.getPrototypeOf(at)) {
+    names.push(String(at.className));
+  }
+  return names;
+}
+
+/** Base of every error this package throws. Its own properties are exactly the details of its class. */
+export class AudienceError extends Error {
+  /** The class's name, safe from minifiers. */
+  static readonly className: string = 'AudienceError';
+  /** Literal code, one of {@link ERROR_CODES}. */
+  declare readonly code: ErrorCode;
+  /** On a failed create: the key it was sent under. */
+  declare readonly idempotencyKey?: string;
+  /** On a failed create: what became of it. */
+  declare readonly outcome?: CreateOutcome;
+
+  constructor(message: string, details: Details & { readonly code: ErrorCode }) {
+    const { cause, ...own } = details;
+    super(message, cause === undefined ? undefined : { cause });
+    Object.assign(this, own);
+    Object.defineProperty(this, 'name', { value: new.target.className, configurable: true, writable: true });
+    Object.defineProperty(this, BRAND, { value: lineage(new.target) });
+    // Only now does the stack's first line carry the right name.
+    Error.captureStackTrace?.(this, new.target);
+  }
+
+  /**
+   * Whether a value is an error of this class or one below it, also when it comes from another
+   * copy of the package.
+   *
+   * @example
+   * if (RateLimitError.isInstance(error)) console.log(error.retryAt);
+   */
+  static isInstance<T>(this: ErrorClass<T>, value: unknown): value is T {
+    if (!(value instanceof Error) || !(BRAND in value)) return false;
+    return Array.isArray(value[BRAND]) && value[BRAND].includes(this.className);
+  }
+
+  /** Name, message and the class's own properties. */
+  toJSON(): Record<string, unknown> {
+    return Object.fromEntries([['name', this.name], ['message', this.message], ...Object.entries(this)]);
+  }
+}
+
+/** The same error told with more details: one that several calls share is never changed in place. */
+export function withDetails<E extends AudienceError>(error: E, details: CreateDetails, advice: string): E {
+  const message = `${error.message} ${advice}`;
+  return Reflect.construct(error.constructor, [message, { ...error, cause: error.cause, ...details }]);
+}
+
+/** A wrong or missing option, found before any request. The message names the option and the fix. */
+export class ConfigurationError extends AudienceError {
+  static override readonly className: string = 'ConfigurationError';
+  declare readonly code: 'configuration-invalid';
+  constructor(message: string, details: Details = {}) {
+    super(message, { code: 'configuration-invalid', ...details });
+  }
+}

@@ -1,0 +1,52 @@
+import { AudienceError, type Details } from './base.ts';
+
+/** Details of a failed call. */
+export interface CallDetails extends Details {
+  readonly operation: string;
+  readonly attempts: number;
+}
+
+/** No complete answer arrived: refused, cut, reset, no name, no network. */
+export class ConnectionError extends AudienceError {
+  static override readonly className: string = 'ConnectionError';
+  declare readonly code: 'connection-failed' | 'attempt-timeout' | 'deadline-exceeded';
+  /** Operation name, as in the operation table. */
+  declare readonly operation: string;
+  /** Attempts made, this one included. */
+  declare readonly attempts: number;
+  constructor(message: string, details: CallDetails & { readonly code?: ConnectionError['code'] }) {
+    super(message, { code: 'connection-failed', ...details });
+  }
+}
+
+/** An attempt outlasted `timeout`, or the whole call its `deadline`. */
+export class TimeoutError extends ConnectionError {
+  static override readonly className: string = 'TimeoutError';
+  declare readonly code: 'attempt-timeout' | 'deadline-exceeded';
+  constructor(message: string, details: CallDetails & { readonly code: TimeoutError['code'] }) {
+    super(message, details);
+  }
+}
+
+/** A success (or a redirect) that is no envelope, or whose `data` is not the documented shape. */
+export class ResponseError extends AudienceError {
+  static override readonly className: string = 'ResponseError';
+  declare readonly code: 'response-invalid' | 'not-an-envelope' | 'redirect-refused';
+  declare readonly status: number;
+  declare readonly operation: string;
+  /** The answer's text, cut at 2 KiB, secrets removed. */
+  declare readonly body: string;
+  declare readonly requestId?: string;
+  declare readonly attempts: number;
+  constructor(
+    message: string,
+    details: CallDetails & {
+      readonly status: number;
+      readonly body: string;
+      readonly requestId?: string;
+      readonly code?: ResponseError['code'];
+    },
+  ) {
+    super(message, { code: 'response-invalid', ...details });
+  }
+}

@@ -1,0 +1,67 @@
+import { AudienceError } from './base.ts';
+
+/** The kinds of resource whose worker job can be waited for. */
+export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
+
+/** What a {@link JobError} tells about the job. */
+export interface JobErrorDetails {
+  readonly kind: JobKind;
+  readonly id: number;
+  /** The resource as last seen. */
+  readonly resource: unknown;
+}
+
+/** A job ended otherwise than completed. The resource exists; nothing needs repeating to find out. */
+export class JobError extends AudienceError {
+  static override readonly className: string = 'JobError';
+  declare readonly code: 'job-failed' | 'job-needs-info' | 'job-cancelled';
+  declare readonly kind: JobKind;
+  declare readonly id: number;
+  declare readonly resource: unknown;
+  constructor(message: string, details: JobErrorDetails & { readonly code: JobError['code'] }) {
+    super(message, details);
+  }
+}
+
+/** The job ended with a 4xx status; a cohort with 5. */
+export class JobFailedError extends JobError {
+  static override readonly className: string = 'JobFailedError';
+  declare readonly code: 'job-failed';
+  constructor(message: string, details: JobErrorDetails) {
+    super(message, { ...details, code: 'job-failed' });
+  }
+}
+
+/** The job ended at 107 Additional Info; its reason is visible in the console only. */
+export class JobNeedsInfoError extends JobError {
+  static override readonly className: string = 'JobNeedsInfoError';
+  declare readonly code: 'job-needs-info';
+  constructor(message: string, details: JobErrorDetails) {
+    super(message, { ...details, code: 'job-needs-info' });
+  }
+}
+
+/** A lookalike ended at 400, as one that was cancelled while running does. */
+export class JobCancelledError extends JobError {
+  static override readonly className: string = 'JobCancelledError';
+  declare readonly code: 'job-cancelled';
+  constructor(message: string, details: JobErrorDetails) {
+    super(message, { ...details, code: 'job-cancelled' });
+  }
+}
+
+/** A wait's own `timeout` passed. The job goes on; wait again by its id. */
+export class WaitTimeoutError extends AudienceError {
+  static override readonly className: string = 'WaitTimeoutError';
+  declare readonly code: 'wait-timeout';
+  declare readonly kind: JobKind;
+  declare readonly id: number;
+  /** The resource as last seen, if it was. */
+  declare readonly resource?: unknown;
+  constructor(
+    message: string,
+    details: { readonly kind: JobKind; readonly id: number; readonly resource?: unknown; readonly cause?: unknown },
+  ) {
+    super(message, { code: 'wait-timeout', ...details });
+  }
+}

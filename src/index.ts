@@ -1,0 +1,83 @@
+export { AudienceClient, type FreeRequestOptions } from './client.ts';
+export {
+  ApiError,
+  AuthenticationError,
+  BuildBudgetError,
+  ConflictError,
+  type FieldErrors,
+  NotAcceptableError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from './errors/api.ts';
+export { AudienceError, ConfigurationError, type CreateOutcome, ERROR_CODES, type ErrorCode } from './errors/base.ts';
+export { ConnectionError, ResponseError, TimeoutError } from './errors/call.ts';
+export {
+  JobCancelledError,
+  JobError,
+  JobFailedError,
+  type JobKind,
+  JobNeedsInfoError,
+  WaitTimeoutError,
+} from './errors/job.ts';
+export { OAuthError, ReauthorizationRequiredError } from './errors/oauth.ts';
+export { type WebhookRefusal, WebhookVerificationError } from './errors/webhook.ts';
+export { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from './limits.ts';
+export {
+  type Method,
+  type Operation,
+  type OperationName,
+  type OperationOverride,
+  operations,
+  type Query,
+  type Repeat,
+} from './operations.ts';
+export type { ClientOptions, TunableOptions } from './options.ts';
+export type { Audiences, CreateAndWaitOptions } from './resources/audiences.ts';
+export type { Auth, ExpiringToken, Revocation } from './resources/auth.ts';
+export type { ListParams, Page, PagePromise } from './resources/page.ts';
+export type { UsageParams, UsageReports } from './resources/usage.ts';
+export type { Webhooks } from './resources/webhooks.ts';
+export type {
+  AnalysisType,
+  Audience,
+  AudienceCreate,
+  AudienceDataset,
+  Creator,
+  Eligibility,
+  EligibilityNotice,
+  EligibilityReason,
+  OpenUnion,
+  Status,
+} from './schemas/audience.ts';
+export type { StandardSchema } from './schemas/standard.ts';
+export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage.ts';
+export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
+export { apiToken, loginToken, mcpToken, type TokenSourceOptions } from './token-sources.ts';
+export type { ApiPromise, WithResponse } from './transport/api-promise.ts';
+export type { Envelope } from './transport/envelope.ts';
+export type { Priority } from './transport/lane.ts';
+export type { AcquireOptions, RateLimiter } from './transport/limiter.ts';
+export type { LogFields, Logger, LogLevel } from './transport/log.ts';
+export type { IssuedToken } from './transport/mint.ts';
+export type { Backoff } from './transport/retry.ts';
+export type { Fetch, FetchOptions } from './transport/send.ts';
+export type {
+  CreateOptions,
+  Hooks,
+  RequestEvent,
+  RequestOptions,
+  ResponseEvent,
+  RetryEvent,
+} from './transport/settings.ts';
+export {
+  type Credentials,
+  memoryTokenStore,
+  type StoredToken,
+  type TokenInput,
+  type TokenSource,
+  type TokenStore,
+} from './transport/tokens.ts';
+export type { IdLike, UpdateInfo, UpdateSource, WaitOptions, WatchOptions } from './waiting/wait.ts';

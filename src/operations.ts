@@ -1,0 +1,138 @@
+import type { Bucket } from './limits.ts';
+
+/**
+ * When a request of an operation may be sent again:
+ * - `key`: the create honours an idempotency key, so any failure may be repeated under it;
+ * - `safe`: repeating changes nothing;
+ * - `never`: only when the service surely did not act (a 429, or a request that was not sent).
+ */
+export type Repeat = 'key' | 'safe' | 'never';
+
+/** HTTP methods that the service uses. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** One row of the operation table. */
+export interface Operation {
+  readonly method: Method;
+  /** Path below the base URL; `{name}` marks a parameter. */
+  readonly path: string;
+  /** The rate bucket that the request is counted in. */
+  readonly bucket: Bucket;
+  readonly repeat: Repeat;
+  /** Whether the create starts a worker job, which the build budget counts. */
+  readonly startsJob: boolean;
+  /** Which bearer token goes with it; `none` for the credential exchange. */
+  readonly token: 'none' | 'general' | 'mcp';
+  /** Whether the specification shows method and path; otherwise they are assumed. */
+  readonly documented: boolean;
+}
+
+type Row = Omit<Operation, 'method' | 'path'>;
+
+const API = '/api/v2';
+const assumed = { startsJob: false, token: 'general', documented: false } as const;
+const shown = { startsJob: false, token: 'general', documented: true } as const;
+const exchange = { startsJob: false, token: 'none', documented: true } as const;
+
+const read: Row = { ...assumed, bucket: 'read', repeat: 'safe' };
+const create: Row = { ...assumed, bucket: 'write', repeat: 'key' };
+const createJob: Row = { ...create, startsJob: true };
+const change: Row = { ...assumed, bucket: 'write', repeat: 'never' };
+
+const list = (resource: string): Operation => ({ method: 'GET', path: `${API}/${resource}/index`, ...read });
+const get = (resource: string): Operation => ({ method: 'GET', path: `${API}/${resource}/{id}`, ...read });
+const make = (resource: string, row: Row): Operation => ({ method: 'POST', path: `${API}/${resource}/create`, ...row });
+const remove = (resource: string): Operation => ({ method: 'POST', path: `${API}/${resource}/{id}/delete`, ...change });
+const auth = (path: string, row: Pick<Row, 'bucket' | 'repeat'>): Operation => ({
+  method: 'POST',
+  path: `${API}/auth/${path}`,
+  ...exchange,
+  ...row,
+});
+
+/**
+ * Every operation of the service: the one place that says how it is called. Transport, resources
+ * and `docs/assumptions.md` read this table.
+ */
+export const operations = {
+  'auth.login': auth('login', { bucket: 'login', repeat: 'safe' }),
+  'auth.createApiToken': auth('api-token', { bucket: 'mint', repeat: 'never' }),
+  'auth.revokeApiTokens': auth('api-token/revoke', { bucket: 'mint', repeat: 'safe' }),
+  'auth.createMcpToken': auth('mcp-token', { bucket: 'mint', repeat: 'never' }),
+  'auth.revokeMcpTokens': auth('mcp-token/revoke', { bucket: 'mint', repeat: 'safe' }),
+
+  'audiences.create': make('audiences', createJob),
+  'audiences.get': get('audiences'),
+  'audiences.list': list('audiences'),
+  'audiences.delete': remove('audiences'),
+
+  'lookalikes.create': make('lookalikes', createJob),
+  'lookalikes.cancel': { method: 'POST', path: `${API}/lookalikes/{id}/cancel`, ...change },
+  'lookalikes.get': get('audiences'),
+
+  'estimates.create': make('estimates', createJob),
+  'estimates.get': get('estimates'),
+
+  'activations.create': make('activations', createJob),
+  'activations.get': get('activations'),
+  'activations.list': list('activations'),
+  'activations.delete': remove('activations'),
+
+  'cohorts.create': make('cohorts', createJob),
+  'cohorts.get': get('cohorts'),
+  'cohorts.list': list('cohorts'),
+  'cohorts.delete': remove('cohorts'),
+
+  'projects.create': make('projects', create),
+  'projects.get': get('projects'),
+  'projects.list': list('projects'),
+  'projects.delete': remove('projects'),
+
+  'schedules.create': make('schedules', create),
+  'schedules.get': get('schedules'),
+  'schedules.list': list('schedules'),
+  'schedules.delete': remove('schedules'),
+
+  'uploads.reserve': make('uploads', { ...assumed, bucket: 'write', repeat: 'safe' }),
+
+  'webhooks.list': { method: 'GET', path: `${API}/webhooks/index`, ...shown, bucket: 'read', repeat: 'safe' },
+  'usage.get': { method: 'GET', path: `${API}/usage`, ...shown, bucket: 'read', repeat: 'safe' },
+  'reference.list': { method: 'GET', path: `${API}/reference/{dataset}/{name}`, ...read },
+  'mcp.send': { method: 'POST', path: `${API}/mcp`, ...shown, token: 'mcp', bucket: 'mcp', repeat: 'never' },
+} as const satisfies Record<string, Operation>;
+
+/** Name of a row of the operation table, `namespace.method`. */
+export type OperationName = keyof typeof operations;
+
+/** Whether a text names a row of the operation table. */
+export function isOperationName(name: string): name is OperationName {
+  return Object.hasOwn(operations, name);
+}
+
+/** A flat record of query parameters; `undefined` and `null` are left out. */
+export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
+type QueryValue = string | number | boolean | null | undefined;
+
+/**
+ * Adapts one operation to a service that differs from what is assumed. The last three translate
+ * what the SDK sends and receives.
+ */
+export interface OperationOverride {
+  readonly method?: Method;
+  /** Path below the base URL; `{name}` marks a parameter. */
+  readonly path?: string;
+  readonly bucket?: Bucket;
+  readonly repeat?: Repeat;
+  /** From the query the SDK would send to the one to send. */
+  readonly query?: (query: Query) => Query;
+  /** From the JSON body the SDK would send to the one to send. */
+  readonly body?: (body: unknown) => unknown;
+  /** From the received `data` (and whole envelope) to the `data` the SDK expects. */
+  readonly data?: (data: unknown, envelope: unknown) => unknown;
+}
+
+/** An operation with the user's overrides applied; what the transport works with. */
+export interface ResolvedOperation extends Operation, Pick<OperationOverride, 'query' | 'body' | 'data'> {
+  /** The operation's name in the table, or the method and path of a free request. */
+  readonly name: string;
+}

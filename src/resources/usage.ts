@@ -1,0 +1,59 @@
+import type { FieldErrors } from '../errors/api.ts';
+import { EARLIEST_USAGE_MONTH } from '../limits.ts';
+import { decodeOne, type Shape } from '../schemas/decode.ts';
+import { type BuildBudget, type Usage, usageSchema } from '../schemas/usage.ts';
+import type { ApiPromise } from '../transport/api-promise.ts';
+import type { CallOptions, RequestOptions } from '../transport/settings.ts';
+import type { Transport } from '../transport/transport.ts';
+
+/** Query of a usage report. */
+export interface UsageParams {
+  /** `YYYY-MM` (assumed form), from 2020-01. @default the current month in UTC */
+  readonly yearmonth?: string;
+}
+
+const shape: Shape<Usage> = { schema: usageSchema };
+const decodeUsage = decodeOne(shape);
+const DAY = 86_400_000;
+
+const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
+
+/** A month that the service certainly rejects; another form than `YYYY-MM` may be right there. */
+function monthErrors(yearmonth: string, now: number): FieldErrors {
+  if (!/^\d{4}-\d{2}$/.test(yearmonth)) return {};
+  if (yearmonth < EARLIEST_USAGE_MONTH) return { yearmonth: [`must not be before ${EARLIEST_USAGE_MONTH}.`] };
+  return yearmonth > monthOf(now + DAY) ? { yearmonth: ['must not be in the future.'] } : {};
+}
+
+/** One month's usage report, or a part of it. */
+export function readUsage<T>(
+  transport: Transport,
+  { yearmonth = monthOf(Date.now()) }: UsageParams,
+  options: CallOptions,
+  part: (usage: Usage) => T,
+): ApiPromise<T> {
+  return transport.call('usage.get', {
+    query: { yearmonth },
+    options,
+    invalid: monthErrors(yearmonth, Date.now()),
+    decode: async (data, context) => part(await decodeUsage(data, context)),
+  });
+}
+
+/** Usage reports, the build budget among them. */
+export class UsageReports {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The report of one month. */
+  get(params: UsageParams = {}, options: RequestOptions = {}): ApiPromise<Usage> {
+    return readUsage(this.#transport, params, options, (usage) => usage);
+  }
+
+  /** How many job-starting creates the organization has left in this hour and day. */
+  buildBudget(options: RequestOptions = {}): ApiPromise<BuildBudget> {
+    return readUsage(this.#transport, {}, options, (usage) => usage.build_budget);
+  }
+}

@@ -1,0 +1,20 @@
+import { decodeList, type Shape } from '../schemas/decode.ts';
+import { type WebhookEndpoint, webhookEndpointSchema } from '../schemas/webhook-endpoint.ts';
+import type { ApiPromise } from '../transport/api-promise.ts';
+import type { RequestOptions } from '../transport/settings.ts';
+import type { Transport } from '../transport/transport.ts';
+
+const shape: Shape<WebhookEndpoint> = { schema: webhookEndpointSchema };
+
+/** Webhook endpoints; they are registered in the console, the API only lists them. */
+export class Webhooks {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The company's endpoints, newest first. Not paged. */
+  list(options: RequestOptions = {}): ApiPromise<WebhookEndpoint[]> {
+    return this.#transport.call('webhooks.list', { options, decode: decodeList(shape) });
+  }
+}

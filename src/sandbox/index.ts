@@ -1,0 +1,121 @@
+import { createApp } from './app.ts';
+import { wireTime } from './clock.ts';
+import { type Listening, type ListenOptions, listen } from './listen.ts';
+import { createService, issueToken, openAccount, revokeTokens, type SandboxOptions, type Service } from './service.ts';
+import type { AccountRecord, LogEntry, TokenKind } from './state.ts';
+
+export type { ClockMode } from './clock.ts';
+export type { JobInfo, JobOptions } from './jobs.ts';
+export type { SandboxLimits, WindowLimit } from './limits.ts';
+export type { Listening, ListenOptions, LogEntry, SandboxOptions, TokenKind };
+
+/** An account, with what its owner can do in the console. */
+export interface SandboxAccount {
+  readonly email: string;
+  readonly password: string;
+  /** Issues a token as the credential exchange does, without a request. */
+  token(kind: TokenKind): string;
+  /** Sets a new password, which ends every token. */
+  changePassword(password: string): void;
+  /** Ends the login token. */
+  logout(): void;
+}
+
+/** The service on this machine. */
+export interface Sandbox {
+  /** Answers one request, in process. */
+  fetch(request: Request): Promise<Response>;
+  /** Serves it over HTTP on loopback. */
+  listen(options?: ListenOptions): Promise<Listening>;
+  /** Moves a manual clock forward; everything due runs in order. Milliseconds. */
+  advance(ms: number): Promise<void>;
+  /** The sandbox's time in milliseconds since 1970. */
+  now(): number;
+  readonly accounts: {
+    create(input: { email: string; password: string; company?: string }): SandboxAccount;
+  };
+  readonly webhooks: {
+    /** Registers an endpoint for an account's company, as the console does. */
+    create(input: { account: SandboxAccount; name: string; url: string; events: readonly string[] }): { id: number };
+  };
+  readonly jobs: {
+    /** Ends a running job now, at the given status id. */
+    finish(kind: 'audience', id: number, status: number): void;
+  };
+  /** Every request so far, oldest first. */
+  readonly log: readonly LogEntry[];
+}
+
+/**
+ * Starts the service on this machine, empty.
+ *
+ * @example
+ * const sandbox = createSandbox({ clock: 'manual' });
+ * const account = sandbox.accounts.create({ email: 'me@example.com', password: 'secret' });
+ * const client = new AudienceClient({ baseUrl: 'http://localhost', token: account.token('api'), fetch: (q, i) => sandbox.fetch(new Request(q, i)) });
+ */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  const service = createService(options);
+  const app = createApp(service);
+  const fetch = async (request: Request): Promise<Response> => app.fetch(request);
+  const records = new WeakMap<SandboxAccount, AccountRecord>();
+  return {
+    fetch,
+    listen: (where = {}) => listen(fetch, where),
+    advance: async (ms) => service.clock.advance(ms),
+    now: () => service.clock.now(),
+    accounts: {
+      create({ email, password, company = 'Example Company' }) {
+        const record = openAccount(service, { email, password, company });
+        const account = consoleOf(service, record);
+        records.set(account, record);
+        return account;
+      },
+    },
+    webhooks: {
+      create({ account, ...endpoint }) {
+        const record = records.get(account);
+        if (!record) throw new Error('The account is not one of this sandbox.');
+        return addEndpoint(service, record, endpoint);
+      },
+    },
+    jobs: { finish: service.jobs.finish },
+    log: service.state.log,
+  };
+}
+
+function consoleOf(service: Service, record: AccountRecord): SandboxAccount {
+  return {
+    email: record.email,
+    get password() {
+      return record.password;
+    },
+    token: (kind) => issueToken(service, record, kind).value,
+    changePassword(password) {
+      record.password = password;
+      revokeTokens(service, record);
+    },
+    logout() {
+      revokeTokens(service, record, 'login');
+    },
+  };
+}
+
+function addEndpoint(
+  { state, clock }: Service,
+  { company }: AccountRecord,
+  endpoint: { name: string; url: string; events: readonly string[] },
+): { id: number } {
+  const now = wireTime(clock.now());
+  const id = state.nextId++;
+  company.endpoints.push({
+    id,
+    ...endpoint,
+    schema_version: 1,
+    is_active: true,
+    last_delivery_at: null,
+    created_at: now,
+    updated_at: now,
+  });
+  return { id };
+}

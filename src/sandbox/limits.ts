@@ -1,0 +1,81 @@
+/** A limit as the service keeps it: so many in any one interval. Milliseconds. */
+export interface WindowLimit {
+  readonly limit: number;
+  readonly interval: number;
+}
+
+/** Every limit of the sandbox, for options that change one. */
+export interface SandboxLimits {
+  readonly read: WindowLimit;
+  readonly write: WindowLimit;
+  readonly mcp: WindowLimit;
+  readonly login: WindowLimit;
+  readonly mint: WindowLimit;
+  readonly buildsPerHour: number;
+  readonly buildsPerDay: number;
+  readonly activeTokens: number;
+}
+
+const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** The service's own numbers (specification, "Limits"). */
+export const SERVICE_LIMITS: SandboxLimits = {
+  read: { limit: 120, interval: MINUTE },
+  write: { limit: 30, interval: MINUTE },
+  mcp: { limit: 120, interval: MINUTE },
+  login: { limit: 180, interval: MINUTE },
+  mint: { limit: 10, interval: MINUTE },
+  buildsPerHour: 60,
+  buildsPerDay: 300,
+  activeTokens: 10,
+};
+
+/** API and MCP token lifetime ("Authentication"). */
+export const TOKEN_LIFETIME = 365 * DAY;
+
+/** Replay window of an idempotency key ("Other limits"). */
+export const REPLAY_WINDOW = 24 * HOUR;
+
+/** Cap of `per_page` on resource lists, and its default ("Pagination"). */
+export const PAGE_CAP = 100;
+export const PAGE_DEFAULT = 25;
+
+/** How far a WebDomain dataset may look back, in days ("Other limits"). */
+export const LOOKBACK_DAYS = 45;
+
+/** First month with a usage report ("Other limits"). */
+export const FIRST_USAGE_MONTH = '2020-01';
+
+/** A sliding log: exact in every window, whatever its phase. */
+export interface SlidingLog {
+  /** Counts one at `now`; otherwise tells how many milliseconds until one fits. */
+  take(now: number): number;
+  /** Milliseconds until one fits, without counting. */
+  wait(now: number): number;
+  count(now: number): number;
+}
+
+/** A log for one limit. */
+export function createSlidingLog({ limit, interval }: WindowLimit): SlidingLog {
+  const times: number[] = [];
+  const wait = (now: number): number => {
+    while (times[0] !== undefined && times[0] <= now - interval) times.shift();
+    if (times.length < limit) return 0;
+    const freeing = times[times.length - limit];
+    return freeing === undefined ? interval : freeing + interval - now;
+  };
+  return {
+    wait,
+    take(now) {
+      const left = wait(now);
+      if (left === 0) times.push(now);
+      return left;
+    },
+    count(now) {
+      wait(now);
+      return times.length;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Audience } from '../schemas/audience.ts';
+import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
+import type { SlidingLog } from './limits.ts';
+
+/** Kinds of bearer token that the credential exchange issues. */
+export type TokenKind = 'login' | 'api' | 'mcp';
+
+/** A token as the service knows it. */
+export interface Token {
+  readonly value: string;
+  readonly kind: TokenKind;
+  readonly accountId: number;
+  /** Milliseconds; login tokens have no known lifetime. */
+  readonly expiresAt: number;
+}
+
+/** What is remembered under an idempotency key. */
+export interface Replay {
+  readonly operation: string;
+  /** Body bytes as text; unknown while the first request is still arriving. */
+  body: string | undefined;
+  /** The stored response; unknown while the create is in flight. */
+  response: { readonly status: number; readonly text: string } | undefined;
+  readonly expiresAt: number;
+}
+
+/** An organization: its build budget and webhook endpoints. */
+export interface Company {
+  readonly id: number;
+  readonly name: string;
+  readonly hour: SlidingLog;
+  readonly day: SlidingLog;
+  readonly endpoints: Mutable<WebhookEndpoint>[];
+}
+
+/** Someone who can log in. */
+export interface AccountRecord {
+  readonly id: number;
+  readonly email: string;
+  password: string;
+  readonly company: Company;
+  readonly audiences: Map<number, Mutable<Audience>>;
+  readonly replays: Map<string, Replay>;
+}
+
+/** A resource that the service itself may change. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** One request in the sandbox's log. Never a token or a body. */
+export interface LogEntry {
+  /** Sandbox time, RFC 3339 UTC. */
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** Email of the account whose token or credentials came with it. */
+  readonly account?: string;
+  /** Whether an idempotency key was answered with its stored response. */
+  readonly replayed?: boolean;
+}
+
+/** Everything the service knows. */
+export interface State {
+  readonly accounts: Map<string, AccountRecord>;
+  readonly companies: Map<string, Company>;
+  readonly tokens: Map<string, Token>;
+  /** Rate buckets by name and token or address. */
+  readonly buckets: Map<string, SlidingLog>;
+  readonly log: LogEntry[];
+  nextId: number;
+}
+
+/** A service that nobody has used yet. */
+export function createState(): State {
+  return { accounts: new Map(), companies: new Map(), tokens: new Map(), buckets: new Map(), log: [], nextId: 1 };
+}

@@ -1,0 +1,122 @@
+import * as z from 'zod/mini';
+import type { JsonObject } from '../transport/envelope.ts';
+
+/** A text with known values that may grow. */
+export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
+
+/** Lifecycle status. Known ids: 104 Completed, 105 DataStreaming, 107 Additional Info, 4xx errors. */
+export interface Status {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** Who created a resource. */
+export interface Creator {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** Kinds of dataset that the specification names. */
+export type AnalysisType = OpenUnion<'WebDomain' | 'AffinityTransactions'>;
+
+/** One dataset of an audience. */
+export interface AudienceDataset {
+  readonly analysis_type: AnalysisType;
+  /** `YYYY-MM-DD`; for `WebDomain` at most 45 days back. */
+  readonly start_date: string;
+  /** `YYYY-MM-DD`. */
+  readonly end_date: string;
+}
+
+/** Why an audience may not be activated. */
+export interface EligibilityReason {
+  readonly code: OpenUnion<'affinity_device_coverage'>;
+  readonly [more: string]: unknown;
+}
+
+/** What limits an activation without blocking it. */
+export interface EligibilityNotice {
+  readonly code: OpenUnion<'audience_expired'>;
+  /** Identifier kinds that cannot be delivered, such as `MAID` and `IP`. */
+  readonly blocks_identifiers: readonly OpenUnion<'MAID' | 'IP'>[];
+  readonly [more: string]: unknown;
+}
+
+/** Whether and how an audience may be activated. */
+export interface Eligibility {
+  readonly allowed: boolean;
+  readonly reasons: readonly EligibilityReason[];
+  readonly notices: readonly EligibilityNotice[];
+  readonly metrics: {
+    readonly unique_eids: number;
+    readonly unique_scids: number | null;
+    readonly eid_scid_ratio: number | null;
+    readonly is_affinity: boolean;
+  };
+}
+
+/** An audience, or the result of a lookalike ("Audience object"). Timestamps are `Y-m-d H:i:s`. */
+export interface Audience {
+  readonly id: number;
+  readonly name: string;
+  readonly status: Status;
+  readonly is_cohort: boolean;
+  /** `true` for lookalike results. */
+  readonly is_lookalike: boolean;
+  readonly results_count: number;
+  /** The service sends `1` or `false`; here always a boolean. */
+  readonly is_activation_allowed: boolean;
+  readonly eligibility: Eligibility;
+  readonly source_audience: JsonObject | null;
+  readonly created_by: Creator;
+  readonly project: JsonObject | null;
+  readonly operator: JsonObject | null;
+  readonly dataset: readonly AudienceDataset[];
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly [more: string]: unknown;
+}
+
+/** What an audience is built from. The specification shows no body; these fields are assumed, others pass through. */
+export interface AudienceCreate {
+  readonly name?: string;
+  readonly project_id?: number;
+  readonly dataset?: readonly AudienceDataset[];
+  readonly filters?: unknown;
+  readonly [more: string]: unknown;
+}
+
+const open = z.nullable(z.record(z.string(), z.unknown()));
+
+const dataset = z.looseObject({ analysis_type: z.string(), start_date: z.string(), end_date: z.string() });
+
+const eligibility = z.looseObject({
+  allowed: z.boolean(),
+  reasons: z.array(z.looseObject({ code: z.string() })),
+  notices: z.array(z.looseObject({ code: z.string(), blocks_identifiers: z.array(z.string()) })),
+  metrics: z.looseObject({
+    unique_eids: z.int(),
+    unique_scids: z.nullable(z.int()),
+    eid_scid_ratio: z.nullable(z.number()),
+    is_affinity: z.boolean(),
+  }),
+});
+
+/** Shape of {@link Audience} after `is_activation_allowed` became a boolean. */
+export const audienceSchema = z.looseObject({
+  id: z.int(),
+  name: z.string(),
+  status: z.looseObject({ id: z.int(), name: z.string() }),
+  is_cohort: z.boolean(),
+  is_lookalike: z.boolean(),
+  results_count: z.int(),
+  is_activation_allowed: z.boolean(),
+  eligibility,
+  source_audience: open,
+  created_by: z.looseObject({ name: z.string(), email: z.string() }),
+  project: open,
+  operator: open,
+  dataset: z.array(dataset),
+  created_at: z.string(),
+  updated_at: z.string(),
+});

@@ -1,0 +1,60 @@
+import type { ZodMiniType } from 'zod/mini';
+import { isObject, type JsonObject } from '../transport/envelope.ts';
+import type { Decode, DecodeContext } from '../transport/transport.ts';
+
+/** Fields without which a resource cannot be used or waited for: strict in both modes. */
+const ESSENTIAL: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
+
+/** A wire object's shape, and what to mend in it before the shape is checked. */
+export interface Shape<T> {
+  readonly schema: ZodMiniType;
+  readonly mend?: (wire: JsonObject) => JsonObject;
+  /** Carries the public type; never set. */
+  readonly type?: T;
+}
+
+/** Whether a value may be used as `T`: as documented, or, in lenient mode, with odd fields that are logged. */
+function usable<T>(value: unknown, shape: Shape<T>, context: DecodeContext): value is T {
+  const result = shape.schema.safeParse(value);
+  for (const { path, message } of result.error?.issues ?? []) {
+    const field = path.map(String).join('.');
+    if (context.validation === 'strict' || ESSENTIAL.has(field)) {
+      throw context.fail(`\`data\` is not as documented: ${field || 'it'}: ${message}`);
+    }
+    context.warn(path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.'), message);
+  }
+  return true;
+}
+
+/** One object of a shape. */
+function decodeObject<T>(value: unknown, shape: Shape<T>, context: DecodeContext): T {
+  if (!isObject(value)) throw context.fail(`\`data\` holds ${nameOf(value)} where an object is due`);
+  const mended: unknown = shape.mend ? shape.mend(value) : value;
+  if (usable(mended, shape, context)) return mended;
+  throw context.fail('`data` is not as documented');
+}
+
+function nameOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}
+
+/** The `data` of a single resource: an object, or the one-element array of the service's GETs. */
+export function decodeOne<T>(shape: Shape<T>): Decode<T> {
+  return (data, context) => {
+    if (!Array.isArray(data)) return decodeObject(data, shape, context);
+    if (data.length === 1) return decodeObject(data[0], shape, context);
+    throw context.fail(`\`data\` holds ${data.length} elements where one is due`);
+  };
+}
+
+/** The `data` of a list. */
+export function decodeList<T>(shape: Shape<T>): Decode<T[]> {
+  return (data, context) => {
+    if (!Array.isArray(data)) throw context.fail(`\`data\` is ${nameOf(data)} where a list is due`);
+    return data.map((row) => decodeObject(row, shape, context));
+  };
+}
+
+/** For operations whose `data` says nothing. */
+export const decodeNothing: Decode<void> = () => undefined;

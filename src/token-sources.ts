@@ -1,0 +1,162 @@
+import { createContext } from './context.ts';
+import { ValidationError } from './errors/api.ts';
+import { ConfigurationError } from './errors/base.ts';
+import {
+  type BoundTokenSource,
+  bindSource,
+  type Credentials,
+  type Mint,
+  type StoredToken,
+  singleFlight,
+  type TokenContext,
+  type TokenSource,
+  type TokenStore,
+} from './transport/tokens.ts';
+
+/** Where a token source keeps its token, and which service it asks when no client lends it one. */
+export interface TokenSourceOptions {
+  /** Keeps the token between process starts: ten live ones at most is a rule of the service. */
+  readonly store: TokenStore;
+  /** Only needed to use the source without a client. */
+  readonly baseUrl?: string;
+}
+
+/** A stored token is renewed this long before it expires. Milliseconds. */
+const RENEW_BEFORE = 7 * 24 * 3_600_000;
+
+/**
+ * A long-lived API token, minted once and kept in a store: the right choice for backends. Logins
+ * elsewhere do not end it.
+ *
+ * @example
+ * new AudienceClient({ baseUrl, token: apiToken({ email, password }, { store }) });
+ */
+export function apiToken(credentials: Credentials, options: TokenSourceOptions): TokenSource {
+  return storedSource('auth.createApiToken', credentials, options);
+}
+
+/** As {@link apiToken}, of scope `mcp`: valid on the MCP endpoint only. */
+export function mcpToken(credentials: Credentials, options: TokenSourceOptions): TokenSource {
+  return storedSource('auth.createMcpToken', credentials, options);
+}
+
+/**
+ * A login token, for scripts with an account of their own: each login ends every other login of the
+ * account. Renewed by a new login after a 401.
+ */
+export function loginToken(credentials: Credentials): TokenSource {
+  const link = createLink(credentials, undefined);
+  const shared = singleFlight<string>();
+  let current: string | undefined;
+  return bound(link, ({ rejected, signal }) => {
+    if (current !== undefined && current !== rejected) return Promise.resolve(current);
+    return shared(async () => {
+      const { token } = await link.context().mint('auth.login', credentials);
+      current = token;
+      return token;
+    }, signal);
+  });
+}
+
+/** The service a source renews at: its own `baseUrl`, or the one of the client it is given to. */
+interface Link {
+  context(): TokenContext;
+  bind(context: TokenContext): void;
+}
+
+function createLink(credentials: Credentials, baseUrl: string | undefined): Link {
+  let own: TokenContext | undefined;
+  return {
+    context() {
+      own ??= baseUrl === undefined ? undefined : createContext(baseUrl);
+      if (own) return own;
+      throw new ConfigurationError('This token source needs `baseUrl`, or a client that it is given to as `token`.');
+    },
+    bind(context) {
+      context.remember(credentials.password);
+      if (baseUrl === undefined && own && own.baseUrl !== context.baseUrl) {
+        throw new ConfigurationError(
+          `One token source cannot serve two services (${own.baseUrl} and ${context.baseUrl}): create one for each client.`,
+        );
+      }
+      if (baseUrl === undefined) own ??= context;
+    },
+  };
+}
+
+function bound(link: Link, get: TokenSource['get']): BoundTokenSource {
+  return { get, [bindSource]: link.bind };
+}
+
+function storedSource(operation: Mint, credentials: Credentials, { store, baseUrl }: TokenSourceOptions): TokenSource {
+  const link = createLink(credentials, baseUrl);
+  const shared = singleFlight<string>();
+  let current: StoredToken | undefined;
+
+  async function obtain(rejected: string | undefined): Promise<string> {
+    current = await store.withLock(async () => {
+      const stored = await loadToken(store, link.context());
+      if (stored && stored.token !== rejected && !renewalDue(stored)) return stored;
+      return renew(stored?.token === rejected ? undefined : stored);
+    });
+    link.context().remember(current.token);
+    return current.token;
+  }
+
+  async function renew(stillValid: StoredToken | undefined): Promise<StoredToken> {
+    const { mint, logger } = link.context();
+    try {
+      const fresh = await mint(operation, credentials);
+      await saveToken(store, fresh, link.context());
+      return fresh;
+    } catch (error) {
+      if (stillValid && !expired(stillValid)) {
+        logger.warn(`${operation} failed; the present token is used until it expires: ${messageOf(error)}`);
+        return stillValid;
+      }
+      throw atCap(error, operation);
+    }
+  }
+
+  return bound(link, ({ rejected, signal }) => {
+    if (current && current.token !== rejected && !renewalDue(current)) return Promise.resolve(current.token);
+    return shared(() => obtain(rejected), signal);
+  });
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function loadToken(store: TokenStore, { logger }: TokenContext): Promise<StoredToken | undefined> {
+  try {
+    const stored = await store.load();
+    return typeof stored?.token === 'string' && stored.token !== '' ? stored : undefined;
+  } catch (error) {
+    logger.warn(`The token store cannot be read; a new token is minted: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+/** A token that cannot be saved still works; the next start will mint again. */
+async function saveToken(store: TokenStore, token: StoredToken, { logger }: TokenContext): Promise<void> {
+  try {
+    await store.save(token);
+  } catch (error) {
+    logger.warn(`The token store cannot be written; the token is kept in memory only: ${messageOf(error)}`);
+  }
+}
+
+function timeLeft({ expiresAt }: StoredToken): number {
+  const at = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt);
+  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at - Date.now();
+}
+
+const expired = (token: StoredToken): boolean => timeLeft(token) <= 0;
+const renewalDue = (token: StoredToken): boolean => timeLeft(token) <= RENEW_BEFORE;
+
+/** At the cap of ten live tokens, the error says how to get out of it. */
+function atCap(error: unknown, operation: Mint): unknown {
+  if (!ValidationError.isInstance(error) || error.local) return error;
+  const revoke = operation === 'auth.createMcpToken' ? 'revokeMcpTokens' : 'revokeApiTokens';
+  const message = `${error.message} If ten tokens are live already: \`client.auth.${revoke}(credentials)\` revokes all of them, the console one by one. Keep the token in a store that outlives the process.`;
+  return new ValidationError(message, { ...error, cause: error.cause });
+}

@@ -1,0 +1,53 @@
+import { AudienceError } from '../errors/base.ts';
+import { type BudgetGate, createBudgetGate } from './budget.ts';
+import type { RateLimiter } from './limiter.ts';
+import type { Redactor } from './redact.ts';
+import { type SignalScope, signalScope } from './signal.ts';
+import type { ClientTokens } from './tokens.ts';
+
+/** What a client shares with those derived from it by `withOptions`. */
+export interface Core {
+  readonly limiter: RateLimiter;
+  readonly budget: BudgetGate;
+  readonly redactor: Redactor;
+  readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
+  /** A signal for one call: follows the caller's, and aborts when the client is closed. */
+  open(parent: AbortSignal | undefined, ms: number, reason: () => unknown): SignalScope;
+  /** Ends every call and wait under way; later ones are refused. */
+  close(): void;
+}
+
+/** What a core is made of. */
+export interface CoreParts extends Pick<Core, 'limiter' | 'redactor' | 'tokens'> {
+  readUsage(): Promise<unknown>;
+}
+
+const closedError = (): AudienceError =>
+  new AudienceError('The client is closed. Create a new one, or close it later.', { code: 'client-closed' });
+
+/** A core with nothing under way. */
+export function createCore({ readUsage, ...parts }: CoreParts): Core {
+  const scopes = new Set<SignalScope>();
+  let closed = false;
+  return {
+    ...parts,
+    budget: createBudgetGate(readUsage),
+    open(parent, ms, reason) {
+      if (closed) throw closedError();
+      const scope = signalScope(parent, ms, reason);
+      const tracked: SignalScope = {
+        ...scope,
+        dispose() {
+          scopes.delete(tracked);
+          scope.dispose();
+        },
+      };
+      scopes.add(tracked);
+      return tracked;
+    },
+    close() {
+      closed = true;
+      for (const scope of scopes) scope.abort(closedError());
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** The service's response envelope ("Response envelope"). */
+export interface Envelope {
+  readonly status: 'success' | 'error';
+  /** Mirrors the HTTP status. */
+  readonly code: number;
+  /** Human-readable; log it, but branch on `status` and `code`. */
+  readonly message: string;
+  /** The payload; absent where there is none. */
+  readonly data?: unknown;
+  /** On a 422: messages for each invalid field. */
+  readonly errors?: unknown;
+}
+
+/** A JSON object, its fields not yet known. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether a decoded JSON value is an object (no list, no `null`). */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A JSON text's value, or `undefined` when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isEnvelope(value: unknown): value is Envelope & JsonObject {
+  return (
+    isObject(value) &&
+    (value.status === 'success' || value.status === 'error') &&
+    Number.isInteger(value.code) &&
+    typeof value.message === 'string'
+  );
+}
+
+/** The envelope in an answer's text, or what the text is instead. */
+export function readEnvelope(text: string): { readonly envelope: Envelope } | { readonly problem: string } {
+  const value = parseJson(text);
+  if (isEnvelope(value)) return { envelope: value };
+  return { problem: problemOf(text, value) };
+}
+
+function problemOf(text: string, value: unknown): string {
+  if (text.trim() === '') return 'the body is empty';
+  if (value === undefined) {
+    return /^\s*</.test(text) ? 'the body is HTML or XML, as from a proxy' : 'the body is not complete JSON';
+  }
+  if (Array.isArray(value)) return 'the body is a list instead of an envelope';
+  if (!isObject(value)) return `the body is ${value === null ? 'null' : `a ${typeof value}`} instead of an envelope`;
+  return 'the body lacks the envelope: `status` "success" or "error", an integer `code`, and `message`';
+}
+
+/** Field errors of a 422 in one shape, whatever the body holds. */
+export function readFieldErrors(body: unknown): Record<string, string[]> {
+  const errors = isObject(body) ? body.errors : undefined;
+  if (!isObject(errors)) return {};
+  const entries = Object.entries(errors).map(([field, messages]): [string, string[]] => [
+    field,
+    (Array.isArray(messages) ? messages : [messages]).map((one) =>
+      typeof one === 'string' ? one : JSON.stringify(one),
+    ),
+  ]);
+  return Object.fromEntries(entries);
+}

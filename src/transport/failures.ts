@@ -1,0 +1,226 @@
+import {
+  ApiError,
+  type ApiErrorDetails,
+  AuthenticationError,
+  ConflictError,
+  NotAcceptableError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from '../errors/api.ts';
+import type { AudienceError } from '../errors/base.ts';
+import { ConnectionError, ResponseError, TimeoutError } from '../errors/call.ts';
+import type { ResolvedOperation } from '../operations.ts';
+import { type Envelope, isObject, parseJson, readEnvelope, readFieldErrors } from './envelope.ts';
+import type { Redactor } from './redact.ts';
+import type { Failure } from './retry.ts';
+import { parseRetryAfter } from './retry-after.ts';
+import { type Answer, surelyNotSent } from './send.ts';
+
+/** One attempt failed: the error for the user, and what the retry decision needs to know. */
+export class AttemptFailure extends Error {
+  readonly failure: Failure;
+  readonly error: AudienceError;
+  constructor(failure: Failure, error: AudienceError) {
+    super(error.message);
+    this.name = 'AttemptFailure';
+    this.failure = failure;
+    this.error = error;
+  }
+}
+
+/** What every error of a call tells about it. */
+export interface CallFacts {
+  readonly operation: ResolvedOperation;
+  readonly path: string;
+  readonly attempts: number;
+  readonly requestIdHeader: string;
+}
+
+/** How much of the service's own message an error repeats. */
+const MESSAGE_LIMIT = 300;
+
+/** The envelope of a successful answer; throws {@link AttemptFailure} for any other. */
+export function readAnswer(answer: Answer, facts: CallFacts, redactor: Redactor): Envelope {
+  if (answer.status >= 400) throw apiFailure(answer, facts, redactor);
+  if (answer.status < 200 || answer.status >= 300) throw redirectFailure(answer, facts, redactor);
+  const read = readEnvelope(answer.text);
+  if ('problem' in read) {
+    throw new AttemptFailure(
+      { kind: 'no-envelope' },
+      responseError(
+        `${facts.operation.name} got ${answer.status}, but ${read.problem}.`,
+        answer,
+        facts,
+        redactor,
+        'not-an-envelope',
+      ),
+    );
+  }
+  if (read.envelope.status === 'error') throw apiFailure(answer, facts, redactor);
+  return read.envelope;
+}
+
+/** A `ResponseError` about an answer. */
+export function responseError(
+  message: string,
+  answer: Answer,
+  facts: CallFacts,
+  redactor: Redactor,
+  code: ResponseError['code'] = 'response-invalid',
+): ResponseError {
+  const requestId = answer.headers.get(facts.requestIdHeader);
+  return new ResponseError(message, {
+    code,
+    status: answer.status,
+    operation: facts.operation.name,
+    attempts: facts.attempts,
+    // A fresh token is in the body of an exchange, under whatever name.
+    body: facts.operation.token === 'none' ? redactor.body('') : redactor.body(answer.text),
+    ...(requestId !== null && { requestId }),
+  });
+}
+
+function redirectFailure(answer: Answer, facts: CallFacts, redactor: Redactor): AttemptFailure {
+  const where = answer.status === 0 ? '' : ` (${answer.status})`;
+  const message = `${facts.operation.name} was redirected${where}; redirects are never followed. Set \`baseUrl\` to the service's own address.`;
+  return new AttemptFailure(
+    { kind: 'final', outcome: 'unknown' },
+    responseError(message, answer, facts, redactor, 'redirect-refused'),
+  );
+}
+
+function apiFailure(answer: Answer, facts: CallFacts, redactor: Redactor): AttemptFailure {
+  const body = parseJson(answer.text);
+  const envelopeCode = isObject(body) && typeof body.code === 'number' ? body.code : undefined;
+  const wait = parseRetryAfter(answer.headers, Date.now());
+  const requestId = answer.headers.get(facts.requestIdHeader);
+  const details: ApiErrorDetails = {
+    status: answer.status,
+    operation: facts.operation.name,
+    method: facts.operation.method,
+    path: facts.path,
+    attempts: facts.attempts,
+    headers: redactor.headers(answer.headers),
+    body: redactor.body(answer.text),
+    ...(envelopeCode !== undefined && { envelopeCode }),
+    ...(requestId !== null && { requestId }),
+    ...(wait !== undefined && { retryAfter: Math.ceil(wait / 1000), retryAt: new Date(Date.now() + wait) }),
+  };
+  const error = apiError(details, body, facts, redactor);
+  if (answer.status < 400) {
+    const refused = envelopeCode !== undefined && envelopeCode >= 400 && envelopeCode < 500;
+    return new AttemptFailure({ kind: 'final', outcome: refused ? 'refused' : 'unknown' }, error);
+  }
+  return new AttemptFailure(
+    { kind: 'status', status: answer.status, ...(wait !== undefined && { retryAfter: wait }) },
+    error,
+  );
+}
+
+/** The class that fits the status; under a 2xx the envelope's code stands for it. */
+function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts, redactor: Redactor): ApiError {
+  const status = details.status >= 400 ? details.status : (details.envelopeCode ?? details.status);
+  const told = isObject(body) && typeof body.message === 'string' ? redactor.text(body.message) : '';
+  const say = (advice: string): string =>
+    `${details.operation} failed: ${status}${told ? ` ${told.slice(0, MESSAGE_LIMIT)}` : ''}.${advice && ` ${advice}`}`.replace(
+      '..',
+      '.',
+    );
+  switch (status) {
+    case 401:
+      return authenticationError(say, details, facts);
+    case 403:
+      return new PermissionError(say('The token may not do this; use one of the right kind and scope.'), details);
+    case 404:
+      return new NotFoundError(say('The id does not exist for this account.'), details);
+    case 406:
+      return new NotAcceptableError(say('Something on the way removed `Accept: application/json`.'), details);
+    case 409:
+      return new ConflictError(
+        say(
+          'The idempotency key is in use, by another body or by a create still in flight; use a fresh key for a new create.',
+        ),
+        details,
+      );
+    case 422: {
+      const errors = readFieldErrors(parseJson(redactor.text(JSON.stringify(body) ?? '')));
+      return new ValidationError(say(fieldText(errors)), { ...details, errors, local: false });
+    }
+    case 429:
+      return new RateLimitError(say(details.retryAt ? `Try again at ${details.retryAt.toISOString()}.` : ''), {
+        ...details,
+        bucket: facts.operation.bucket,
+      });
+    default:
+      return status >= 500 ? new ServerError(say(''), details) : new ApiError(say(''), details);
+  }
+}
+
+function authenticationError(
+  say: (advice: string) => string,
+  details: ApiErrorDetails,
+  facts: CallFacts,
+): AuthenticationError {
+  if (facts.operation.token === 'none') {
+    return new AuthenticationError(say('Email or password is wrong.'), { ...details, reason: 'credentials' });
+  }
+  const advice =
+    'The token is missing, invalid, expired or revoked: each login ends the previous one, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
+  return new AuthenticationError(say(advice), { ...details, reason: 'token' });
+}
+
+/** Field errors in one line. */
+export function fieldText(errors: ValidationError['errors']): string {
+  return Object.entries(errors)
+    .map(([field, messages]) => `${field}: ${messages.join(' ')}`)
+    .join(' ');
+}
+
+/** No answer: what `fetch` threw, scrubbed, and whether anything was sent. */
+export function connectionFailure(thrown: unknown, facts: CallFacts, redactor: Redactor): AttemptFailure {
+  // ky wraps what `fetch` threw together with the request, bearer included: only its cause is kept.
+  const original = thrown instanceof Error && 'request' in thrown && thrown.cause ? thrown.cause : thrown;
+  const notSent = surelyNotSent(original);
+  const cause = redactor.cause(original);
+  const reason = cause.cause instanceof Error && cause.cause.message ? cause.cause.message : cause.message;
+  const what = notSent ? 'could not reach the service' : 'lost the connection before a complete answer arrived';
+  const error = new ConnectionError(`${facts.operation.name} ${what}: ${reason}`, {
+    operation: facts.operation.name,
+    attempts: facts.attempts,
+    cause,
+  });
+  return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
+}
+
+/** An attempt that outlasted `timeout`. */
+export function timeoutFailure(timeout: number, facts: CallFacts): AttemptFailure {
+  const message = `${facts.operation.name} had no complete answer after ${timeout} ms (\`timeout\`).`;
+  const error = new TimeoutError(message, {
+    code: 'attempt-timeout',
+    operation: facts.operation.name,
+    attempts: facts.attempts,
+  });
+  return new AttemptFailure({ kind: 'lost' }, error);
+}
+
+/** An input that was refused before sending: status 422, local, no quota spent. */
+export function localValidationError(
+  operation: CallFacts['operation'],
+  errors: ValidationError['errors'],
+  text: string,
+): ValidationError {
+  return new ValidationError(`${operation.name} was not sent: ${text}`, {
+    status: 422,
+    operation: operation.name,
+    method: operation.method,
+    path: operation.path,
+    attempts: 0,
+    headers: new Headers(),
+    body: '',
+    errors,
+    local: true,
+  });
+}

@@ -1,0 +1,48 @@
+import type { Bucket, RateLimits } from '../limits.ts';
+import { createLane, type Lane, type Priority } from './lane.ts';
+
+/** What a limiter is told about a request that wants a slot. */
+export interface AcquireOptions {
+  /** Whose bucket: a fingerprint of the token, or the origin for buckets kept per client IP. */
+  readonly scope: string;
+  /** Background requests (waits, usage checks) yield to foreground ones. */
+  readonly priority: Priority;
+  readonly signal?: AbortSignal;
+  /**
+   * The longest pause that the call will sit out, in milliseconds. A limiter that knows of a
+   * longer one may reject at once with an error that carries `retryAt: Date`.
+   */
+  readonly maxWait?: number;
+}
+
+/**
+ * Grants slots to requests so that no bucket is overrun. The built-in one serves one process;
+ * give your own to share limits among several.
+ */
+export interface RateLimiter {
+  /** Resolves when the request may be sent at once. */
+  acquire(bucket: Bucket, options: AcquireOptions): Promise<void>;
+  /** Holds a bucket after a 429, for `ms` milliseconds. */
+  pause(bucket: Bucket, scope: string, ms: number): void;
+}
+
+/** The limiter of one process. `limits: false` grants every slot at once, pauses excepted. */
+export function createLimiter(limits: RateLimits | false): RateLimiter {
+  const lanes = new Map<string, Lane>();
+
+  function lane(bucket: Bucket, scope: string): Lane {
+    const key = `${bucket} ${scope}`;
+    const known = lanes.get(key);
+    if (known) return known;
+    // Tokens come and go: an idle lane holds nothing that a new one would not.
+    for (const [name, other] of lanes) if (other.idle()) lanes.delete(name);
+    const created = createLane(limits === false ? undefined : limits[bucket]);
+    lanes.set(key, created);
+    return created;
+  }
+
+  return {
+    acquire: (bucket, options) => lane(bucket, options.scope).acquire(options),
+    pause: (bucket, scope, ms) => lane(bucket, scope).pause(ms),
+  };
+}

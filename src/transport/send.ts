@@ -1,0 +1,55 @@
+import ky from 'ky';
+import type { PreparedRequest } from './request.ts';
+
+/** A complete answer: its body has arrived. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The answer itself, its body read. */
+  readonly response: Response;
+}
+
+/** The `fetch` that requests go through. */
+export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+
+/** Options of `fetch` that a user may set; the SDK's own win. */
+export type FetchOptions = Omit<RequestInit, 'body' | 'headers' | 'method' | 'redirect' | 'signal' | 'window'>;
+
+/**
+ * Sends one attempt and reads its whole body: the only place that sends an API call. ky's own
+ * retry, timeout and error throwing are off; `signal` covers the body, too.
+ */
+export async function send(
+  request: PreparedRequest,
+  token: string | undefined,
+  signal: AbortSignal,
+  { fetch, fetchOptions }: { readonly fetch: Fetch; readonly fetchOptions: FetchOptions },
+): Promise<Answer> {
+  const response = await ky(request.url, {
+    method: request.method,
+    headers: { ...request.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    ...(request.body && { body: request.body }),
+    retry: 0,
+    throwHttpErrors: false,
+    timeout: false,
+    fetch: (prepared) => fetch(prepared, { ...fetchOptions, redirect: 'manual', signal }),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text(), response };
+}
+
+/** System calls that precede the first byte of a request. */
+const BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
+
+/** Errors before the first byte, by code: no connection (Node, Bun), or an untrusted certificate. */
+const NEVER_SENT =
+  /^(?:UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
+
+/** Whether a failed `fetch` surely did not reach the service. Browsers do not tell, so there it is `false`. */
+export function surelyNotSent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('syscall' in error && BEFORE_SENDING.has(error.syscall)) return true;
+  if ('code' in error && typeof error.code === 'string' && NEVER_SENT.test(error.code)) return true;
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(surelyNotSent);
+  return surelyNotSent(error.cause);
+}

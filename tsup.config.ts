@@ -1,0 +1,15 @@
+import { defineConfig } from 'tsup';
+
+export default defineConfig({
+  entry: { index: 'src/index.ts', sandbox: 'src/sandbox/index.ts' },
+  format: 'esm',
+  target: 'es2023',
+  platform: 'neutral',
+  dts: true,
+  clean: true,
+  splitting: true,
+  treeshake: true,
+  // The sandbox is a test bed: its web framework is part of it, not a dependency of every user.
+  noExternal: ['hono', '@hono/node-server'],
+  external: [/^node:/],
+});
