@@ -53,6 +53,7 @@ export function signalScope(parent: AbortSignal | undefined, ms: number, reason:
   const controller = new AbortController();
   const follow = (): void => controller.abort(parent?.reason);
   if (parent?.aborted) follow();
+  else if (ms <= 0) controller.abort(reason());
   else parent?.addEventListener('abort', follow, { once: true });
   const stop = startTimer(controller.signal.aborted ? Number.POSITIVE_INFINITY : ms, () => controller.abort(reason()));
   return {

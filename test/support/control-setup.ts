@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestProject } from 'vitest/node';
+import { type ScriptedServer, startScriptedServer } from './scripted-server.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    controlUrl: string;
+  }
+}
+
+/** Starts and stops scripted servers on request, so that tests in browsers can have real ones, too. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const servers = new Map<string, ScriptedServer>();
+  let next = 1;
+  const control = createServer(async (request, response) => {
+    const headers = {
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': 'content-type',
+    };
+    const id = (request.url ?? '').slice(1);
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    let answer: unknown = {};
+    if (request.method === 'POST') {
+      const server = await startScriptedServer(JSON.parse(body));
+      const name = String(next++);
+      servers.set(name, server);
+      answer = { id: name, url: server.url };
+    } else if (request.method === 'GET') {
+      answer = servers.get(id)?.seen ?? [];
+    } else if (request.method === 'DELETE') {
+      await servers.get(id)?.close();
+      servers.delete(id);
+    }
+    response.writeHead(200, { ...headers, 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve));
+  project.provide('controlUrl', `http://127.0.0.1:${(control.address() as AddressInfo).port}`);
+  return async () => {
+    await Promise.all([...servers.values()].map((server) => server.close()));
+    control.closeAllConnections();
+    await new Promise((resolve) => control.close(resolve));
+  };
+}

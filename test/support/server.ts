@@ -1,0 +1,68 @@
+import { inject, onTestFinished } from 'vitest';
+import { AudienceClient, type ClientOptions } from '../../src/index.ts';
+import type { Script, Seen } from './script.ts';
+
+/** A scripted server for one test, from Node or from a browser. */
+export interface TestServer {
+  readonly url: string;
+  /** Requests so far, in order of arrival. */
+  seen(): Promise<Seen[]>;
+}
+
+/** Starts a real HTTP server on loopback for the running test. */
+export async function startServer(script: Script): Promise<TestServer> {
+  const control = inject('controlUrl');
+  const started = await fetch(control, { method: 'POST', body: JSON.stringify(script) });
+  const { id, url } = await started.json();
+  onTestFinished(async () => {
+    await fetch(`${control}/${id}`, { method: 'DELETE' });
+  });
+  return { url, seen: async () => (await fetch(`${control}/${id}`)).json() };
+}
+
+/** Options that make tests quick and quiet. */
+export const quick = { backoff: { min: 1, max: 5 }, logLevel: 'off' } as const satisfies ClientOptions;
+
+/** A client of a scripted server that is closed with the test. */
+export function clientOf(server: { readonly url: string }, options: ClientOptions = {}): AudienceClient {
+  const token = options.credentials === undefined ? { token: 'test-token' } : {};
+  const client = new AudienceClient({ baseUrl: server.url, ...token, ...quick, ...options });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** What a promise rejects with. */
+export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It was expected to fail.');
+}
+
+/** An audience as the service sends it. */
+export function wireAudience(id = 42, status = { id: 104, name: 'Completed' }): Record<string, unknown> {
+  return {
+    id,
+    name: 'Visitors',
+    status,
+    is_cohort: false,
+    is_lookalike: false,
+    results_count: 1200,
+    is_activation_allowed: 1,
+    eligibility: {
+      allowed: true,
+      reasons: [],
+      notices: [],
+      metrics: { unique_eids: 1200, unique_scids: null, eid_scid_ratio: null, is_affinity: false },
+    },
+    source_audience: null,
+    created_by: { name: 'Ada', email: 'ada@example.com' },
+    project: null,
+    operator: null,
+    dataset: [{ analysis_type: 'WebDomain', start_date: '2026-11-01', end_date: '2026-11-10' }],
+    created_at: '2026-11-20 10:00:00',
+    updated_at: '2026-11-20 10:10:00',
+  };
+}

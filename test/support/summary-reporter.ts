@@ -1,0 +1,19 @@
+import type { Reporter, TestModule } from 'vitest/node';
+import { browserMissing } from '../../vitest.config.ts';
+
+/** Ends the run with `N passed, N failed`, and names what was not run. */
+export default class SummaryReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    const count = { passed: 0, failed: unhandledErrors.length, skipped: 0, pending: 0 };
+    for (const module of modules) {
+      if (module.errors().length > 0) count.failed++;
+      for (const test of module.children.allTests()) count[test.result().state]++;
+    }
+    // After the coverage report, which is printed later in the same turn of events.
+    process.once('exit', () => {
+      if (browserMissing) console.log('Not run: the Chromium suite (no browser at /usr/bin/chromium; see CHROMIUM_PATH).');
+      if (count.skipped + count.pending > 0) console.log(`Not run: ${count.skipped + count.pending} tests.`);
+      console.log(`${count.passed} passed, ${count.failed} failed`);
+    });
+  }
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ApiError,
+  AudienceError,
+  AuthenticationError,
+  ConflictError,
+  NotAcceptableError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from '../../src/index.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+
+const once = { maxRetries: 0 };
+
+describe('an error status', () => {
+  it.each([
+    [400, ApiError, 'ApiError', 'api-error'],
+    [401, AuthenticationError, 'AuthenticationError', 'authentication-failed'],
+    [403, PermissionError, 'PermissionError', 'permission-denied'],
+    [404, NotFoundError, 'NotFoundError', 'not-found'],
+    [406, NotAcceptableError, 'NotAcceptableError', 'not-acceptable'],
+    [409, ConflictError, 'ConflictError', 'conflict'],
+    [418, ApiError, 'ApiError', 'api-error'],
+    [422, ValidationError, 'ValidationError', 'validation-failed'],
+    [429, RateLimitError, 'RateLimitError', 'rate-limited'],
+    [500, ServerError, 'ServerError', 'server-error'],
+    [503, ServerError, 'ServerError', 'server-error'],
+  ])('%i is a %s', async (status, ErrorClass, name, code) => {
+    const server = await startServer([{ status, headers: { 'x-request-id': 'req-1' }, message: 'Told so.' }]);
+    const error = await failureOf(clientOf(server, once).audiences.get(42));
+    expect(error).toBeInstanceOf(ErrorClass);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(ErrorClass.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({
+      name,
+      code,
+      status,
+      envelopeCode: status,
+      operation: 'audiences.get',
+      method: 'GET',
+      path: '/api/v2/audiences/42',
+      requestId: 'req-1',
+      attempts: 1,
+    });
+    expect(String(error)).toContain('Told so.');
+    expect(error).toSatisfy((it: Error) => it.stack?.startsWith(`${name}: `) ?? false);
+  });
+
+  it.each(['', '<html>teapot</html>', '{"message":"Unauthenticated."}', '[1]', 'null', '{"code":"x","errors":7}'])(
+    'needs no envelope: %j',
+    async (text) => {
+      const server = await startServer([{ status: 422, text }]);
+      const error = await failureOf(clientOf(server).audiences.get(42));
+      expect(error).toBeInstanceOf(ValidationError);
+      expect(error).toMatchObject({ status: 422, body: text, errors: {}, local: false });
+    },
+  );
+
+  it('422 carries the service’s messages for each field, in the text, too', async () => {
+    const server = await startServer([{ status: 422, errors: { name: ['is empty.', 'is odd.'], project_id: 'gone' } }]);
+    const error = await failureOf(clientOf(server).audiences.create({}));
+    expect(error).toMatchObject({ errors: { name: ['is empty.', 'is odd.'], project_id: ['gone'] } });
+    expect(String(error)).toContain('name: is empty. is odd.');
+  });
+
+  it('401 tells whether a token or credentials were refused', async () => {
+    const server = await startServer([{ status: 401, text: '{"message":"Unauthenticated."}' }]);
+    const client = clientOf(server);
+    expect(await failureOf(client.audiences.get(1))).toMatchObject({ reason: 'token' });
+    const credentials = { email: 'me@example.com', password: 'wrong-password' };
+    expect(await failureOf(client.auth.login(credentials))).toMatchObject({ reason: 'credentials' });
+    expect(await server.seen()).toHaveLength(2);
+  });
+
+  it('a redirect is never followed', async () => {
+    const other = await startServer([{ data: [] }]);
+    const server = await startServer([{ status: 302, headers: { location: `${other.url}/stolen` } }]);
+    const error = await failureOf(clientOf(server).webhooks.list());
+    expect(error).toMatchObject({ name: 'ResponseError', code: 'redirect-refused' });
+    expect(await other.seen()).toEqual([]);
+    expect(await server.seen()).toHaveLength(1);
+  });
+});
+
+describe('every error', () => {
+  it('is told from others by brand, also by another copy of the package', () => {
+    const foreign = new Error('from another copy');
+    Object.defineProperty(foreign, Symbol.for('audience-activation.error'), {
+      value: ['NotFoundError', 'ApiError', 'AudienceError'],
+    });
+    expect(NotFoundError.isInstance(foreign)).toBe(true);
+    expect(ApiError.isInstance(foreign)).toBe(true);
+    expect(ServerError.isInstance(foreign)).toBe(false);
+    expect(AudienceError.isInstance(new Error('x'))).toBe(false);
+    expect(AudienceError.isInstance(undefined)).toBe(false);
+  });
+
+  it('becomes JSON with name, code and message', async () => {
+    const server = await startServer([{ status: 404 }]);
+    const error = await failureOf(clientOf(server).audiences.get(42));
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({
+      name: 'NotFoundError',
+      code: 'not-found',
+      status: 404,
+      message: expect.stringContaining('404'),
+      headers: { 'content-type': 'application/json' },
+    });
+  });
+});
+
+describe('an error of a create', () => {
+  it.each([
+    [400, 'refused'],
+    [401, 'refused'],
+    [403, 'refused'],
+    [404, 'refused'],
+    [408, 'unknown'],
+    [409, 'refused'],
+    [422, 'refused'],
+    [429, 'refused'],
+    [500, 'unknown'],
+    [503, 'unknown'],
+  ])('%i has the outcome %s and the key', async (status, outcome) => {
+    const server = await startServer({ '*': [{ status }], 'GET /api/v2/usage': [{ status: 500 }] });
+    const error = await failureOf(clientOf(server, once).audiences.create({}, { idempotencyKey: 'my-key' }));
+    expect(error).toMatchObject({ idempotencyKey: 'my-key', outcome });
+  });
+
+  it('is `unknown` when an earlier attempt may have arrived', async () => {
+    const server = await startServer([{ fault: 'cut' }, { status: 422 }]);
+    expect(await failureOf(clientOf(server).audiences.create({}))).toMatchObject({ outcome: 'unknown', attempts: 2 });
+  });
+
+  it('is `not-sent` when it was refused before sending', async () => {
+    const server = await startServer([{}]);
+    const dataset = [{ analysis_type: 'WebDomain', start_date: '2020-01-01', end_date: '2020-01-02' }];
+    const error = await failureOf(clientOf(server).audiences.create({ dataset }));
+    expect(error).toMatchObject({ local: true, outcome: 'not-sent', idempotencyKey: expect.any(String) });
+    expect(await server.seen()).toEqual([]);
+  });
+});

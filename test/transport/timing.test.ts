@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { AudienceError, TimeoutError } from '../../src/index.ts';
+import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+
+const elapsed = async (work: () => Promise<unknown>): Promise<number> => {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+};
+
+describe('timeout', () => {
+  it.each(['stall', 'stall-body'] as const)('covers the whole answer: %s', async (fault) => {
+    const server = await startServer([{ fault }]);
+    const client = clientOf(server, { maxRetries: 0, timeout: 200 });
+    const error = await failureOf(client.webhooks.list());
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ name: 'TimeoutError', code: 'attempt-timeout', attempts: 1 });
+  });
+
+  it('is each attempt’s own: the repeat has its full time', async () => {
+    const server = await startServer([{ fault: 'stall' }, { data: [], delay: 150 }]);
+    expect(await clientOf(server, { timeout: 400 }).webhooks.list()).toEqual([]);
+  });
+
+  it('makes the outcome of a create unknown', async () => {
+    const server = await startServer([{ fault: 'stall' }]);
+    const error = await failureOf(clientOf(server).audiences.create({}, { timeout: 100, maxRetries: 0 }));
+    expect(error).toMatchObject({ outcome: 'unknown', idempotencyKey: expect.any(String) });
+  });
+
+  it('of 0 fails at once, `Infinity` never', async () => {
+    const server = await startServer([{ data: [], delay: 50 }]);
+    const client = clientOf(server, { maxRetries: 0 });
+    expect(await failureOf(client.webhooks.list({ timeout: 0 }))).toBeInstanceOf(TimeoutError);
+    expect(await client.webhooks.list({ timeout: Number.POSITIVE_INFINITY })).toEqual([]);
+  });
+});
+
+describe('deadline', () => {
+  it('covers all attempts and the waits between them', async () => {
+    const server = await startServer([{ status: 503 }, { fault: 'stall' }]);
+    const call = () => failureOf(clientOf(server).webhooks.list({ deadline: 300 }));
+    let error: unknown;
+    const took = await elapsed(async () => {
+      error = await call();
+    });
+    expect(error).toMatchObject({ name: 'TimeoutError', code: 'deadline-exceeded', attempts: 2 });
+    expect(error).toSatisfy((it: Error) => AudienceError.isInstance(it.cause) && it.cause.code === 'server-error');
+    expect(took).toBeLessThan(3_000);
+  });
+
+  it('of 0 sends nothing, and says so', async () => {
+    const server = await startServer([{ data: [wireAudience()] }]);
+    const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 0 }));
+    expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'not-sent' });
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it('passed while a create was under way leaves its outcome unknown', async () => {
+    const server = await startServer([{ fault: 'stall' }]);
+    const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 200 }));
+    expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'unknown' });
+  });
+});
+
+describe('abort', () => {
+  const reason = { why: 'the user left' };
+
+  it('rejects with the caller’s own reason, before sending', async () => {
+    const server = await startServer([{ data: [] }]);
+    expect(await failureOf(clientOf(server).webhooks.list({ signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it.each([
+    ['in flight', { fault: 'stall' } as const],
+    ['in mid-body', { fault: 'stall-body' } as const],
+    ['during back-off', { status: 503, headers: { 'retry-after': '60' } } as const],
+  ])('rejects within milliseconds %s', async (_, step) => {
+    const server = await startServer([step]);
+    const controller = new AbortController();
+    const call = failureOf(clientOf(server).webhooks.list({ signal: controller.signal }));
+    await expect.poll(async () => (await server.seen()).length).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const took = await elapsed(async () => {
+      controller.abort(reason);
+      expect(await call).toBe(reason);
+    });
+    expect(took).toBeLessThan(100);
+    expect(await server.seen()).toHaveLength(1);
+  });
+});
+
+describe('close', () => {
+  it('ends calls under way and refuses later ones', async () => {
+    const server = await startServer([{ fault: 'stall' }]);
+    const client = clientOf(server);
+    const derived = client.withOptions({ timeout: 5_000 });
+    const pending = [failureOf(client.webhooks.list()), failureOf(derived.audiences.get(1))];
+    await expect.poll(async () => (await server.seen()).length).toBe(2);
+    await client.close();
+    for (const error of [...(await Promise.all(pending)), await failureOf(client.webhooks.list())]) {
+      expect(error).toMatchObject({ name: 'AudienceError', code: 'client-closed' });
+    }
+  });
+});

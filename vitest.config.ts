@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+
+const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+const inCi = process.env.CI === 'true';
+
+/** Without CI, a machine may lack a browser; its suite is then named and not run. */
+export const browserMissing = !existsSync(CHROMIUM) && !inCi;
+
+const shared = { globalSetup: 'test/support/control-setup.ts', testTimeout: 30_000, hookTimeout: 120_000 };
+
+const node = {
+  test: { ...shared, name: 'node', include: ['test/**/*.test.ts'], environment: 'node' as const },
+};
+
+const browser = {
+  optimizeDeps: { include: ['ky', 'p-retry', 'p-throttle', 'uuid', 'zod/mini'] },
+  test: {
+    ...shared,
+    name: 'chromium',
+    include: ['test/transport/**/*.test.ts'],
+    exclude: ['test/transport/**/*.node.test.ts'],
+    browser: {
+      enabled: true,
+      headless: true,
+      screenshotFailures: false,
+      provider: playwright({
+        launchOptions: {
+          executablePath: CHROMIUM,
+          args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+        },
+      }),
+      instances: [{ browser: 'chromium' as const }],
+    },
+  },
+};
+
+export default defineConfig({
+  test: {
+    projects: browserMissing ? [node] : [node, browser],
+    reporters: ['default', './test/support/summary-reporter.ts'],
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'json-summary'],
+      thresholds: { lines: 90, branches: 90 },
+    },
+  },
+});
