@@ -181,11 +181,11 @@ export function fieldText(errors: ValidationError['errors']): string {
 
 /** No answer: what `fetch` threw, scrubbed, and whether anything was sent. */
 export function connectionFailure(thrown: unknown, facts: CallFacts, redactor: Redactor): AttemptFailure {
-  // ky wraps what `fetch` threw together with the request, bearer included: only its cause is kept.
-  const original = thrown instanceof Error && 'request' in thrown && thrown.cause ? thrown.cause : thrown;
-  const notSent = surelyNotSent(original);
-  const cause = redactor.cause(original);
-  const reason = cause.cause instanceof Error && cause.cause.message ? cause.cause.message : cause.message;
+  const notSent = surelyNotSent(thrown);
+  const cause = redactor.cause(thrown);
+  // Node says no more than "fetch failed" and leaves the reason to the cause.
+  const inner = cause.cause instanceof Error ? cause.cause.message : '';
+  const reason = cause.message === 'fetch failed' && inner ? inner : cause.message;
   const what = notSent ? 'could not reach the service' : 'lost the connection before a complete answer arrived';
   const error = new ConnectionError(`${facts.operation.name} ${what}: ${reason}`, {
     operation: facts.operation.name,

@@ -27,6 +27,20 @@ export interface Redactor {
   cause(error: unknown): Error;
 }
 
+/** How deep JSON may stand within JSON for a secret to be found still. */
+const NESTED_JSON = 3;
+
+/** A secret as it may show up in URLs and in JSON, also in JSON quoted by JSON. */
+function formsOf(secret: string): Set<string> {
+  const forms = new Set([secret, encodeURIComponent(secret)]);
+  let quoted = secret;
+  for (let depth = 0; depth < NESTED_JSON; depth++) {
+    quoted = JSON.stringify(quoted).slice(1, -1);
+    forms.add(quoted);
+  }
+  return forms;
+}
+
 /** A redactor that knows no secret yet. */
 export function createRedactor(): Redactor {
   const secrets = new Set<string>();
@@ -34,9 +48,7 @@ export function createRedactor(): Redactor {
   function remember(secret: string): void {
     // What is no text is refused elsewhere, with a better message.
     if (typeof secret !== 'string' || secret.length < LEAST_SECRET || secrets.has(secret)) return;
-    for (const form of new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])) {
-      secrets.add(form);
-    }
+    for (const form of formsOf(secret)) secrets.add(form);
     for (const oldest of secrets) {
       if (secrets.size <= REMEMBERED) break;
       secrets.delete(oldest);
@@ -73,7 +85,7 @@ const DEEPEST_CAUSE = 5;
 
 function cleanError(error: unknown, text: (value: string) => string, depth: number): Error {
   if (!(error instanceof Error)) return new Error(text(describe(error)));
-  const deeper = 'cause' in error && error.cause !== undefined && depth < DEEPEST_CAUSE;
+  const deeper = error.cause instanceof Error && depth < DEEPEST_CAUSE;
   const options = deeper ? { cause: cleanError(error.cause, text, depth + 1) } : undefined;
   const clean =
     error instanceof AggregateError

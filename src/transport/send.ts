@@ -1,4 +1,4 @@
-import ky from 'ky';
+import ky, { isNetworkError } from 'ky';
 import type { PreparedRequest } from './request.ts';
 
 /** A complete answer: its body has arrived. */
@@ -16,6 +16,12 @@ export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promi
 /** Options of `fetch` that a user may set; the SDK's own win. */
 export type FetchOptions = Omit<RequestInit, 'body' | 'headers' | 'method' | 'redirect' | 'signal' | 'window'>;
 
+/** How requests are sent. */
+export interface SendOptions {
+  readonly fetch: Fetch;
+  readonly fetchOptions: FetchOptions;
+}
+
 /**
  * Sends one attempt and reads its whole body: the only place that sends an API call. ky's own
  * retry, timeout and error throwing are off; `signal` covers the body, too.
@@ -24,18 +30,32 @@ export async function send(
   request: PreparedRequest,
   token: string | undefined,
   signal: AbortSignal,
-  { fetch, fetchOptions }: { readonly fetch: Fetch; readonly fetchOptions: FetchOptions },
+  options: SendOptions,
 ): Promise<Answer> {
-  const response = await ky(request.url, {
-    method: request.method,
-    headers: { ...request.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
-    ...(request.body && { body: request.body }),
-    retry: 0,
-    throwHttpErrors: false,
-    timeout: false,
-    fetch: (prepared) => fetch(prepared, { ...fetchOptions, redirect: 'manual', signal }),
-  });
+  const response = await exchange(request, token, signal, options);
   return { status: response.status, headers: response.headers, text: await response.text(), response };
+}
+
+async function exchange(
+  request: PreparedRequest,
+  token: string | undefined,
+  signal: AbortSignal,
+  { fetch, fetchOptions }: SendOptions,
+): Promise<Response> {
+  try {
+    return await ky(request.url, {
+      method: request.method,
+      headers: { ...request.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+      ...(request.body && { body: request.body }),
+      retry: 0,
+      throwHttpErrors: false,
+      timeout: false,
+      fetch: (prepared) => fetch(prepared, { ...fetchOptions, redirect: 'manual', signal }),
+    });
+  } catch (error) {
+    // ky wraps what `fetch` threw together with the request, bearer included: only its cause is kept.
+    throw isNetworkError(error) ? error.cause : error;
+  }
 }
 
 /** System calls that precede the first byte of a request. */

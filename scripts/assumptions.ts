@@ -1,0 +1,88 @@
+import { isOperationName, operations } from '../src/operations.ts';
+
+/** One thing the specification does not show, what is assumed, and how to override it. */
+interface Assumption {
+  readonly about: string;
+  readonly assumed: string;
+  readonly override: string;
+}
+
+/** Assumptions that are not rows of the operation table. */
+const ASSUMPTIONS: readonly Assumption[] = [
+  {
+    about: 'Creates that honour an idempotency key ("seven creates")',
+    assumed: 'audiences, lookalikes, estimates, activations, cohorts, projects, schedules; keys belong to the account, not the token',
+    override: '`operations: { "…": { repeat } }`',
+  },
+  {
+    about: 'Credential exchange: the specification says "four" endpoints and lists five',
+    assumed: 'all five take the same body and no token',
+    override: '—',
+  },
+  {
+    about: 'Single resources in `data`',
+    assumed: 'a one-element array or the object itself; creates answer like the GET',
+    override: '`operations: { "…": { data } }`',
+  },
+  { about: 'Body of an audience create', assumed: '`name`, `project_id`, `dataset`, `filters`; other fields pass through', override: '`operations: { "audiences.create": { body } }`' },
+  { about: 'Paging', assumed: '`page` from 1 and `per_page`; a page shorter than `per_page` is the last', override: '`operations: { "…": { query, data } }`' },
+  { about: 'Usage `yearmonth`', assumed: '`YYYY-MM`, UTC', override: '`operations: { "usage.get": { query } }`' },
+  {
+    about: 'Fields of `build_budget`',
+    assumed: '`hour` and `day`, each `{ limit, used }`, and `retry_after_seconds`',
+    override: '`operations: { "usage.get": { data } }`',
+  },
+  {
+    about: 'A 429 on a job-starting create',
+    assumed: 'the build budget when `Retry-After` exceeds 60 s; else one usage read decides',
+    override: '—',
+  },
+  { about: 'Time zone of `Y-m-d H:i:s`', assumed: 'UTC', override: '`serverTimeZone`' },
+  { about: 'Request id header', assumed: '`x-request-id`', override: '`requestIdHeader`' },
+  { about: 'Wrong credentials', assumed: '401; `AuthenticationError` with reason `credentials`', override: '—' },
+  { about: 'Status 400 on a resource with `is_lookalike`', assumed: 'cancelled', override: '—' },
+  { about: 'Estimates', assumed: 'the lifecycle of audiences', override: '—' },
+  {
+    about: 'Upload reservations',
+    assumed: '`{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive',
+    override: '`operations: { "uploads.reserve": { data } }`',
+  },
+  { about: 'Result URIs of activations', assumed: 'plain http(s) links that want no token', override: '—' },
+];
+
+const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+/** The text of `docs/assumptions.md`. */
+export function assumptionsPage(): string {
+  const table = Object.keys(operations)
+    .filter(isOperationName)
+    .map((name) => {
+      const { method, path, bucket, repeat, startsJob, documented } = operations[name];
+      return row(`\`${name}\``, `\`${method} ${path}\``, bucket, repeat, startsJob ? 'yes' : '', documented ? 'shown' : '**assumed**');
+    });
+  return [
+    '# What is assumed about the service',
+    '',
+    'Written by `npm run docs:assumptions` from `src/operations.ts`; do not edit.',
+    '',
+    'The specification of the service leaves some things open. Each is listed here with what this package',
+    'assumes, and how to override it without a new release.',
+    '',
+    '## Operations',
+    '',
+    'Override any row with the client option `operations`, for example',
+    "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Repeat*: `key` under an idempotency",
+    'key, `safe` always, `never` only when the service surely did not act.',
+    '',
+    row('operation', 'request', 'bucket', 'repeat', 'starts a job', 'specification'),
+    row('---', '---', '---', '---', '---', '---'),
+    ...table,
+    '',
+    '## Everything else',
+    '',
+    row('not shown', 'assumed', 'override'),
+    row('---', '---', '---'),
+    ...ASSUMPTIONS.map(({ about, assumed, override }) => row(about, assumed, override)),
+    '',
+  ].join('\n');
+}

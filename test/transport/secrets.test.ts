@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { Logger } from '../../src/index.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+
+const TOKEN = 'canary|token-8f3a9c';
+const PASSWORD = 'canary "pass" wörd-77';
+const ISSUED = 'canary|issued-55d1';
+const secrets = [TOKEN, PASSWORD, ISSUED, encodeURIComponent(PASSWORD), 'canary', 'presigned-canary'];
+
+/** Everything that can be seen of a value: messages, stacks, causes, own properties, JSON. */
+function everything(value: unknown, depth = 0): string {
+  if (depth > 8 || value === null || typeof value !== 'object') return String(value);
+  const own = Reflect.ownKeys(value).map((key) => {
+    const shown = Reflect.get(value, key);
+    return `${String(key)}: ${typeof shown === 'function' ? '' : everything(shown, depth + 1)}`;
+  });
+  const more = value instanceof Headers ? JSON.stringify([...value]) : '';
+  return `${String(value)} ${JSON.stringify(value)} ${more} ${own.join('\n')}`;
+}
+
+function recorder(): { logger: Logger; lines: string[] } {
+  const lines: string[] = [];
+  const write = (message: string, fields?: unknown) => lines.push(`${message} ${JSON.stringify(fields)}`);
+  return { logger: { error: write, warn: write, info: write, debug: write }, lines };
+}
+
+const echoed = `${TOKEN} ${JSON.stringify(PASSWORD)} Bearer ${TOKEN} https://u:canary@h.example/p?X-Sig=presigned-canary`;
+const steps = [
+  { status: 500, text: `<html>${echoed}`, headers: { 'x-echo': `Bearer ${TOKEN}`, 'set-cookie': 'canary=1' } },
+  { status: 422, message: echoed, errors: { name: [echoed] } },
+  { status: 401, text: JSON.stringify({ message: echoed }) },
+  { text: echoed },
+  { text: JSON.stringify({ status: 'success', message: 'ok', data: { token: ISSUED } }) },
+  { status: 302, headers: { location: `https://h.example/?${TOKEN}` } },
+  { fault: 'cut' } as const,
+  { fault: 'stall' } as const,
+];
+
+describe('a secret', () => {
+  it.each(steps)('shows in no error and no log line: %j', async (step) => {
+    const server = await startServer([step]);
+    const { logger, lines } = recorder();
+    const client = clientOf(server, { token: TOKEN, logger, logLevel: 'debug', maxRetries: 1, timeout: 200 });
+    const credentials = { email: 'me@example.com', password: PASSWORD };
+    const errors = [
+      await failureOf(client.auth.login(credentials)),
+      await failureOf(client.audiences.create({ name: TOKEN })),
+      await failureOf(client.audiences.get(1)),
+    ];
+    const seen = [...errors.map((error) => everything(error)), ...lines].join('\n');
+    for (const secret of secrets) expect(seen).not.toContain(secret);
+  });
+
+  it('shows in no error that a custom fetch throws', async () => {
+    const { logger, lines } = recorder();
+    const fetch = async (input: Request | URL | string): Promise<Response> => {
+      const request = new Request(input);
+      const error = new Error(`cannot send ${request.headers.get('authorization')}`, { cause: { request } });
+      throw Object.assign(error, { request, config: { token: TOKEN } });
+    };
+    const client = clientOf({ url: 'http://127.0.0.1:1' }, { token: TOKEN, fetch, logger, logLevel: 'debug' });
+    const error = await failureOf(client.webhooks.list());
+    expect(`${everything(error)}${lines}`).not.toContain('canary');
+    expect(String(error)).toContain('cannot send');
+  });
+
+  it('is no part of what a client shows', async () => {
+    const client = clientOf({ url: 'http://127.0.0.1:1' }, { token: TOKEN });
+    expect(everything(client)).not.toContain('canary');
+    expect(everything(client.audiences)).not.toContain('canary');
+  });
+});
