@@ -11,7 +11,8 @@ interface Assumption {
 const ASSUMPTIONS: readonly Assumption[] = [
   {
     about: 'Creates that honour an idempotency key ("seven creates")',
-    assumed: 'audiences, lookalikes, estimates, activations, cohorts, projects, schedules; keys belong to the account, not the token',
+    assumed:
+      'audiences, lookalikes, estimates, activations, cohorts, projects, schedules; keys belong to the account, not the token',
     override: '`operations: { "…": { repeat } }`',
   },
   {
@@ -24,8 +25,16 @@ const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'a one-element array or the object itself; creates answer like the GET',
     override: '`operations: { "…": { data } }`',
   },
-  { about: 'Body of an audience create', assumed: '`name`, `project_id`, `dataset`, `filters`; other fields pass through', override: '`operations: { "audiences.create": { body } }`' },
-  { about: 'Paging', assumed: '`page` from 1 and `per_page`; a page shorter than `per_page` is the last', override: '`operations: { "…": { query, data } }`' },
+  {
+    about: 'Body of an audience create',
+    assumed: '`name`, `project_id`, `dataset`, `filters`; other fields pass through',
+    override: '`operations: { "audiences.create": { body } }`',
+  },
+  {
+    about: 'Paging',
+    assumed: '`page` from 1 and `per_page`; a page shorter than `per_page` is the last',
+    override: '`operations: { "…": { query, data } }`',
+  },
   { about: 'Usage `yearmonth`', assumed: '`YYYY-MM`, UTC', override: '`operations: { "usage.get": { query } }`' },
   {
     about: 'Fields of `build_budget`',
@@ -58,7 +67,14 @@ export function assumptionsPage(): string {
     .filter(isOperationName)
     .map((name) => {
       const { method, path, bucket, repeat, startsJob, documented } = operations[name];
-      return row(`\`${name}\``, `\`${method} ${path}\``, bucket, repeat, startsJob ? 'yes' : '', documented ? 'shown' : '**assumed**');
+      return row(
+        `\`${name}\``,
+        `\`${method} ${path}\``,
+        bucket,
+        repeat,
+        startsJob ? 'yes' : '',
+        documented ? 'shown' : '**assumed**',
+      );
     });
   return [
     '# What is assumed about the service',

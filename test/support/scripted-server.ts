@@ -51,9 +51,14 @@ function answer(step: Step, seen: Seen, response: ServerResponse): void {
   }
 }
 
+function routesOf(script: Script): Readonly<Record<string, readonly Step[]>> {
+  const isList = (given: Script): given is readonly Step[] => Array.isArray(given);
+  return isList(script) ? { '*': script } : script;
+}
+
 /** Starts a server; the last step of each route repeats. */
 export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
-  const routes = Array.isArray(script) ? { '*': script } : script;
+  const routes = routesOf(script);
   const used = new Map<string, number>();
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {

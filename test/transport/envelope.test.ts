@@ -14,7 +14,11 @@ describe('an answer that is no envelope', () => {
     ['a list', '[1,2]', 'a list'],
     ['a text', '"hello"', 'a string'],
     ['an object of another kind', '{"ok":true}', 'lacks the envelope'],
-    ['an envelope with a wrong code', '{"status":"success","code":"200","message":"ok","data":[]}', 'lacks the envelope'],
+    [
+      'an envelope with a wrong code',
+      '{"status":"success","code":"200","message":"ok","data":[]}',
+      'lacks the envelope',
+    ],
   ])('%s is a ResponseError that keeps the body', async (_, text, told) => {
     const server = await startServer([{ text }]);
     const error = await failureOf(clientOf(server, once).webhooks.list());

@@ -32,7 +32,12 @@ describe('a call that may be repeated', () => {
 
 describe('a create', () => {
   it('whose answer was lost is repeated under its key with the same bytes', async () => {
-    const server = await startServer([{ fault: 'cut' }, { status: 502 }, { fault: 'cut-body' }, { data: [wireAudience()] }]);
+    const server = await startServer([
+      { fault: 'cut' },
+      { status: 502 },
+      { fault: 'cut-body' },
+      { data: [wireAudience()] },
+    ]);
     await clientOf(server).audiences.create({ name: 'x', b: 1, a: 2 });
     const seen = await server.seen();
     expect(seen).toHaveLength(4);
@@ -99,7 +104,9 @@ describe('Retry-After', () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '3600' } }]);
     const error = await failureOf(clientOf(server).audiences.get(1));
     expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 3600, bucket: 'read', attempts: 1 });
-    expect(error).toSatisfy((it: { retryAt: Date }) => Math.abs(it.retryAt.getTime() - Date.now() - 3_600_000) < 60_000);
+    expect(error).toSatisfy(
+      (it: { retryAt: Date }) => Math.abs(it.retryAt.getTime() - Date.now() - 3_600_000) < 60_000,
+    );
   });
 
   it('that does not fit the deadline fails at once, too', async () => {
@@ -151,7 +158,10 @@ describe('a 429', () => {
     const error = await failureOf(client.audiences.create({}));
     expect(error).toMatchObject({ name: 'BuildBudgetError', outcome: 'refused', retryAfter: 3000, bucket: 'write' });
     await client.audiences.delete(1);
-    expect(await failureOf(client.audiences.create({}))).toMatchObject({ name: 'BuildBudgetError', outcome: 'not-sent' });
+    expect(await failureOf(client.audiences.create({}))).toMatchObject({
+      name: 'BuildBudgetError',
+      outcome: 'not-sent',
+    });
     expect(await server.seen()).toHaveLength(2);
   });
 
@@ -168,7 +178,9 @@ describe('a 429', () => {
   });
 
   it('of a create is a rate limit when the usage report shows budget left, or cannot be read', async () => {
-    const left = { build_budget: { hour: { limit: 60, used: 1 }, day: { limit: 300, used: 1 }, retry_after_seconds: null } };
+    const left = {
+      build_budget: { hour: { limit: 60, used: 1 }, day: { limit: 300, used: 1 }, retry_after_seconds: null },
+    };
     for (const usage of [{ data: left }, { status: 500 }, { data: [] }]) {
       const server = await startServer({ 'GET /api/v2/usage': [usage], '*': [{ status: 429 }] });
       const error = await failureOf(clientOf(server, { maxRetries: 0 }).audiences.create({}));

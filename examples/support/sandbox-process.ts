@@ -1,0 +1,12 @@
+import { createSandbox } from 'audience-activation/sandbox';
+
+/** Serves a sandbox until the parent process is gone. Builds named "… cannot be built" end at 107. */
+const sandbox = createSandbox({
+  clock: { speed: Number(process.argv[2] ?? 1) },
+  jobs: { outcome: ({ name }) => (name.includes('cannot be built') ? 107 : 104) },
+});
+const credentials = { email: 'demo@example.com', password: 'a password of the sandbox' };
+sandbox.accounts.create(credentials);
+const { url, close } = await sandbox.listen();
+process.send?.({ url, credentials });
+process.once('disconnect', close);

@@ -1,0 +1,27 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Credentials } from 'audience-activation';
+
+/** A sandbox in a process of its own. */
+export interface SandboxProcess {
+  readonly url: string;
+  readonly credentials: Credentials;
+  stop(): Promise<void>;
+}
+
+/** Starts the service on a free loopback port; `speed` makes its clock run faster. */
+export async function startSandbox({ speed }: { readonly speed: number }): Promise<SandboxProcess> {
+  const child = fork(new URL('./sandbox-process.ts', import.meta.url), [String(speed)]);
+  const exited = once(child, 'exit');
+  const [started] = await Promise.race([
+    once(child, 'message'),
+    exited.then(([code]) => Promise.reject(new Error(`The sandbox ended with ${code} before it was ready.`))),
+  ]);
+  return {
+    ...started,
+    async stop() {
+      child.disconnect();
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { recentDataset, startBench } from '../support/sandbox.ts';
+import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+
+describe('audiences', () => {
+  it('are created, read, listed and deleted', async () => {
+    const { client } = await startBench();
+    const created = await client.audiences.create({ name: 'Visitors', dataset: recentDataset() });
+    expect(created).toMatchObject({ name: 'Visitors', status: { id: 100 }, is_activation_allowed: true });
+    expect(await client.audiences.get(created.id)).toEqual(created);
+    expect((await client.audiences.list()).items).toEqual([created]);
+    expect(await client.audiences.delete(created.id)).toBeUndefined();
+    expect(await failureOf(client.audiences.get(created.id))).toMatchObject({ name: 'NotFoundError' });
+  });
+
+  it('whose WebDomain data start too early are refused before sending', async () => {
+    const { client, sandbox } = await startBench();
+    const ago = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+    const create = (days: number, analysis_type = 'WebDomain') =>
+      client.audiences.create({ dataset: [{ analysis_type, start_date: ago(days), end_date: ago(1) }] });
+    const error = await failureOf(create(48));
+    expect(error).toMatchObject({ local: true, errors: { 'dataset.0.start_date': [expect.any(String)] } });
+    expect(sandbox.log).toEqual([]);
+    await create(48, 'AffinityTransactions');
+    // A day of grace: what may be in time elsewhere is left to the service.
+    expect(await failureOf(create(46))).toMatchObject({ name: 'ValidationError', local: false });
+  });
+
+  it('carry the service’s 422 for an unknown project', async () => {
+    const { client } = await startBench();
+    const error = await failureOf(client.audiences.create({ project_id: 77 }));
+    expect(error).toMatchObject({ errors: { project_id: [expect.any(String)] }, outcome: 'refused' });
+  });
+});
+
+describe('a list', () => {
+  const rows = (from: number, count: number) => Array.from({ length: count }, (_, at) => wireAudience(from + at));
+
+  it('is walked page by page, each requested when the walk reaches it', async () => {
+    const server = await startServer([{ data: rows(1, 100) }, { data: rows(101, 100) }, { data: rows(201, 37) }]);
+    const list = clientOf(server).audiences.list();
+    const ids: number[] = [];
+    for await (const { id } of list) {
+      ids.push(id);
+      if (ids.length === 5) expect(await server.seen()).toHaveLength(1);
+    }
+    expect(ids).toEqual(Array.from({ length: 237 }, (_, at) => at + 1));
+    expect((await server.seen()).map(({ url }) => url.split('?')[1])).toEqual([
+      'page=1&per_page=100',
+      'page=2&per_page=100',
+      'page=3&per_page=100',
+    ]);
+  });
+
+  it('awaited and iterated shares its first page', async () => {
+    const server = await startServer([{ data: rows(1, 3) }]);
+    const list = clientOf(server).audiences.list();
+    const page = await list;
+    expect(page).toMatchObject({ page: 1, perPage: 100, envelope: { code: 200 } });
+    expect(page.nextPage()).toBeUndefined();
+    for await (const audience of list) expect(page.items).toContain(audience);
+    expect(await server.seen()).toHaveLength(1);
+  });
+
+  it('drops rows already seen, and is an error when a full page holds no new one', async () => {
+    const server = await startServer([{ data: rows(1, 2) }, { data: rows(2, 2) }, { data: rows(2, 2) }]);
+    const ids: number[] = [];
+    const error = await failureOf(
+      (async () => {
+        for await (const { id } of clientOf(server).audiences.list({ per_page: 2 })) ids.push(id);
+      })(),
+    );
+    expect(ids).toEqual([1, 2, 3]);
+    expect(error).toMatchObject({ name: 'ResponseError' });
+  });
+
+  it('gives a failed page again when asked', async () => {
+    const server = await startServer([{ data: rows(1, 2) }, { status: 404 }, { data: rows(3, 1) }]);
+    const page = await clientOf(server).audiences.list({ per_page: 2 });
+    expect(await failureOf(page.nextPage() ?? Promise.resolve())).toMatchObject({ name: 'NotFoundError' });
+    const [one, two] = await Promise.all([page.nextPage(), page.nextPage()]);
+    expect(one).toBe(two);
+    expect(one?.items).toHaveLength(1);
+    expect(await server.seen()).toHaveLength(3);
+  });
+
+  it.each([
+    [{ per_page: 101 }, 'per_page'],
+    [{ per_page: 0 }, 'per_page'],
+    [{ page: 0 }, 'page'],
+  ])('refuses %j before sending', async (params, field) => {
+    const server = await startServer([{}]);
+    expect(await failureOf(clientOf(server).audiences.list(params))).toMatchObject({
+      local: true,
+      errors: { [field]: [expect.any(String)] },
+    });
+    expect(await server.seen()).toEqual([]);
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it, vi } from 'vitest';
+import { apiToken, loginToken, mcpToken, memoryTokenStore, type StoredToken, type TokenStore } from '../src/index.ts';
+import { credentials, startBench } from './support/sandbox.ts';
+import { failureOf } from './support/server.ts';
+
+const mints = (log: readonly { path: string; status: number }[]): number[] =>
+  log.filter(({ path }) => path.endsWith('/api-token')).map(({ status }) => status);
+
+const DAY = 86_400_000;
+const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
+
+function storeOf(token: StoredToken | undefined, trouble: Partial<TokenStore> = {}): TokenStore {
+  const store = memoryTokenStore();
+  void store.save(token);
+  return { ...store, ...trouble };
+}
+
+describe('apiToken', () => {
+  it('mints once for many starts and keeps the token in the store', async () => {
+    const { connect, sandbox } = await startBench();
+    const store = memoryTokenStore();
+    for (let start = 0; start < 20; start++) {
+      const client = connect({ token: apiToken(credentials, { store }) });
+      await Promise.all([client.webhooks.list(), client.webhooks.list()]);
+    }
+    expect(mints(sandbox.log)).toEqual([200]);
+    expect(await store.load()).toMatchObject({ token: expect.any(String), expiresAt: expect.any(String) });
+  });
+
+  it('renews a token that expires within 7 days', async () => {
+    const { account, connect, sandbox } = await startBench();
+    const token = account.token('api');
+    for (const [days, expected] of [
+      [8, 0],
+      [6, 1],
+    ] as const) {
+      const store = storeOf({ token, expiresAt: inDays(days) });
+      await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
+      expect(mints(sandbox.log)).toHaveLength(expected);
+    }
+  });
+
+  it('goes on with a token that is still valid when the renewal fails', async () => {
+    const { account, connect } = await startBench();
+    const token = account.token('api');
+    account.changePassword('another one');
+    const fresh = account.token('api');
+    const warn = vi.fn();
+    const logger = { warn, error() {}, info() {}, debug() {} };
+    const store = storeOf({ token: fresh, expiresAt: inDays(3) });
+    const client = connect({ token: apiToken(credentials, { store }), logger, logLevel: 'warn' });
+    expect(await client.webhooks.list()).toEqual([]);
+    expect(warn).toHaveBeenCalledOnce();
+    expect(warn.mock.calls[0]?.[0]).not.toContain(token);
+  });
+
+  it('replaces a rejected token, once for all callers', async () => {
+    const { connect, sandbox } = await startBench();
+    const store = storeOf({ token: 'revoked-token', expiresAt: inDays(300) });
+    const client = connect({ token: apiToken(credentials, { store }) });
+    await Promise.all(Array.from({ length: 20 }, () => client.webhooks.list()));
+    expect(mints(sandbox.log)).toEqual([200]);
+  });
+
+  it('uses a newer token that a sibling has put into the store', async () => {
+    const { account, connect, sandbox } = await startBench();
+    const store = storeOf({ token: account.token('api'), expiresAt: inDays(300) });
+    const client = connect({ token: apiToken(credentials, { store }) });
+    await client.webhooks.list();
+    account.changePassword('changed');
+    await store.save({ token: account.token('api'), expiresAt: inDays(300) });
+    expect(await client.webhooks.list()).toEqual([]);
+    expect(mints(sandbox.log)).toEqual([]);
+  });
+
+  it('survives a store that cannot be read or written, with a warning', async () => {
+    const { connect, sandbox } = await startBench();
+    const trouble = () => Promise.reject(new Error('disk full'));
+    const warn = vi.fn();
+    const logger = { warn, error() {}, info() {}, debug() {} };
+    const store = storeOf(undefined, { load: trouble, save: trouble });
+    const client = connect({ token: apiToken(credentials, { store }), logger, logLevel: 'warn' });
+    await client.webhooks.list();
+    await client.webhooks.list();
+    expect(mints(sandbox.log)).toEqual([200]);
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([
+      expect.stringContaining('cannot be read'),
+      expect.stringContaining('cannot be written'),
+    ]);
+  });
+
+  it('says how to revoke when ten tokens are live already', async () => {
+    const { account, connect } = await startBench();
+    for (let at = 0; at < 9; at++) account.token('api');
+    const error = await failureOf(
+      connect({ token: apiToken(credentials, { store: memoryTokenStore() }) }).audiences.create({}),
+    );
+    expect(error).toMatchObject({ name: 'ValidationError', outcome: 'not-sent', local: false });
+    expect(String(error)).toContain('client.auth.revokeApiTokens');
+  });
+
+  it('works without a client when it has a base URL', async () => {
+    const { url, sandbox } = await startBench();
+    const source = apiToken(credentials, { store: memoryTokenStore(), baseUrl: url });
+    const token = await source.get({});
+    expect(await source.get({})).toBe(token);
+    expect(mints(sandbox.log)).toEqual([200]);
+  });
+});
+
+describe('mcpToken', () => {
+  it('mints a token of its own kind', async () => {
+    const { url, sandbox } = await startBench();
+    await mcpToken(credentials, { store: memoryTokenStore(), baseUrl: url }).get({});
+    expect(sandbox.log.at(-1)).toMatchObject({ path: '/api/v2/auth/mcp-token', status: 200 });
+  });
+});
+
+describe('loginToken', () => {
+  it('logs in again when another login has ended the token', async () => {
+    const { connect, sandbox } = await startBench();
+    const first = connect({ credentials });
+    await first.webhooks.list();
+    await connect({ token: loginToken(credentials) }).webhooks.list();
+    expect(await first.webhooks.list()).toEqual([]);
+    expect(sandbox.log.map(({ path, status }) => `${path.split('/').at(-1)} ${status}`)).toEqual([
+      'login 200',
+      'index 200',
+      'login 200',
+      'index 200',
+      'index 401',
+      'login 200',
+      'index 200',
+    ]);
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { JobCancelledError, JobFailedError, JobNeedsInfoError, WaitTimeoutError } from '../../src/index.ts';
+import { startBench } from '../support/sandbox.ts';
+import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+
+const at = (id: number, more: object = {}) => ({ data: [{ ...wireAudience(42, { id, name: `S${id}` }), ...more }] });
+
+describe('wait', () => {
+  it('starts at once and resolves at 104, through statuses it does not know', async () => {
+    const server = await startServer([at(101), at(987), at(104)]);
+    const seen: string[] = [];
+    const audience = await clientOf(server).audiences.wait(42, {
+      onUpdate: ({ status }, { elapsed, source }) => seen.push(`${status.id} ${source} ${elapsed >= 0}`),
+    });
+    expect(audience.status.id).toBe(104);
+    expect(seen).toEqual(['101 poll true', '987 poll true', '104 poll true']);
+    const requests = await server.seen();
+    for (const [index, one] of requests.entries()) {
+      const next = requests[index + 1];
+      if (next) expect(next.at - one.at).toBeGreaterThan(1_500);
+    }
+  });
+
+  it.each([
+    [at(107), JobNeedsInfoError, 'job-needs-info'],
+    [at(422), JobFailedError, 'job-failed'],
+    [at(400), JobFailedError, 'job-failed'],
+    [at(400, { is_lookalike: true }), JobCancelledError, 'job-cancelled'],
+  ])('throws what became of the job', async (step, ErrorClass, code) => {
+    const server = await startServer([step]);
+    const error = await failureOf(clientOf(server).audiences.wait({ id: 42 }));
+    expect(error).toBeInstanceOf(ErrorClass);
+    expect(error).toMatchObject({ code, kind: 'audience', id: 42, resource: { id: 42, name: 'Visitors' } });
+  });
+
+  it('rides out 429, 5xx, a proxy’s page and lost connections', async () => {
+    const trouble = [{ status: 429 }, { status: 503 }, { text: '<html>' }, { fault: 'cut' } as const];
+    const server = await startServer([...trouble, at(104)]);
+    const client = clientOf(server, { maxRetries: 0 });
+    expect(await client.audiences.wait(42)).toMatchObject({ id: 42 });
+    expect(await server.seen()).toHaveLength(5);
+  });
+
+  it.each([401, 403, 404])('is ended by %i', async (status) => {
+    const server = await startServer([at(101), { status }]);
+    expect(await failureOf(clientOf(server).audiences.wait(42))).toMatchObject({ status });
+  });
+
+  it('is ended by an answer that is no audience', async () => {
+    const server = await startServer([{ data: [{ id: 42 }] }]);
+    expect(await failureOf(clientOf(server).audiences.wait(42))).toMatchObject({ code: 'response-invalid' });
+  });
+
+  it('has a timeout that carries the resource as last seen', async () => {
+    const server = await startServer([at(101)]);
+    const error = await failureOf(clientOf(server).audiences.wait(42, { timeout: 300 }));
+    expect(error).toBeInstanceOf(WaitTimeoutError);
+    expect(error).toMatchObject({ kind: 'audience', id: 42, resource: { status: { id: 101 } } });
+    expect(await failureOf(clientOf(server).audiences.wait(42, { timeout: 0 }))).toBeInstanceOf(WaitTimeoutError);
+    expect(await server.seen()).toHaveLength(1);
+  });
+
+  it('ends with the caller’s reason, and asks no more', async () => {
+    const server = await startServer([at(101)]);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const wait = failureOf(clientOf(server).audiences.wait(42, { signal, onUpdate: () => controller.abort('enough') }));
+    expect(await wait).toBe('enough');
+    expect(await failureOf(clientOf(server).audiences.wait(42, { signal }))).toBe('enough');
+    expect(await server.seen()).toHaveLength(1);
+  });
+
+  it('is ended by close', async () => {
+    const server = await startServer([at(101)]);
+    const client = clientOf(server);
+    const wait = failureOf(client.audiences.wait(42, { onUpdate: () => void client.close() }));
+    expect(await wait).toMatchObject({ code: 'client-closed' });
+  });
+
+  it('is not harmed by a callback that throws', async () => {
+    const server = await startServer([at(104)]);
+    const onUpdate = () => {
+      throw new Error('broken');
+    };
+    expect(await clientOf(server).audiences.wait(42, { onUpdate })).toMatchObject({ id: 42 });
+  });
+});
+
+describe('watch', () => {
+  it('yields each change of status, the last one final, and does not throw', async () => {
+    const server = await startServer([at(101), at(101), at(102), at(107)]);
+    const seen: number[] = [];
+    for await (const { status } of clientOf(server).audiences.watch(42)) seen.push(status.id);
+    expect(seen).toEqual([101, 102, 107]);
+  });
+
+  it('asks no more after a break', async () => {
+    const server = await startServer([at(101)]);
+    for await (const _ of clientOf(server).audiences.watch(42)) break;
+    expect(await server.seen()).toHaveLength(1);
+  });
+});
+
+describe('createAndWait', () => {
+  it('creates once, tells the created resource and waits for its end', async () => {
+    const { client, sandbox } = await startBench({ clock: { speed: 600 } });
+    const created: number[] = [];
+    const audience = await client.audiences.createAndWait(
+      { name: 'x' },
+      { onCreated: ({ id }) => created.push(id), wait: { timeout: 20_000 } },
+    );
+    expect(created).toEqual([audience.id]);
+    expect(audience.status).toEqual({ id: 104, name: 'Completed' });
+    expect(sandbox.log.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('throws what the job ended with', async () => {
+    const { client } = await startBench({ clock: { speed: 600 }, jobs: { outcome: 107, duration: 60_000 } });
+    expect(await failureOf(client.audiences.createAndWait({ name: 'x' }))).toBeInstanceOf(JobNeedsInfoError);
+  });
+});
