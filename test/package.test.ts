@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = resolve('.');
+const bin = (name: string): string => join(root, 'node_modules', '.bin', name);
+const run = (command: string, args: string[], cwd = root): string =>
+  execFileSync(command, args, { cwd, encoding: 'utf8' });
+
+let folder: string;
+let project: string;
+let tarball: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'audience-activation-'));
+  const name = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder]))[0].filename;
+  tarball = join(folder, name);
+  // The packed files in an empty project, beside the dependencies that npm would install.
+  project = join(folder, 'project');
+  const home = join(project, 'node_modules', 'audience-activation');
+  mkdirSync(home, { recursive: true });
+  run('tar', ['-xzf', tarball, '-C', home, '--strip-components=1']);
+  for (const dependency of ['ky', 'zod', 'p-retry', 'p-throttle', 'uuid', 'is-network-error']) {
+    symlinkSync(join(root, 'node_modules', dependency), join(project, 'node_modules', dependency));
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const program = `
+  const sandbox = createSandbox();
+  const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
+  const { url, close } = await sandbox.listen();
+  const client = new AudienceClient({ baseUrl: url, token });
+  const { id } = await client.audiences.create({ name: 'From the tarball' });
+  const gone = await client.audiences.get(id + 1).catch((error) => NotFoundError.isInstance(error));
+  console.log((await client.audiences.get(id)).name, gone);
+  await client.close();
+  await close();
+`;
+
+describe('the packed tarball', () => {
+  it('holds the built files, README, CHANGELOG and LICENSE, and nothing else', () => {
+    const files = readdirSync(join(project, 'node_modules', 'audience-activation')).sort();
+    expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json']);
+  });
+
+  it('is imported from an ES module', () => {
+    const text = `import { AudienceClient, NotFoundError } from 'audience-activation';
+      import { createSandbox } from 'audience-activation/sandbox';${program}`;
+    writeFileSync(join(project, 'esm.mjs'), text);
+    expect(run(process.execPath, ['esm.mjs'], project)).toBe('From the tarball true\n');
+  });
+
+  it('is required from CommonJS, with the same classes', () => {
+    const text = `const { AudienceClient, NotFoundError } = require('audience-activation');
+      const { createSandbox } = require('audience-activation/sandbox');
+      (async () => {
+        console.log(NotFoundError === (await import('audience-activation')).NotFoundError);${program}})();`;
+    writeFileSync(join(project, 'cjs.cjs'), text);
+    expect(run(process.execPath, ['cjs.cjs'], project)).toBe('true\nFrom the tarball true\n');
+  });
+
+  it('satisfies publint and attw', () => {
+    expect(run(bin('publint'), ['run', '--strict', tarball])).toContain('All good');
+    // Exits with 1, and so throws, when there is a problem.
+    expect(run(bin('attw'), [tarball, '--profile', 'esm-only', '--no-emoji', '--format', 'ascii'])).toContain(
+      'node16 (from ESM): OK',
+    );
+  }, 60_000);
+
+  it('reaches no Node built-in from its root entry', () => {
+    const dist = join(project, 'node_modules', 'audience-activation', 'dist');
+    const script = `const seen = new Set();
+      const walk = (file) => { if (seen.has(file)) return; seen.add(file);
+        const text = require('node:fs').readFileSync(file, 'utf8');
+        for (const [, from] of text.matchAll(/(?:from|import)\\s*\\(?\\s*["']([^"']+)["']/g)) {
+          if (from.startsWith('.')) walk(require('node:path').join(require('node:path').dirname(file), from));
+          else console.log(from);
+        } };
+      walk(process.argv[1]);`;
+    const imports = run(process.execPath, ['-e', script, join(dist, 'index.js')])
+      .trim()
+      .split('\n');
+    expect(new Set(imports)).toEqual(new Set(['ky', 'p-retry', 'p-throttle', 'uuid', 'zod/mini']));
+    expect(dirname(dist)).toContain('audience-activation');
+  });
+});

@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { assumptionsPage } from '../scripts/assumptions.ts';
+import { findImportProblems } from '../scripts/imports.ts';
+
+describe('docs/assumptions.md', () => {
+  it('is what the operation table says (npm run docs:assumptions)', () => {
+    expect(readFileSync('docs/assumptions.md', 'utf8')).toBe(assumptionsPage());
+  });
+});
+
+describe('imports', () => {
+  const file = (path: string, text: string) => ({ path, text });
+
+  it('of the sources run downward and in no circle', () => {
+    const files = globSync('**/*.ts', { cwd: 'src' }).map((path) => file(path, readFileSync(`src/${path}`, 'utf8')));
+    expect(files.length).toBeGreaterThan(40);
+    expect(findImportProblems(files)).toEqual([]);
+  });
+
+  it('upward are found, of types, too', () => {
+    const problems = findImportProblems([
+      file('transport/a.ts', "import type { B } from '../resources/b.ts';"),
+      file('schemas/s.ts', "export * from '../waiting/w.ts';"),
+    ]);
+    expect(problems).toEqual([
+      'transport/a.ts imports upward: resources/b.ts',
+      'schemas/s.ts imports sideways: waiting/w.ts',
+    ]);
+  });
+
+  it('in a circle are found', () => {
+    const problems = findImportProblems([
+      file('transport/a.ts', "import { b } from './b.ts';"),
+      file('transport/b.ts', "import { c, type D } from './c.ts';"),
+      file('transport/c.ts', "export { a } from './a.ts';"),
+      file('transport/d.ts', "import type { a } from './d.ts';"),
+    ]);
+    expect(problems).toEqual(['cycle: transport/a.ts → transport/b.ts → transport/c.ts → transport/a.ts']);
+  });
+
+  it('of the client’s code into the sandbox are found', () => {
+    const problems = findImportProblems([
+      file(
+        'sandbox/x.ts',
+        "import { sign } from '../transport/sign.ts';\nimport type { T } from '../schemas/t.ts';\nimport { operations } from '../operations.ts';",
+      ),
+    ]);
+    expect(problems).toEqual(['sandbox/x.ts takes code of the client: transport/sign.ts']);
+  });
+
+  it('of files on no floor are found', () => {
+    expect(findImportProblems([file('attic/x.ts', "import './y.ts';")])).toEqual([
+      'attic/x.ts is on no floor; add it to scripts/imports.ts',
+    ]);
+  });
+});
