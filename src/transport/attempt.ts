@@ -34,7 +34,7 @@ const IP_SCOPE = 'ip';
 const optionOr = (call: Call, name: 'timeout' | 'maxRetryWait'): number => call.options[name] ?? call.settings[name];
 
 /** What errors tell of a call, as of now. */
-export function factsOf(call: Call): CallFacts {
+function factsOf(call: Call): CallFacts {
   const { operation, request, attempts, settings } = call;
   return { operation, path: request.path, attempts, requestIdHeader: settings.requestIdHeader };
 }

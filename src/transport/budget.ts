@@ -5,7 +5,7 @@ import { sleep } from './signal.ts';
 import { singleFlight } from './tokens.ts';
 
 /** What is known of a spent build budget. Milliseconds. */
-export interface BudgetRefusal {
+interface BudgetRefusal {
   readonly wait: number;
   readonly budget?: JsonObject;
 }

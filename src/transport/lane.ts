@@ -14,7 +14,7 @@ interface Waiter {
 }
 
 /** What a lane is asked for. */
-export interface LaneRequest {
+interface LaneRequest {
   readonly priority: Priority;
   readonly signal?: AbortSignal;
   readonly maxWait?: number;

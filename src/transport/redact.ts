@@ -1,5 +1,5 @@
 /** What stands in a text where a secret stood. */
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** How much of an answer's text an error keeps, in UTF-16 units. */
 const BODY_LIMIT = 2048;

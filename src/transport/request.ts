@@ -38,7 +38,7 @@ export class InvalidInputError extends Error {
 }
 
 /** Fills `{name}` with encoded values; refuses what would change the path's shape. */
-export function fillPath(template: string, params: PathParams): string {
+function fillPath(template: string, params: PathParams): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = Object.hasOwn(params, name) ? String(params[name]) : '';
     // URL parsers drop `.` and `..` and would address another resource.

@@ -26,7 +26,7 @@ export interface DecodeContext {
 export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T>;
 
 /** What a namespace's method hands to the transport. */
-export interface CallInput<T> extends RequestInput {
+interface CallInput<T> extends RequestInput {
   readonly decode: Decode<T>;
   readonly options?: CallOptions;
   /** What is wrong with the input, found before anything is sent. */

@@ -40,7 +40,7 @@ export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
 export type IdLike = number | { readonly id: number };
 
 /** The id of something. */
-export const idOf = (target: IdLike): number => (typeof target === 'number' ? target : target.id);
+const idOf = (target: IdLike): number => (typeof target === 'number' ? target : target.id);
 
 const HOUR = 3_600_000;
 
