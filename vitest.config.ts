@@ -11,7 +11,12 @@ export const browserMissing = !existsSync(CHROMIUM) && !inCi;
 const shared = { globalSetup: 'test/support/control-setup.ts', testTimeout: 30_000, hookTimeout: 120_000 };
 
 const node = {
-  test: { ...shared, name: 'node', include: ['test/**/*.test.ts'], environment: 'node' as const },
+  test: { ...shared, name: 'node', include: ['test/**/*.test.ts'], exclude: ['test/**/*.timed.test.ts'] },
+};
+
+/** What measures real time runs after all else, alone. */
+const timed = {
+  test: { ...shared, name: 'timed', include: ['test/**/*.timed.test.ts'], sequence: { groupOrder: 1 } },
 };
 
 const browser = {
@@ -20,7 +25,7 @@ const browser = {
     ...shared,
     name: 'chromium',
     include: ['test/transport/**/*.test.ts'],
-    exclude: ['test/transport/**/*.node.test.ts'],
+    exclude: ['test/**/*.timed.test.ts'],
     browser: {
       enabled: true,
       headless: true,
@@ -38,7 +43,7 @@ const browser = {
 
 export default defineConfig({
   test: {
-    projects: browserMissing ? [node] : [node, browser],
+    projects: browserMissing ? [node, timed] : [node, browser, timed],
     reporters: ['default', './test/support/summary-reporter.ts'],
     coverage: {
       provider: 'v8',
