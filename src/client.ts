@@ -9,6 +9,7 @@ import { Auth } from './resources/auth.ts';
 import { readUsage, UsageReports } from './resources/usage.ts';
 import { Webhooks } from './resources/webhooks.ts';
 import { decodeWith, type StandardSchema } from './schemas/standard.ts';
+import { parseTimestamp } from './timestamp.ts';
 import type { ApiPromise } from './transport/api-promise.ts';
 import { type Core, createCore } from './transport/core.ts';
 import { createLimiter } from './transport/limiter.ts';
@@ -28,6 +29,9 @@ export interface FreeRequestOptions extends CreateOptions {
   /** @default 'read' for GET, else 'write' */
   readonly bucket?: Bucket;
 }
+
+/** The read that tells a spent budget from a rate limit; without an answer soon, it is a rate limit. */
+const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } as const;
 
 /** Options of clients made by `withOptions`, with the core they share. */
 const derivations = new WeakMap<ClientOptions, Core>();
@@ -63,8 +67,7 @@ export class AudienceClient {
     } else {
       const setup = setUpTokens(options, redactor);
       const limiter = options.limiter ?? createLimiter(limits);
-      const budget = (): Promise<unknown> =>
-        readUsage(this.#transport, {}, { priority: 'background' }, (usage) => usage);
+      const budget = (): Promise<unknown> => readUsage(this.#transport, {}, BUDGET_READ, (usage) => usage);
       this.#core = createCore({ limiter, redactor, tokens: setup.tokens, readUsage: budget });
       this.#transport = createTransport(this.#core, settings);
       setup.bind(contextOf(this.#transport));
@@ -110,6 +113,11 @@ export class AudienceClient {
       options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });
+  }
+
+  /** The moment of a resource's timestamp, in the client's `serverTimeZone`; `undefined` for another text. */
+  parseTimestamp(text: string): Date | undefined {
+    return parseTimestamp(text, this.#transport.settings.serverTimeZone);
   }
 
   /** A client with the same tokens, limits and waits, and other options. */

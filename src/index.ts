@@ -55,6 +55,7 @@ export type {
 export type { StandardSchema } from './schemas/standard.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
+export { parseTimestamp } from './timestamp.ts';
 export { apiToken, loginToken, mcpToken, type TokenSourceOptions } from './token-sources.ts';
 export type { ApiPromise, WithResponse } from './transport/api-promise.ts';
 export type { Envelope } from './transport/envelope.ts';

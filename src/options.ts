@@ -7,6 +7,7 @@ import {
   operations,
   type ResolvedOperation,
 } from './operations.ts';
+import { isTimeZone } from './timestamp.ts';
 import type { RateLimiter } from './transport/limiter.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from './transport/log.ts';
 import { createRedactor, type Redactor } from './transport/redact.ts';
@@ -102,6 +103,11 @@ function checkBaseUrl(given: string | undefined, allowInsecure: boolean): string
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
+function checkTimeZone(name: string): string {
+  if (isTimeZone(name)) return name;
+  throw new ConfigurationError('`serverTimeZone` is no time zone: use a name such as "UTC" or "Europe/Berlin".');
+}
+
 function atLeast(name: string, value: number, least: number): number {
   if (typeof value === 'number' && value >= least) return value;
   throw new ConfigurationError(`\`${name}\` is ${value}: give a number of ${least} or more.`);
@@ -188,7 +194,7 @@ export function resolveOptions(options: ClientOptions, redactor = createRedactor
     rateLimits: limits === false ? RATE_LIMITS : limits,
     operation: resolveOperations(options.operations),
     validation: options.validation ?? 'lenient',
-    serverTimeZone: options.serverTimeZone ?? 'UTC',
+    serverTimeZone: checkTimeZone(options.serverTimeZone ?? 'UTC'),
     requestIdHeader: options.requestIdHeader ?? 'x-request-id',
     headers: { ...userAgent(), ...options.headers },
     logger: createLogger(options.logger ?? console, level, redactor),
