@@ -3,6 +3,7 @@ export const ERROR_CODES = {
   'configuration-invalid': 'An option is missing or wrong; nothing was sent.',
   'client-closed': 'The client was closed before or during the call.',
   'token-unavailable': 'The token source failed, so the request could not be authorized.',
+  'callback-failed': 'A limiter or an override given to the client threw.',
   'connection-failed': 'No complete answer arrived.',
   'attempt-timeout': 'An attempt took longer than `timeout`.',
   'deadline-exceeded': 'The whole call took longer than `deadline`.',

@@ -1,9 +1,10 @@
 import type { ApiPromise } from '../transport/api-promise.ts';
+import type { Decode } from '../transport/decode-context.ts';
 import { isObject } from '../transport/envelope.ts';
 import { credentialErrors, type IssuedToken, requestToken } from '../transport/mint.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { Credentials } from '../transport/tokens.ts';
-import type { Decode, Transport } from '../transport/transport.ts';
+import type { Transport } from '../transport/transport.ts';
 
 /** A token that expires a year after it was issued. */
 export interface ExpiringToken extends IssuedToken {

@@ -1,4 +1,4 @@
-import { type Clock, type ClockMode, createClock } from './clock.ts';
+import { Clock, type ClockMode } from './clock.ts';
 import { createJobs, type JobOptions, type Jobs } from './jobs.ts';
 import { createSlidingLog, DAY, HOUR, type SandboxLimits, SERVICE_LIMITS, TOKEN_LIFETIME } from './limits.ts';
 import { createRandom, type Random } from './random.ts';
@@ -26,7 +26,7 @@ export interface SandboxOptions {
 
 /** A service without accounts. */
 export function createService({ seed = 1, clock: mode = 'real', jobs = {}, limits = {} }: SandboxOptions): Service {
-  const clock = createClock(mode);
+  const clock = new Clock(mode);
   return {
     state: createState(),
     clock,

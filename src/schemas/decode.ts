@@ -1,6 +1,6 @@
 import type { ZodMiniType } from 'zod/mini';
+import type { Decode, DecodeContext } from '../transport/decode-context.ts';
 import { isObject, type JsonObject } from '../transport/envelope.ts';
-import type { Decode, DecodeContext } from '../transport/transport.ts';
 
 /** Fields without which a resource cannot be used or waited for: strict in both modes. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);

@@ -1,4 +1,4 @@
-import type { Decode } from '../transport/transport.ts';
+import type { Decode } from '../transport/decode-context.ts';
 
 /** The part of Standard Schema (version 1) that checking a value takes; zod's schemas have it. */
 export interface StandardSchema<T> {

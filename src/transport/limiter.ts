@@ -1,5 +1,5 @@
 import type { Bucket, RateLimits } from '../limits.ts';
-import { createLane, type Lane, type Priority } from './lane.ts';
+import { Lane, type Priority } from './lane.ts';
 
 /** What a limiter is told about a request that wants a slot. */
 export interface AcquireOptions {
@@ -36,7 +36,7 @@ export function createLimiter(limits: RateLimits | false): RateLimiter {
     if (known) return known;
     // Tokens come and go: an idle lane holds nothing that a new one would not.
     for (const [name, other] of lanes) if (other.idle()) lanes.delete(name);
-    const created = createLane(limits === false ? undefined : limits[bucket]);
+    const created = new Lane(limits === false ? undefined : limits[bucket]);
     lanes.set(key, created);
     return created;
   }

@@ -1,9 +1,10 @@
 import type { FieldErrors } from '../errors/api.ts';
 import type { ApiPromise } from './api-promise.ts';
+import type { DecodeContext } from './decode-context.ts';
 import { isObject } from './envelope.ts';
 import type { RequestOptions } from './settings.ts';
 import type { Credentials, Mint, StoredToken } from './tokens.ts';
-import type { DecodeContext, Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
 
 /** A fresh token as the credential exchange answers it. */
 export interface IssuedToken {

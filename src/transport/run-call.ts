@@ -162,6 +162,11 @@ function finalError(
     error = localValidationError(plan.operation, error.errors, fieldText(error.errors));
   }
   if (error === DEADLINE) error = deadlineError(plan, call, history);
+  if (!AudienceError.isInstance(error)) {
+    const { signal } = plan.input.options ?? {};
+    if (signal?.aborted && error === signal.reason) return error;
+    error = callbackError(error, plan);
+  }
   if (key === undefined || !AudienceError.isInstance(error)) return error;
   const outcome = finalOutcome(thrown, call, history);
   return withDetails(error, { idempotencyKey: key, outcome }, ADVICE[outcome]);
@@ -171,6 +176,15 @@ function finalOutcome(thrown: unknown, call: Call | undefined, history: History)
   if (thrown instanceof AttemptFailure) return outcomeOf(thrown.failure, history);
   // A 401 or a 409 on the way sent a request, too, but one that was refused.
   return outcomeOf({ kind: call?.inFlight ? 'lost' : 'not-sent' }, history);
+}
+
+/** Something the user gave to the client threw: a limiter, an override. */
+function callbackError(thrown: unknown, { core, operation }: CallPlan): AudienceError {
+  const cause = core.redactor.cause(thrown);
+  return new AudienceError(`${operation.name} failed in a callback: ${cause.message}`, {
+    code: 'callback-failed',
+    cause,
+  });
 }
 
 /** What a failed create means for the caller's data. */

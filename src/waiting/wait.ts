@@ -79,11 +79,8 @@ export function createWaiter<T extends Observed>(context: WaitContext, source: O
   async function wait(target: IdLike, options: WaitOptions<T> = {}): Promise<T> {
     const started = performance.now();
     for await (const { resource, progress } of observations(target, options)) {
-      try {
-        options.onUpdate?.(resource, { elapsed: performance.now() - started, source: 'poll' });
-      } catch (error) {
-        context.warn(`\`onUpdate\` threw: ${error instanceof Error ? error.message : String(error)}`);
-      }
+      const info: UpdateInfo = { elapsed: performance.now() - started, source: 'poll' };
+      report(() => options.onUpdate?.(resource, info), context);
       if (progress === 'completed') return resource;
       if (progress !== 'running') throw jobError(source.kind, resource, progress);
     }
@@ -100,6 +97,15 @@ export function createWaiter<T extends Observed>(context: WaitContext, source: O
   }
 
   return { wait, watch };
+}
+
+/** Runs a user's callback; its failure is logged and harms no wait. */
+function report(callback: () => void, { warn }: WaitContext): void {
+  try {
+    callback();
+  } catch (error) {
+    warn(`\`onUpdate\` threw: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 function timeoutError(kind: JobKind, id: number, timeout: number, resource: Observed | undefined): WaitTimeoutError {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RATE_LIMITS } from '../../src/limits.ts';
-import { widened } from '../../src/transport/lane.ts';
 import { createLimiter, type RateLimiter } from '../../src/transport/limiter.ts';
+import { widened } from '../../src/transport/sliding-log.ts';
 
 const limits = { ...RATE_LIMITS, read: { limit: 5, interval: 1_000 }, write: { limit: 2, interval: 1_000 } };
 const span = widened(1_000);
