@@ -159,3 +159,47 @@ describe('overrides of operations', () => {
 function pick(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'audience' in data ? data.audience : undefined;
 }
+
+describe('what a user gives to the client', () => {
+  it('may throw: the error says so, and what became of a create', async () => {
+    const server = await startServer([{ data: [wireAudience()] }]);
+    const broken = () => {
+      throw new Error('broken callback');
+    };
+    const before = clientOf(server, { operations: { 'audiences.create': { body: broken } } });
+    expect(await failureOf(before.audiences.create({}))).toMatchObject({
+      code: 'callback-failed',
+      outcome: 'not-sent',
+    });
+    const limiter = { acquire: async () => broken(), pause() {} };
+    expect(await failureOf(clientOf(server, { limiter }).audiences.create({}))).toMatchObject({ outcome: 'not-sent' });
+    expect(await server.seen()).toEqual([]);
+    const after = clientOf(server, { operations: { 'audiences.create': { data: broken } } });
+    expect(await failureOf(after.audiences.create({}))).toMatchObject({ name: 'ResponseError', outcome: 'done' });
+  });
+
+  it('as `fetch` gets the options of `fetchOptions`, the client’s own on top', async () => {
+    const server = await startServer([{ data: [] }]);
+    const inits: (RequestInit | undefined)[] = [];
+    const fetch = (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
+      inits.push(init);
+      return globalThis.fetch(input, init);
+    };
+    await clientOf(server, { fetch, fetchOptions: { cache: 'no-store' } }).webhooks.list();
+    expect(inits).toEqual([expect.objectContaining({ cache: 'no-store', redirect: 'manual' })]);
+  });
+
+  it('as limiter decides about every request', async () => {
+    const server = await startServer([{ status: 429, headers: { 'retry-after': '0' } }, { data: [] }]);
+    const asked: unknown[] = [];
+    const limiter = {
+      acquire: async (bucket: string, { priority, scope }: { priority: string; scope: string }) => {
+        asked.push([bucket, priority, scope.includes('test-token')]);
+      },
+      pause: (bucket: string, _: string, ms: number) => asked.push(['pause', bucket, ms]),
+    };
+    await clientOf(server, { limiter }).webhooks.list();
+    const turn = ['read', 'foreground', false];
+    expect(asked).toEqual([turn, ['pause', 'read', 0], turn]);
+  });
+});

@@ -1,0 +1,36 @@
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
+
+export const credentials = { email: 'ada@example.com', password: 'correct horse' };
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+interface Call {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** A sandbox whose clock stands still, spoken to without the client. */
+export function startSandbox(options: SandboxOptions = {}) {
+  const sandbox = createSandbox({ clock: 'manual', ...options });
+  const account = sandbox.accounts.create(credentials);
+  const call = async (method: string, path: string, { token, body, headers = {} }: Call = {}) => {
+    const response = await sandbox.fetch(
+      new Request(`http://sandbox${path}`, {
+        method,
+        headers: {
+          accept: 'application/json',
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  const create = (token: string, key?: string, body: unknown = { name: 'x' }) =>
+    call('POST', '/api/v2/audiences/create', { token, body, ...(key && { headers: { 'idempotency-key': key } }) });
+  return { sandbox, account, call, create, token: account.token('api') };
+}
