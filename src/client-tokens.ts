@@ -52,7 +52,7 @@ function generalToken({ token, credentials }: ClientOptions): TokenInput {
     throw new ConfigurationError('`token` and `credentials` are both given: give one of them.');
   }
   if (token !== undefined) return token;
-  if (credentials !== undefined) return loginToken(credentials);
+  if (credentials) return loginToken(credentials);
   const found = environment('AUDIENCE_TOKEN');
   if (found !== undefined) return found;
   throw new ConfigurationError(
@@ -63,8 +63,12 @@ function generalToken({ token, credentials }: ClientOptions): TokenInput {
 function checkToken(name: string, input: TokenInput): void {
   if (typeof input === 'string') {
     if (isUsableToken(input)) return;
-    throw new ConfigurationError(`\`${name}\` is empty or holds characters no header can carry, such as white space.`);
+    throw new ConfigurationError(
+      `\`${name}\` is empty, or holds what no header can carry: give it trimmed, and without "Bearer ".`,
+    );
   }
   if (typeof input === 'function' || typeof input?.get === 'function') return;
-  throw new ConfigurationError(`\`${name}\` must be a text, a function, or a token source with \`get\`.`);
+  throw new ConfigurationError(
+    `\`${name}\` must be a text, a function, or a token source with \`get\`; email and password go into \`credentials\` or \`apiToken\`.`,
+  );
 }

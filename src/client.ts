@@ -2,7 +2,7 @@ import { setUpTokens } from './client-tokens.ts';
 import { contextOf } from './context.ts';
 import { ConfigurationError } from './errors/base.ts';
 import type { Bucket } from './limits.ts';
-import type { Method, Query, ResolvedOperation } from './operations.ts';
+import { type Method, operations, type Query, type ResolvedOperation } from './operations.ts';
 import { type ClientOptions, resolveOptions, type TunableOptions } from './options.ts';
 import { Audiences } from './resources/audiences.ts';
 import { Auth } from './resources/auth.ts';
@@ -20,14 +20,14 @@ import { createTransport, type Transport } from './transport/transport.ts';
 /** Options of {@link AudienceClient.request}. */
 export interface FreeRequestOptions extends CreateOptions {
   /** Values for `{name}` in the path. */
-  readonly params?: PathParams;
-  readonly query?: Query;
+  readonly params?: PathParams | undefined;
+  readonly query?: Query | undefined;
   /** A JSON value or a `FormData`. */
-  readonly body?: unknown;
+  readonly body?: unknown | undefined;
   /** Checks `data`: any Standard Schema, such as one of zod. Without one, `data` is `unknown`. */
-  readonly schema?: StandardSchema<unknown>;
+  readonly schema?: StandardSchema<unknown> | undefined;
   /** @default 'read' for GET, else 'write' */
-  readonly bucket?: Bucket;
+  readonly bucket?: Bucket | undefined;
 }
 
 /** The read that tells a spent budget from a rate limit; without an answer soon, it is a rate limit. */
@@ -58,7 +58,7 @@ export class AudienceClient {
 
   /** @throws {ConfigurationError} naming the option and the fix. */
   constructor(options: ClientOptions = {}) {
-    const shared = derivations.get(options);
+    const shared = derivations.get(options ?? {});
     const { settings, redactor, limits } = resolveOptions(options, shared?.redactor);
     this.#options = options;
     if (shared) {
@@ -70,7 +70,7 @@ export class AudienceClient {
       const budget = (): Promise<unknown> => readUsage(this.#transport, {}, BUDGET_READ, (usage) => usage);
       this.#core = createCore({ limiter, redactor, tokens: setup.tokens, readUsage: budget });
       this.#transport = createTransport(this.#core, settings);
-      setup.bind(contextOf(this.#transport));
+      setup.bind(contextOf(this.#transport, this.#core));
     }
     const waits = { core: this.#core, warn: (message: string): void => settings.logger.warn(message) };
     this.auth = new Auth(this.#transport);
@@ -95,13 +95,14 @@ export class AudienceClient {
   request(method: Method, path: string, options: FreeRequestOptions = {}): ApiPromise<unknown> {
     const { params, query, body, schema, bucket, ...call } = options;
     const reads = method === 'GET';
+    const known = Object.values(operations).find((row) => row.method === method && row.path === path);
     const operation: ResolvedOperation = {
       name: `${method} ${path}`,
       method,
       path,
-      bucket: bucket ?? (reads ? 'read' : 'write'),
+      bucket: bucket ?? known?.bucket ?? (reads ? 'read' : 'write'),
       repeat: reads ? 'safe' : call.idempotencyKey === undefined ? 'never' : 'key',
-      startsJob: false,
+      startsJob: known?.startsJob ?? false,
       token: 'general',
       documented: false,
     };
@@ -109,7 +110,7 @@ export class AudienceClient {
       ...(params && { params }),
       ...(query && { query }),
       ...(body !== undefined && { body }),
-      ...(!path.startsWith('/') && { invalid: { path: ['must start with "/", below `baseUrl`.'] } }),
+      invalid: () => (String(path).startsWith('/') ? {} : { path: ['must start with "/", below `baseUrl`.'] }),
       options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });
@@ -127,7 +128,8 @@ export class AudienceClient {
         throw new ConfigurationError(`\`${name}\` cannot be changed by \`withOptions\`: create another client.`);
       }
     }
-    const merged: ClientOptions = { ...this.#options, ...options };
+    const given = Object.entries(options).filter(([, value]) => value !== undefined);
+    const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given) };
     derivations.set(merged, this.#core);
     return new AudienceClient(merged);
   }

@@ -1,14 +1,15 @@
 import { resolveOptions } from './options.ts';
-import { createCore } from './transport/core.ts';
+import { type Core, createCore } from './transport/core.ts';
 import { createLimiter } from './transport/limiter.ts';
 import { mintToken } from './transport/mint.ts';
 import { clientTokens, type TokenContext } from './transport/tokens.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
 
 /** What a client lends to its token sources. */
-export function contextOf(transport: Transport): TokenContext {
+export function contextOf(transport: Transport, core: Core): TokenContext {
   return {
     baseUrl: transport.settings.baseUrl,
+    closed: () => core.closed,
     logger: transport.settings.logger,
     remember: transport.remember,
     mint: (operation, credentials) => mintToken(transport, operation, credentials),
@@ -25,5 +26,5 @@ export function createContext(baseUrl: string): TokenContext {
     tokens: { general: none, mcp: none },
     readUsage: () => Promise.resolve(undefined),
   });
-  return contextOf(createTransport(core, settings));
+  return contextOf(createTransport(core, settings), core);
 }

@@ -45,13 +45,11 @@ export type {
   Audience,
   AudienceCreate,
   AudienceDataset,
-  Creator,
   Eligibility,
   EligibilityNotice,
   EligibilityReason,
-  OpenUnion,
-  Status,
 } from './schemas/audience.ts';
+export type { Creator, OpenUnion, Status } from './schemas/common.ts';
 export type { StandardSchema } from './schemas/standard.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';

@@ -21,49 +21,49 @@ import { VERSION } from './version.ts';
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
 export interface TunableOptions extends Hooks {
   /** One attempt, from sending until the whole body has arrived. @default 30000 */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** Attempts after the first. @default 4 */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** Waits where the service names none: the nth is random in [min, min(max, min·2^n)]. @default { min: 500, max: 30000 } */
-  readonly backoff?: Partial<Backoff>;
+  readonly backoff?: Partial<Backoff> | undefined;
   /** A longer `Retry-After` is not sat out: the call fails at once. @default 120000 */
-  readonly maxRetryWait?: number;
+  readonly maxRetryWait?: number | undefined;
   /** Adapts operations to a service that differs from what is assumed: `'GET /path/{id}'` or more. */
-  readonly operations?: Readonly<Partial<Record<OperationName, string | OperationOverride>>>;
+  readonly operations?: Readonly<Partial<Record<OperationName, string | OperationOverride>>> | undefined;
   /** Whether odd fields in a success are logged (`lenient`) or thrown as `ResponseError`. @default 'lenient' */
-  readonly validation?: 'lenient' | 'strict';
+  readonly validation?: 'lenient' | 'strict' | undefined;
   /** Time zone of the service's `Y-m-d H:i:s` (assumed). @default 'UTC' */
-  readonly serverTimeZone?: string;
+  readonly serverTimeZone?: string | undefined;
   /** Header that carries the request id (assumed). @default 'x-request-id' */
-  readonly requestIdHeader?: string;
+  readonly requestIdHeader?: string | undefined;
   /** Headers of every request; not `Authorization`, `Accept`, `Content-Type` or `Idempotency-Key`. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Where log lines go. @default console */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** @default 'warn' */
-  readonly logLevel?: LogLevel;
+  readonly logLevel?: LogLevel | undefined;
   /** Sends requests in place of the global `fetch`. */
-  readonly fetch?: Fetch;
+  readonly fetch?: Fetch | undefined;
   /** More options for `fetch`, such as a `dispatcher`. */
-  readonly fetchOptions?: FetchOptions;
+  readonly fetchOptions?: FetchOptions | undefined;
 }
 
 /** Options of a client. Durations are milliseconds. */
 export interface ClientOptions extends TunableOptions {
   /** Address of the service; a path prefix is kept. @default AUDIENCE_BASE_URL of the environment */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** Allows `http:` beyond loopback: the token travels readable. @default false */
-  readonly allowInsecure?: boolean;
+  readonly allowInsecure?: boolean | undefined;
   /** The bearer token, or where it comes from. @default AUDIENCE_TOKEN of the environment */
-  readonly token?: TokenInput;
+  readonly token?: TokenInput | undefined;
   /** Instead of `token`: the same as `loginToken(credentials)`. */
-  readonly credentials?: Credentials;
+  readonly credentials?: Credentials | undefined;
   /** Token for `client.mcp` only. */
-  readonly mcpToken?: string | TokenSource;
+  readonly mcpToken?: string | TokenSource | undefined;
   /** The service's limits; a bucket given replaces that bucket only, `false` switches them off. */
-  readonly rateLimits?: Readonly<Partial<RateLimits>> | false;
+  readonly rateLimits?: Readonly<Partial<RateLimits>> | false | undefined;
   /** Replaces the limiter of this process, for instance by one that several share. */
-  readonly limiter?: RateLimiter;
+  readonly limiter?: RateLimiter | undefined;
 }
 
 /** Options with all defaults, ready for a transport. */
@@ -82,13 +82,13 @@ export function environment(name: string): string | undefined {
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 function checkBaseUrl(given: string | undefined, allowInsecure: boolean): string {
-  const text = given ?? environment('AUDIENCE_BASE_URL');
+  const text = given === undefined ? environment('AUDIENCE_BASE_URL') : String(given);
   if (text === undefined) {
     throw new ConfigurationError(
       '`baseUrl` is missing: give it, or set AUDIENCE_BASE_URL, such as "https://api.example.com".',
     );
   }
-  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new ConfigurationError('`baseUrl` is no http(s) address: give one such as "https://api.example.com".');
   }
@@ -123,7 +123,7 @@ function checkLimits(given: ClientOptions['rateLimits']): RateLimits | false {
         `\`rateLimits.${bucket}\` is no bucket: use ${Object.keys(RATE_LIMITS).join(', ')}.`,
       );
     }
-    if (!Number.isInteger(rate.limit) || rate.limit < 1 || !(rate.interval > 0 && Number.isFinite(rate.interval))) {
+    if (!Number.isInteger(rate?.limit) || rate.limit < 1 || !(rate.interval > 0 && Number.isFinite(rate.interval))) {
       throw new ConfigurationError(
         `\`rateLimits.${bucket}\` needs an integer \`limit\` from 1 and an \`interval\` above 0.`,
       );
@@ -152,22 +152,55 @@ function resolveOperations(overrides: TunableOptions['operations'] = {}): Settin
 
 function resolveOperation(name: OperationName, override: string | OperationOverride = {}): ResolvedOperation {
   const row = operations[name];
-  if (typeof override !== 'string') return checkPath({ ...row, ...override, name });
+  if (typeof override !== 'string') {
+    const given = Object.entries(override).filter(([, value]) => value !== undefined);
+    return checkRow({ ...row, ...Object.fromEntries(given), name });
+  }
   const match = /^(GET|POST|PUT|PATCH|DELETE) (\/\S*)$/.exec(override);
   const [, method, path] = match ?? [];
   if (!isMethod(method) || path === undefined) {
     throw new ConfigurationError(`\`operations["${name}"]\` must read like "GET /api/v2/audiences/{id}".`);
   }
-  return { ...row, method, path, name };
+  return checkRow({ ...row, method, path, name });
 }
 
-function checkPath(operation: ResolvedOperation): ResolvedOperation {
-  if (operation.path.startsWith('/')) return operation;
-  throw new ConfigurationError(`\`operations["${operation.name}"].path\` must start with "/".`);
+/** JavaScript callers may give anything; a row that is off could repeat a create without a key. */
+function checkRow(row: ResolvedOperation): ResolvedOperation {
+  const wrong = (field: string, fix: string): ConfigurationError =>
+    new ConfigurationError(`\`operations["${row.name}"].${field}\` must ${fix}.`);
+  if (!/^\/[^\s?#]*$/.test(row.path)) throw wrong('path', 'start with "/" and hold no "?" or "#"');
+  if (!isMethod(row.method)) throw wrong('method', 'be GET, POST, PUT, PATCH or DELETE');
+  if (!isBucket(row.bucket)) throw wrong('bucket', `be one of ${Object.keys(RATE_LIMITS).join(', ')}`);
+  if (!['key', 'safe', 'never'].includes(row.repeat)) throw wrong('repeat', 'be key, safe or never');
+  for (const field of ['query', 'body', 'data'] as const) {
+    if (row[field] !== undefined && typeof row[field] !== 'function') throw wrong(field, 'be a function');
+  }
+  return row;
 }
 
 function isMethod(text: string | undefined): text is ResolvedOperation['method'] {
   return text !== undefined && ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(text);
+}
+
+const VALIDATIONS: readonly unknown[] = ['lenient', 'strict'];
+const OWN_FETCH_OPTIONS = ['body', 'headers', 'method', 'redirect', 'signal', 'window'];
+
+/** What TypeScript would refuse, for JavaScript callers: each names the option and the fix. */
+function checkChoices({ logLevel, logger, validation, fetch, fetchOptions, requestIdHeader }: TunableOptions): void {
+  const check = (right: boolean, message: string): void => {
+    if (!right) throw new ConfigurationError(message);
+  };
+  check(logLevel === undefined || isLogLevel(logLevel), '`logLevel` must be off, error, warn, info or debug.');
+  check(validation === undefined || VALIDATIONS.includes(validation), '`validation` must be lenient or strict.');
+  check(fetch === undefined || typeof fetch === 'function', '`fetch` must be a function.');
+  const levels = ['error', 'warn', 'info', 'debug'] as const;
+  check(
+    !logger || levels.every((level) => typeof logger[level] === 'function'),
+    '`logger` needs error, warn, info and debug.',
+  );
+  const taken = Object.keys(fetchOptions ?? {}).find((name) => OWN_FETCH_OPTIONS.includes(name));
+  check(taken === undefined, `\`fetchOptions.${taken}\` is set by the client itself.`);
+  check(/^[\w!#$%&'*+.^`|~-]+$/.test(requestIdHeader ?? 'x'), '`requestIdHeader` must be a header name.');
 }
 
 /** Called late, so that a `fetch` replaced after the client was created is used. */
@@ -179,8 +212,7 @@ const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
  * @throws {ConfigurationError} naming the option and the fix, before any request.
  */
 export function resolveOptions(options: ClientOptions, redactor = createRedactor()): ResolvedOptions {
-  const level = options.logLevel ?? 'warn';
-  if (!isLogLevel(level)) throw new ConfigurationError('`logLevel` must be off, error, warn, info or debug.');
+  checkChoices(options);
   checkHeaders(options.headers ?? {});
   const limits = checkLimits(options.rateLimits);
   const min = atLeast('backoff.min', options.backoff?.min ?? 500, 0);
@@ -197,7 +229,7 @@ export function resolveOptions(options: ClientOptions, redactor = createRedactor
     serverTimeZone: checkTimeZone(options.serverTimeZone ?? 'UTC'),
     requestIdHeader: options.requestIdHeader ?? 'x-request-id',
     headers: { ...userAgent(), ...options.headers },
-    logger: createLogger(options.logger ?? console, level, redactor),
+    logger: createLogger(options.logger ?? console, options.logLevel ?? 'warn', redactor),
     fetch: options.fetch ?? globalFetch,
     fetchOptions: options.fetchOptions ?? {},
     ...(onRequest && { onRequest }),

@@ -5,6 +5,7 @@ import {
   type BoundTokenSource,
   bindSource,
   type Credentials,
+  isUsableToken,
   type Mint,
   type StoredToken,
   singleFlight,
@@ -23,6 +24,9 @@ export interface TokenSourceOptions {
 
 /** A stored token is renewed this long before it expires. Milliseconds. */
 const RENEW_BEFORE = 7 * 24 * 3_600_000;
+
+/** An early renewal that failed is tried again after this. Milliseconds. */
+const RENEW_RETRY = 3_600_000;
 
 /**
  * A long-lived API token, minted once and kept in a store: the right choice for backends. Logins
@@ -58,28 +62,38 @@ export function loginToken(credentials: Credentials): TokenSource {
   });
 }
 
-/** The service a source renews at: its own `baseUrl`, or the one of the client it is given to. */
+/** The service a source renews at: that of a client it is given to, or the one of its own `baseUrl`. */
 interface Link {
   context(): TokenContext;
   bind(context: TokenContext): void;
 }
 
-function createLink(credentials: Credentials, baseUrl: string | undefined): Link {
+const bare = (url: string): string => url.replace(/\/+$/, '');
+
+function createLink({ password }: Credentials, baseUrl: string | undefined): Link {
+  const clients = new Set<TokenContext>();
   let own: TokenContext | undefined;
   return {
     context() {
-      own ??= baseUrl === undefined ? undefined : createContext(baseUrl);
-      if (own) return own;
+      const live = [...clients].find((client) => !client.closed());
+      if (live) return live;
+      if (baseUrl !== undefined) own ??= createContext(baseUrl);
+      // A closed client refuses by itself, and says so.
+      const last = own ?? [...clients].at(-1);
+      if (last) return last;
       throw new ConfigurationError('This token source needs `baseUrl`, or a client that it is given to as `token`.');
     },
     bind(context) {
-      context.remember(credentials.password);
-      if (baseUrl === undefined && own && own.baseUrl !== context.baseUrl) {
+      context.remember(password);
+      const [known] = clients;
+      const service = baseUrl ?? known?.baseUrl ?? context.baseUrl;
+      if (bare(service) !== context.baseUrl) {
         throw new ConfigurationError(
-          `One token source cannot serve two services (${own.baseUrl} and ${context.baseUrl}): create one for each client.`,
+          `One token source cannot serve two services (${bare(service)} and ${context.baseUrl}): create one for each.`,
         );
       }
-      if (baseUrl === undefined) own ??= context;
+      for (const client of clients) if (client.closed()) clients.delete(client);
+      clients.add(context);
     },
   };
 }
@@ -88,40 +102,48 @@ function bound(link: Link, get: TokenSource['get']): BoundTokenSource {
   return { get, [bindSource]: link.bind };
 }
 
-function storedSource(operation: Mint, credentials: Credentials, { store, baseUrl }: TokenSourceOptions): TokenSource {
+function storedSource(operation: Mint, credentials: Credentials, options: TokenSourceOptions): TokenSource {
+  const { store, baseUrl } = checkStore(options);
   const link = createLink(credentials, baseUrl);
   const shared = singleFlight<string>();
   let current: StoredToken | undefined;
+  let renewAgain = Number.NEGATIVE_INFINITY;
+
+  const due = (token: StoredToken): boolean => renewalDue(token) && performance.now() >= renewAgain;
 
   async function obtain(rejected: string | undefined): Promise<string> {
     current = await store.withLock(async () => {
       const stored = await loadToken(store, link.context());
-      if (stored && stored.token !== rejected && !renewalDue(stored)) return stored;
+      if (stored && stored.token !== rejected && !due(stored)) return stored;
       return renew(stored?.token === rejected ? undefined : stored);
     });
     link.context().remember(current.token);
     return current.token;
   }
 
-  async function renew(stillValid: StoredToken | undefined): Promise<StoredToken> {
+  async function renew(present: StoredToken | undefined): Promise<StoredToken> {
     const { mint, logger } = link.context();
     try {
-      const fresh = await mint(operation, credentials);
+      const fresh = { ...(await mint(operation, credentials)), mintedAt: new Date().toISOString() };
       await saveToken(store, fresh, link.context());
       return fresh;
     } catch (error) {
-      if (stillValid && !expired(stillValid)) {
-        logger.warn(`${operation} failed; the present token is used until it expires: ${messageOf(error)}`);
-        return stillValid;
-      }
-      throw atCap(error, operation);
+      if (!present || timeLeft(present) <= 0) throw atCap(error, operation);
+      renewAgain = performance.now() + RENEW_RETRY;
+      logger.warn(`${operation} failed; the present token is used while it lives: ${messageOf(error)}`);
+      return present;
     }
   }
 
   return bound(link, ({ rejected, signal }) => {
-    if (current && current.token !== rejected && !renewalDue(current)) return Promise.resolve(current.token);
+    if (current && current.token !== rejected && !due(current)) return Promise.resolve(current.token);
     return shared(() => obtain(rejected), signal);
   });
+}
+
+function checkStore(options: TokenSourceOptions): TokenSourceOptions {
+  if (typeof options?.store?.withLock === 'function') return options;
+  throw new ConfigurationError('A token source needs a `store`, such as `memoryTokenStore()`: it keeps the token.');
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -129,7 +151,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 async function loadToken(store: TokenStore, { logger }: TokenContext): Promise<StoredToken | undefined> {
   try {
     const stored = await store.load();
-    return typeof stored?.token === 'string' && stored.token !== '' ? stored : undefined;
+    return stored && isUsableToken(stored.token) ? stored : undefined;
   } catch (error) {
     logger.warn(`The token store cannot be read; a new token is minted: ${messageOf(error)}`);
     return undefined;
@@ -150,8 +172,13 @@ function timeLeft({ expiresAt }: StoredToken): number {
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at - Date.now();
 }
 
-const expired = (token: StoredToken): boolean => timeLeft(token) <= 0;
-const renewalDue = (token: StoredToken): boolean => timeLeft(token) <= RENEW_BEFORE;
+/** Whether a token nears its end: a week before, or in the last quarter of a shorter life. */
+function renewalDue(token: StoredToken): boolean {
+  const minted = typeof token.mintedAt === 'string' ? Date.parse(token.mintedAt) : Number.NaN;
+  const left = timeLeft(token);
+  const lifetime = left + Date.now() - minted;
+  return left <= (Number.isNaN(lifetime) ? RENEW_BEFORE : Math.min(RENEW_BEFORE, lifetime / 4));
+}
 
 /** At the cap of ten live tokens, the error says how to get out of it. */
 function atCap(error: unknown, operation: Mint): unknown {

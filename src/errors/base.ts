@@ -105,7 +105,7 @@ export class AudienceError extends Error {
 
 /** The same error told with more details: one that several calls share is never changed in place. */
 export function withDetails<E extends AudienceError>(error: E, details: CreateDetails, advice: string): E {
-  const message = `${error.message} ${advice}`;
+  const message = `${error.message.replace(/([^.!?])\s*$/, '$1.')} ${advice}`;
   return Reflect.construct(error.constructor, [message, { ...error, cause: error.cause, ...details }]);
 }
 

@@ -2,6 +2,7 @@ import { RESOURCE_PAGE_CAP } from '../limits.ts';
 import { type Audience, type AudienceCreate, audienceSchema } from '../schemas/audience.ts';
 import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
+import { guard } from '../transport/guard.ts';
 import type { CreateOptions, RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
 import {
@@ -26,10 +27,10 @@ const shape: Shape<Audience> = {
 
 /** Options of `createAndWait`. */
 export interface CreateAndWaitOptions<T> extends CreateOptions {
-  /** Called once with the created resource, before the wait begins. */
-  readonly onCreated?: (resource: T) => void;
+  /** Called once with the created resource, before the wait begins. One that throws is logged and harms no wait. */
+  readonly onCreated?: ((resource: T) => void) | undefined;
   /** Options of the wait; its signal is the call's unless given. */
-  readonly wait?: WaitOptions<T>;
+  readonly wait?: WaitOptions<T> | undefined;
 }
 
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
@@ -53,7 +54,7 @@ export class Audiences {
     return this.#transport.call('audiences.create', {
       body,
       options,
-      invalid: datasetErrors(body, Date.now()),
+      invalid: () => datasetErrors(body, Date.now()),
       decode: decodeOne(shape),
     });
   }
@@ -94,7 +95,10 @@ export class Audiences {
   async createAndWait(body: AudienceCreate, options: CreateAndWaitOptions<Audience> = {}): Promise<Audience> {
     const { onCreated, wait, ...request } = options;
     const created = await this.create(body, request);
-    onCreated?.(created);
+    guard(
+      () => onCreated?.(created),
+      (message) => this.#transport.settings.logger.error(`\`onCreated\` threw: ${message}`),
+    );
     return this.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
   }
 }

@@ -1,7 +1,7 @@
 import type { ApiPromise } from '../transport/api-promise.ts';
 import type { Decode } from '../transport/decode-context.ts';
 import { isObject } from '../transport/envelope.ts';
-import { credentialErrors, type IssuedToken, requestToken } from '../transport/mint.ts';
+import { exchangeInput, type IssuedToken, requestToken } from '../transport/mint.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { Credentials } from '../transport/tokens.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -67,11 +67,13 @@ export class Auth {
 
   #revoke(
     operation: 'auth.revokeApiTokens' | 'auth.revokeMcpTokens',
-    { email, password }: Credentials,
+    credentials: Credentials,
     options: RequestOptions = {},
   ): ApiPromise<Revocation> {
-    this.#transport.remember(password);
-    const invalid = credentialErrors({ email, password });
-    return this.#transport.call(operation, { body: { email, password }, invalid, decode: decodeRevocation, options });
+    return this.#transport.call(operation, {
+      ...exchangeInput(this.#transport, credentials),
+      decode: decodeRevocation,
+      options,
+    });
   }
 }

@@ -13,6 +13,8 @@ export interface ListParams {
   readonly page?: number;
   /** Rows a page. @default the service's cap */
   readonly per_page?: number;
+  /** It is `per_page`, as the service spells it. */
+  readonly perPage?: never;
   readonly [more: string]: string | number | boolean | undefined;
 }
 
@@ -29,13 +31,11 @@ export interface Page<T> {
 
 /** A list under way: awaited, its first page; iterated, every row of every page. */
 export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
-  /** Walks all rows; a page is requested when the walk reaches it. */
+  /** Walks all rows; a page is requested when the walk reaches it, and forgotten when it is left. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
-    let page: Page<T> | undefined = await this;
-    while (page) {
-      yield* page.items;
-      page = await page.nextPage();
-    }
+    const first = await this;
+    const seen = new Set(first.items.map(keyOf));
+    for (let page: Page<T> | undefined = first; page; page = await following(page, seen)) yield* page.items;
   }
 }
 
@@ -48,71 +48,79 @@ export interface ListPlan<T> {
   readonly path?: PathParams;
 }
 
+type PageQuery = Query & { readonly page: number; readonly per_page: number };
+type Fetch<T> = (query: PageQuery, seen: Set<unknown>) => PagePromise<T>;
+
 /** Starts a list at its first page. */
 export function listPages<T>(
   transport: Transport,
   plan: ListPlan<T>,
-  params: ListParams = {},
-  options: RequestOptions = {},
+  params: ListParams | undefined,
+  options: RequestOptions | undefined,
 ): PagePromise<T> {
-  return fetchPage(
-    transport,
-    plan,
-    { ...params, page: params.page ?? 1, per_page: params.per_page ?? plan.cap },
-    options,
-    new Set(),
-  );
-}
-
-type PageQuery = Query & { readonly page: number; readonly per_page: number };
-
-function fetchPage<T>(
-  transport: Transport,
-  plan: ListPlan<T>,
-  query: PageQuery,
-  options: RequestOptions,
-  seen: Set<unknown>,
-): PagePromise<T> {
-  const call = transport.start<Page<T>>(plan.operation, {
-    ...(plan.path && { params: plan.path }),
-    query,
-    options,
-    invalid: pageErrors(query, plan.cap),
-    async decode(data, context) {
-      const rows = await decodeList(plan.shape)(data, context);
-      const items = rows.filter((row) => !seen.has(keyOf(row)));
-      const full = rows.length >= query.per_page;
-      if (full && items.length === 0) {
-        throw context.fail(`page ${query.page} is full of rows already seen: the service seems to ignore \`page\``);
-      }
-      for (const item of items) seen.add(keyOf(item));
-      const next = (): Promise<Page<T>> =>
-        Promise.resolve(fetchPage(transport, plan, { ...query, page: query.page + 1 }, options, seen));
-      return {
-        items,
-        page: query.page,
-        perPage: query.per_page,
-        envelope: context.envelope,
-        nextPage: full ? shared(next) : () => undefined,
-      };
-    },
-  });
-  return new PagePromise(call);
-}
-
-/** Asked twice, a page is fetched once; after a failure it is fetched anew. */
-function shared<P>(fetch: () => Promise<P>): () => Promise<P> {
-  let current: Promise<P> | undefined;
-  return () => {
-    if (!current) {
-      const started = fetch();
-      started.catch(() => {
-        current = undefined;
-      });
-      current = started;
-    }
-    return current;
+  const fetch: Fetch<T> = (query, seen) => {
+    const call = transport.start<Page<T>>(plan.operation, {
+      ...(plan.path && { params: plan.path }),
+      ...(options && { options }),
+      query,
+      invalid: () => pageErrors(query, plan.cap),
+      async decode(data, context) {
+        const rows = await decodeList(plan.shape)(data, context);
+        const items = rows.filter((row) => !seen.has(keyOf(row)));
+        const full = rows.length >= query.per_page;
+        if (full && items.length === 0) {
+          throw context.fail(`page ${query.page} is full of rows already seen: the service seems to ignore \`page\``);
+        }
+        for (const item of items) seen.add(keyOf(item));
+        return new ListPage(items, query, context.envelope, full ? fetch : undefined, seen);
+      },
+    });
+    return new PagePromise(call);
   };
+  const { page = 1, per_page = plan.cap, ...rest } = params ?? {};
+  return fetch({ ...rest, page, per_page }, new Set());
+}
+
+/** A page that knows how to get at the next one. */
+class ListPage<T> implements Page<T> {
+  readonly items: readonly T[];
+  readonly page: number;
+  readonly perPage: number;
+  readonly envelope: Envelope;
+  readonly #follow: ((seen: Set<unknown>) => PagePromise<T>) | undefined;
+  readonly #seen: Set<unknown>;
+  #next: Promise<Page<T>> | undefined;
+
+  constructor(items: T[], query: PageQuery, envelope: Envelope, fetch: Fetch<T> | undefined, seen: Set<unknown>) {
+    this.items = items;
+    this.page = query.page;
+    this.perPage = query.per_page;
+    this.envelope = envelope;
+    this.#follow = fetch && ((walked) => fetch({ ...query, page: query.page + 1 }, walked));
+    this.#seen = seen;
+  }
+
+  /** The next page for one walk, which keeps its own rows seen. */
+  static follow<T>(page: ListPage<T>, seen: Set<unknown>): PagePromise<T> | undefined {
+    return page.#follow?.(seen);
+  }
+
+  /** Asked twice, it is fetched once; after a failure it is fetched anew. */
+  nextPage(): Promise<Page<T>> | undefined {
+    if (!this.#follow) return undefined;
+    if (!this.#next) {
+      const started = this.#follow(this.#seen);
+      started.catch(() => {
+        this.#next = undefined;
+      });
+      this.#next = started;
+    }
+    return this.#next;
+  }
+}
+
+function following<T>(page: Page<T>, seen: Set<unknown>): PagePromise<T> | undefined {
+  return page instanceof ListPage ? ListPage.follow<T>(page, seen) : undefined;
 }
 
 const keyOf = (row: unknown): unknown => (isObject(row) && row.id !== undefined ? row.id : JSON.stringify(row));

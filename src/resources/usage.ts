@@ -28,14 +28,15 @@ function monthErrors(yearmonth: string, now: number): FieldErrors {
 /** One month's usage report, or a part of it. */
 export function readUsage<T>(
   transport: Transport,
-  { yearmonth = monthOf(Date.now()) }: UsageParams,
+  params: UsageParams,
   options: CallOptions,
   part: (usage: Usage) => T,
 ): ApiPromise<T> {
+  const yearmonth = params?.yearmonth ?? monthOf(Date.now());
   return transport.call('usage.get', {
     query: { yearmonth },
     options,
-    invalid: monthErrors(yearmonth, Date.now()),
+    invalid: () => monthErrors(yearmonth, Date.now()),
     decode: async (data, context) => part(await decodeUsage(data, context)),
   });
 }

@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { refusal, tooMany, unauthenticated } from './answers.ts';
 import { createSlidingLog, REPLAY_WINDOW, type SandboxLimits } from './limits.ts';
 import { findToken, type Service } from './service.ts';
@@ -20,11 +20,14 @@ export const accept: Gate = async (context, next) => {
   return refusal(406, 'Not acceptable: send Accept: application/json.');
 };
 
+const tokenOf = (context: Context<Env>): string | undefined =>
+  /^bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+
 /** 401 without a live general token; an MCP token is valid on the MCP endpoint only. */
 export const bearer =
   (service: Service): Gate =>
   async (context, next) => {
-    const value = /^bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+    const value = tokenOf(context);
     const found = value === undefined ? undefined : findToken(service, value);
     if (!found || found.token.kind === 'mcp') return unauthenticated();
     context.set('account', found.account);
@@ -36,7 +39,7 @@ export const metered =
   ({ state, clock, limits }: Service, bucket: BucketName): Gate =>
   async (context, next) => {
     const limit: SandboxLimits[BucketName] = limits[bucket];
-    const key = `${bucket} ${context.req.header('authorization') ?? 'address'}`;
+    const key = `${bucket} ${tokenOf(context) ?? 'address'}`;
     const log = state.buckets.get(key) ?? createSlidingLog(limit);
     state.buckets.set(key, log);
     const wait = log.take(clock.now());
@@ -51,7 +54,7 @@ export const idempotent =
   ({ clock }: Service, operation: string): Gate =>
   async (context, next) => {
     const key = context.req.header('idempotency-key');
-    if (key === undefined) return next();
+    if (!key) return next();
     const { replays } = context.get('account');
     const known = replays.get(key);
     if (known && known.expiresAt > clock.now()) {

@@ -1,20 +1,14 @@
 import * as z from 'zod/mini';
-import type { JsonObject } from '../transport/envelope.ts';
-
-/** A text with known values that may grow. */
-export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
-
-/** Lifecycle status. Known ids: 104 Completed, 105 DataStreaming, 107 Additional Info, 4xx errors. */
-export interface Status {
-  readonly id: number;
-  readonly name: string;
-}
-
-/** Who created a resource. */
-export interface Creator {
-  readonly name: string;
-  readonly email: string;
-}
+import {
+  type Creator,
+  creatorSchema,
+  type LifecycleStatusId,
+  type OpenObject,
+  type OpenUnion,
+  openObject,
+  type Status,
+  statusSchema,
+} from './common.ts';
 
 /** Kinds of dataset that the specification names. */
 export type AnalysisType = OpenUnion<'WebDomain' | 'AffinityTransactions'>;
@@ -59,7 +53,7 @@ export interface Eligibility {
 export interface Audience {
   readonly id: number;
   readonly name: string;
-  readonly status: Status;
+  readonly status: Status<LifecycleStatusId>;
   readonly is_cohort: boolean;
   /** `true` for lookalike results. */
   readonly is_lookalike: boolean;
@@ -67,10 +61,10 @@ export interface Audience {
   /** The service sends `1` or `false`; here always a boolean. */
   readonly is_activation_allowed: boolean;
   readonly eligibility: Eligibility;
-  readonly source_audience: JsonObject | null;
+  readonly source_audience: OpenObject | null;
   readonly created_by: Creator;
-  readonly project: JsonObject | null;
-  readonly operator: JsonObject | null;
+  readonly project: OpenObject | null;
+  readonly operator: OpenObject | null;
   readonly dataset: readonly AudienceDataset[];
   readonly created_at: string;
   readonly updated_at: string;
@@ -85,8 +79,6 @@ export interface AudienceCreate {
   readonly filters?: unknown;
   readonly [more: string]: unknown;
 }
-
-const open = z.nullable(z.record(z.string(), z.unknown()));
 
 const dataset = z.looseObject({ analysis_type: z.string(), start_date: z.string(), end_date: z.string() });
 
@@ -106,16 +98,16 @@ const eligibility = z.looseObject({
 export const audienceSchema = z.looseObject({
   id: z.int(),
   name: z.string(),
-  status: z.looseObject({ id: z.int(), name: z.string() }),
+  status: statusSchema,
   is_cohort: z.boolean(),
   is_lookalike: z.boolean(),
   results_count: z.int(),
   is_activation_allowed: z.boolean(),
   eligibility,
-  source_audience: open,
-  created_by: z.looseObject({ name: z.string(), email: z.string() }),
-  project: open,
-  operator: open,
+  source_audience: z.nullable(openObject),
+  created_by: creatorSchema,
+  project: z.nullable(openObject),
+  operator: z.nullable(openObject),
   dataset: z.array(dataset),
   created_at: z.string(),
   updated_at: z.string(),

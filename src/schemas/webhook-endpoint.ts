@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { OpenUnion } from './audience.ts';
+import type { OpenUnion } from './common.ts';
 
 /** Event types that the specification names. */
 export type EventType = OpenUnion<

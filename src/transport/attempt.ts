@@ -4,10 +4,11 @@ import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, type CallFacts, connectionFailure, readAnswer, timeoutFailure } from './failures.ts';
+import { guard } from './guard.ts';
 import type { PreparedRequest } from './request.ts';
 import { type Answer, send } from './send.ts';
 import type { CallOptions, RequestEvent, Settings } from './settings.ts';
-import { signalScope } from './signal.ts';
+import { abortable, signalScope } from './signal.ts';
 import { fingerprint, isUsableToken } from './tokens.ts';
 
 /** One call under way; the counters change with its attempts. */
@@ -21,8 +22,12 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Requests sent so far. */
   attempts: number;
+  /** When the call must be done, on the monotonic clock. */
+  readonly deadlineAt: number;
   /** Whether a request without an answer is on its way. */
   inFlight: boolean;
+  /** How the last attempt failed. */
+  last: AttemptFailure | undefined;
   /** The token of the last attempt, and the one the service has rejected. */
   token: string | undefined;
   rejected: string | undefined;
@@ -59,20 +64,26 @@ export async function attempt(call: Call): Promise<Reply> {
   try {
     const envelope = readAnswer(answer, factsOf(call), call.core.redactor);
     const requestId = answer.headers.get(call.settings.requestIdHeader) ?? undefined;
+    if (call.operation.startsJob) call.core.budget.release(scope);
     return { answer, envelope, requestId, attempts: call.attempts };
   } catch (error) {
-    throw error instanceof AttemptFailure ? await heed(error, call, scope) : error;
+    throw error instanceof AttemptFailure ? await heed(fail(call, error), call, scope) : error;
   }
 }
 
 /** The bearer token of this attempt; none for the credential exchange. */
 async function bearer({ core, operation, rejected, signal }: Call): Promise<string | undefined> {
   if (operation.token === 'none') return undefined;
+  const tokens = core.tokens[operation.token];
   let token: unknown;
   try {
-    token = await core.tokens[operation.token].get(rejected, signal);
+    token = await abortable(
+      Promise.resolve().then(() => tokens.get(rejected, signal)),
+      signal,
+    );
   } catch (error) {
-    if (signal.aborted || AudienceError.isInstance(error)) throw error;
+    if (signal.aborted) throw signal.reason;
+    if (AudienceError.isInstance(error)) throw error;
     const cause = core.redactor.cause(error);
     throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
   }
@@ -88,30 +99,44 @@ async function bearer({ core, operation, rejected, signal }: Call): Promise<stri
 /** Waits for the build budget and for a slot in the bucket. */
 async function admit(call: Call, scope: string): Promise<void> {
   const { core, operation, signal } = call;
-  const maxWait = optionOr(call, 'maxRetryWait');
-  let ErrorClass: typeof RateLimitError | typeof BuildBudgetError = BuildBudgetError;
+  const maxWait = Math.min(optionOr(call, 'maxRetryWait'), call.deadlineAt - performance.now());
+  const priority = call.options.priority ?? 'foreground';
+  let ErrorClass: typeof RateLimitError | typeof BuildBudgetError = RateLimitError;
   try {
-    if (operation.startsJob) await core.budget.pass(scope, maxWait, signal);
-    ErrorClass = RateLimitError;
-    const priority = call.options.priority ?? 'foreground';
-    await core.limiter.acquire(operation.bucket, { scope, priority, signal, maxWait });
+    for (let passed = -1; passed !== core.budget.refusals; ) {
+      ErrorClass = BuildBudgetError;
+      if (operation.startsJob) await core.budget.pass(scope, maxWait, signal);
+      passed = core.budget.refusals;
+      ErrorClass = RateLimitError;
+      await abortable(core.limiter.acquire(operation.bucket, { scope, priority, signal, maxWait }), signal);
+      // The budget may have been refused to others meanwhile; to other requests that is nothing.
+      if (!operation.startsJob) break;
+    }
   } catch (error) {
-    const retryAt = refusedUntil(error);
-    if (!retryAt) throw error;
-    const message = `${operation.name} was not sent: after an earlier 429 the service will not accept it before ${retryAt.toISOString()}.`;
-    throw new ErrorClass(message, {
-      status: 429,
-      operation: operation.name,
-      method: operation.method,
-      path: call.request.path,
-      attempts: call.attempts,
-      headers: new Headers(),
-      body: '',
-      bucket: operation.bucket,
-      retryAfter: Math.ceil((retryAt.getTime() - Date.now()) / 1000),
-      retryAt,
-    });
+    const retryAt = signal.aborted ? undefined : refusedUntil(error);
+    throw retryAt ? refusedError(ErrorClass, call, retryAt) : error;
   }
+}
+
+/** The error of a call that was not sent, because an earlier 429 still holds. */
+function refusedError(
+  ErrorClass: typeof RateLimitError | typeof BuildBudgetError,
+  { operation, request, attempts }: Call,
+  retryAt: Date,
+): RateLimitError {
+  const message = `${operation.name} was not sent: after an earlier 429 the service will not accept it before ${retryAt.toISOString()}.`;
+  return new ErrorClass(message, {
+    status: 429,
+    operation: operation.name,
+    method: operation.method,
+    path: request.path,
+    attempts,
+    headers: new Headers(),
+    body: '',
+    bucket: operation.bucket,
+    retryAfter: Math.ceil((retryAt.getTime() - Date.now()) / 1000),
+    retryAt,
+  });
 }
 
 /** When a gate that will not wait says the service accepts requests again; any limiter may say so. */
@@ -121,27 +146,43 @@ function refusedUntil(error: unknown): Date | undefined {
 
 /** Sends the request and waits for the whole answer, `timeout` at most. */
 async function exchange(call: Call): Promise<Answer> {
-  const { core, settings, signal } = call;
-  const timeout = optionOr(call, 'timeout');
+  const { settings, signal } = call;
   signal.throwIfAborted();
+  const timeout = optionOr(call, 'timeout');
+  if (timeout === 0) throw fail(call, timeoutFailure(timeout, factsOf(call)));
   call.attempts++;
   watch(settings, () => settings.onRequest?.(eventOf(call)));
-  const own = signalScope(signal, timeout, () => undefined);
   const started = performance.now();
+  const answer = await answerWithin(timeout, call);
+  report(call, answer, performance.now() - started);
+  return answer;
+}
+
+async function answerWithin(timeout: number, call: Call): Promise<Answer> {
+  const { core, settings, signal, request, token } = call;
+  const own = signalScope(signal, timeout, () => undefined);
   call.inFlight = true;
   try {
-    const answer = await send(call.request, call.token, own.signal, settings);
+    const answer = await send(request, token, own.signal, settings);
     call.inFlight = false;
-    report(call, answer, performance.now() - started);
     return answer;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     call.inFlight = false;
-    if (own.signal.aborted) throw timeoutFailure(timeout, factsOf(call));
-    throw connectionFailure(error, factsOf(call), core.redactor);
+    const facts = factsOf(call);
+    throw fail(
+      call,
+      own.signal.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts, core.redactor),
+    );
   } finally {
     own.dispose();
   }
+}
+
+/** Remembers how the attempt failed. */
+function fail(call: Call, failure: AttemptFailure): AttemptFailure {
+  call.last = failure;
+  return failure;
 }
 
 function report(call: Call, answer: Answer, duration: number): void {
@@ -153,12 +194,8 @@ function report(call: Call, answer: Answer, duration: number): void {
 }
 
 /** Runs a user's hook; its failure is logged and harms no call. */
-export function watch(settings: Settings, hook: () => void): void {
-  try {
-    hook();
-  } catch (error) {
-    settings.logger.error(`A hook threw: ${error instanceof Error ? error.message : String(error)}`);
-  }
+export function watch({ logger }: Settings, hook: () => unknown): void {
+  guard(hook, (message) => logger.error(`A hook threw: ${message}`));
 }
 
 /** Draws the consequences of a 429: holds the bucket, or the budget, and names the right error. */
@@ -169,7 +206,8 @@ async function heed(failed: AttemptFailure, call: Call, scope: string): Promise<
   const refusal = operation.startsJob ? await core.budget.classify(failure.retryAfter, call.signal) : undefined;
   if (!refusal) {
     const { interval } = settings.rateLimits[operation.bucket];
-    core.limiter.pause(operation.bucket, scope, Math.min(failure.retryAfter ?? settings.backoff.min, interval));
+    const ms = Math.min(failure.retryAfter ?? settings.backoff.min, interval);
+    watch(settings, () => core.limiter.pause(operation.bucket, scope, ms));
     return failed;
   }
   const wait = failure.retryAfter ?? refusal.wait;

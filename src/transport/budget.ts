@@ -1,7 +1,7 @@
 import { LONGEST_RATE_INTERVAL } from '../limits.ts';
 import { isObject, type JsonObject } from './envelope.ts';
 import { PauseTooLongError } from './lane.ts';
-import { sleep } from './signal.ts';
+import { abortable, sleep } from './signal.ts';
 import { singleFlight } from './tokens.ts';
 
 /** What is known of a spent build budget. Milliseconds. */
@@ -10,55 +10,86 @@ interface BudgetRefusal {
   readonly budget?: JsonObject;
 }
 
-/** Holds job-starting creates back while the organization's build budget is spent. */
-export interface BudgetGate {
-  /** Waits while a known refusal holds; rejects at once when it would last longer than `maxWait`. */
-  pass(scope: string, maxWait: number, signal: AbortSignal): Promise<void>;
-  /** Whether a 429 came from the budget (else from a rate bucket), and how long it holds. */
-  classify(retryAfter: number | undefined, signal: AbortSignal): Promise<BudgetRefusal | undefined>;
-  /** Remembers a refusal. */
-  hold(scope: string, ms: number): void;
-}
-
+/** A refusal that is believed: `until` the service's own time, but only `probe` without asking again. */
 interface Hold {
   readonly until: number;
-  readonly forget: number;
+  probe: number;
 }
 
 /**
- * Creates the gate. A refusal is believed for a minute at most and then tried again by one
- * request, because the budget can be raised meanwhile.
- *
- * @param readUsage reads the usage report; its failure means "not known".
+ * Holds job-starting creates back while the organization's build budget is spent. A refusal is
+ * believed for a minute at a time; then one request tries again, because the budget can be raised.
  */
-export function createBudgetGate(readUsage: () => Promise<unknown>): BudgetGate {
-  const holds = new Map<string, Hold>();
-  const shared = singleFlight<BudgetRefusal | undefined>();
+export class BudgetGate {
+  readonly #readUsage: () => Promise<unknown>;
+  readonly #holds = new Map<string, Hold>();
+  readonly #shared = singleFlight<BudgetRefusal | undefined>();
+  #classifying: Promise<unknown> | undefined;
+  #refusals = 0;
 
-  async function readBudget(): Promise<BudgetRefusal | undefined> {
-    const usage = await readUsage().catch(() => undefined);
+  /** `readUsage` reads the usage report; its failure means "not known". */
+  constructor(readUsage: () => Promise<unknown>) {
+    this.#readUsage = readUsage;
+  }
+
+  /** How many refusals there were: who has passed before the latest has to pass again. */
+  get refusals(): number {
+    return this.#refusals;
+  }
+
+  /** Waits while a refusal holds; rejects at once when it would last longer than `maxWait`. */
+  async pass(scope: string, maxWait: number, signal: AbortSignal): Promise<void> {
+    if (this.#classifying) await abortable(this.#classifying, signal);
+    for (let hold = this.#hold(scope); hold; hold = this.#hold(scope)) {
+      const now = performance.now();
+      if (hold.until - now > maxWait && now < hold.probe) throw new PauseTooLongError(hold.until - now);
+      if (now >= hold.probe) {
+        hold.probe = now + LONGEST_RATE_INTERVAL;
+        return;
+      }
+      await sleep(Math.min(hold.until, hold.probe) - now, signal);
+    }
+  }
+
+  /** Whether a 429 came from the budget (else from a rate bucket), and how long it holds. */
+  async classify(retryAfter: number | undefined, signal: AbortSignal): Promise<BudgetRefusal | undefined> {
+    if (retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL) return { wait: retryAfter };
+    const reading = this.#shared(() => this.#readBudget(), signal);
+    // Later creates wait for the answer instead of being refused, too.
+    const settled = reading.then(
+      () => {},
+      () => {},
+    );
+    this.#classifying = settled;
+    void settled.then(() => {
+      if (this.#classifying === settled) this.#classifying = undefined;
+    });
+    return reading;
+  }
+
+  /** Remembers a refusal. */
+  hold(scope: string, ms: number): void {
+    const now = performance.now();
+    this.#refusals++;
+    for (const [name, hold] of this.#holds) if (now >= hold.until) this.#holds.delete(name);
+    this.#holds.set(scope, { until: now + ms, probe: now + Math.min(ms, LONGEST_RATE_INTERVAL) });
+  }
+
+  /** A create has succeeded: the budget is not spent any more. */
+  release(scope: string): void {
+    this.#holds.delete(scope);
+  }
+
+  #hold(scope: string): Hold | undefined {
+    const hold = this.#holds.get(scope);
+    return hold && performance.now() < hold.until ? hold : undefined;
+  }
+
+  async #readBudget(): Promise<BudgetRefusal | undefined> {
+    const usage = await this.#readUsage().catch(() => undefined);
     const budget = isObject(usage) ? usage.build_budget : undefined;
     if (!isObject(budget)) return undefined;
     const seconds = budget.retry_after_seconds;
     return typeof seconds === 'number' && seconds > 0 ? { wait: seconds * 1000, budget } : undefined;
   }
-
-  return {
-    async pass(scope, maxWait, signal) {
-      const hold = holds.get(scope);
-      const now = performance.now();
-      if (!hold || now >= Math.min(hold.until, hold.forget)) return;
-      if (hold.until - now > maxWait) throw new PauseTooLongError(hold.until - now);
-      await sleep(Math.min(hold.until, hold.forget) - now, signal);
-    },
-    classify(retryAfter, signal) {
-      if (retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL) return Promise.resolve({ wait: retryAfter });
-      return shared(readBudget, signal);
-    },
-    hold(scope, ms) {
-      const now = performance.now();
-      for (const [name, hold] of holds) if (now >= hold.until) holds.delete(name);
-      holds.set(scope, { until: now + ms, forget: now + LONGEST_RATE_INTERVAL });
-    },
-  };
 }

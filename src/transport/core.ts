@@ -1,5 +1,5 @@
 import { AudienceError } from '../errors/base.ts';
-import { type BudgetGate, createBudgetGate } from './budget.ts';
+import { BudgetGate } from './budget.ts';
 import type { RateLimiter } from './limiter.ts';
 import type { Redactor } from './redact.ts';
 import { type SignalScope, signalScope } from './signal.ts';
@@ -15,6 +15,7 @@ export interface Core {
   open(parent: AbortSignal | undefined, ms: number, reason: () => unknown): SignalScope;
   /** Ends every call and wait under way; later ones are refused. */
   close(): void;
+  readonly closed: boolean;
 }
 
 /** What a core is made of. */
@@ -31,7 +32,7 @@ export function createCore({ readUsage, ...parts }: CoreParts): Core {
   let closed = false;
   return {
     ...parts,
-    budget: createBudgetGate(readUsage),
+    budget: new BudgetGate(readUsage),
     open(parent, ms, reason) {
       if (closed) throw closedError();
       const scope = signalScope(parent, ms, reason);
@@ -44,6 +45,9 @@ export function createCore({ readUsage, ...parts }: CoreParts): Core {
       };
       scopes.add(tracked);
       return tracked;
+    },
+    get closed() {
+      return closed;
     },
     close() {
       closed = true;

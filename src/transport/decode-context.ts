@@ -53,14 +53,3 @@ export function decodeContext(
     },
   };
 }
-
-/** The `data` the SDK expects, from the one the service sent. */
-export function adaptedData(operation: ResolvedOperation, context: DecodeContext): unknown {
-  const { envelope } = context;
-  if (!operation.data) return envelope.data;
-  try {
-    return operation.data(envelope.data, envelope);
-  } catch (error) {
-    throw context.fail(`the override of its \`data\` threw: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}

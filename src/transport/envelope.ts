@@ -1,14 +1,12 @@
-/** The service's response envelope ("Response envelope"). */
+/** The service's response envelope of a success ("Response envelope"). */
 export interface Envelope {
-  readonly status: 'success' | 'error';
+  readonly status: 'success';
   /** Mirrors the HTTP status. */
   readonly code: number;
   /** Human-readable; log it, but branch on `status` and `code`. */
   readonly message: string;
   /** The payload; absent where there is none. */
   readonly data?: unknown;
-  /** On a 422: messages for each invalid field. */
-  readonly errors?: unknown;
 }
 
 /** A JSON object, its fields not yet known. */
@@ -30,17 +28,21 @@ export function parseJson(text: string): unknown {
 
 function isEnvelope(value: unknown): value is Envelope & JsonObject {
   return (
-    isObject(value) &&
-    (value.status === 'success' || value.status === 'error') &&
-    Number.isInteger(value.code) &&
-    typeof value.message === 'string'
+    isObject(value) && value.status === 'success' && Number.isInteger(value.code) && typeof value.message === 'string'
   );
 }
 
-/** The envelope in an answer's text, or what the text is instead. */
-export function readEnvelope(text: string): { readonly envelope: Envelope } | { readonly problem: string } {
+/** What the text of a 2xx is: a success, a refusal all the same (`status: error`), or no envelope. */
+export type EnvelopeReading =
+  | { readonly envelope: Envelope }
+  | { readonly refusal: true }
+  | { readonly problem: string };
+
+/** Reads the envelope in an answer's text. */
+export function readEnvelope(text: string): EnvelopeReading {
   const value = parseJson(text);
   if (isEnvelope(value)) return { envelope: value };
+  if (isObject(value) && value.status === 'error') return { refusal: true };
   return { problem: problemOf(text, value) };
 }
 
@@ -51,7 +53,7 @@ function problemOf(text: string, value: unknown): string {
   }
   if (Array.isArray(value)) return 'the body is a list instead of an envelope';
   if (!isObject(value)) return `the body is ${value === null ? 'null' : `a ${typeof value}`} instead of an envelope`;
-  return 'the body lacks the envelope: `status` "success" or "error", an integer `code`, and `message`';
+  return 'the body lacks the envelope: `status`, an integer `code`, and `message`';
 }
 
 /** Field errors of a 422 in one shape, whatever the body holds. */

@@ -47,6 +47,7 @@ export function readAnswer(answer: Answer, facts: CallFacts, redactor: Redactor)
   if (answer.status >= 400) throw apiFailure(answer, facts, redactor);
   if (answer.status < 200 || answer.status >= 300) throw redirectFailure(answer, facts, redactor);
   const read = readEnvelope(answer.text);
+  if ('refusal' in read) throw apiFailure(answer, facts, redactor);
   if ('problem' in read) {
     throw new AttemptFailure(
       { kind: 'no-envelope' },
@@ -59,7 +60,6 @@ export function readAnswer(answer: Answer, facts: CallFacts, redactor: Redactor)
       ),
     );
   }
-  if (read.envelope.status === 'error') throw apiFailure(answer, facts, redactor);
   return read.envelope;
 }
 
@@ -141,7 +141,7 @@ function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts, red
     case 409:
       return new ConflictError(
         say(
-          'The idempotency key is in use, by another body or by a create still in flight; use a fresh key for a new create.',
+          'The idempotency key is in use: by a create still in flight, or by one with another body, which needs a fresh key.',
         ),
         details,
       );
@@ -195,7 +195,7 @@ export function connectionFailure(thrown: unknown, facts: CallFacts, redactor: R
   return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
 }
 
-/** An attempt that outlasted `timeout`. */
+/** An attempt that outlasted `timeout`; one without any time is not sent. */
 export function timeoutFailure(timeout: number, facts: CallFacts): AttemptFailure {
   const message = `${facts.operation.name} had no complete answer after ${timeout} ms (\`timeout\`).`;
   const error = new TimeoutError(message, {
@@ -203,7 +203,7 @@ export function timeoutFailure(timeout: number, facts: CallFacts): AttemptFailur
     operation: facts.operation.name,
     attempts: facts.attempts,
   });
-  return new AttemptFailure({ kind: 'lost' }, error);
+  return new AttemptFailure(timeout === 0 ? { kind: 'final', outcome: 'not-sent' } : { kind: 'lost' }, error);
 }
 
 /** An input that was refused before sending: status 422, local, no quota spent. */

@@ -1,10 +1,9 @@
-import type { FieldErrors } from '../errors/api.ts';
 import type { ApiPromise } from './api-promise.ts';
 import type { DecodeContext } from './decode-context.ts';
 import { isObject } from './envelope.ts';
 import type { RequestOptions } from './settings.ts';
 import type { Credentials, Mint, StoredToken } from './tokens.ts';
-import type { Transport } from './transport.ts';
+import type { CallInput, Transport } from './transport.ts';
 
 /** A fresh token as the credential exchange answers it. */
 export interface IssuedToken {
@@ -16,11 +15,19 @@ export interface IssuedToken {
 /** One address: something, `@`, a host with or without dots; the service rules on the rest. */
 const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/;
 
-/** What is certainly wrong with credentials. */
-export function credentialErrors({ email, password }: Credentials): FieldErrors {
+/** Body and check of every credential exchange; the password shows nowhere from now on. */
+export function exchangeInput(
+  transport: Transport,
+  credentials: Credentials,
+): Pick<CallInput<unknown>, 'body' | 'invalid'> {
+  const { email, password }: Partial<Credentials> = credentials ?? {};
+  if (password !== undefined) transport.remember(password);
   return {
-    ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['must be a valid email address.'] }),
-    ...(!(typeof password === 'string' && password !== '') && { password: ['must not be empty.'] }),
+    body: { email, password },
+    invalid: () => ({
+      ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['must be a valid email address.'] }),
+      ...(!(typeof password === 'string' && password !== '') && { password: ['must not be empty.'] }),
+    }),
   };
 }
 
@@ -43,11 +50,8 @@ export function requestToken<T>(
   options: RequestOptions,
   narrow: (token: IssuedToken, context: DecodeContext) => T,
 ): ApiPromise<T> {
-  transport.remember(credentials.password);
-  const { email, password } = credentials;
   return transport.call(operation, {
-    body: { email, password },
-    invalid: credentialErrors({ email, password }),
+    ...exchangeInput(transport, credentials),
     decode(data, context) {
       const issued = decodeToken(data, context);
       transport.remember(issued.token);

@@ -72,8 +72,8 @@ export function createRedactor(): Redactor {
   }
 
   function body(value: string): string {
-    // Twice the limit is enough to see a secret whole that the cut would split.
-    const clean = text(value.slice(0, BODY_LIMIT * 2));
+    // Cut last: a secret that the cut would split could not be recognised.
+    const clean = text(value);
     return clean.length > BODY_LIMIT ? `${clean.slice(0, BODY_LIMIT)}… (cut)` : clean;
   }
 

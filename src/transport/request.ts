@@ -40,12 +40,13 @@ export class InvalidInputError extends Error {
 /** Fills `{name}` with encoded values; refuses what would change the path's shape. */
 function fillPath(template: string, params: PathParams): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = Object.hasOwn(params, name) ? String(params[name]) : '';
+    const value: unknown = Object.hasOwn(params, name) ? params[name] : undefined;
     // URL parsers drop `.` and `..` and would address another resource.
-    if (value === '' || /^\.{1,2}$/.test(value) || value === 'NaN') {
-      throw new InvalidInputError({ [name]: [`"${value}" cannot be part of a path; give an id.`] });
-    }
-    return encodeURIComponent(value);
+    const usable =
+      typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
+    if (!usable)
+      throw new InvalidInputError({ [name]: [`${JSON.stringify(value)} cannot be part of a path; give an id.`] });
+    return encodeURIComponent(String(value));
   });
 }
 
@@ -67,6 +68,14 @@ async function encodeBody(body: unknown): Promise<{ type: string; bytes: Uint8Ar
       type: form.headers.get('content-type') ?? 'multipart/form-data',
       bytes: new Uint8Array(await form.arrayBuffer()),
     };
+  }
+  if (
+    body instanceof Blob ||
+    body instanceof ArrayBuffer ||
+    ArrayBuffer.isView(body) ||
+    body instanceof URLSearchParams
+  ) {
+    throw new InvalidInputError({ body: ['must be a JSON value or a FormData.'] });
   }
   let text: string | undefined;
   try {
@@ -91,22 +100,47 @@ export async function prepareRequest(
   base: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
   idempotencyKey: string | undefined,
 ): Promise<PreparedRequest> {
+  if (/[?#]/.test(operation.path)) {
+    throw new InvalidInputError({ path: ['must not hold "?" or "#": give `query` instead.'] });
+  }
   const path = fillPath(operation.path, input.params ?? {});
   const query = operation.query ? operation.query(input.query ?? {}) : (input.query ?? {});
   const adapted = operation.body && !(input.body instanceof FormData) ? operation.body(input.body) : input.body;
   const body = adapted === undefined ? undefined : await encodeBody(adapted);
-  return {
-    method: operation.method,
-    url: `${base.url}${path}${queryString(query)}`,
-    path,
-    headers: {
-      ...base.headers,
-      accept: 'application/json',
-      ...(body && { 'content-type': body.type }),
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-    },
-    ...(body && { body: body.bytes }),
+  if (body && operation.method === 'GET') throw new InvalidInputError({ body: ['cannot go with a GET.'] });
+  const headers = {
+    ...base.headers,
+    accept: 'application/json',
+    ...(body && { 'content-type': body.type }),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': checkKey(idempotencyKey) }),
   };
+  checkSendable(headers);
+  const url = `${base.url}${path}${queryString(query)}`;
+  return { method: operation.method, url, path, headers, ...(body && { body: body.bytes }) };
+}
+
+/** What a header carries unchanged: visible ASCII, spaces inside. */
+const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+
+function checkKey(key: unknown): string {
+  if (typeof key === 'string' && KEY.test(key)) return key;
+  throw new InvalidInputError({ idempotencyKey: ['must be 1 to 255 characters of ASCII, without space at its ends.'] });
+}
+
+/** Header names and values that no request can carry are found before the first attempt. */
+function checkSendable(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      throw new InvalidInputError({ headers: [`"${name}" has a name or a value that no header can carry.`] });
+    }
+  }
+}
+
+/** Headers by lower-case name, so that a later one replaces an earlier one. */
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Header names that belong to the SDK. */

@@ -1,4 +1,4 @@
-/** The latest moment a `Date` can hold; a wait past it is absurd, not obeyable. */
+/** The latest moment a `Date` can hold: an absurd wait ends there, so that it can be told. */
 const LAST_MOMENT = 8.64e15;
 
 /**
@@ -11,16 +11,19 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) {
     const ms = Number(value) * 1000;
-    return now + ms <= LAST_MOMENT ? ms : undefined;
+    return Math.min(ms, LAST_MOMENT - now);
   }
   const at = httpDate(value);
   if (at === undefined) return undefined;
   return Math.max(0, at - (httpDate(headers.get('date') ?? '') ?? now));
 }
 
-/** IMF-fixdate, as every current server sends it; `Date.parse` alone would accept `-5`. */
+/** The three forms of RFC 9110, section 5.6.7; `Date.parse` alone would accept `-5`. */
+const HTTP_DATE =
+  /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
+
 function httpDate(value: string): number | undefined {
-  if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value)) return undefined;
-  const at = Date.parse(value);
+  if (!HTTP_DATE.test(value)) return undefined;
+  const at = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
   return Number.isNaN(at) ? undefined : at;
 }

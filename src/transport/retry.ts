@@ -85,8 +85,12 @@ function repeatable(failure: Failure, repeat: Repeat): boolean {
 /** A create in flight, perhaps an attempt of our own: its answer will be replayed under the same key. */
 function decideConflict(failure: Failure, facts: RetryFacts, random: () => number): Decision {
   const awaited = facts.repeat === 'key' && (facts.mayHaveArrived || facts.onConflict === 'wait');
-  if (!awaited || facts.conflictFor >= CONFLICT_WAIT) return STOP;
-  return fitting(facts.conflicts, failure, facts, random, false);
+  const left = CONFLICT_WAIT - facts.conflictFor;
+  if (!awaited || left <= 0) return STOP;
+  const decision = fitting(facts.conflicts, failure, facts, random, false);
+  if (!decision.repeat || decision.wait <= left) return decision;
+  // The last question is asked when the minute is over; a service that wants longer is not asked.
+  return failure.kind === 'status' && failure.retryAfter !== undefined ? STOP : { ...decision, wait: left };
 }
 
 function fitting(n: number, failure: Failure, facts: RetryFacts, random: () => number, counts: boolean): Decision {

@@ -1,13 +1,20 @@
 import pRetry from 'p-retry';
-import type { FieldErrors } from '../errors/api.ts';
-import { AudienceError, type CreateOutcome, withDetails } from '../errors/base.ts';
+import { type FieldErrors, ValidationError } from '../errors/api.ts';
+import { AudienceError, ConfigurationError, type CreateOutcome, withDetails } from '../errors/base.ts';
 import { TimeoutError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
 import { attempt, type Call, eventOf, watch } from './attempt.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, fieldText, localValidationError } from './failures.ts';
-import { checkHeaders, InvalidInputError, type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
+import {
+  checkHeaders,
+  InvalidInputError,
+  lowerCased,
+  type PreparedRequest,
+  prepareRequest,
+  type RequestInput,
+} from './request.ts';
 import { decide, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { sleep } from './signal.ts';
@@ -17,7 +24,7 @@ export interface CallPlan {
   readonly core: Core;
   readonly settings: Settings;
   readonly operation: ResolvedOperation;
-  readonly input: RequestInput & { readonly options?: CallOptions; readonly invalid?: FieldErrors | undefined };
+  readonly input: RequestInput & { readonly options?: CallOptions; readonly invalid?: () => FieldErrors };
   /** The idempotency key, where the operation honours one. */
   readonly key: string | undefined;
 }
@@ -30,16 +37,13 @@ interface History {
   refused: boolean;
   conflicts: number;
   firstConflict: number;
-  last: AttemptFailure | undefined;
 }
 
 const DEADLINE = Symbol('deadline');
 
 /** Makes a call: request built once, attempts repeated as far as the operation allows. */
 export async function runCall(plan: CallPlan): Promise<Reply> {
-  const { core, input, key } = plan;
-  const options = input.options ?? {};
-  const deadline = options.deadline ?? Number.POSITIVE_INFINITY;
+  const { core, input } = plan;
   const history: History = {
     retries: 0,
     renewed: false,
@@ -47,44 +51,50 @@ export async function runCall(plan: CallPlan): Promise<Reply> {
     refused: false,
     conflicts: 0,
     firstConflict: 0,
-    last: undefined,
   };
   let call: Call | undefined;
   try {
-    if (input.invalid && Object.keys(input.invalid).length > 0) throw new InvalidInputError(input.invalid);
+    const options = checkOptions(input.options ?? {});
+    const invalid = input.invalid?.() ?? {};
+    if (Object.keys(invalid).length > 0) throw new InvalidInputError(invalid);
     options.signal?.throwIfAborted();
+    const deadline = options.deadline ?? Number.POSITIVE_INFINITY;
+    const deadlineAt = performance.now() + deadline;
     const scope = core.open(options.signal, deadline, () => DEADLINE);
     try {
       const request = await prepare(plan, options);
-      call = {
-        ...plan,
-        request,
-        options,
-        signal: scope.signal,
-        attempts: 0,
-        inFlight: false,
-        token: undefined,
-        rejected: undefined,
-      };
-      return await repeatedly(call, history, performance.now() + deadline);
+      const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };
+      call = { ...plan, ...fresh, request, options, deadlineAt, signal: scope.signal };
+      return await repeatedly(call, history);
     } finally {
       scope.dispose();
     }
   } catch (error) {
-    throw finalError(error, plan, call, history, key);
+    throw finalError(error, plan, call, history);
   }
+}
+
+/** Numbers that a typo or a missing value would turn into endless repeats. */
+function checkOptions(options: CallOptions): CallOptions {
+  for (const name of ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const) {
+    const value = options[name];
+    if (value !== undefined && !(typeof value === 'number' && value >= 0)) {
+      throw new ConfigurationError(`\`${name}\` is ${value}: give a number of 0 or more.`);
+    }
+  }
+  return options;
 }
 
 async function prepare({ settings, operation, input, key }: CallPlan, options: CallOptions): Promise<PreparedRequest> {
   checkHeaders(options.headers ?? {});
-  const headers = { ...settings.headers, ...options.headers };
+  const headers = { ...lowerCased(settings.headers), ...lowerCased(options.headers ?? {}) };
   return prepareRequest(operation, input, { url: settings.baseUrl, headers }, key);
 }
 
 /** The retry loop. p-retry takes over only after a first failure: most calls never have one. */
-async function repeatedly(call: Call, history: History, deadlineAt: number): Promise<Reply> {
+async function repeatedly(call: Call, history: History): Promise<Reply> {
   const again = (error: Error): Promise<boolean> =>
-    error instanceof AttemptFailure ? repeat(error, call, history, deadlineAt) : Promise.resolve(false);
+    error instanceof AttemptFailure ? repeat(error, call, history) : Promise.resolve(false);
   try {
     return await attempt(call);
   } catch (error) {
@@ -100,13 +110,12 @@ async function repeatedly(call: Call, history: History, deadlineAt: number): Pro
 }
 
 /** Decides about a failed attempt, and waits out what has to be waited. */
-async function repeat(failed: AttemptFailure, call: Call, history: History, deadlineAt: number): Promise<boolean> {
+async function repeat(failed: AttemptFailure, call: Call, history: History): Promise<boolean> {
   const { failure } = failed;
-  history.last = failed;
   if (failure.kind === 'status' && failure.status === 409 && history.conflicts++ === 0) {
     history.firstConflict = performance.now();
   }
-  const decision = decide(failure, factsFor(call, history, deadlineAt), Math.random);
+  const decision = decide(failure, factsFor(call, history), Math.random);
   if (!decision.repeat) return false;
   if (decision.renew) {
     history.renewed = true;
@@ -130,7 +139,7 @@ async function repeat(failed: AttemptFailure, call: Call, history: History, dead
   return true;
 }
 
-function factsFor({ core, operation, options, settings }: Call, history: History, deadlineAt: number): RetryFacts {
+function factsFor({ core, operation, options, settings, deadlineAt }: Call, history: History): RetryFacts {
   const now = performance.now();
   const renewable = operation.token !== 'none' && core.tokens[operation.token].renewable && !history.renewed;
   return {
@@ -149,33 +158,33 @@ function factsFor({ core, operation, options, settings }: Call, history: History
 }
 
 /** What the caller's promise rejects with. */
-function finalError(
-  thrown: unknown,
-  plan: CallPlan,
-  call: Call | undefined,
-  history: History,
-  key: string | undefined,
-): unknown {
-  let error = thrown;
-  if (error instanceof AttemptFailure) error = error.error;
-  if (error instanceof InvalidInputError) {
-    error = localValidationError(plan.operation, error.errors, fieldText(error.errors));
-  }
-  if (error === DEADLINE) error = deadlineError(plan, call, history);
-  if (!AudienceError.isInstance(error)) {
-    const { signal } = plan.input.options ?? {};
-    if (signal?.aborted && error === signal.reason) return error;
-    error = callbackError(error, plan);
-  }
-  if (key === undefined || !AudienceError.isInstance(error)) return error;
+function finalError(thrown: unknown, plan: CallPlan, call: Call | undefined, history: History): unknown {
+  const { signal } = plan.input.options ?? {};
+  if (signal?.aborted && thrown === signal.reason) return thrown;
+  const error = toError(thrown, plan, call);
+  if (plan.key === undefined) return error;
   const outcome = finalOutcome(thrown, call, history);
-  return withDetails(error, { idempotencyKey: key, outcome }, ADVICE[outcome]);
+  const local = ValidationError.isInstance(error) && error.local;
+  return withDetails(
+    error,
+    { idempotencyKey: plan.key, outcome },
+    local ? 'Mend it and create anew.' : ADVICE[outcome],
+  );
+}
+
+function toError(thrown: unknown, plan: CallPlan, call: Call | undefined): AudienceError {
+  if (thrown instanceof AttemptFailure) return thrown.error;
+  if (thrown instanceof InvalidInputError) {
+    return localValidationError(plan.operation, thrown.errors, fieldText(thrown.errors));
+  }
+  if (thrown === DEADLINE) return deadlineError(plan, call);
+  return AudienceError.isInstance(thrown) ? thrown : callbackError(thrown, plan);
 }
 
 function finalOutcome(thrown: unknown, call: Call | undefined, history: History): CreateOutcome {
   if (thrown instanceof AttemptFailure) return outcomeOf(thrown.failure, history);
-  // A 401 or a 409 on the way sent a request, too, but one that was refused.
-  return outcomeOf({ kind: call?.inFlight ? 'lost' : 'not-sent' }, history);
+  if (call?.inFlight) return 'unknown';
+  return outcomeOf(call?.last?.failure ?? { kind: 'not-sent' }, history);
 }
 
 /** Something the user gave to the client threw: a limiter, an override. */
@@ -196,13 +205,13 @@ const ADVICE: Readonly<Record<CreateOutcome, string>> = {
   done: 'The create itself succeeded.',
 };
 
-function deadlineError({ operation, input }: CallPlan, call: Call | undefined, history: History): TimeoutError {
+function deadlineError({ operation, input }: CallPlan, call: Call | undefined): TimeoutError {
   const attempts = call?.attempts ?? 0;
-  const message = `${operation.name} was not done after ${input.options?.deadline} ms (\`deadline\`), ${attempts} attempts made.`;
+  const message = `${operation.name} was not done after ${input.options?.deadline} ms (\`deadline\`); requests sent: ${attempts}.`;
   return new TimeoutError(message, {
     code: 'deadline-exceeded',
     operation: operation.name,
     attempts,
-    ...(history.last && { cause: history.last.error }),
+    ...(call?.last && { cause: call.last.error }),
   });
 }

@@ -1,5 +1,6 @@
 import ky, { isNetworkError } from 'ky';
 import type { PreparedRequest } from './request.ts';
+import { abortable } from './signal.ts';
 
 /** A complete answer: its body has arrived. */
 export interface Answer {
@@ -32,8 +33,10 @@ export async function send(
   signal: AbortSignal,
   options: SendOptions,
 ): Promise<Answer> {
-  const response = await exchange(request, token, signal, options);
-  return { status: response.status, headers: response.headers, text: await response.text(), response };
+  // A `fetch` of the user's may ignore the signal; the call ends all the same.
+  const response = await abortable(exchange(request, token, signal, options), signal);
+  const text = await abortable(response.text(), signal);
+  return { status: response.status, headers: response.headers, text, response };
 }
 
 async function exchange(

@@ -8,28 +8,28 @@ import type { Fetch, FetchOptions } from './send.ts';
 /** Options of one call. What is left out comes from the client. */
 export interface RequestOptions {
   /** Ends the call at once; it rejects with the signal's own reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds for one attempt, from sending until the whole body has arrived. @default 30000 */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** Attempts after the first. @default 4 */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** The longest wait the service may ask for; a longer one fails at once. Milliseconds. @default 120000 */
-  readonly maxRetryWait?: number;
+  readonly maxRetryWait?: number | undefined;
   /** Milliseconds for the whole call, queueing and retries included. @default Infinity */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   /** More headers; not `Authorization`, `Accept`, `Content-Type` or `Idempotency-Key`. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Options of a call that creates something under an idempotency key. */
 export interface CreateOptions extends RequestOptions {
   /** Names this create for 24 hours: under one key it happens once. @default a random UUID */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /**
    * What a 409 means on the first attempt: `throw` a `ConflictError`, or `wait` up to a minute for
    * the answer of a create still in flight under the same key. @default 'throw'
    */
-  readonly onConflict?: 'throw' | 'wait';
+  readonly onConflict?: 'throw' | 'wait' | undefined;
 }
 
 /** What the transport itself adds to the caller's options. */

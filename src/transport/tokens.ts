@@ -38,6 +38,8 @@ export type Mint = 'auth.login' | 'auth.createApiToken' | 'auth.createMcpToken';
 /** What a client lends to its token sources. */
 export interface TokenContext {
   readonly baseUrl: string;
+  /** Whether the client has been closed, and can lend nothing any more. */
+  closed(): boolean;
   readonly logger: Logger;
   /** Exchanges credentials for a token. */
   mint(operation: Mint, credentials: Credentials): Promise<StoredToken>;

@@ -1,19 +1,20 @@
 import { v4 as uuid } from 'uuid';
 import type { FieldErrors } from '../errors/api.ts';
+import { AudienceError } from '../errors/base.ts';
 import type { OperationName, ResolvedOperation } from '../operations.ts';
 import { ApiPromise, type PendingCall, type Reply } from './api-promise.ts';
 import type { Core } from './core.ts';
-import { adaptedData, type Decode, type DecodeScope, decodeContext } from './decode-context.ts';
+import { type Decode, type DecodeScope, decodeContext } from './decode-context.ts';
 import type { RequestInput } from './request.ts';
 import { runCall } from './run-call.ts';
 import type { CallOptions, Settings } from './settings.ts';
 
 /** What a namespace's method hands to the transport. */
-interface CallInput<T> extends RequestInput {
+export interface CallInput<T> extends RequestInput {
   readonly decode: Decode<T>;
   readonly options?: CallOptions;
   /** What is wrong with the input, found before anything is sent. */
-  readonly invalid?: FieldErrors | undefined;
+  readonly invalid?: () => FieldErrors;
 }
 
 /** The way to the service: every call of every namespace goes through `call`. */
@@ -34,9 +35,15 @@ export function createTransport(core: Core, settings: Settings): Transport {
     const operation = typeof name === 'string' ? settings.operation(name) : name;
     const key = operation.repeat === 'key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
     const reply = runCall({ core, settings, operation, input, key });
-    const decode = (got: Reply): T | Promise<T> => {
+    const decode = async (got: Reply): Promise<T> => {
       const context = decodeContext(scope, operation, got, key);
-      return input.decode(adaptedData(operation, context), context);
+      try {
+        const { data } = context.envelope;
+        return await input.decode(operation.data ? operation.data(data, context.envelope) : data, context);
+      } catch (error) {
+        if (AudienceError.isInstance(error)) throw error;
+        throw context.fail(`reading its \`data\` failed: ${core.redactor.cause(error).message}`);
+      }
     };
     return { reply, decode, idempotencyKey: key };
   }

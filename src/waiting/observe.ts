@@ -1,4 +1,4 @@
-import { ApiError } from '../errors/api.ts';
+import { ApiError, RateLimitError, ServerError } from '../errors/api.ts';
 import { ConnectionError, ResponseError } from '../errors/call.ts';
 import type { JobKind } from '../errors/job.ts';
 import type { CallOptions, RequestOptions } from '../transport/settings.ts';
@@ -57,6 +57,7 @@ async function look<T extends Observed>(
 /** Whether a failed look says nothing about the job: the network, a proxy, a 429, a failing server. */
 function passing(error: unknown): boolean {
   if (ConnectionError.isInstance(error)) return true;
-  if (ApiError.isInstance(error)) return error.status === 408 || error.status === 429 || error.status >= 500;
+  if (ServerError.isInstance(error) || RateLimitError.isInstance(error)) return true;
+  if (ApiError.isInstance(error)) return error.status === 408;
   return ResponseError.isInstance(error) && error.code === 'not-an-envelope';
 }

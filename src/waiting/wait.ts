@@ -7,6 +7,7 @@ import {
   WaitTimeoutError,
 } from '../errors/job.ts';
 import type { Core } from '../transport/core.ts';
+import { guard } from '../transport/guard.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import { type Observable, type Observation, observe } from './observe.ts';
 import type { Observed } from './outcome.ts';
@@ -24,13 +25,13 @@ export interface UpdateInfo {
 /** Options of a wait. */
 export interface WaitOptions<T> {
   /** Milliseconds; `Infinity` waits for ever. The job goes on when it passes. @default 3600000 */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** Ends the wait at once; it rejects with the signal's own reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called for each look at the resource. One that throws is logged and harms no wait. */
-  readonly onUpdate?: (resource: T, info: UpdateInfo) => void;
+  readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
   /** Options of the requests made while waiting. */
-  readonly request?: Omit<RequestOptions, 'signal'>;
+  readonly request?: Omit<RequestOptions, 'signal'> | undefined;
 }
 
 /** Options of a watch. */
@@ -40,7 +41,7 @@ export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
 export type IdLike = number | { readonly id: number };
 
 /** The id of something. */
-const idOf = (target: IdLike): number => (typeof target === 'number' ? target : target.id);
+const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);
 
 const HOUR = 3_600_000;
 
@@ -80,14 +81,17 @@ export function createWaiter<T extends Observed>(context: WaitContext, source: O
     const started = performance.now();
     for await (const { resource, progress } of observations(target, options)) {
       const info: UpdateInfo = { elapsed: performance.now() - started, source: 'poll' };
-      report(() => options.onUpdate?.(resource, info), context);
+      guard(
+        () => options.onUpdate?.(resource, info),
+        (message) => context.warn(`\`onUpdate\` threw: ${message}`),
+      );
       if (progress === 'completed') return resource;
       if (progress !== 'running') throw jobError(source.kind, resource, progress);
     }
     throw new Error('unreachable: an observation ends with a job');
   }
 
-  async function* watch(target: IdLike, options: WatchOptions<T> = {}): AsyncGenerator<T, void> {
+  async function* changes(target: IdLike, options: WatchOptions<T>): AsyncGenerator<T, void> {
     let status: number | undefined;
     for await (const { resource } of observations(target, options)) {
       if (resource.status.id === status) continue;
@@ -96,16 +100,11 @@ export function createWaiter<T extends Observed>(context: WaitContext, source: O
     }
   }
 
-  return { wait, watch };
-}
-
-/** Runs a user's callback; its failure is logged and harms no wait. */
-function report(callback: () => void, { warn }: WaitContext): void {
-  try {
-    callback();
-  } catch (error) {
-    warn(`\`onUpdate\` threw: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  return {
+    wait,
+    // Each walk looks anew.
+    watch: (target, options = {}) => ({ [Symbol.asyncIterator]: () => changes(target, options) }),
+  };
 }
 
 function timeoutError(kind: JobKind, id: number, timeout: number, resource: Observed | undefined): WaitTimeoutError {

@@ -1,0 +1,28 @@
+import * as z from 'zod/mini';
+import type { JsonObject } from '../transport/envelope.ts';
+
+/** A text with known values that may grow. */
+export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
+
+/** An object whose fields the specification does not show. */
+export type OpenObject = JsonObject;
+
+/** Status ids of the lifecycle scale that the specification names, the 4xx family aside. */
+export type LifecycleStatusId = 104 | 105 | 107 | 400 | (number & Record<never, never>);
+
+/** A status; known ids depend on the kind of resource. */
+export interface Status<Id extends number = number> {
+  readonly id: Id;
+  readonly name: string;
+}
+
+/** Who created a resource. */
+export interface Creator {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** Shapes that several objects share. */
+export const statusSchema = z.looseObject({ id: z.int(), name: z.string() });
+export const creatorSchema = z.looseObject({ name: z.string(), email: z.string() });
+export const openObject = z.record(z.string(), z.unknown());
