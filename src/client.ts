@@ -130,8 +130,7 @@ export class AudienceClient {
     }
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
     const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given) };
-    derivations.set(merged, this.#core);
-    return new AudienceClient(merged);
+    return derive(merged, this.#core);
   }
 
   /** Ends every call and wait under way, of clients made by `withOptions`, too; later calls are refused. */
@@ -144,6 +143,12 @@ export class AudienceClient {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** A client on the core of another. Outside the class, which bundlers would rename if it named itself. */
+function derive(options: ClientOptions, core: Core): AudienceClient {
+  derivations.set(options, core);
+  return new AudienceClient(options);
 }
 
 /** Options that belong to a client for life. */

@@ -22,7 +22,7 @@ describe('the options of a client', () => {
     ['no token', { baseUrl: good.baseUrl }, /`token` is missing.*AUDIENCE_TOKEN/],
     ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /both given/],
     ['an empty token', { ...good, token: '' }, /`token` is empty/],
-    ['a token with white space', { ...good, token: 'secret\ntoken' }, /`token` is empty or holds/],
+    ['a token with white space', { ...good, token: 'secret\ntoken' }, /`token` is empty, or holds/],
     ['a negative timeout', { ...good, timeout: -1 }, /`timeout`/],
     ['a timeout that is no number', { ...good, timeout: Number.NaN }, /`timeout`/],
     ['a negative number of retries', { ...good, maxRetries: -1 }, /`maxRetries`/],
@@ -45,6 +45,20 @@ describe('the options of a client', () => {
     const bucket: object = { rateLimits: { reed: { limit: 1, interval: 1 } } };
     const level: object = { logLevel: 'loud' };
     const source: object = { token: { fetch: () => 'x' } };
+    const rest: [object, RegExp][] = [
+      [{ validation: 'Strict' }, /`validation`/],
+      [{ fetch: 'x' }, /`fetch`/],
+      [{ logger: {} }, /`logger`/],
+      [{ requestIdHeader: 'x request' }, /`requestIdHeader`/],
+      [{ fetchOptions: { headers: { a: 'b' } } }, /`fetchOptions.headers`/],
+      [{ rateLimits: { read: null } }, /`rateLimits.read`/],
+      [{ operations: { 'audiences.create': { repeat: 'Key' } } }, /repeat` must be key, safe or never/],
+      [{ operations: { 'audiences.create': { bucket: 'reads' } } }, /bucket` must be one of/],
+      [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with/],
+      [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be GET/],
+      [{ operations: { 'audiences.get': { data: 'x' } } }, /data` must be a function/],
+    ];
+    for (const [options, told] of rest) expect(() => new AudienceClient({ ...good, ...options })).toThrow(told);
     expect(() => new AudienceClient({ ...good, ...bucket })).toThrow(/`rateLimits.reed` is no bucket/);
     expect(() => new AudienceClient({ ...good, ...level })).toThrow(/`logLevel`/);
     expect(() => new AudienceClient({ ...good, ...source })).toThrow(/`token` must be/);

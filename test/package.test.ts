@@ -43,7 +43,7 @@ const program = `
 describe('the packed tarball', () => {
   it('holds the built files, README, CHANGELOG and LICENSE, and nothing else', () => {
     const files = readdirSync(join(project, 'node_modules', 'audience-activation')).sort();
-    expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json']);
+    expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
   });
 
   it('is imported from an ES module', () => {

@@ -73,6 +73,64 @@ describe('apiToken', () => {
     expect(mints(sandbox.log)).toEqual([]);
   });
 
+  it('does not try a failed early renewal again before every call', async () => {
+    const { account, connect, sandbox } = await startBench();
+    for (let at = 0; at < 9; at++) account.token('api');
+    const store = storeOf({ token: account.token('api'), expiresAt: inDays(3) });
+    const client = connect({ token: apiToken(credentials, { store }) });
+    for (let at = 0; at < 5; at++) await client.webhooks.list();
+    expect(mints(sandbox.log)).toEqual([422]);
+  });
+
+  it('renews a token of a short life in its last quarter', async () => {
+    const { account, connect, sandbox } = await startBench();
+    const token = account.token('api');
+    const minted = (days: number) => new Date(Date.now() - days * DAY).toISOString();
+    for (const [lived, left, expected] of [
+      [2, 3, 0],
+      [4, 1, 1],
+    ] as const) {
+      const store = storeOf({ token, expiresAt: inDays(left), mintedAt: minted(lived) });
+      await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
+      expect(mints(sandbox.log)).toHaveLength(expected);
+    }
+  });
+
+  it('replaces a stored token that no header can carry', async () => {
+    const { connect, sandbox } = await startBench();
+    const store = storeOf({ token: 'stored token\n', expiresAt: inDays(300) });
+    await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
+    expect(mints(sandbox.log)).toEqual([200]);
+  });
+
+  it('needs a store', () => {
+    const options = JSON.parse('{}');
+    expect(() => apiToken(credentials, options)).toThrow(/`store`/);
+    expect(() => apiToken(credentials, options.none)).toThrow(/`store`/);
+  });
+
+  it('serves the clients that are left when one is closed', async () => {
+    const { connect } = await startBench();
+    const token = apiToken(credentials, { store: memoryTokenStore() });
+    const [one, two] = [connect({ token }), connect({ token })];
+    await one.close();
+    expect(await two.webhooks.list()).toEqual([]);
+    await two.close();
+    expect(await failureOf(two.webhooks.list())).toMatchObject({ code: 'client-closed' });
+  });
+
+  it('with a base URL uses the client it is given to', async () => {
+    const { connect, url } = await startBench();
+    let sent = 0;
+    const fetch = (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
+      sent++;
+      return globalThis.fetch(input, init);
+    };
+    const token = apiToken(credentials, { store: memoryTokenStore(), baseUrl: `${url}/` });
+    await connect({ token, fetch }).webhooks.list();
+    expect(sent).toBe(2);
+  });
+
   it('survives a store that cannot be read or written, with a warning', async () => {
     const { connect, sandbox } = await startBench();
     const trouble = () => Promise.reject(new Error('disk full'));

@@ -52,6 +52,20 @@ describe('a list', () => {
     ]);
   });
 
+  it('may be walked again and again', async () => {
+    const server = await startServer([{ data: rows(1, 2) }, { data: rows(3, 1) }, { data: rows(3, 1) }]);
+    const list = clientOf(server).audiences.list({ per_page: 2 });
+    const walk = async () => {
+      const ids: number[] = [];
+      for await (const { id } of list) ids.push(id);
+      return ids;
+    };
+    expect([await walk(), await walk()]).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+    ]);
+  });
+
   it('awaited and iterated shares its first page', async () => {
     const server = await startServer([{ data: rows(1, 3) }]);
     const list = clientOf(server).audiences.list();

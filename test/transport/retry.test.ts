@@ -94,6 +94,8 @@ describe('the decision to repeat', () => {
     const create: RetryFacts = { ...facts, repeat: 'key', mayHaveArrived: true, conflicts: 1, retries: 4 };
     expect(decide(status(409), create, middle)).toMatchObject({ repeat: true, counts: false });
     expect(repeats(decide(status(409), { ...create, conflictFor: CONFLICT_WAIT }, middle))).toBe(false);
+    expect(decide(status(409), { ...create, conflictFor: CONFLICT_WAIT - 100 }, middle)).toMatchObject({ wait: 100 });
+    expect(repeats(decide(status(409, 100_000), create, middle))).toBe(false);
     expect(repeats(decide(status(409), { ...create, mayHaveArrived: false }, middle))).toBe(false);
     expect(repeats(decide(status(409), { ...create, mayHaveArrived: false, onConflict: 'wait' }, middle))).toBe(true);
     expect(repeats(decide(status(409), { ...create, repeat: 'safe', onConflict: 'wait' }, middle))).toBe(false);
@@ -125,11 +127,13 @@ describe('Retry-After', () => {
     ['-5', undefined],
     ['soon', undefined],
     ['', undefined],
-    ['99999999999999', undefined],
+    ['99999999999999999999', 8.64e15 - now],
     ['1e3', undefined],
     ['Fri, 20 Nov 2026 10:01:00 GMT', 60_000],
     ['Fri, 20 Nov 2026 09:00:00 GMT', 0],
     ['Fri, 99 Nov 2026 09:00:00 GMT', undefined],
+    ['Friday, 20-Nov-26 10:01:00 GMT', 60_000],
+    ['Fri Nov 20 10:01:00 2026', 60_000],
     ['2026-11-20T10:01:00Z', undefined],
   ])('%j is %s ms', (value, ms) => {
     expect(parseRetryAfter(new Headers({ 'retry-after': value }), now)).toBe(ms);

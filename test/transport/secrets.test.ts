@@ -51,6 +51,14 @@ describe('a secret', () => {
     for (const secret of secrets) expect(seen).not.toContain(secret);
   });
 
+  it('is removed from a body before the body is cut', async () => {
+    const long = `canary-${'x'.repeat(700)}`;
+    const server = await startServer([{ status: 400, text: `${'y'.repeat(1_500)} ${`${long} `.repeat(20)}` }]);
+    const error = await failureOf(clientOf(server, { token: long }).webhooks.list());
+    expect(everything(error)).not.toContain('xxxxxxxx');
+    expect(everything(error)).not.toContain('canary');
+  });
+
   it('shows in no error that a custom fetch throws', async () => {
     const { logger, lines } = recorder();
     const fetch = async (input: Request | URL | string): Promise<Response> => {

@@ -32,6 +32,8 @@ describe('timeout', () => {
     const server = await startServer([{ data: [], delay: 50 }]);
     const client = clientOf(server, { maxRetries: 0 });
     expect(await failureOf(client.webhooks.list({ timeout: 0 }))).toBeInstanceOf(TimeoutError);
+    const create = client.audiences.create({}, { timeout: 0, maxRetries: 4 });
+    expect(await failureOf(create)).toMatchObject({ outcome: 'not-sent', attempts: 0 });
     expect(await client.webhooks.list({ timeout: Number.POSITIVE_INFINITY })).toEqual([]);
   });
 });

@@ -94,6 +94,13 @@ describe('watch', () => {
     expect(seen).toEqual([101, 102, 107]);
   });
 
+  it('looks anew in each walk', async () => {
+    const server = await startServer([at(104)]);
+    const watch = clientOf(server).audiences.watch(42);
+    for (const _ of [1, 2]) for await (const { id } of watch) expect(id).toBe(42);
+    expect(await server.seen()).toHaveLength(2);
+  });
+
   it('asks no more after a break', async () => {
     const server = await startServer([at(101)]);
     for await (const _ of clientOf(server).audiences.watch(42)) break;

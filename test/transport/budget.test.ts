@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+
+const create = 'POST /api/v2/audiences/create';
+const usage = 'GET /api/v2/usage';
+
+describe('a build budget refusal', () => {
+  it('holds creates that were queued in the bucket already', async () => {
+    const server = await startServer([{ status: 429, headers: { 'retry-after': '100' } }]);
+    const client = clientOf(server, { maxRetryWait: 1_000, rateLimits: { write: { limit: 2, interval: 300 } } });
+    const errors = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => failureOf(client.audiences.create({ at }))));
+    for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError' });
+    expect(await server.seen()).toHaveLength(2);
+  });
+
+  it('is sat out when the call may wait so long, and forgotten by a success', async () => {
+    const budget = (seconds: number | null) => ({
+      data: { build_budget: { hour: { limit: 1, used: 1 }, day: { limit: 9, used: 1 }, retry_after_seconds: seconds } },
+    });
+    const server = await startServer({
+      [create]: [{ status: 429, headers: { 'retry-after': '1' } }, { data: [wireAudience()] }],
+      [usage]: [budget(1)],
+    });
+    const client = clientOf(server);
+    const created = await Promise.all([1, 2, 3].map((at) => client.audiences.create({ at })));
+    expect(created).toHaveLength(3);
+    await client.audiences.create({});
+    const keys = (await server.seen())
+      .filter(({ method }) => method === 'POST')
+      .map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(4);
+  });
+
+  it('longer than the deadline fails at once', async () => {
+    const server = await startServer([{ status: 429, headers: { 'retry-after': '100' } }]);
+    const client = clientOf(server);
+    await failureOf(client.audiences.create({}, { maxRetries: 0 }));
+    const started = performance.now();
+    const error = await failureOf(client.audiences.create({}, { deadline: 5_000, maxRetryWait: 1_000_000 }));
+    expect(error).toMatchObject({ name: 'BuildBudgetError', retryAt: expect.any(Date), outcome: 'not-sent' });
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  it('leaves the outcome `refused` when the deadline passes while it is told from a rate limit', async () => {
+    const server = await startServer({ [create]: [{ status: 429 }], [usage]: [{ fault: 'stall' }] });
+    const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 300 }));
+    expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'refused', attempts: 1 });
+    expect(error).toSatisfy((it: Error) => it.cause instanceof Error && it.cause.name === 'RateLimitError');
+  });
+
+  it('is told by one usage read, without repeats', async () => {
+    const server = await startServer({
+      [create]: [{ status: 429, headers: { 'retry-after': '0' } }],
+      [usage]: [{ status: 503 }],
+    });
+    await failureOf(clientOf(server).audiences.create({}, { maxRetries: 0 }));
+    expect((await server.seen()).filter(({ method }) => method === 'GET')).toHaveLength(1);
+  });
+
+  it('is known for creates through `request`, too', async () => {
+    const server = await startServer([{ status: 429, headers: { 'retry-after': '1800' } }, { data: [] }]);
+    const client = clientOf(server, { maxRetryWait: 1_000 });
+    const options = { body: {}, idempotencyKey: 'k' };
+    expect(await failureOf(client.request('POST', '/api/v2/lookalikes/create', options))).toMatchObject({
+      name: 'BuildBudgetError',
+    });
+    expect(await client.audiences.delete(1)).toBeUndefined();
+  });
+});
+
+describe('a pause of a bucket', () => {
+  it('longer than the deadline fails at once with the time', async () => {
+    const server = await startServer([{ status: 429, headers: { 'retry-after': '30' } }]);
+    const client = clientOf(server);
+    await failureOf(client.audiences.get(1, { maxRetries: 0 }));
+    const error = await failureOf(client.audiences.get(2, { deadline: 5_000 }));
+    expect(error).toMatchObject({ name: 'RateLimitError', retryAt: expect.any(Date), attempts: 0 });
+  });
+});
