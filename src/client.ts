@@ -4,8 +4,15 @@ import { ConfigurationError } from './errors/base.ts';
 import type { Bucket } from './limits.ts';
 import { type Method, operations, type Query, type ResolvedOperation } from './operations.ts';
 import { type ClientOptions, resolveOptions, type TunableOptions } from './options.ts';
+import { Activations } from './resources/activations.ts';
 import { Audiences } from './resources/audiences.ts';
 import { Auth } from './resources/auth.ts';
+import { Cohorts } from './resources/cohorts.ts';
+import { Estimates } from './resources/estimates.ts';
+import { Lookalikes } from './resources/lookalikes.ts';
+import { Projects } from './resources/projects.ts';
+import { Reference } from './resources/reference.ts';
+import { Schedules } from './resources/schedules.ts';
 import { readUsage, UsageReports } from './resources/usage.ts';
 import { Webhooks } from './resources/webhooks.ts';
 import { decodeWith, type StandardSchema } from './schemas/standard.ts';
@@ -48,6 +55,18 @@ export class AudienceClient {
   readonly auth: Auth;
   /** Audiences and their builds. */
   readonly audiences: Audiences;
+  /** Audiences grown from a seed. */
+  readonly lookalikes: Lookalikes;
+  /** Estimates of an audience's size. */
+  readonly estimates: Estimates;
+  /** Deliveries of audiences to partners. */
+  readonly activations: Activations;
+  /** Cohorts imported from files. */
+  readonly cohorts: Cohorts;
+  readonly projects: Projects;
+  readonly schedules: Schedules;
+  /** Look-up tables. */
+  readonly reference: Reference;
   /** Usage reports and the build budget. */
   readonly usage: UsageReports;
   /** Webhook endpoints. */
@@ -75,6 +94,13 @@ export class AudienceClient {
     const waits = { core: this.#core, warn: (message: string): void => settings.logger.warn(message) };
     this.auth = new Auth(this.#transport);
     this.audiences = new Audiences(this.#transport, waits);
+    this.lookalikes = new Lookalikes(this.#transport, waits);
+    this.estimates = new Estimates(this.#transport, waits);
+    this.activations = new Activations(this.#transport, waits);
+    this.cohorts = new Cohorts(this.#transport, waits);
+    this.projects = new Projects(this.#transport);
+    this.schedules = new Schedules(this.#transport);
+    this.reference = new Reference(this.#transport);
     this.usage = new UsageReports(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
   }

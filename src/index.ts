@@ -35,11 +35,20 @@ export {
   type Repeat,
 } from './operations.ts';
 export type { ClientOptions, TunableOptions } from './options.ts';
-export type { Audiences, CreateAndWaitOptions } from './resources/audiences.ts';
+export type { Activations } from './resources/activations.ts';
+export type { Audiences } from './resources/audiences.ts';
 export type { Auth, ExpiringToken, Revocation } from './resources/auth.ts';
+export type { Cohorts } from './resources/cohorts.ts';
+export type { Estimates } from './resources/estimates.ts';
+export type { Lookalikes } from './resources/lookalikes.ts';
 export type { ListParams, Page, PagePromise } from './resources/page.ts';
+export type { Projects } from './resources/projects.ts';
+export type { Reference, ReferenceDataset } from './resources/reference.ts';
+export type { CreateAndWaitOptions } from './resources/resource.ts';
+export type { Schedules } from './resources/schedules.ts';
 export type { UsageParams, UsageReports } from './resources/usage.ts';
 export type { Webhooks } from './resources/webhooks.ts';
+export type { Activation, ActivationCreate, Datastream } from './schemas/activation.ts';
 export type {
   AnalysisType,
   Audience,
@@ -49,7 +58,17 @@ export type {
   EligibilityNotice,
   EligibilityReason,
 } from './schemas/audience.ts';
-export type { Creator, OpenUnion, Status } from './schemas/common.ts';
+export type { Cohort, CohortCreate } from './schemas/cohort.ts';
+export type {
+  CohortStatusId,
+  Creator,
+  LifecycleStatusId,
+  NamedId,
+  OpenObject,
+  OpenUnion,
+  Status,
+} from './schemas/common.ts';
+export type { Estimate, LookalikeCreate, OpenCreate, Project, Schedule } from './schemas/open-resources.ts';
 export type { StandardSchema } from './schemas/standard.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';

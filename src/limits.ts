@@ -31,6 +31,24 @@ export const RATE_LIMITS: RateLimits = {
 /** Limits, "Pagination": the largest `per_page` of resource lists. */
 export const RESOURCE_PAGE_CAP = 100;
 
+/** Limits, "Pagination": `per_page` of reference reads (Common, Web, CTV), default and cap. */
+export const REFERENCE_PAGE_CAP = 500;
+
+/** Limits, "Pagination": default `per_page` of Apps reference reads, which have no cap. */
+export const APPS_PAGE_SIZE = 250;
+
+/** Rules known for creates, rule 5: bounds of a lookalike's `config.target_size`, inclusive. */
+export const LOOKALIKE_TARGET_SIZE = { min: 1, max: 4_000_000 } as const;
+
+/** Limits, "Other limits": unique devices an audience must hold to be activated. */
+export const ACTIVATION_MINIMUM = 500;
+
+/** Limits, "Other limits": devices a lookalike must hold to be activated. */
+export const LOOKALIKE_ACTIVATION_MINIMUM = 1_000;
+
+/** Limits, "Other limits": days after the latest dataset end date that mapping keys are kept. */
+export const MAPPING_KEY_RETENTION_DAYS = 90;
+
 /** Limits, "Other limits": the first month that usage reports reach back to. */
 export const EARLIEST_USAGE_MONTH = '2020-01';
 

@@ -43,8 +43,10 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
 export interface ListPlan<T> {
   readonly operation: OperationName;
   readonly shape: Shape<T>;
-  /** The largest `per_page` the service accepts; also the default. */
+  /** The largest `per_page` the service accepts. */
   readonly cap: number;
+  /** Rows a page unless asked for otherwise. @default the cap */
+  readonly size?: number;
   readonly path?: PathParams;
 }
 
@@ -77,7 +79,7 @@ export function listPages<T>(
     });
     return new PagePromise(call);
   };
-  const { page = 1, per_page = plan.cap, ...rest } = params ?? {};
+  const { page = 1, per_page = plan.size ?? plan.cap, ...rest } = params ?? {};
   return fetch({ ...rest, page, per_page }, new Set());
 }
 

@@ -10,6 +10,15 @@ export type OpenObject = JsonObject;
 /** Status ids of the lifecycle scale that the specification names, the 4xx family aside. */
 export type LifecycleStatusId = 104 | 105 | 107 | 400 | (number & Record<never, never>);
 
+/** Status ids of the cohort scale. 1 to 3 run, their names are not specified; 4 Completed, 5 Not Available. */
+export type CohortStatusId = 1 | 2 | 3 | 4 | 5 | (number & Record<never, never>);
+
+/** A resource named by id. */
+export interface NamedId {
+  readonly id: number;
+  readonly name: string;
+}
+
 /** A status; known ids depend on the kind of resource. */
 export interface Status<Id extends number = number> {
   readonly id: Id;

@@ -1,0 +1,48 @@
+import type { FieldErrors } from '../errors/api.ts';
+import { LOOKALIKE_TARGET_SIZE, WEB_VISITATION_LOOKBACK_DAYS } from '../limits.ts';
+import { isObject } from '../transport/envelope.ts';
+
+const DAY = 86_400_000;
+
+/** Clocks and time zones differ: what is a day too early may still be in time at the service. */
+const GRACE_DAYS = 1;
+
+/**
+ * WebDomain datasets that start before the service's look-back window ("Rules known for creates",
+ * rule 3). Anything that is not certain passes; the service decides.
+ */
+export function datasetErrors(body: unknown, now: number): FieldErrors {
+  const earliest = now - (WEB_VISITATION_LOOKBACK_DAYS + GRACE_DAYS) * DAY;
+  const errors: Record<string, string[]> = {};
+  const dataset = isObject(body) && Array.isArray(body.dataset) ? body.dataset : [];
+  for (const [at, one] of dataset.entries()) {
+    if (!isObject(one) || one.analysis_type !== 'WebDomain' || typeof one.start_date !== 'string') continue;
+    // The end of the day, anywhere: earlier than this is too early in every time zone.
+    if (/^\d{4}-\d{2}-\d{2}$/.test(one.start_date) && Date.parse(one.start_date) + DAY <= earliest) {
+      errors[`dataset.${at}.start_date`] = [
+        `${one.start_date} is before the ${WEB_VISITATION_LOOKBACK_DAYS}-day window of WebDomain data.`,
+      ];
+    }
+  }
+  return errors;
+}
+
+/** A lookalike's `config.target_size`, where given ("Rules known for creates", rule 5). */
+export function targetSizeErrors(body: unknown): FieldErrors {
+  const config = isObject(body) && isObject(body.config) ? body.config : {};
+  const { target_size } = config;
+  const { min, max } = LOOKALIKE_TARGET_SIZE;
+  const right =
+    typeof target_size === 'number' && Number.isInteger(target_size) && target_size >= min && target_size <= max;
+  if (target_size === undefined || right) return {};
+  return { 'config.target_size': [`must be an integer from ${min} to ${max}.`] };
+}
+
+/** Fields that make the service refuse an activation ("Rules known for creates", rule 2). */
+const FORBIDDEN = ['partner_id', 'partner_name', 'pricing_model'] as const;
+
+/** Fields of an activation that the service refuses. */
+export function activationErrors(body: unknown): FieldErrors {
+  const given = FORBIDDEN.filter((field) => isObject(body) && body[field] !== undefined);
+  return Object.fromEntries(given.map((field) => [field, ['must not be given: the service refuses it.']]));
+}

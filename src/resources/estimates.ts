@@ -1,0 +1,14 @@
+import type { AudienceCreate } from '../schemas/audience.ts';
+import { type Estimate, estimateSchema } from '../schemas/open-resources.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { WaitContext } from '../waiting/wait.ts';
+import { datasetErrors } from './checks.ts';
+import { JobResource } from './resource.ts';
+
+/** Estimates of an audience's size, made by a job with the lifecycle of audiences (assumed). */
+export class Estimates extends JobResource<Estimate, AudienceCreate, 'estimates'> {
+  constructor(transport: Transport, waits: WaitContext) {
+    const check = (body: unknown) => datasetErrors(body, Date.now());
+    super(transport, { name: 'estimates', kind: 'estimate', shape: { schema: estimateSchema }, check }, waits);
+  }
+}

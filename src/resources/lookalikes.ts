@@ -1,0 +1,28 @@
+import type { Audience } from '../schemas/audience.ts';
+import { decodeNothing } from '../schemas/decode.ts';
+import type { LookalikeCreate } from '../schemas/open-resources.ts';
+import type { ApiPromise } from '../transport/api-promise.ts';
+import type { RequestOptions } from '../transport/settings.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { WaitContext } from '../waiting/wait.ts';
+import { audienceShape } from './audiences.ts';
+import { targetSizeErrors } from './checks.ts';
+import { JobResource } from './resource.ts';
+
+/** Lookalikes: audiences grown from a completed seed. Results are audiences with `is_lookalike`. */
+export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalikes'> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport, waits: WaitContext) {
+    super(transport, { name: 'lookalikes', kind: 'lookalike', shape: audienceShape, check: targetSizeErrors }, waits);
+    this.#transport = transport;
+  }
+
+  /**
+   * Asks a running lookalike to stop: it ends at 400. One that is publishing already completes at
+   * 104 all the same. Not repeated after a doubtful failure.
+   */
+  cancel(id: number, options: RequestOptions = {}): ApiPromise<void> {
+    return this.#transport.call('lookalikes.cancel', { params: { id }, options, decode: decodeNothing });
+  }
+}

@@ -1,0 +1,41 @@
+import * as z from 'zod/mini';
+import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../limits.ts';
+import type { OpenObject } from '../schemas/common.ts';
+import type { Shape } from '../schemas/decode.ts';
+import type { RequestOptions } from '../transport/settings.ts';
+import type { Transport } from '../transport/transport.ts';
+import { type ListParams, listPages, type PagePromise } from './page.ts';
+
+/** Families of reference data ("Pagination"). */
+export type ReferenceDataset = 'common' | 'web' | 'ctv' | 'apps';
+
+const shape: Shape<OpenObject> = { schema: z.record(z.string(), z.unknown()) };
+
+/** Look-up tables: values that filters and datasets refer to. Their fields are not specified. */
+export class Reference {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * One table. Pages hold 500 rows, which is also the cap; those of `apps` hold 250 unless asked
+   * for more, and have no cap.
+   */
+  list(
+    dataset: ReferenceDataset,
+    name: string,
+    params?: ListParams,
+    options?: RequestOptions,
+  ): PagePromise<OpenObject> {
+    const apps = dataset === 'apps';
+    const plan = {
+      operation: 'reference.list',
+      shape,
+      size: apps ? APPS_PAGE_SIZE : REFERENCE_PAGE_CAP,
+      cap: apps ? Number.MAX_SAFE_INTEGER : REFERENCE_PAGE_CAP,
+      path: { dataset, name },
+    } as const;
+    return listPages(this.#transport, plan, params, options);
+  }
+}

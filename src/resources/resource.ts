@@ -1,0 +1,181 @@
+import type { FieldErrors } from '../errors/api.ts';
+import type { JobKind } from '../errors/job.ts';
+import { RESOURCE_PAGE_CAP } from '../limits.ts';
+import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
+import type { ApiPromise } from '../transport/api-promise.ts';
+import { guard } from '../transport/guard.ts';
+import type { CreateOptions, RequestOptions } from '../transport/settings.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { Observed } from '../waiting/outcome.ts';
+import {
+  createWaiter,
+  type IdLike,
+  type WaitContext,
+  type Waiter,
+  type WaitOptions,
+  type WatchOptions,
+} from '../waiting/wait.ts';
+import { type ListParams, listPages, type PagePromise } from './page.ts';
+
+/** Namespaces whose resources are listed and deleted. */
+export type ListedName = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+
+/** Namespaces whose resources are created and read. */
+export type ResourceName = ListedName | 'lookalikes' | 'estimates';
+
+/** What tells one namespace from another. */
+export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
+  readonly name: Name;
+  readonly shape: Shape<T>;
+  /** What is certainly wrong with a create's body; the service decides about the rest. */
+  readonly check?: (body: unknown) => FieldErrors;
+}
+
+/** As {@link ResourcePlan}, of resources with a worker job behind them. */
+export interface JobPlan<T, Name extends ResourceName = ResourceName> extends ResourcePlan<T, Name> {
+  readonly kind: JobKind;
+}
+
+/** Options of `createAndWait`. */
+export interface CreateAndWaitOptions<T> extends CreateOptions {
+  /** Called once with the created resource, before the wait begins. One that throws is logged and harms no wait. */
+  readonly onCreated?: ((resource: T) => void) | undefined;
+  /** Options of the wait; its signal is the call's unless given. */
+  readonly wait?: WaitOptions<T> | undefined;
+}
+
+/** Resources that are created and read. */
+export class Resource<T, Body, Name extends ResourceName = ResourceName> {
+  readonly #transport: Transport;
+  readonly #plan: ResourcePlan<T, Name>;
+
+  constructor(transport: Transport, plan: ResourcePlan<T, Name>) {
+    this.#transport = transport;
+    this.#plan = plan;
+  }
+
+  /**
+   * Creates one. Sent under an idempotency key, so it happens once however often it has to be
+   * repeated.
+   *
+   * @throws {ValidationError} 422, or `local` for what the service would certainly refuse.
+   * @throws {BuildBudgetError} where it starts a job and the build budget is spent for longer than `maxRetryWait`.
+   */
+  create(body: Body, options: CreateOptions = {}): ApiPromise<T> {
+    const { name, shape, check } = this.#plan;
+    return this.#transport.call(`${name}.create`, {
+      body,
+      options,
+      ...(check && { invalid: () => check(body) }),
+      decode: decodeOne(shape),
+    });
+  }
+
+  /** Reads one. */
+  get(id: number, options: RequestOptions = {}): ApiPromise<T> {
+    const { name, shape } = this.#plan;
+    return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(shape) });
+  }
+}
+
+/** Resources that are created, read, listed and deleted. */
+export class ListedResource<T, Body, Name extends ListedName = ListedName> extends Resource<T, Body, Name> {
+  readonly #lists: Lists<T>;
+
+  constructor(transport: Transport, plan: ResourcePlan<T, Name>) {
+    super(transport, plan);
+    this.#lists = createLists(transport, plan);
+  }
+
+  /** Those of the account: awaited, the first page; iterated, all of them. */
+  list(params?: ListParams, options?: RequestOptions): PagePromise<T> {
+    return this.#lists.list(params, options);
+  }
+
+  /** Deletes one. Not repeated after a doubtful failure. */
+  delete(id: number, options?: RequestOptions): ApiPromise<void> {
+    return this.#lists.delete(id, options);
+  }
+}
+
+/** Resources whose create starts a worker job. */
+export class JobResource<T extends Observed, Body, Name extends ResourceName = ResourceName> extends Resource<
+  T,
+  Body,
+  Name
+> {
+  readonly #waiter: Waiter<T>;
+  readonly #report: (message: string) => void;
+
+  constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
+    super(transport, plan);
+    this.#waiter = createWaiter(waits, { kind: plan.kind, read: (id, options) => this.get(id, options) });
+    this.#report = (message) => transport.settings.logger.error(`\`onCreated\` threw: ${message}`);
+  }
+
+  /**
+   * Waits until the job has ended.
+   *
+   * @returns the resource at 104; a cohort at 4.
+   * @throws {JobNeedsInfoError} at 107.
+   * @throws {JobFailedError} at a 4xx status; a cohort at 5.
+   * @throws {JobCancelledError} for a lookalike at 400.
+   * @throws {WaitTimeoutError} after `timeout`, an hour unless given; the job goes on.
+   */
+  wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
+    return this.#waiter.wait(target, options);
+  }
+
+  /** Each change of status, the last one final. Does not throw at 107 or 4xx. */
+  watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T> {
+    return this.#waiter.watch(target, options);
+  }
+
+  /** Creates one and waits for its job. Throws what `create` and `wait` throw. */
+  async createAndWait(body: Body, options: CreateAndWaitOptions<T> = {}): Promise<T> {
+    const { onCreated, wait, ...request } = options;
+    const created = await this.create(body, request);
+    guard(() => onCreated?.(created), this.#report);
+    return this.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
+  }
+}
+
+/** Resources with a job behind them that are listed and deleted, too. */
+export class ListedJobResource<T extends Observed, Body, Name extends ListedName = ListedName> extends JobResource<
+  T,
+  Body,
+  Name
+> {
+  readonly #lists: Lists<T>;
+
+  constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
+    super(transport, plan, waits);
+    this.#lists = createLists(transport, plan);
+  }
+
+  /** Those of the account: awaited, the first page; iterated, all of them. */
+  list(params?: ListParams, options?: RequestOptions): PagePromise<T> {
+    return this.#lists.list(params, options);
+  }
+
+  /** Deletes one. Not repeated after a doubtful failure. */
+  delete(id: number, options?: RequestOptions): ApiPromise<void> {
+    return this.#lists.delete(id, options);
+  }
+}
+
+interface Lists<T> {
+  list(params?: ListParams, options?: RequestOptions): PagePromise<T>;
+  delete(id: number, options?: RequestOptions): ApiPromise<void>;
+}
+
+function createLists<T, Name extends ListedName>(
+  transport: Transport,
+  { name, shape }: ResourcePlan<T, Name>,
+): Lists<T> {
+  const plan = { operation: `${name}.list`, shape, cap: RESOURCE_PAGE_CAP } as const;
+  return {
+    list: (params, options) => listPages(transport, plan, params, options),
+    delete: (id, options = {}) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),
+  };
+}

@@ -1,0 +1,82 @@
+import * as z from 'zod/mini';
+import {
+  type Creator,
+  creatorSchema,
+  type LifecycleStatusId,
+  type NamedId,
+  type OpenObject,
+  openObject,
+  type Status,
+  statusSchema,
+} from './common.ts';
+
+/** One stream that an activation is delivered through. */
+export interface Datastream {
+  readonly name: string;
+  /** Allowed values are not specified. */
+  readonly status: string;
+  /** `uri` is readable once the activation is at 104. */
+  readonly results: { readonly uri: string };
+}
+
+/** The delivery of an audience to a partner ("Activation object"). Timestamps are `Y-m-d H:i:s`. */
+export interface Activation {
+  readonly id: number;
+  readonly description: string;
+  readonly status: Status<LifecycleStatusId>;
+  readonly audience: NamedId;
+  readonly created_by: Creator;
+  readonly project: OpenObject | null;
+  readonly partner: { readonly name: string; readonly description: string };
+  readonly pricing_model: OpenObject;
+  readonly datastreams: readonly Datastream[];
+  readonly filters: {
+    readonly freq_limit: boolean;
+    readonly freq_min: number | null;
+    readonly freq_max: number | null;
+  };
+  readonly filter_hash: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly [more: string]: unknown;
+}
+
+/**
+ * What an activation is made of. The specification shows no body; `audience_id`, `credentials` and
+ * the others are assumed, further fields pass through. It names three that the service refuses.
+ */
+export interface ActivationCreate {
+  readonly audience_id?: number;
+  readonly description?: string;
+  readonly project_id?: number;
+  /** Delivery credentials, where none are stored on the connection. */
+  readonly credentials?: unknown;
+  readonly filters?: Partial<Activation['filters']>;
+  readonly partner_id?: never;
+  readonly partner_name?: never;
+  readonly pricing_model?: never;
+  readonly [more: string]: unknown;
+}
+
+/** Shape of {@link Activation}. */
+export const activationSchema = z.looseObject({
+  id: z.int(),
+  description: z.string(),
+  status: statusSchema,
+  audience: z.looseObject({ id: z.int(), name: z.string() }),
+  created_by: creatorSchema,
+  project: z.nullable(openObject),
+  partner: z.looseObject({ name: z.string(), description: z.string() }),
+  pricing_model: openObject,
+  datastreams: z.array(
+    z.looseObject({ name: z.string(), status: z.string(), results: z.looseObject({ uri: z.string() }) }),
+  ),
+  filters: z.looseObject({
+    freq_limit: z.boolean(),
+    freq_min: z.nullable(z.int()),
+    freq_max: z.nullable(z.int()),
+  }),
+  filter_hash: z.nullable(z.string()),
+  created_at: z.string(),
+  updated_at: z.string(),
+});

@@ -1,0 +1,40 @@
+import * as z from 'zod/mini';
+import { type CohortStatusId, type OpenObject, openObject, type Status, statusSchema } from './common.ts';
+
+/** A cohort imported from a file ("Cohort object"). Timestamps are `Y-m-d H:i:s`. */
+export interface Cohort {
+  readonly id: number;
+  readonly name: string;
+  /** Cohort scale: 4 Completed, 5 Not Available, 1 to 3 before. */
+  readonly status: Status<CohortStatusId>;
+  readonly total_eids: number;
+  readonly project: OpenObject | null;
+  /** An import source label; allowed values are not specified. */
+  readonly source: string;
+  readonly source_audience: OpenObject | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly [more: string]: unknown;
+}
+
+/** What a cohort is imported from. The specification shows no body; these fields are assumed, others pass through. */
+export interface CohortCreate {
+  readonly name?: string;
+  /** Reference of a file that was uploaded within the last 15 minutes. */
+  readonly upload_reference?: string;
+  readonly project_id?: number;
+  readonly [more: string]: unknown;
+}
+
+/** Shape of {@link Cohort}. */
+export const cohortSchema = z.looseObject({
+  id: z.int(),
+  name: z.string(),
+  status: statusSchema,
+  total_eids: z.int(),
+  project: z.nullable(openObject),
+  source: z.string(),
+  source_audience: z.nullable(openObject),
+  created_at: z.string(),
+  updated_at: z.string(),
+});

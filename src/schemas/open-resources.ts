@@ -1,0 +1,46 @@
+import * as z from 'zod/mini';
+import { type LifecycleStatusId, type Status, statusSchema } from './common.ts';
+
+/** A project. Its fields are not specified, an id aside. */
+export interface Project {
+  readonly id: number;
+  readonly [more: string]: unknown;
+}
+
+/** A schedule. Its fields are not specified, an id aside. */
+export interface Schedule {
+  readonly id: number;
+  readonly [more: string]: unknown;
+}
+
+/** An estimate: a job with the lifecycle of audiences (assumed). Its other fields are not specified. */
+export interface Estimate {
+  readonly id: number;
+  readonly status: Status<LifecycleStatusId>;
+  readonly [more: string]: unknown;
+}
+
+/** Body of a create whose fields are not specified. */
+export interface OpenCreate {
+  readonly name?: string;
+  readonly [more: string]: unknown;
+}
+
+/** What a lookalike is grown from. `config.target_size` is specified; the other fields are assumed. */
+export interface LookalikeCreate {
+  readonly name?: string;
+  /** The seed: a completed audience of at least 1,000 devices. */
+  readonly source_audience_id?: number;
+  readonly config?: {
+    /** From 1 to 4,000,000. */
+    readonly target_size?: number;
+    readonly [more: string]: unknown;
+  };
+  readonly [more: string]: unknown;
+}
+
+/** Shape of {@link Project} and {@link Schedule}. */
+export const identifiedSchema = z.looseObject({ id: z.int() });
+
+/** Shape of {@link Estimate}. */
+export const estimateSchema = z.looseObject({ id: z.int(), status: statusSchema });
