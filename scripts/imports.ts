@@ -20,7 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['operations.ts', 'timestamp.ts'],
   ['transport'],
   ['schemas', 'waiting'],
-  ['resources'],
+  ['resources', 'explain-activation.ts'],
   ['options.ts', 'context.ts', 'token-sources.ts', 'client-tokens.ts'],
   ['client.ts'],
   ['index.ts', 'sandbox'],

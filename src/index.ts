@@ -24,6 +24,12 @@ export {
 } from './errors/job.ts';
 export { OAuthError, ReauthorizationRequiredError } from './errors/oauth.ts';
 export { type WebhookRefusal, WebhookVerificationError } from './errors/webhook.ts';
+export {
+  type ActivationRemark,
+  type ActivationVerdict,
+  type ExplainOptions,
+  explainActivation,
+} from './explain-activation.ts';
 export { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from './limits.ts';
 export {
   type Method,

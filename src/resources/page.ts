@@ -2,6 +2,7 @@ import type { OperationName, Query } from '../operations.ts';
 import type { Shape } from '../schemas/decode.ts';
 import { decodeList } from '../schemas/decode.ts';
 import { ApiPromise } from '../transport/api-promise.ts';
+import type { DecodeContext } from '../transport/decode-context.ts';
 import { type Envelope, isObject } from '../transport/envelope.ts';
 import type { PathParams } from '../transport/request.ts';
 import type { RequestOptions } from '../transport/settings.ts';
@@ -51,7 +52,17 @@ export interface ListPlan<T> {
 }
 
 type PageQuery = Query & { readonly page: number; readonly per_page: number };
-type Fetch<T> = (query: PageQuery, seen: Set<unknown>) => PagePromise<T>;
+
+/** The rows seen in a walk, and on its second page the length of a first one that may have been cut. */
+interface Walk {
+  readonly seen: Set<unknown>;
+  readonly cut?: number;
+}
+
+type Fetch<T> = (query: PageQuery, walk: Walk) => PagePromise<T>;
+
+/** Servers cut pages to round numbers; a first page of such a length may not be the last. */
+const ROUND = 5;
 
 /** Starts a list at its first page. */
 export function listPages<T>(
@@ -60,28 +71,48 @@ export function listPages<T>(
   params: ListParams | undefined,
   options: RequestOptions | undefined,
 ): PagePromise<T> {
-  const fetch: Fetch<T> = (query, seen) => {
+  const fetch: Fetch<T> = (query, walk) => {
     const call = transport.start<Page<T>>(plan.operation, {
       ...(plan.path && { params: plan.path }),
       ...(options && { options }),
       query,
       invalid: () => pageErrors(query, plan.cap),
-      async decode(data, context) {
-        const rows = await decodeList(plan.shape)(data, context);
-        const items = rows.filter((row) => !seen.has(keyOf(row)));
-        const full = rows.length >= query.per_page;
-        if (full && items.length === 0) {
-          throw context.fail(`page ${query.page} is full of rows already seen: the service seems to ignore \`page\``);
-        }
-        for (const item of items) seen.add(keyOf(item));
-        return new ListPage(items, query, context.envelope, full ? fetch : undefined, seen);
-      },
+      decode: async (data, context) =>
+        readPage(await decodeList(plan.shape)(data, context), { query, walk, fetch }, context),
     });
     return new PagePromise(call);
   };
   const { page = 1, per_page = plan.size ?? plan.cap, ...rest } = params ?? {};
-  return fetch({ ...rest, page, per_page }, new Set());
+  return fetch({ ...rest, page, per_page }, { seen: new Set() });
 }
+
+/** A page of the rows not seen before; a service that does not page as it is asked to is found out. */
+function readPage<T>(
+  rows: T[],
+  { query, walk, fetch }: { readonly query: PageQuery; readonly walk: Walk; readonly fetch: Fetch<T> },
+  context: DecodeContext,
+): Page<T> {
+  const { seen, cut } = walk;
+  const items = rows.filter((row) => !seen.has(keyOf(row)));
+  const full = rows.length >= query.per_page;
+  if (full && items.length === 0) {
+    throw context.fail(`page ${query.page} is full of rows already seen: the service seems to ignore \`page\``);
+  }
+  if (cut !== undefined && items.length > 0) {
+    throw context.fail(
+      `it cuts pages to ${cut} rows where ${query.per_page} were asked for: give \`per_page: ${cut}\``,
+    );
+  }
+  const doubtful = !full && seen.size === 0 && rows.length > 0 && rows.length % ROUND === 0;
+  for (const item of items) seen.add(keyOf(item));
+  const next = doubtful ? { cut: rows.length } : {};
+  const follow = (walked: Set<unknown>): PagePromise<T> =>
+    fetch({ ...query, page: query.page + 1 }, { seen: walked, ...next });
+  return new ListPage(items, query, context.envelope, full || doubtful ? follow : undefined, seen);
+}
+
+/** Fetches the next page for a walk that has seen these rows. */
+type Follow<T> = (seen: Set<unknown>) => PagePromise<T>;
 
 /** A page that knows how to get at the next one. */
 class ListPage<T> implements Page<T> {
@@ -89,16 +120,16 @@ class ListPage<T> implements Page<T> {
   readonly page: number;
   readonly perPage: number;
   readonly envelope: Envelope;
-  readonly #follow: ((seen: Set<unknown>) => PagePromise<T>) | undefined;
+  readonly #follow: Follow<T> | undefined;
   readonly #seen: Set<unknown>;
   #next: Promise<Page<T>> | undefined;
 
-  constructor(items: T[], query: PageQuery, envelope: Envelope, fetch: Fetch<T> | undefined, seen: Set<unknown>) {
+  constructor(items: T[], query: PageQuery, envelope: Envelope, follow: Follow<T> | undefined, seen: Set<unknown>) {
     this.items = items;
     this.page = query.page;
     this.perPage = query.per_page;
     this.envelope = envelope;
-    this.#follow = fetch && ((walked) => fetch({ ...query, page: query.page + 1 }, walked));
+    this.#follow = follow;
     this.#seen = seen;
   }
 

@@ -45,7 +45,7 @@ export interface CreateAndWaitOptions<T> extends CreateOptions {
 }
 
 /** Resources that are created and read. */
-export class Resource<T, Body, Name extends ResourceName = ResourceName> {
+class Resource<T, Body, Name extends ResourceName = ResourceName> {
   readonly #transport: Transport;
   readonly #plan: ResourcePlan<T, Name>;
 

@@ -2,9 +2,11 @@ import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { refusal } from './answers.ts';
 import type { Env } from './gates.ts';
+import { activationRoutes } from './routes/activations.ts';
 import { audienceRoutes } from './routes/audiences.ts';
 import { authRoutes } from './routes/auth.ts';
 import { reportRoutes } from './routes/reports.ts';
+import { resourceRoutes } from './routes/resources.ts';
 import type { Service } from './service.ts';
 
 /** The service's routes; each request is logged when it has been answered. */
@@ -29,6 +31,8 @@ export function createApp(service: Service): Hono<Env> {
   });
   authRoutes(app, service);
   audienceRoutes(app, service);
+  activationRoutes(app, service);
+  resourceRoutes(app, service);
   reportRoutes(app, service);
   app.notFound(() => refusal(404, 'Not found.'));
   return app;

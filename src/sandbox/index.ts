@@ -1,11 +1,20 @@
 import { createApp } from './app.ts';
 import { wireTime } from './clock.ts';
+import type { JobKind } from './jobs.ts';
 import { type Listening, type ListenOptions, listen } from './listen.ts';
-import { createService, issueToken, openAccount, revokeTokens, type SandboxOptions, type Service } from './service.ts';
+import {
+  createService,
+  issueToken,
+  type NewAccount,
+  openAccount,
+  revokeTokens,
+  type SandboxOptions,
+  type Service,
+} from './service.ts';
 import type { AccountRecord, LogEntry, TokenKind } from './state.ts';
 
 export type { ClockMode } from './clock.ts';
-export type { JobInfo, JobOptions } from './jobs.ts';
+export type { Devices, JobInfo, JobKind, JobOptions } from './jobs.ts';
 export type { SandboxLimits, WindowLimit } from './limits.ts';
 export type { Listening, ListenOptions, LogEntry, SandboxOptions, TokenKind };
 
@@ -32,7 +41,8 @@ export interface Sandbox {
   /** The sandbox's time in milliseconds since 1970. */
   now(): number;
   readonly accounts: {
-    create(input: { email: string; password: string; company?: string }): SandboxAccount;
+    /** Opens an account; those of one company share its build budget and webhook endpoints. */
+    create(input: Omit<NewAccount, 'company'> & { readonly company?: string }): SandboxAccount;
   };
   readonly webhooks: {
     /** Registers an endpoint for an account's company, as the console does. */
@@ -40,7 +50,7 @@ export interface Sandbox {
   };
   readonly jobs: {
     /** Ends a running job now, at the given status id. */
-    finish(kind: 'audience', id: number, status: number): void;
+    finish(kind: JobKind, id: number, status: number): void;
   };
   /** Every request so far, oldest first. */
   readonly log: readonly LogEntry[];
@@ -65,8 +75,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     advance: async (ms) => service.clock.advance(ms),
     now: () => service.clock.now(),
     accounts: {
-      create({ email, password, company = 'Example Company' }) {
-        const record = openAccount(service, { email, password, company });
+      create({ company = 'Example Company', ...input }) {
+        const record = openAccount(service, { ...input, company });
         const account = consoleOf(service, record);
         records.set(account, record);
         return account;
@@ -79,7 +89,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         return addEndpoint(service, record, endpoint);
       },
     },
-    jobs: { finish: service.jobs.finish },
+    jobs: { finish: (kind, id, status) => service.jobs.finish(kind, id, status) },
     log: service.state.log,
   };
 }

@@ -1,45 +1,88 @@
 import { type Clock, wireTime } from './clock.ts';
 import type { Mutable } from './state.ts';
 
+/** Kinds of job the worker runs. */
+export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
+
 /** What a rule about jobs is told. */
 export interface JobInfo {
-  readonly kind: 'audience';
+  readonly kind: JobKind;
   readonly id: number;
+  /** Its name or description, as created. */
   readonly name: string;
+}
+
+/** How many devices a build finds. */
+export interface Devices {
+  readonly eids: number;
+  /** For AffinityTransactions data only. */
+  readonly scids?: number;
 }
 
 /** How jobs run. */
 export interface JobOptions {
   /** Milliseconds of sandbox time a job takes. @default 600000 */
   readonly duration?: number | ((job: JobInfo) => number);
-  /** Status id a job ends at: 104, 107 or a 4xx. @default 104 */
+  /** Status id a job ends at: 104, 107 or a 4xx; for cohorts 4 or 5. @default 104, for cohorts 4 */
   readonly outcome?: number | ((job: JobInfo) => number);
+  /** Devices an audience's build finds. @default some thousands; a third as many SCIDs */
+  readonly devices?: number | ((job: JobInfo) => number | Devices);
 }
 
 /** A resource with a job behind it. */
 interface JobResource {
   readonly id: number;
-  readonly name: string;
   readonly status: { readonly id: number; readonly name: string };
-  readonly updated_at: string;
 }
 
-/** The worker of the sandbox. */
-export interface Jobs {
-  /** Starts the job of a resource just created. */
-  start(kind: 'audience', resource: Mutable<JobResource>): void;
-  /** Ends a job now, at the given status. */
-  finish(kind: 'audience', id: number, status: number): void;
-  /** Forgets the job of a deleted resource. */
-  drop(kind: 'audience', id: number): void;
+/** A job as it is started. */
+export interface JobStart {
+  readonly kind: JobKind;
+  readonly name: string;
+  readonly resource: Mutable<JobResource & { readonly [more: string]: unknown }>;
+  /** Runs when the job has ended well. */
+  readonly completed?: () => void;
+}
+
+/** A phase begins after this share of the job's time. */
+interface Phase {
+  readonly share: number;
+  readonly status: number;
 }
 
 const TEN_MINUTES = 600_000;
+const COMPLETED = 104;
+const STOPPED = 400;
+const PUBLISHING = 103;
+const COHORT_COMPLETED = 4;
 
-/** Names of statuses; those other than 104, 105, 107 and 400 are not specified and made up here. */
+const build: readonly Phase[] = [
+  { share: 0, status: 100 },
+  { share: 0.1, status: 102 },
+];
+
+/** The way of each kind; ids other than 104, 105, 107, 400 and the cohort scale are made up here. */
+const PHASES: Readonly<Record<JobKind, readonly Phase[]>> = {
+  audience: build,
+  estimate: build,
+  lookalike: [...build, { share: 0.8, status: PUBLISHING }],
+  activation: [...build, { share: 0.5, status: 105 }],
+  cohort: [
+    { share: 0, status: 1 },
+    { share: 0.1, status: 2 },
+    { share: 0.9, status: 3 },
+  ],
+};
+
 const STATUS_NAMES: Readonly<Record<number, string>> = {
+  1: 'Queued',
+  2: 'Importing',
+  3: 'Finishing',
+  4: 'Completed',
+  5: 'Not Available',
   100: 'Queued',
   102: 'Building',
+  103: 'Publishing',
   104: 'Completed',
   105: 'DataStreaming',
   107: 'Additional Info',
@@ -47,48 +90,68 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 };
 
 /** A status as resources show it. */
-export const statusOf = (id: number): { id: number; name: string } => ({
-  id,
-  name: STATUS_NAMES[id] ?? (id >= 400 ? 'Error' : 'Running'),
-});
+export const statusOf = (id: number): { id: number; name: string } => ({ id, name: STATUS_NAMES[id] ?? 'Error' });
 
-/** A job is queued for this share of its time. */
-const QUEUED_SHARE = 0.1;
-const COMPLETED = 104;
-const BUILDING = 102;
+/** The worker of the sandbox. */
+export class Jobs {
+  readonly #clock: Clock;
+  readonly #options: JobOptions;
+  readonly #running = new Map<string, JobStart & { readonly stops: readonly (() => void)[] }>();
 
-/** A worker on the sandbox's clock. */
-export function createJobs(clock: Clock, { duration = TEN_MINUTES, outcome = COMPLETED }: JobOptions): Jobs {
-  const running = new Map<string, { resource: Mutable<JobResource>; stop: (() => void)[] }>();
-
-  function enter(resource: Mutable<JobResource>, status: number): void {
-    resource.status = statusOf(status);
-    resource.updated_at = wireTime(clock.now());
+  constructor(clock: Clock, options: JobOptions) {
+    this.#clock = clock;
+    this.#options = options;
   }
 
-  function drop(kind: 'audience', id: number): void {
-    for (const stop of running.get(`${kind} ${id}`)?.stop ?? []) stop();
-    running.delete(`${kind} ${id}`);
+  /** Starts the job of a resource just created. */
+  start(job: JobStart): void {
+    const { duration = TEN_MINUTES, outcome } = this.#options;
+    const { kind, resource, name } = job;
+    const info: JobInfo = { kind, id: resource.id, name };
+    const takes = typeof duration === 'function' ? duration(info) : duration;
+    const done = kind === 'cohort' ? COHORT_COMPLETED : COMPLETED;
+    const end = (typeof outcome === 'function' ? outcome(info) : outcome) ?? done;
+    const began = this.#clock.now();
+    const [first, ...later] = PHASES[kind];
+    if (first) this.#enter(job, first.status);
+    const stops = later.map(({ share, status }) =>
+      this.#clock.at(began + takes * share, () => this.#enter(job, status)),
+    );
+    stops.push(this.#clock.at(began + takes, () => this.finish(kind, resource.id, end)));
+    this.#running.set(`${kind} ${resource.id}`, { ...job, stops });
   }
 
-  function finish(kind: 'audience', id: number, status: number): void {
-    const job = running.get(`${kind} ${id}`);
+  /** Ends a job now, at the given status. */
+  finish(kind: JobKind, id: number, status: number): void {
+    const job = this.#running.get(`${kind} ${id}`);
     if (!job) throw new Error(`No job of ${kind} ${id} is running.`);
-    drop(kind, id);
-    enter(job.resource, status);
+    this.drop(kind, id);
+    this.#enter(job, status);
+    if (status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED)) job.completed?.();
   }
 
-  return {
-    finish,
-    drop,
-    start(kind, resource) {
-      const info: JobInfo = { kind, id: resource.id, name: resource.name };
-      const takes = typeof duration === 'function' ? duration(info) : duration;
-      const end = typeof outcome === 'function' ? outcome(info) : outcome;
-      const began = clock.now();
-      const building = clock.at(began + takes * QUEUED_SHARE, () => enter(resource, BUILDING));
-      const ending = clock.at(began + takes, () => finish(kind, resource.id, end));
-      running.set(`${kind} ${resource.id}`, { resource, stop: [building, ending] });
-    },
-  };
+  /** Stops a running lookalike at 400; one that is publishing, or has ended, goes its way. */
+  cancel(id: number): void {
+    const job = this.#running.get(`lookalike ${id}`);
+    if (job && job.resource.status.id !== PUBLISHING) this.finish('lookalike', id, STOPPED);
+  }
+
+  /** Forgets the job of a deleted resource. */
+  drop(kind: JobKind, id: number): void {
+    for (const stop of this.#running.get(`${kind} ${id}`)?.stops ?? []) stop();
+    this.#running.delete(`${kind} ${id}`);
+  }
+
+  /** Devices that the build of an audience finds. */
+  devices(info: JobInfo, random: number): Required<Devices> {
+    const { devices } = this.#options;
+    const found = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
+    const { eids, scids = Math.floor(eids / 3) } = typeof found === 'number' ? { eids: found } : found;
+    return { eids, scids };
+  }
+
+  #enter({ resource }: JobStart, status: number): void {
+    resource.status = statusOf(status);
+    if ('updated_at' in resource) Object.assign(resource, { updated_at: wireTime(this.#clock.now()) });
+  }
 }

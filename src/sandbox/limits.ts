@@ -42,6 +42,21 @@ export const REPLAY_WINDOW = 24 * HOUR;
 export const PAGE_CAP = 100;
 export const PAGE_DEFAULT = 25;
 
+/** `per_page` of reference reads: default and cap, and the default of Apps, which has no cap ("Pagination"). */
+export const REFERENCE_PAGE = 500;
+export const APPS_PAGE = 250;
+
+/** Devices needed to activate an audience, or a lookalike, and to grow one ("Other limits"). */
+export const ACTIVATION_MINIMUM = 500;
+export const LOOKALIKE_ACTIVATION_MINIMUM = 1_000;
+export const SEED_MINIMUM = 1_000;
+
+/** Bounds of `config.target_size` ("Rules known for creates", rule 5). */
+export const TARGET_SIZE = { min: 1, max: 4_000_000 } as const;
+
+/** Days that mapping keys are kept after the latest dataset end date ("Other limits"). */
+export const RETENTION_DAYS = 90;
+
 /** How far a WebDomain dataset may look back, in days ("Other limits"). */
 export const LOOKBACK_DAYS = 45;
 

@@ -1,5 +1,5 @@
 import { Clock, type ClockMode } from './clock.ts';
-import { createJobs, type JobOptions, type Jobs } from './jobs.ts';
+import { type JobOptions, Jobs } from './jobs.ts';
 import { createSlidingLog, DAY, HOUR, type SandboxLimits, SERVICE_LIMITS, TOKEN_LIFETIME } from './limits.ts';
 import { createRandom, type Random } from './random.ts';
 import { type AccountRecord, type Company, createState, type State, type Token, type TokenKind } from './state.ts';
@@ -32,7 +32,7 @@ export function createService({ seed = 1, clock: mode = 'real', jobs = {}, limit
     clock,
     random: createRandom(seed),
     limits: { ...SERVICE_LIMITS, ...limits },
-    jobs: createJobs(clock, jobs),
+    jobs: new Jobs(clock, jobs),
   };
 }
 
@@ -51,11 +51,17 @@ function companyOf({ state, limits }: Service, name: string): Company {
   return company;
 }
 
+/** Who opens an account. */
+export interface NewAccount {
+  readonly email: string;
+  readonly password: string;
+  readonly company: string;
+  /** Whether the connection to the delivery partner holds credentials. @default true */
+  readonly deliveryCredentials?: boolean;
+}
+
 /** Opens an account, as the console does. */
-export function openAccount(
-  service: Service,
-  input: { email: string; password: string; company: string },
-): AccountRecord {
+export function openAccount(service: Service, input: NewAccount): AccountRecord {
   const { state } = service;
   if (state.accounts.has(input.email)) throw new Error('An account with this email exists already.');
   const account: AccountRecord = {
@@ -63,7 +69,13 @@ export function openAccount(
     email: input.email,
     password: input.password,
     company: companyOf(service, input.company),
+    deliveryCredentials: input.deliveryCredentials ?? true,
     audiences: new Map(),
+    estimates: new Map(),
+    activations: new Map(),
+    cohorts: new Map(),
+    projects: new Map(),
+    schedules: new Map(),
     replays: new Map(),
   };
   state.accounts.set(input.email, account);

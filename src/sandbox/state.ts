@@ -1,4 +1,7 @@
+import type { Activation } from '../schemas/activation.ts';
 import type { Audience } from '../schemas/audience.ts';
+import type { Cohort } from '../schemas/cohort.ts';
+import type { Estimate, Project, Schedule } from '../schemas/open-resources.ts';
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
 import type { SlidingLog } from './limits.ts';
 
@@ -39,7 +42,14 @@ export interface AccountRecord {
   readonly email: string;
   password: string;
   readonly company: Company;
+  /** Whether the connection to the delivery partner holds credentials. */
+  readonly deliveryCredentials: boolean;
   readonly audiences: Map<number, Mutable<Audience>>;
+  readonly estimates: Map<number, Mutable<Estimate>>;
+  readonly activations: Map<number, Mutable<Activation>>;
+  readonly cohorts: Map<number, Mutable<Cohort>>;
+  readonly projects: Map<number, Mutable<Project>>;
+  readonly schedules: Map<number, Mutable<Schedule>>;
   readonly replays: Map<string, Replay>;
 }
 

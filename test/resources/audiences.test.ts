@@ -52,6 +52,53 @@ describe('a list', () => {
     ]);
   });
 
+  it.each([10, 25, 50])('cut by the service to %i rows a page is an error, not a silent loss', async (cut) => {
+    const server = await startServer([{ data: rows(1, cut) }, { data: rows(cut + 1, cut) }]);
+    const ids: number[] = [];
+    const walk = async () => {
+      for await (const { id } of clientOf(server).audiences.list()) ids.push(id);
+    };
+    const error = await failureOf(walk());
+    expect(error).toMatchObject({ name: 'ResponseError' });
+    expect(String(error)).toContain(`per_page: ${cut}`);
+    expect(ids).toHaveLength(cut);
+  });
+
+  it('that happens to end at a round number costs one read more', async () => {
+    const server = await startServer([{ data: rows(1, 50) }, { data: [] }]);
+    const ids: number[] = [];
+    for await (const { id } of clientOf(server).audiences.list()) ids.push(id);
+    expect(ids).toHaveLength(50);
+    expect(await server.seen()).toHaveLength(2);
+  });
+
+  it('loses no row and doubles none when rows come and go meanwhile, but those that slip over a page’s edge', async () => {
+    const server = await startServer([{ data: rows(1, 3) }, { data: rows(3, 3) }, { data: rows(7, 1) }]);
+    const ids: number[] = [];
+    for await (const { id } of clientOf(server).audiences.list({ per_page: 3 })) ids.push(id);
+    expect(ids).toEqual([1, 2, 3, 4, 5, 7]);
+  });
+
+  it('answers concurrent calls of `next` in order', async () => {
+    const server = await startServer([{ data: rows(1, 2) }, { data: rows(3, 1) }]);
+    const walk = clientOf(server).audiences.list({ per_page: 2 })[Symbol.asyncIterator]();
+    const results = await Promise.all([walk.next(), walk.next(), walk.next(), walk.next()]);
+    expect(results.map(({ value }) => value?.id)).toEqual([1, 2, 3, undefined]);
+    expect(await server.seen()).toHaveLength(2);
+  });
+
+  it('asks no more after a break, and rejects with the reason of an abort', async () => {
+    const server = await startServer([{ data: rows(1, 2) }]);
+    for await (const _ of clientOf(server).audiences.list({ per_page: 2 })) break;
+    expect(await server.seen()).toHaveLength(1);
+    const controller = new AbortController();
+    const list = clientOf(server).audiences.list({ per_page: 2 }, { signal: controller.signal });
+    const walk = async () => {
+      for await (const _ of list) controller.abort('enough');
+    };
+    expect(await failureOf(walk())).toBe('enough');
+  });
+
   it('may be walked again and again', async () => {
     const server = await startServer([{ data: rows(1, 2) }, { data: rows(3, 1) }, { data: rows(3, 1) }]);
     const list = clientOf(server).audiences.list({ per_page: 2 });

@@ -1,13 +1,15 @@
 import type { Hono } from 'hono';
 import { operations } from '../../operations.ts';
-import { invalid, success } from '../answers.ts';
-import { accept, bearer, type Env, metered } from '../gates.ts';
-import { FIRST_USAGE_MONTH } from '../limits.ts';
+import { invalid, refusal, success } from '../answers.ts';
+import type { Env } from '../gates.ts';
+import { APPS_PAGE, FIRST_USAGE_MONTH, REFERENCE_PAGE } from '../limits.ts';
+import { REFERENCE } from '../reference-data.ts';
 import type { Service } from '../service.ts';
+import { honoPath, pageOf, readGates } from './collection.ts';
 
-/** Usage with the build budget, and the list of webhook endpoints. */
+/** Usage with the build budget, reference data, and the list of webhook endpoints. */
 export function reportRoutes(app: Hono<Env>, service: Service): void {
-  const reads = [accept, bearer(service), metered(service, 'read')] as const;
+  const reads = readGates(service);
 
   app.get(operations['usage.get'].path, ...reads, (context) => {
     const { clock, limits } = service;
@@ -25,6 +27,21 @@ export function reportRoutes(app: Hono<Env>, service: Service): void {
       retry_after_seconds: wait > 0 ? Math.ceil(wait / 1000) : null,
     };
     return success({ yearmonth, build_budget }, 'Usage retrieved successfully.');
+  });
+
+  app.get(honoPath(operations['reference.list'].path), ...reads, (context) => {
+    const dataset = context.req.param('dataset') ?? '';
+    const name = context.req.param('name') ?? '';
+    const rows = REFERENCE[dataset]?.[name];
+    if (!rows) return refusal(404, 'Reference table not found.');
+    const apps = dataset === 'apps';
+    const page = pageOf(
+      rows,
+      context,
+      apps ? APPS_PAGE : REFERENCE_PAGE,
+      apps ? Number.POSITIVE_INFINITY : REFERENCE_PAGE,
+    );
+    return success(page, 'Reference data retrieved successfully.');
   });
 
   app.get(operations['webhooks.list'].path, ...reads, (context) =>

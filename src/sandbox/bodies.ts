@@ -1,0 +1,64 @@
+import type { AudienceDataset } from '../schemas/audience.ts';
+import { DAY, LOOKBACK_DAYS } from './limits.ts';
+import { findTable } from './reference-data.ts';
+import type { AccountRecord } from './state.ts';
+
+/** Messages for each invalid field. */
+export type Errors = Record<string, string[]>;
+
+/** A JSON object as received. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** Whether a received value is a JSON object. */
+export function isBody(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A text field, which may be left out. */
+export function readName(body: Body, field: string, fallback: string, errors: Errors): string {
+  const value = body[field] ?? fallback;
+  if (typeof value === 'string') return value;
+  errors[field] = [`The ${field} must be a string.`];
+  return fallback;
+}
+
+/** The project of a body; one that does not exist is a 422 ("Rules known for creates", rule 1). */
+export function readProject({ project_id }: Body, account: AccountRecord, errors: Errors): Body | null {
+  if (project_id === undefined || project_id === null) return null;
+  const project = typeof project_id === 'number' ? account.projects.get(project_id) : undefined;
+  if (!project) errors.project_id = ['The selected project id is invalid.'];
+  return project ?? null;
+}
+
+function isDataset(value: unknown): value is AudienceDataset {
+  return (
+    isBody(value) &&
+    typeof value.analysis_type === 'string' &&
+    [value.start_date, value.end_date].every((date) => typeof date === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(date))
+  );
+}
+
+/** Datasets of a body; WebDomain data reach back 45 days at most (rule 3). */
+export function readDataset({ dataset = [] }: Body, now: number, errors: Errors): AudienceDataset[] {
+  if (!Array.isArray(dataset) || !dataset.every(isDataset)) {
+    errors.dataset = ['The dataset is invalid.'];
+    return [];
+  }
+  const earliest = new Date(now - LOOKBACK_DAYS * DAY).toISOString().slice(0, 10);
+  for (const [at, { analysis_type, start_date }] of dataset.entries()) {
+    if (analysis_type !== 'WebDomain' || start_date >= earliest) continue;
+    errors[`dataset.${at}.start_date`] = [`The start date must be within the last ${LOOKBACK_DAYS} days.`];
+  }
+  return dataset;
+}
+
+/** Filters map a look-up table to ids of its rows (assumed); one that does not exist is a 422 (rule 1). */
+export function checkFilters({ filters }: Body, errors: Errors): void {
+  if (!isBody(filters)) return;
+  for (const [table, values] of Object.entries(filters)) {
+    const rows = findTable(table);
+    const known = (value: unknown): boolean => rows?.some(({ id, name }) => id === value || name === value) ?? false;
+    const all = Array.isArray(values) ? values : [values];
+    if (!all.every(known)) errors[`filters.${table}`] = ['The selected filter value is invalid.'];
+  }
+}

@@ -1,0 +1,91 @@
+import type { Hono } from 'hono';
+import type { Activation } from '../../schemas/activation.ts';
+import type { Audience } from '../../schemas/audience.ts';
+import { type Body, type Errors, isBody, readName, readProject } from '../bodies.ts';
+import { wireTime } from '../clock.ts';
+import { eligibilityOf, enoughDevices, isExpired, KEYED_IDENTIFIERS } from '../eligibility.ts';
+import type { Env } from '../gates.ts';
+import { statusOf } from '../jobs.ts';
+import type { Service } from '../service.ts';
+import type { AccountRecord, Mutable } from '../state.ts';
+import { createRoute, type Reading, readRoutes } from './collection.ts';
+
+const QUEUED = 100;
+const COMPLETED = 104;
+
+/** Fields that a create may not hold ("Rules known for creates", rule 2). */
+const FORBIDDEN = ['partner_id', 'partner_name', 'pricing_model'];
+
+/** What is wrong with activating an audience (rules 2 and 4). */
+function audienceError(audience: Audience | undefined, identifier: unknown, now: number): string | undefined {
+  if (!audience) return 'The selected audience id is invalid.';
+  if (audience.status.id !== COMPLETED) return 'The audience is not completed.';
+  if (!enoughDevices(audience)) return 'The audience holds too few unique devices.';
+  if (!eligibilityOf(audience, now).allowed) return 'The audience is not eligible for activation.';
+  const keyed = typeof identifier === 'string' && KEYED_IDENTIFIERS.includes(identifier);
+  return keyed && isExpired(audience, now) ? `The audience is expired: ${identifier} cannot be delivered.` : undefined;
+}
+
+function readActivation({ state, clock }: Service, body: Body, account: AccountRecord): Reading<Activation> {
+  const errors: Errors = {};
+  const description = readName(body, 'description', 'Untitled activation', errors);
+  const project = readProject(body, account, errors);
+  for (const field of FORBIDDEN) if (body[field] !== undefined) errors[field] = [`The ${field} field is prohibited.`];
+  const audience = account.audiences.get(Number(body.audience_id));
+  const problem = audienceError(audience, body.identifier, clock.now());
+  if (problem) errors.audience_id = [problem];
+  if (!account.deliveryCredentials && body.credentials === undefined) {
+    errors.credentials = ['No credentials are available: supply them or store them on the connection.'];
+  }
+  if (!audience || Object.keys(errors).length > 0) return { errors };
+  const resource = makeActivation(state.nextId++, description, audience, body, account, wireTime(clock.now()));
+  resource.project = project;
+  const completed = (): void => {
+    const uri = `https://delivery.sandbox.invalid/activations/${resource.id}/devices.csv`;
+    resource.datastreams = [{ name: 'devices', status: 'Delivered', results: { uri } }];
+  };
+  return { name: description, resource, completed };
+}
+
+function makeActivation(
+  id: number,
+  description: string,
+  audience: Audience,
+  { identifier = 'EID', filters }: Body,
+  { email }: AccountRecord,
+  now: string,
+): Mutable<Activation> {
+  const { freq_min = null, freq_max = null } = isBody(filters) ? filters : {};
+  return {
+    id,
+    description,
+    status: statusOf(QUEUED),
+    audience: { id: audience.id, name: audience.name },
+    created_by: { name: email.split('@')[0] ?? email, email },
+    project: null,
+    partner: { name: 'Sandbox Partner', description: 'Takes deliveries of the sandbox.' },
+    pricing_model: { identifier },
+    datastreams: [{ name: 'devices', status: 'Pending', results: { uri: '' } }],
+    filters: {
+      freq_limit: freq_min !== null || freq_max !== null,
+      freq_min: typeof freq_min === 'number' ? freq_min : null,
+      freq_max: typeof freq_max === 'number' ? freq_max : null,
+    },
+    filter_hash: null,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** Activations. */
+export function activationRoutes(app: Hono<Env>, service: Service): void {
+  const activations = {
+    name: 'activations',
+    label: 'Activation',
+    kind: 'activation',
+    of: (account: AccountRecord) => account.activations,
+    read: (body: Body, account: AccountRecord) => readActivation(service, body, account),
+  } as const;
+  readRoutes(app, service, activations);
+  createRoute(app, service, activations);
+}

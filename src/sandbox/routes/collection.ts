@@ -1,0 +1,98 @@
+import type { Context, Hono } from 'hono';
+import { operations } from '../../operations.ts';
+import { invalid, refusal, success } from '../answers.ts';
+import { type Body, type Errors, isBody } from '../bodies.ts';
+import { accept, bearer, type Env, idempotent, metered, spendBuild } from '../gates.ts';
+import type { JobKind } from '../jobs.ts';
+import { PAGE_CAP, PAGE_DEFAULT } from '../limits.ts';
+import type { Service } from '../service.ts';
+import type { AccountRecord, Mutable } from '../state.ts';
+
+/** What a resource is made of, or what is wrong with the body. */
+export type Reading<T> =
+  | { readonly errors: Errors }
+  | { readonly resource: Mutable<T>; readonly name: string; readonly completed?: () => void };
+
+type Named = { readonly id: number };
+
+/** One namespace of resources, as its routes need it. */
+export interface Collection<T extends Named> {
+  readonly name: 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+  /** Singular, for messages. */
+  readonly label: string;
+  /** The job that a create starts; none for projects and schedules. */
+  readonly kind?: JobKind;
+  of(account: AccountRecord): Map<number, Mutable<T>>;
+  /** Reads a create's body by the rules the specification knows. */
+  read(body: Body, account: AccountRecord): Reading<T>;
+  /** The resource as it goes over the wire. */
+  wire?(resource: T): unknown;
+}
+
+/** A path of the operation table in the router's spelling: `{id}` becomes `:id`. */
+export const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+/** A page of a list; `per_page` above the cap is cut to it. */
+export function pageOf<T>(rows: readonly T[], context: Context<Env>, size = PAGE_DEFAULT, cap = PAGE_CAP): T[] {
+  const asked = Number(context.req.query('per_page') ?? size);
+  const perPage = Number.isInteger(asked) && asked > 0 ? Math.min(asked, cap) : size;
+  const page = Math.max(1, Math.trunc(Number(context.req.query('page') ?? 1)) || 1);
+  return rows.slice((page - 1) * perPage, page * perPage);
+}
+
+/** Gates in front of reads and writes. */
+export const readGates = (service: Service) => [accept, bearer(service), metered(service, 'read')] as const;
+export const writeGates = (service: Service) => [accept, bearer(service), metered(service, 'write')] as const;
+
+function isJobResource(
+  value: unknown,
+): value is { id: number; status: { id: number; name: string }; [more: string]: unknown } {
+  return isBody(value) && isBody(value.status);
+}
+
+/** The create of a namespace. */
+export function createRoute<T extends Named>(app: Hono<Env>, service: Service, collection: Collection<T>): void {
+  const { name, label, kind, wire = (resource) => resource } = collection;
+  const operation = `${name}.create` as const;
+  app.post(operations[operation].path, ...writeGates(service), idempotent(service, operation), async (context) => {
+    const body: unknown = await context.req.json().catch(() => undefined);
+    if (!isBody(body)) return invalid({ body: ['The body must be a JSON object.'] });
+    const account = context.get('account');
+    const read = collection.read(body, account);
+    if ('errors' in read) return invalid(read.errors);
+    const refused = kind && spendBuild(service, account);
+    if (refused) return refused;
+    const { resource } = read;
+    collection.of(account).set(resource.id, resource);
+    if (kind && isJobResource(resource)) service.jobs.start({ ...read, kind, resource });
+    return success([wire(resource)], `${label} created successfully.`);
+  });
+}
+
+/** Get, and for listed namespaces list and delete. */
+export function readRoutes<T extends Named>(
+  app: Hono<Env>,
+  service: Service,
+  collection: Collection<T> & { readonly name: Exclude<Collection<T>['name'], 'lookalikes'> },
+): void {
+  const { name, label, kind, wire = (resource) => resource } = collection;
+  const find = (context: Context<Env>) => collection.of(context.get('account')).get(Number(context.req.param('id')));
+  const missing = (): Response => refusal(404, `${label} not found.`);
+  if (name !== 'estimates') {
+    app.get(operations[`${name}.list`].path, ...readGates(service), (context) => {
+      const newestFirst = [...collection.of(context.get('account')).values()].reverse();
+      return success(pageOf(newestFirst, context).map(wire), `${label} list retrieved successfully.`);
+    });
+    app.post(honoPath(operations[`${name}.delete`].path), ...writeGates(service), (context) => {
+      const resource = find(context);
+      if (!resource) return missing();
+      if (kind) service.jobs.drop(kind, resource.id);
+      collection.of(context.get('account')).delete(resource.id);
+      return success([], `${label} deleted successfully.`);
+    });
+  }
+  app.get(honoPath(operations[`${name}.get`].path), ...readGates(service), (context) => {
+    const resource = find(context);
+    return resource ? success([wire(resource)], `${label} retrieved successfully.`) : missing();
+  });
+}

@@ -1,0 +1,123 @@
+import type { Hono } from 'hono';
+import type { Cohort } from '../../schemas/cohort.ts';
+import type { Estimate, Project, Schedule } from '../../schemas/open-resources.ts';
+import { type Body, checkFilters, type Errors, readDataset, readName, readProject } from '../bodies.ts';
+import { wireTime } from '../clock.ts';
+import type { Env } from '../gates.ts';
+import { statusOf } from '../jobs.ts';
+import { HOUR } from '../limits.ts';
+import type { Service } from '../service.ts';
+import type { AccountRecord, Mutable } from '../state.ts';
+import { readAudience } from './audiences.ts';
+import { type Collection, createRoute, type Reading, readRoutes } from './collection.ts';
+
+function readCohort({ state, clock, random }: Service, body: Body, account: AccountRecord): Reading<Cohort> {
+  const errors: Errors = {};
+  const name = readName(body, 'name', 'Untitled cohort', errors);
+  const project = readProject(body, account, errors);
+  if (Object.keys(errors).length > 0) return { errors };
+  const now = wireTime(clock.now());
+  const resource: Mutable<Cohort> = {
+    id: state.nextId++,
+    name,
+    status: statusOf(1),
+    total_eids: 0,
+    project,
+    source: 'upload',
+    source_audience: null,
+    created_at: now,
+    updated_at: now,
+  };
+  const completed = (): void => {
+    resource.total_eids = 1_000 + Math.floor(random.next() * 50_000);
+  };
+  return { name, resource, completed };
+}
+
+function readEstimate(service: Service, body: Body, account: AccountRecord): Reading<Estimate> {
+  const errors: Errors = {};
+  const name = readName(body, 'name', 'Untitled estimate', errors);
+  readDataset(body, service.clock.now(), errors);
+  readProject(body, account, errors);
+  checkFilters(body, errors);
+  if (Object.keys(errors).length > 0) return { errors };
+  const id = service.state.nextId++;
+  const { eids } = service.jobs.devices({ kind: 'estimate', id, name }, service.random.next());
+  return { name, resource: { id, name, status: statusOf(100), unique_eids: eids } };
+}
+
+function readProjectBody({ state, clock }: Service, body: Body): Reading<Project> {
+  const errors: Errors = {};
+  const name = readName(body, 'name', 'Untitled project', errors);
+  if (Object.keys(errors).length > 0) return { errors };
+  return { name, resource: { ...body, id: state.nextId++, name, created_at: wireTime(clock.now()) } };
+}
+
+/** A schedule rebuilds an audience every so often; its replays spend no build budget ("Build budget"). */
+function readSchedule(service: Service, body: Body, account: AccountRecord): Reading<Schedule> {
+  const errors: Errors = {};
+  const name = readName(body, 'name', 'Untitled schedule', errors);
+  const hours = body.interval_hours ?? 24;
+  if (typeof hours !== 'number' || hours <= 0) errors.interval_hours = ['The interval must be a number of hours.'];
+  const source = account.audiences.get(Number(body.audience_id));
+  if (body.audience_id !== undefined && !source) errors.audience_id = ['The selected audience id is invalid.'];
+  if (typeof hours !== 'number' || Object.keys(errors).length > 0) return { errors };
+  const resource: Mutable<Schedule> = { ...body, id: service.state.nextId++, name, replays: 0 };
+  if (source) replay(service, account, resource, { name: source.name }, hours * HOUR);
+  return { name, resource };
+}
+
+function replay(
+  service: Service,
+  account: AccountRecord,
+  schedule: Mutable<Schedule>,
+  body: Body,
+  every: number,
+): void {
+  service.clock.at(service.clock.now() + every, () => {
+    if (!account.schedules.has(schedule.id)) return;
+    const read = readAudience(service, body, account);
+    if ('resource' in read) {
+      account.audiences.set(read.resource.id, read.resource);
+      service.jobs.start({ kind: 'audience', name: read.name, resource: read.resource });
+    }
+    schedule.replays = Number(schedule.replays) + 1;
+    replay(service, account, schedule, body, every);
+  });
+}
+
+/** Cohorts, estimates, projects and schedules. */
+export function resourceRoutes(app: Hono<Env>, service: Service): void {
+  const add = <T extends { readonly id: number }>(
+    collection: Collection<T> & { readonly name: 'cohorts' | 'estimates' | 'projects' | 'schedules' },
+  ): void => {
+    readRoutes(app, service, collection);
+    createRoute(app, service, collection);
+  };
+  add<Cohort>({
+    name: 'cohorts',
+    label: 'Cohort',
+    kind: 'cohort',
+    of: (account) => account.cohorts,
+    read: (body, account) => readCohort(service, body, account),
+  });
+  add<Estimate>({
+    name: 'estimates',
+    label: 'Estimate',
+    kind: 'estimate',
+    of: (account) => account.estimates,
+    read: (body, account) => readEstimate(service, body, account),
+  });
+  add<Project>({
+    name: 'projects',
+    label: 'Project',
+    of: (account) => account.projects,
+    read: (body) => readProjectBody(service, body),
+  });
+  add<Schedule>({
+    name: 'schedules',
+    label: 'Schedule',
+    of: (account) => account.schedules,
+    read: (body, account) => readSchedule(service, body, account),
+  });
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { AudienceClient, OperationName } from '../../src/index.ts';
+import { operations } from '../../src/operations.ts';
+import { clientOf, startServer, wireAudience } from '../support/server.ts';
+
+/** Operations whose namespaces do not exist yet. */
+type Pending = 'uploads.reserve' | 'mcp.send';
+
+const credentials = { email: 'ada@example.com', password: 'correct horse' };
+const id = 42;
+
+/** One call of each operation; an operation without one does not compile. */
+const calls: Readonly<Record<Exclude<OperationName, Pending>, (client: AudienceClient) => PromiseLike<unknown>>> = {
+  'auth.login': ({ auth }) => auth.login(credentials),
+  'auth.createApiToken': ({ auth }) => auth.createApiToken(credentials),
+  'auth.revokeApiTokens': ({ auth }) => auth.revokeApiTokens(credentials),
+  'auth.createMcpToken': ({ auth }) => auth.createMcpToken(credentials),
+  'auth.revokeMcpTokens': ({ auth }) => auth.revokeMcpTokens(credentials),
+  'audiences.create': ({ audiences }) => audiences.create({ name: 'x' }),
+  'audiences.get': ({ audiences }) => audiences.get(id),
+  'audiences.list': ({ audiences }) => audiences.list(),
+  'audiences.delete': ({ audiences }) => audiences.delete(id),
+  'lookalikes.create': ({ lookalikes }) => lookalikes.create({ source_audience_id: 1, config: { target_size: 9 } }),
+  'lookalikes.cancel': ({ lookalikes }) => lookalikes.cancel(id),
+  'lookalikes.get': ({ lookalikes }) => lookalikes.get(id),
+  'estimates.create': ({ estimates }) => estimates.create({}),
+  'estimates.get': ({ estimates }) => estimates.get(id),
+  'activations.create': ({ activations }) => activations.create({ audience_id: 1 }),
+  'activations.get': ({ activations }) => activations.get(id),
+  'activations.list': ({ activations }) => activations.list(),
+  'activations.delete': ({ activations }) => activations.delete(id),
+  'cohorts.create': ({ cohorts }) => cohorts.create({ upload_reference: 'r' }),
+  'cohorts.get': ({ cohorts }) => cohorts.get(id),
+  'cohorts.list': ({ cohorts }) => cohorts.list(),
+  'cohorts.delete': ({ cohorts }) => cohorts.delete(id),
+  'projects.create': ({ projects }) => projects.create({ name: 'x' }),
+  'projects.get': ({ projects }) => projects.get(id),
+  'projects.list': ({ projects }) => projects.list(),
+  'projects.delete': ({ projects }) => projects.delete(id),
+  'schedules.create': ({ schedules }) => schedules.create({ name: 'x' }),
+  'schedules.get': ({ schedules }) => schedules.get(id),
+  'schedules.list': ({ schedules }) => schedules.list(),
+  'schedules.delete': ({ schedules }) => schedules.delete(id),
+  'webhooks.list': ({ webhooks }) => webhooks.list(),
+  'usage.get': ({ usage }) => usage.get(),
+  'reference.list': ({ reference }) => reference.list('common', 'countries'),
+};
+
+function answerTo(name: string): unknown {
+  if (name.endsWith('.list') || name.endsWith('.delete') || name.endsWith('.cancel')) return [];
+  if (name.startsWith('auth.')) return { token: 't', expires_at: '2027-01-01T00:00:00+00:00', revoked: 1 };
+  if (name === 'usage.get') return { build_budget: { hour: { limit: 1, used: 0 }, day: { limit: 1, used: 0 } } };
+  return [wireAudience(id)];
+}
+
+describe('every operation of the table', () => {
+  it('has a call', () => {
+    const missing = Object.keys(operations).filter((name) => !(name in calls));
+    expect(missing).toEqual(['uploads.reserve', 'mcp.send']);
+  });
+
+  it.each(Object.entries(calls))('%s is sent as the table says', async (name, call) => {
+    const { method, path, repeat, token } = operations[name as keyof typeof calls];
+    const server = await startServer([{ data: answerTo(name) }]);
+    await call(clientOf(server));
+    const seen = await server.seen();
+    const filled = path.replace('{id}', '42').replace('{dataset}', 'common').replace('{name}', 'countries');
+    expect(seen.map(({ method: sent, url }) => `${sent} ${url.split('?')[0]}`)).toEqual([`${method} ${filled}`]);
+    expect('idempotency-key' in (seen[0]?.headers ?? {})).toBe(repeat === 'key');
+    expect('authorization' in (seen[0]?.headers ?? {})).toBe(token !== 'none');
+  });
+});
