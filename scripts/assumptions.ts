@@ -52,6 +52,36 @@ const ASSUMPTIONS: readonly Assumption[] = [
   { about: 'Status 400 on a resource with `is_lookalike`', assumed: 'cancelled', override: '—' },
   { about: 'Estimates', assumed: 'the lifecycle of audiences', override: '—' },
   {
+    about: 'Body of a lookalike create, `config.target_size` aside',
+    assumed: '`name`, `source_audience_id`; other fields pass through',
+    override: '`operations: { "lookalikes.create": { body } }`',
+  },
+  {
+    about: 'Body of an activation create',
+    assumed: '`audience_id`, `description`, `project_id`, `credentials`, `filters`; other fields pass through',
+    override: '`operations: { "activations.create": { body } }`',
+  },
+  {
+    about: 'Body of a cohort create',
+    assumed: '`name`, `upload_reference`, `project_id`; other fields pass through',
+    override: '`operations: { "cohorts.create": { body } }`',
+  },
+  {
+    about: 'Unique devices of an audience, for `explainActivation`',
+    assumed: '`eligibility.metrics.unique_eids`',
+    override: '—',
+  },
+  {
+    about: 'Retention of mapping keys, for `explainActivation`',
+    assumed: '90 days of UTC after the latest `end_date`, for audiences that are no lookalikes',
+    override: '—',
+  },
+  {
+    about: 'A first page shorter than asked for',
+    assumed: 'the last one; where its length is a multiple of five, one more page is read to find out a lower cap',
+    override: '`per_page`',
+  },
+  {
     about: 'Upload reservations',
     assumed: '`{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive',
     override: '`operations: { "uploads.reserve": { data } }`',

@@ -73,6 +73,7 @@ export type {
   OpenObject,
   OpenUnion,
   Status,
+  UploadKind,
 } from './schemas/common.ts';
 export type { Estimate, LookalikeCreate, OpenCreate, Project, Schedule } from './schemas/open-resources.ts';
 export type { StandardSchema } from './schemas/standard.ts';

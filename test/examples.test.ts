@@ -16,3 +16,18 @@ describe('examples/await-audience.ts', () => {
     expect(stderr).toBe('');
   }, 40_000);
 });
+
+describe('examples/lookalike-to-activation.ts', () => {
+  it('goes from a seed by a lookalike to a delivered activation', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/lookalike-to-activation.ts'], {
+      timeout: 30_000,
+    });
+    const kept = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'));
+    expect(kept).toEqual([
+      expect.stringMatching(/^Seed \d+ holds \d+ devices\.$/),
+      expect.stringMatching(/^Lookalike \d+ holds 250000 devices\.$/),
+      expect.stringMatching(/^Activation \d+ delivered devices: https:\/\//),
+    ]);
+    expect(stderr).toBe('');
+  }, 40_000);
+});

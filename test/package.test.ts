@@ -70,6 +70,11 @@ describe('the packed tarball', () => {
     );
   }, 60_000);
 
+  it('has types that let through what is right and nothing else (test/types/package)', () => {
+    // The project maps no paths, so the package's own name leads to the built declarations.
+    expect(run(bin('tsc'), ['-p', 'test/types/package'])).toBe('');
+  }, 60_000);
+
   it('reaches no Node built-in from its root entry', () => {
     const dist = join(project, 'node_modules', 'audience-activation', 'dist');
     const script = `const seen = new Set();

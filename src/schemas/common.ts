@@ -4,6 +4,9 @@ import type { JsonObject } from '../transport/envelope.ts';
 /** A text with known values that may grow. */
 export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
 
+/** What an uploaded file is for ("Uploads"). */
+export type UploadKind = OpenUnion<'poi_submission' | 'cohort'>;
+
 /** An object whose fields the specification does not show. */
 export type OpenObject = JsonObject;
 

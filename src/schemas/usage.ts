@@ -12,7 +12,7 @@ export interface BuildBudget {
   readonly hour: BudgetWindow;
   readonly day: BudgetWindow;
   /** Seconds until a build is accepted again; `null` or absent while no window is exhausted. */
-  readonly retry_after_seconds?: number | null;
+  readonly retry_after_seconds?: number | null | undefined;
   readonly [more: string]: unknown;
 }
 

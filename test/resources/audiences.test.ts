@@ -99,6 +99,27 @@ describe('a list', () => {
     expect(await failureOf(walk())).toBe('enough');
   });
 
+  it('pages in another style by an override', async () => {
+    const server = await startServer([{ data: { rows: rows(1, 2) } }, { data: { rows: rows(3, 1) } }]);
+    const rowsOf = (data: unknown) => (typeof data === 'object' && data !== null && 'rows' in data ? data.rows : data);
+    const client = clientOf(server, {
+      operations: {
+        'audiences.list': {
+          path: '/api/v3/audiences',
+          query: ({ page, per_page }) => ({ offset: (Number(page) - 1) * Number(per_page), limit: Number(per_page) }),
+          data: rowsOf,
+        },
+      },
+    });
+    const ids: number[] = [];
+    for await (const { id } of client.audiences.list({ per_page: 2 })) ids.push(id);
+    expect(ids).toEqual([1, 2, 3]);
+    expect((await server.seen()).map(({ url }) => url)).toEqual([
+      '/api/v3/audiences?offset=0&limit=2',
+      '/api/v3/audiences?offset=2&limit=2',
+    ]);
+  });
+
   it('may be walked again and again', async () => {
     const server = await startServer([{ data: rows(1, 2) }, { data: rows(3, 1) }, { data: rows(3, 1) }]);
     const list = clientOf(server).audiences.list({ per_page: 2 });

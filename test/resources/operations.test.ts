@@ -3,14 +3,11 @@ import type { AudienceClient, OperationName } from '../../src/index.ts';
 import { operations } from '../../src/operations.ts';
 import { clientOf, startServer, wireAudience } from '../support/server.ts';
 
-/** Operations whose namespaces do not exist yet. */
-type Pending = 'uploads.reserve' | 'mcp.send';
-
 const credentials = { email: 'ada@example.com', password: 'correct horse' };
 const id = 42;
 
 /** One call of each operation; an operation without one does not compile. */
-const calls: Readonly<Record<Exclude<OperationName, Pending>, (client: AudienceClient) => PromiseLike<unknown>>> = {
+const calls: Readonly<Record<OperationName, (client: AudienceClient) => PromiseLike<unknown>>> = {
   'auth.login': ({ auth }) => auth.login(credentials),
   'auth.createApiToken': ({ auth }) => auth.createApiToken(credentials),
   'auth.revokeApiTokens': ({ auth }) => auth.revokeApiTokens(credentials),
@@ -41,6 +38,9 @@ const calls: Readonly<Record<Exclude<OperationName, Pending>, (client: AudienceC
   'schedules.get': ({ schedules }) => schedules.get(id),
   'schedules.list': ({ schedules }) => schedules.list(),
   'schedules.delete': ({ schedules }) => schedules.delete(id),
+  // Without a method of their own so far.
+  'uploads.reserve': (client) => client.request('POST', '/api/v2/uploads/create', { body: { kind: 'cohort' } }),
+  'mcp.send': (client) => client.request('POST', '/api/v2/mcp', { body: { jsonrpc: '2.0', method: 'ping', id: 1 } }),
   'webhooks.list': ({ webhooks }) => webhooks.list(),
   'usage.get': ({ usage }) => usage.get(),
   'reference.list': ({ reference }) => reference.list('common', 'countries'),
@@ -55,8 +55,7 @@ function answerTo(name: string): unknown {
 
 describe('every operation of the table', () => {
   it('has a call', () => {
-    const missing = Object.keys(operations).filter((name) => !(name in calls));
-    expect(missing).toEqual(['uploads.reserve', 'mcp.send']);
+    expect(Object.keys(operations).filter((name) => !(name in calls))).toEqual([]);
   });
 
   it.each(Object.entries(calls))('%s is sent as the table says', async (name, call) => {

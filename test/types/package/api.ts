@@ -1,0 +1,89 @@
+/** Compiled against the built package: what must compile does, and each marked line must not. */
+import {
+  type Activation,
+  type Audience,
+  AudienceClient,
+  AudienceError,
+  type Cohort,
+  JobError,
+  type Page,
+  RateLimitError,
+  ValidationError,
+} from 'audience-activation';
+import { createSandbox } from 'audience-activation/sandbox';
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const same = <A, B>(..._: Equal<A, B> extends true ? [] : [never]): void => {};
+
+export async function resources(client: AudienceClient, signal: AbortSignal | undefined): Promise<void> {
+  same<Awaited<ReturnType<typeof client.audiences.get>>, Audience>();
+  same<Awaited<ReturnType<typeof client.activations.wait>>, Activation>();
+  same<Awaited<ReturnType<typeof client.cohorts.list>>, Page<Cohort>>();
+  same<Awaited<ReturnType<typeof client.audiences.delete>>, void>();
+
+  const audience = await client.audiences.get(1, { signal });
+  same<typeof audience.is_activation_allowed, boolean>();
+  same<typeof audience.eligibility.metrics.unique_scids, number | null>();
+  if (audience.status.id === 104) console.log(audience.name.toUpperCase());
+  const kind = audience.dataset[0]?.analysis_type;
+  if (kind === 'WebDomain' || kind === 'SomethingNew') console.log(kind);
+  // Fields that the service adds are there, as `unknown`.
+  same<typeof audience.some_new_field, unknown>();
+  // @ts-expect-error a resource is not changed by hand
+  audience.name = 'other';
+  // @ts-expect-error `status` is an object
+  audience.status === 104;
+  // @ts-expect-error a status id is a number
+  audience.status.id === '104';
+  // @ts-expect-error an id is a number
+  client.audiences.get('1');
+}
+
+export async function creates(client: AudienceClient): Promise<void> {
+  await client.audiences.create({ name: 'x', a_new_field: { deep: [1] } });
+  await client.audiences.create({
+    dataset: [{ analysis_type: 'NewType', start_date: '2026-11-01', end_date: '2026-11-02' }],
+  });
+  await client.lookalikes.create({ source_audience_id: 1, config: { target_size: 9, more: true } });
+  await client.activations.create({ audience_id: 1, anything: 'else' });
+  // @ts-expect-error a name is a text
+  client.audiences.create({ name: 7 });
+  // @ts-expect-error a dataset needs its dates
+  client.audiences.create({ dataset: [{ analysis_type: 'WebDomain' }] });
+  // @ts-expect-error the service refuses it
+  client.activations.create({ audience_id: 1, partner_id: 7 });
+  // @ts-expect-error a target size is a number
+  client.lookalikes.create({ config: { target_size: '9' } });
+  // @ts-expect-error reads take no idempotency key
+  client.audiences.get(1, { idempotencyKey: 'k' });
+  // @ts-expect-error it is `per_page`
+  client.audiences.list({ perPage: 10 });
+  // @ts-expect-error no such dataset
+  client.reference.list('radio', 'x');
+  // @ts-expect-error estimates are not listed
+  client.estimates.list();
+}
+
+export function errors(error: unknown): void {
+  if (ValidationError.isInstance(error)) {
+    same<typeof error.local, boolean>();
+    console.log(error.errors.name?.[0], error.outcome);
+  }
+  if (RateLimitError.isInstance(error)) same<typeof error.retryAt, Date | undefined>();
+  if (JobError.isInstance(error)) same<typeof error.id, number>();
+  if (error instanceof AudienceError && error.code === 'rate-limited') console.log(error.message);
+  // @ts-expect-error no such code
+  if (AudienceError.isInstance(error) && error.code === 'rate-limted') console.log(error.message);
+}
+
+export function options(): void {
+  new AudienceClient({ baseUrl: 'https://x', token: () => 't', rateLimits: { read: { limit: 1, interval: 1 } } });
+  new AudienceClient({ operations: { 'audiences.get': 'GET /x/{id}', 'audiences.list': { path: '/x' } } });
+  createSandbox({ clock: { speed: 60 }, jobs: { outcome: ({ kind }) => (kind === 'cohort' ? 4 : 104) } });
+  // @ts-expect-error no such option
+  new AudienceClient({ baseURL: 'https://x' });
+  // @ts-expect-error no such operation
+  new AudienceClient({ operations: { 'audiences.grow': 'GET /x' } });
+  // @ts-expect-error a token belongs to a client for life
+  new AudienceClient().withOptions({ token: 't' });
+}
