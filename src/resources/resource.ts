@@ -7,14 +7,7 @@ import { guard } from '../transport/guard.ts';
 import type { CreateOptions, RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Observed } from '../waiting/outcome.ts';
-import {
-  createWaiter,
-  type IdLike,
-  type WaitContext,
-  type Waiter,
-  type WaitOptions,
-  type WatchOptions,
-} from '../waiting/wait.ts';
+import { type IdLike, type WaitContext, Waiter, type WaitOptions, type WatchOptions } from '../waiting/wait.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 
 /** Namespaces whose resources are listed and deleted. */
@@ -109,7 +102,7 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
 
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(transport, plan);
-    this.#waiter = createWaiter(waits, { kind: plan.kind, read: (id, options) => this.get(id, options) });
+    this.#waiter = new Waiter(waits, { kind: plan.kind, read: (id, options) => this.get(id, options) });
     this.#report = (message) => transport.settings.logger.error(`\`onCreated\` threw: ${message}`);
   }
 

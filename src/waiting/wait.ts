@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../errors/base.ts';
 import {
   JobCancelledError,
   type JobError,
@@ -45,12 +46,6 @@ const idOf = (target: IdLike): number => (typeof target === 'object' && target !
 
 const HOUR = 3_600_000;
 
-/** Waits for jobs of one kind. */
-export interface Waiter<T> {
-  wait(target: IdLike, options?: WaitOptions<T>): Promise<T>;
-  watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T>;
-}
-
 /** What waiting needs of a client. */
 export interface WaitContext {
   readonly core: Core;
@@ -58,17 +53,56 @@ export interface WaitContext {
   warn(message: string): void;
 }
 
-/** A waiter for one kind of job. */
-export function createWaiter<T extends Observed>(context: WaitContext, source: Observable<T>): Waiter<T> {
-  async function* observations(target: IdLike, options: WatchOptions<T>): AsyncGenerator<Observation<T>, void> {
+/** Waits for jobs of one kind. */
+export class Waiter<T extends Observed> {
+  readonly #context: WaitContext;
+  readonly #source: Observable<T>;
+
+  constructor(context: WaitContext, source: Observable<T>) {
+    this.#context = context;
+    this.#source = source;
+  }
+
+  async wait(target: IdLike, options: WaitOptions<T> = {}): Promise<T> {
+    const started = performance.now();
+    for await (const { resource, progress } of this.#observations(target, options)) {
+      const info: UpdateInfo = { elapsed: performance.now() - started, source: 'poll' };
+      guard(
+        () => options.onUpdate?.(resource, info),
+        (message) => this.#context.warn(`\`onUpdate\` threw: ${message}`),
+      );
+      if (progress === 'completed') return resource;
+      if (progress !== 'running') throw jobError(this.#source.kind, resource, progress);
+    }
+    throw new Error('unreachable: an observation ends with a job');
+  }
+
+  /** Each walk looks anew. */
+  watch(target: IdLike, options: WatchOptions<T> = {}): AsyncIterable<T> {
+    return { [Symbol.asyncIterator]: () => this.#changes(target, options) };
+  }
+
+  async *#changes(target: IdLike, options: WatchOptions<T>): AsyncGenerator<T, void> {
+    let status: number | undefined;
+    for await (const { resource } of this.#observations(target, options)) {
+      if (resource.status.id === status) continue;
+      status = resource.status.id;
+      yield resource;
+    }
+  }
+
+  async *#observations(target: IdLike, options: WatchOptions<T>): AsyncGenerator<Observation<T>, void> {
+    const { kind } = this.#source;
     const id = idOf(target);
     const timeout = options.timeout ?? HOUR;
+    if (!(typeof timeout === 'number' && timeout >= 0)) {
+      throw new ConfigurationError(`\`timeout\` is ${timeout}: give a number of 0 or more.`);
+    }
     let last: T | undefined;
     options.signal?.throwIfAborted();
-    const late = (): WaitTimeoutError => timeoutError(source.kind, id, timeout, last);
-    const scope = context.core.open(options.signal, timeout, late);
+    const scope = this.#context.core.open(options.signal, timeout, () => timeoutError(kind, id, timeout, last));
     try {
-      for await (const seen of observe(source, id, scope.signal, options.request)) {
+      for await (const seen of observe(this.#source, id, scope.signal, options.request)) {
         last = seen.resource;
         yield seen;
       }
@@ -76,35 +110,6 @@ export function createWaiter<T extends Observed>(context: WaitContext, source: O
       scope.dispose();
     }
   }
-
-  async function wait(target: IdLike, options: WaitOptions<T> = {}): Promise<T> {
-    const started = performance.now();
-    for await (const { resource, progress } of observations(target, options)) {
-      const info: UpdateInfo = { elapsed: performance.now() - started, source: 'poll' };
-      guard(
-        () => options.onUpdate?.(resource, info),
-        (message) => context.warn(`\`onUpdate\` threw: ${message}`),
-      );
-      if (progress === 'completed') return resource;
-      if (progress !== 'running') throw jobError(source.kind, resource, progress);
-    }
-    throw new Error('unreachable: an observation ends with a job');
-  }
-
-  async function* changes(target: IdLike, options: WatchOptions<T>): AsyncGenerator<T, void> {
-    let status: number | undefined;
-    for await (const { resource } of observations(target, options)) {
-      if (resource.status.id === status) continue;
-      status = resource.status.id;
-      yield resource;
-    }
-  }
-
-  return {
-    wait,
-    // Each walk looks anew.
-    watch: (target, options = {}) => ({ [Symbol.asyncIterator]: () => changes(target, options) }),
-  };
 }
 
 function timeoutError(kind: JobKind, id: number, timeout: number, resource: Observed | undefined): WaitTimeoutError {

@@ -57,6 +57,8 @@ describe('wait', () => {
     expect(error).toBeInstanceOf(WaitTimeoutError);
     expect(error).toMatchObject({ kind: 'audience', id: 42, resource: { status: { id: 101 } } });
     expect(await failureOf(clientOf(server).audiences.wait(42, { timeout: 0 }))).toBeInstanceOf(WaitTimeoutError);
+    const broken = clientOf(server).audiences.wait(42, { timeout: Number.NaN });
+    expect(await failureOf(broken)).toMatchObject({ name: 'ConfigurationError' });
     expect(await server.seen()).toHaveLength(1);
   });
 
