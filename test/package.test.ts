@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ beforeAll(() => {
   const home = join(project, 'node_modules', 'audience-activation');
   mkdirSync(home, { recursive: true });
   run('tar', ['-xzf', tarball, '-C', home, '--strip-components=1']);
-  for (const dependency of ['ky', 'zod', 'p-retry', 'p-throttle', 'uuid', 'is-network-error']) {
+  for (const dependency of ['@types', 'ky', 'zod', 'p-retry', 'p-throttle', 'uuid', 'is-network-error']) {
     symlinkSync(join(root, 'node_modules', dependency), join(project, 'node_modules', dependency));
   }
 });
@@ -73,6 +73,19 @@ describe('the packed tarball', () => {
   it('has types that let through what is right and nothing else (test/types/package)', () => {
     // The project maps no paths, so the package's own name leads to the built declarations.
     expect(run(bin('tsc'), ['-p', 'test/types/package'])).toBe('');
+  }, 60_000);
+
+  it('compiles every code block of the README', () => {
+    const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
+    expect(blocks.length).toBeGreaterThan(7);
+    for (const [at, code] of blocks.entries()) writeFileSync(join(project, `readme-${at}.ts`), `export {};\n${code}`);
+    const globals = `import type { AudienceClient, Credentials } from 'audience-activation';
+      declare global { const client: AudienceClient; const credentials: Credentials; }`;
+    writeFileSync(join(project, 'globals.d.ts'), globals);
+    const compilerOptions = { strict: true, target: 'es2023', module: 'nodenext', types: ['node'], noEmit: true };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+    expect(run(bin('tsc'), ['-p', project])).toBe('');
   }, 60_000);
 
   it('reaches no Node built-in from its root entry', () => {
