@@ -21,7 +21,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['transport'],
   ['schemas', 'waiting'],
   ['resources', 'explain-activation.ts'],
-  ['options.ts', 'context.ts', 'token-sources.ts', 'client-tokens.ts'],
+  ['options.ts', 'option-names.ts', 'context.ts', 'token-sources.ts', 'client-tokens.ts'],
   ['client.ts'],
   ['index.ts', 'sandbox'],
 ];

@@ -1,8 +1,8 @@
 import { setUpTokens } from './client-tokens.ts';
 import { contextOf } from './context.ts';
-import { ConfigurationError } from './errors/base.ts';
 import type { Bucket } from './limits.ts';
 import { type Method, operations, type Query, type ResolvedOperation } from './operations.ts';
+import { checkOptionNames, checkTunable } from './option-names.ts';
 import { type ClientOptions, resolveOptions, type TunableOptions } from './options.ts';
 import { Activations } from './resources/activations.ts';
 import { Audiences } from './resources/audiences.ts';
@@ -77,7 +77,8 @@ export class AudienceClient {
 
   /** @throws {ConfigurationError} naming the option and the fix. */
   constructor(options: ClientOptions = {}) {
-    const shared = derivations.get(options ?? {});
+    checkOptionNames(options);
+    const shared = derivations.get(options);
     const { settings, redactor, limits } = resolveOptions(options, shared?.redactor);
     this.#options = options;
     if (shared) {
@@ -149,11 +150,7 @@ export class AudienceClient {
 
   /** A client with the same tokens, limits and waits, and other options. */
   withOptions(options: TunableOptions): AudienceClient {
-    for (const name of OWN_OPTIONS) {
-      if (Object.hasOwn(options, name)) {
-        throw new ConfigurationError(`\`${name}\` cannot be changed by \`withOptions\`: create another client.`);
-      }
-    }
+    checkTunable(options);
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
     const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given) };
     return derive(merged, this.#core);
@@ -176,14 +173,3 @@ function derive(options: ClientOptions, core: Core): AudienceClient {
   derivations.set(options, core);
   return new AudienceClient(options);
 }
-
-/** Options that belong to a client for life. */
-const OWN_OPTIONS = [
-  'baseUrl',
-  'allowInsecure',
-  'token',
-  'credentials',
-  'mcpToken',
-  'rateLimits',
-  'limiter',
-] as const satisfies readonly Exclude<keyof ClientOptions, keyof TunableOptions>[];

@@ -46,6 +46,8 @@ describe('the options of a client', () => {
     const level: object = { logLevel: 'loud' };
     const source: object = { token: { fetch: () => 'x' } };
     const rest: [object, RegExp][] = [
+      [{ baseURL: 'https://x' }, /`baseURL` is no option of the client: it is spelled `baseUrl`/],
+      [{ timout: 1 }, /`timout` is no option of the client\./],
       [{ validation: 'Strict' }, /`validation`/],
       [{ fetch: 'x' }, /`fetch`/],
       [{ logger: {} }, /`logger`/],
