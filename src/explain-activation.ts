@@ -76,7 +76,8 @@ function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): Ac
  * const { allowed, blockers } = explainActivation(audience, { identifier: 'MAID' });
  */
 export function explainActivation(audience: Audience, options: ExplainOptions = {}): ActivationVerdict {
-  const { identifier, now = Date.now() } = options;
+  const { now = Date.now() } = options;
+  const identifier = options.identifier?.toUpperCase();
   const blockers: ActivationRemark[] = [];
   const notices: ActivationRemark[] = [];
   const { status, eligibility, is_activation_allowed } = audience;
@@ -86,6 +87,11 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   }
   const size = sizeBlocker(audience);
   if (size) blockers.push(size);
+  const { is_affinity = false, unique_eids = 0, unique_scids = null } = eligibility?.metrics ?? {};
+  const told = eligibility?.reasons?.some(({ code }) => code === 'affinity_device_coverage') ?? false;
+  if (is_affinity && !told && unique_scids !== null && unique_eids <= 2 * unique_scids) {
+    blockers.push({ code: 'affinity_device_coverage', message: AFFINITY });
+  }
   for (const { code } of eligibility?.reasons ?? []) {
     blockers.push({
       code,

@@ -60,6 +60,7 @@ export type {
   Audience,
   AudienceCreate,
   AudienceDataset,
+  DatasetCreate,
   Eligibility,
   EligibilityNotice,
   EligibilityReason,

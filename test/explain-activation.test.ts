@@ -70,6 +70,18 @@ describe('explainActivation', () => {
     );
   });
 
+  it('knows the affinity rule by itself, and identifiers in any case', () => {
+    const metrics = { unique_eids: 1_000, unique_scids: 500, eid_scid_ratio: 2, is_affinity: true };
+    const covered = (unique_scids: number) =>
+      audience({ eligibility: { ...audience().eligibility, metrics: { ...metrics, unique_scids } } });
+    expect(codes(covered(500))).toEqual(blocked('affinity_device_coverage'));
+    expect(codes(covered(499))).toEqual(fine);
+    const old = audience({
+      dataset: [{ analysis_type: 'WebDomain', start_date: '2020-01-01', end_date: '2020-02-01' }],
+    });
+    expect(codes(old, 'maid')).toEqual(blocked('audience_expired'));
+  });
+
   it('tells that the service refuses without a reason', () => {
     expect(codes(audience({ is_activation_allowed: false }))).toEqual(blocked('not_allowed'));
   });

@@ -11,12 +11,12 @@ import type { Transport } from '../transport/transport.ts';
 /** Query of a list; paging by `page` and `per_page` is assumed. */
 export interface ListParams {
   /** First page to fetch. @default 1 */
-  readonly page?: number;
+  readonly page?: number | undefined;
   /** Rows a page. @default the service's cap */
-  readonly per_page?: number;
+  readonly per_page?: number | undefined;
   /** It is `per_page`, as the service spells it. */
   readonly perPage?: never;
-  readonly [more: string]: string | number | boolean | undefined;
+  readonly [more: string]: Query[string];
 }
 
 /** One page of a list. */
@@ -35,7 +35,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
   /** Walks all rows; a page is requested when the walk reaches it, and forgotten when it is left. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     const first = await this;
-    const seen = new Set(first.items.map(keyOf));
+    const seen = first instanceof ListPage ? first.keys() : new Set<unknown>();
     for (let page: Page<T> | undefined = first; page; page = await following(page, seen)) yield* page.items;
   }
 }
@@ -48,6 +48,8 @@ export interface ListPlan<T> {
   readonly cap: number;
   /** Rows a page unless asked for otherwise. @default the cap */
   readonly size?: number;
+  /** Whether rows are told apart by all they hold, because an id may not be theirs alone. @default false */
+  readonly anonymous?: boolean;
   readonly path?: PathParams;
 }
 
@@ -56,13 +58,15 @@ type PageQuery = Query & { readonly page: number; readonly per_page: number };
 /** The rows seen in a walk, and on its second page the length of a first one that may have been cut. */
 interface Walk {
   readonly seen: Set<unknown>;
+  /** What tells a row from others. */
+  readonly key: (row: unknown) => unknown;
   readonly cut?: number;
 }
 
 type Fetch<T> = (query: PageQuery, walk: Walk) => PagePromise<T>;
 
-/** Servers cut pages to round numbers; a first page of such a length may not be the last. */
-const ROUND = 5;
+/** Servers cut pages to round numbers: a first page of such a length may not be the last. */
+const isRound = (rows: number): boolean => rows > 0 && (rows % 10 === 0 || rows % 25 === 0);
 
 /** Starts a list at its first page. */
 export function listPages<T>(
@@ -83,7 +87,7 @@ export function listPages<T>(
     return new PagePromise(call);
   };
   const { page = 1, per_page = plan.size ?? plan.cap, ...rest } = params ?? {};
-  return fetch({ ...rest, page, per_page }, { seen: new Set() });
+  return fetch({ ...rest, page, per_page }, { seen: new Set(), key: plan.anonymous ? textOf : idOf });
 }
 
 /** A page of the rows not seen before; a service that does not page as it is asked to is found out. */
@@ -92,23 +96,26 @@ function readPage<T>(
   { query, walk, fetch }: { readonly query: PageQuery; readonly walk: Walk; readonly fetch: Fetch<T> },
   context: DecodeContext,
 ): Page<T> {
-  const { seen, cut } = walk;
-  const items = rows.filter((row) => !seen.has(keyOf(row)));
+  const { seen, key, cut } = walk;
+  const fresh = seen.size === 0;
+  const own = new Map(rows.map((row) => [key(row), row]));
+  for (const known of own.keys()) if (seen.has(known)) own.delete(known);
+  const items = [...own.values()];
   const full = rows.length >= query.per_page;
   if (full && items.length === 0) {
     throw context.fail(`page ${query.page} is full of rows already seen: the service seems to ignore \`page\``);
   }
   if (cut !== undefined && items.length > 0) {
     throw context.fail(
-      `it cuts pages to ${cut} rows where ${query.per_page} were asked for: give \`per_page: ${cut}\``,
+      `it cuts pages to ${cut} rows where ${query.per_page} were asked for (or rows were added meanwhile): give \`per_page: ${cut}\``,
     );
   }
-  const doubtful = !full && seen.size === 0 && rows.length > 0 && rows.length % ROUND === 0;
-  for (const item of items) seen.add(keyOf(item));
-  const next = doubtful ? { cut: rows.length } : {};
+  for (const known of own.keys()) seen.add(known);
+  const doubtful = !full && fresh && isRound(rows.length);
+  const next = doubtful ? { key, cut: rows.length } : { key };
   const follow = (walked: Set<unknown>): PagePromise<T> =>
     fetch({ ...query, page: query.page + 1 }, { seen: walked, ...next });
-  return new ListPage(items, query, context.envelope, full || doubtful ? follow : undefined, seen);
+  return new ListPage(items, query, context.envelope, full || doubtful ? follow : undefined, walk);
 }
 
 /** Fetches the next page for a walk that has seen these rows. */
@@ -121,16 +128,21 @@ class ListPage<T> implements Page<T> {
   readonly perPage: number;
   readonly envelope: Envelope;
   readonly #follow: Follow<T> | undefined;
-  readonly #seen: Set<unknown>;
+  readonly #walk: Walk;
   #next: Promise<Page<T>> | undefined;
 
-  constructor(items: T[], query: PageQuery, envelope: Envelope, follow: Follow<T> | undefined, seen: Set<unknown>) {
+  constructor(items: T[], query: PageQuery, envelope: Envelope, follow: Follow<T> | undefined, walk: Walk) {
     this.items = items;
     this.page = query.page;
     this.perPage = query.per_page;
     this.envelope = envelope;
     this.#follow = follow;
-    this.#seen = seen;
+    this.#walk = walk;
+  }
+
+  /** What tells its rows from others. */
+  keys(): Set<unknown> {
+    return new Set(this.items.map(this.#walk.key));
   }
 
   /** The next page for one walk, which keeps its own rows seen. */
@@ -142,7 +154,7 @@ class ListPage<T> implements Page<T> {
   nextPage(): Promise<Page<T>> | undefined {
     if (!this.#follow) return undefined;
     if (!this.#next) {
-      const started = this.#follow(this.#seen);
+      const started = this.#follow(this.#walk.seen);
       started.catch(() => {
         this.#next = undefined;
       });
@@ -156,7 +168,8 @@ function following<T>(page: Page<T>, seen: Set<unknown>): PagePromise<T> | undef
   return page instanceof ListPage ? ListPage.follow<T>(page, seen) : undefined;
 }
 
-const keyOf = (row: unknown): unknown => (isObject(row) && row.id !== undefined ? row.id : JSON.stringify(row));
+const textOf = (row: unknown): unknown => JSON.stringify(row);
+const idOf = (row: unknown): unknown => (isObject(row) && typeof row.id === 'number' ? row.id : textOf(row));
 
 function pageErrors({ page, per_page }: PageQuery, cap: number): Record<string, string[]> {
   const wrong = (value: number, most: number): boolean => !Number.isInteger(value) || value < 1 || value > most;

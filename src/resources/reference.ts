@@ -32,6 +32,7 @@ export class Reference {
     const plan = {
       operation: 'reference.list',
       shape,
+      anonymous: true,
       size: apps ? APPS_PAGE_SIZE : REFERENCE_PAGE_CAP,
       cap: apps ? Number.MAX_SAFE_INTEGER : REFERENCE_PAGE_CAP,
       path: { dataset, name },

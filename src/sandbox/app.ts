@@ -34,6 +34,7 @@ export function createApp(service: Service): Hono<Env> {
   activationRoutes(app, service);
   resourceRoutes(app, service);
   reportRoutes(app, service);
+  app.onError(() => refusal(500, 'Internal error of the sandbox.'));
   app.notFound(() => refusal(404, 'Not found.'));
   return app;
 }

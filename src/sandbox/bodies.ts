@@ -54,7 +54,11 @@ export function readDataset({ dataset = [] }: Body, now: number, errors: Errors)
 
 /** Filters map a look-up table to ids of its rows (assumed); one that does not exist is a 422 (rule 1). */
 export function checkFilters({ filters }: Body, errors: Errors): void {
-  if (!isBody(filters)) return;
+  if (filters === undefined || filters === null) return;
+  if (!isBody(filters)) {
+    errors.filters = ['The filters must map look-up tables to values.'];
+    return;
+  }
   for (const [table, values] of Object.entries(filters)) {
     const rows = findTable(table);
     const known = (value: unknown): boolean => rows?.some(({ id, name }) => id === value || name === value) ?? false;

@@ -5,9 +5,10 @@ import { ACTIVATION_MINIMUM, DAY, LOOKALIKE_ACTIVATION_MINIMUM, RETENTION_DAYS }
 export const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
 /** Whether the mapping keys of a standard audience are gone: 90 days after its latest dataset ended. */
-export function isExpired({ dataset }: Audience, now: number): boolean {
+export function isExpired({ dataset, is_lookalike }: Audience, now: number): boolean {
+  if (is_lookalike) return false;
   const ends = dataset.map(({ end_date }) => Date.parse(end_date)).filter((end) => !Number.isNaN(end));
-  return ends.length > 0 && now > Math.max(...ends) + (RETENTION_DAYS + 1) * DAY;
+  return ends.length > 0 && now >= Math.max(...ends) + (RETENTION_DAYS + 1) * DAY;
 }
 
 /** Why and how an audience may be activated, at a moment. */

@@ -34,12 +34,13 @@ export const bearer =
     return next();
   };
 
-/** Counts a request in a bucket, per token or, without one, per address. */
+/** Counts a request in a bucket: per address for login and mint, per token for the rest. */
 export const metered =
   ({ state, clock, limits }: Service, bucket: BucketName): Gate =>
   async (context, next) => {
     const limit: SandboxLimits[BucketName] = limits[bucket];
-    const key = `${bucket} ${tokenOf(context) ?? 'address'}`;
+    const perAddress = bucket === 'login' || bucket === 'mint';
+    const key = `${bucket} ${perAddress ? 'address' : tokenOf(context)}`;
     const log = state.buckets.get(key) ?? createSlidingLog(limit);
     state.buckets.set(key, log);
     const wait = log.take(clock.now());

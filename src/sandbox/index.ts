@@ -10,6 +10,7 @@ import {
   revokeTokens,
   type SandboxOptions,
   type Service,
+  tokensOf,
 } from './service.ts';
 import type { AccountRecord, LogEntry, TokenKind } from './state.ts';
 
@@ -100,7 +101,13 @@ function consoleOf(service: Service, record: AccountRecord): SandboxAccount {
     get password() {
       return record.password;
     },
-    token: (kind) => issueToken(service, record, kind).value,
+    token(kind) {
+      const cap = service.limits.activeTokens;
+      if (kind !== 'login' && tokensOf(service, record, kind).length >= cap) {
+        throw new Error(`The account has ${cap} live ${kind} tokens already, as many as the service allows.`);
+      }
+      return issueToken(service, record, kind).value;
+    },
     changePassword(password) {
       record.password = password;
       revokeTokens(service, record);

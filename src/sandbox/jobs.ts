@@ -96,7 +96,7 @@ export const statusOf = (id: number): { id: number; name: string } => ({ id, nam
 export class Jobs {
   readonly #clock: Clock;
   readonly #options: JobOptions;
-  readonly #running = new Map<string, JobStart & { readonly stops: readonly (() => void)[] }>();
+  readonly #running = new Map<number, JobStart & { readonly stops: readonly (() => void)[]; end: number }>();
 
   constructor(clock: Clock, options: JobOptions) {
     this.#clock = clock;
@@ -117,29 +117,31 @@ export class Jobs {
     const stops = later.map(({ share, status }) =>
       this.#clock.at(began + takes * share, () => this.#enter(job, status)),
     );
-    stops.push(this.#clock.at(began + takes, () => this.finish(kind, resource.id, end)));
-    this.#running.set(`${kind} ${resource.id}`, { ...job, stops });
+    stops.push(this.#clock.at(began + takes, () => this.finish(kind, resource.id, running.end)));
+    const running = { ...job, stops, end };
+    this.#running.set(resource.id, running);
   }
 
   /** Ends a job now, at the given status. */
   finish(kind: JobKind, id: number, status: number): void {
-    const job = this.#running.get(`${kind} ${id}`);
-    if (!job) throw new Error(`No job of ${kind} ${id} is running.`);
-    this.drop(kind, id);
+    const job = this.#running.get(id);
+    if (job?.kind !== kind) throw new Error(`No job of ${kind} ${id} is running.`);
+    this.drop(id);
     this.#enter(job, status);
     if (status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED)) job.completed?.();
   }
 
-  /** Stops a running lookalike at 400; one that is publishing, or has ended, goes its way. */
+  /** Stops a running lookalike at 400; one that is publishing completes. */
   cancel(id: number): void {
-    const job = this.#running.get(`lookalike ${id}`);
-    if (job && job.resource.status.id !== PUBLISHING) this.finish('lookalike', id, STOPPED);
+    const job = this.#running.get(id);
+    if (job?.resource.status.id === PUBLISHING) job.end = COMPLETED;
+    else if (job) this.finish('lookalike', id, STOPPED);
   }
 
-  /** Forgets the job of a deleted resource. */
-  drop(kind: JobKind, id: number): void {
-    for (const stop of this.#running.get(`${kind} ${id}`)?.stops ?? []) stop();
-    this.#running.delete(`${kind} ${id}`);
+  /** Forgets the job of a deleted resource; ids are unique over all kinds. */
+  drop(id: number): void {
+    for (const stop of this.#running.get(id)?.stops ?? []) stop();
+    this.#running.delete(id);
   }
 
   /** Devices that the build of an audience finds. */

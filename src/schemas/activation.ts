@@ -46,12 +46,12 @@ export interface Activation {
  * the others are assumed, further fields pass through. It names three that the service refuses.
  */
 export interface ActivationCreate {
-  readonly audience_id?: number;
-  readonly description?: string;
-  readonly project_id?: number;
+  readonly audience_id?: number | undefined;
+  readonly description?: string | undefined;
+  readonly project_id?: number | null | undefined;
   /** Delivery credentials, where none are stored on the connection. */
   readonly credentials?: unknown;
-  readonly filters?: Partial<Activation['filters']>;
+  readonly filters?: (Partial<Activation['filters']> & { readonly [more: string]: unknown }) | undefined;
   readonly partner_id?: never;
   readonly partner_name?: never;
   readonly pricing_model?: never;

@@ -71,11 +71,19 @@ export interface Audience {
   readonly [more: string]: unknown;
 }
 
+/** One dataset of a create; what is not specified passes through. */
+export interface DatasetCreate {
+  readonly analysis_type?: AnalysisType | undefined;
+  readonly start_date?: string | undefined;
+  readonly end_date?: string | undefined;
+  readonly [more: string]: unknown;
+}
+
 /** What an audience is built from. The specification shows no body; these fields are assumed, others pass through. */
 export interface AudienceCreate {
-  readonly name?: string;
-  readonly project_id?: number;
-  readonly dataset?: readonly AudienceDataset[];
+  readonly name?: string | undefined;
+  readonly project_id?: number | null | undefined;
+  readonly dataset?: readonly DatasetCreate[] | undefined;
   readonly filters?: unknown;
   readonly [more: string]: unknown;
 }

@@ -19,10 +19,10 @@ export interface Cohort {
 
 /** What a cohort is imported from. The specification shows no body; these fields are assumed, others pass through. */
 export interface CohortCreate {
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Reference of a file that was uploaded within the last 15 minutes. */
-  readonly upload_reference?: string;
-  readonly project_id?: number;
+  readonly upload_reference?: string | undefined;
+  readonly project_id?: number | null | undefined;
   readonly [more: string]: unknown;
 }
 

@@ -22,20 +22,22 @@ export interface Estimate {
 
 /** Body of a create whose fields are not specified. */
 export interface OpenCreate {
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly [more: string]: unknown;
 }
 
 /** What a lookalike is grown from. `config.target_size` is specified; the other fields are assumed. */
 export interface LookalikeCreate {
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The seed: a completed audience of at least 1,000 devices. */
-  readonly source_audience_id?: number;
-  readonly config?: {
-    /** From 1 to 4,000,000. */
-    readonly target_size?: number;
-    readonly [more: string]: unknown;
-  };
+  readonly source_audience_id?: number | undefined;
+  readonly config?:
+    | {
+        /** From 1 to 4,000,000. */
+        readonly target_size?: number | undefined;
+        readonly [more: string]: unknown;
+      }
+    | undefined;
   readonly [more: string]: unknown;
 }
 

@@ -33,6 +33,14 @@ export function createSlidingLog({ limit, interval }: RateLimit): SlidingLog {
   let throttle = fresh();
   let lastWall = Date.now();
   let next = 0;
+  let burst = 0;
+
+  /** Requests granted in one turn of the event loop leave by its end: that is when their slots begin. */
+  function stamp(): void {
+    const left = performance.now();
+    for (; burst > 0; burst--) grants[(next - burst + limit) % limit] = left;
+  }
+
   return {
     wait: () => Math.max(0, (grants[next] ?? Number.NEGATIVE_INFINITY) + span - performance.now()),
     empty: () => performance.now() - (grants.at(next - 1) ?? Number.NEGATIVE_INFINITY) > span,
@@ -44,6 +52,8 @@ export function createSlidingLog({ limit, interval }: RateLimit): SlidingLog {
       await throttle();
       grants[next] = performance.now();
       next = (next + 1) % limit;
+      if (burst === 0) setTimeout(stamp, 0);
+      burst = Math.min(burst + 1, limit);
     },
   };
 }

@@ -64,6 +64,14 @@ describe('a list', () => {
     expect(ids).toHaveLength(cut);
   });
 
+  it('whose rows are told apart by more than an id loses none', async () => {
+    const places = ['country', 'state', 'city'].flatMap((type) => [0, 1].map((id) => ({ id, type })));
+    const server = await startServer([{ data: places.slice(0, 4) }, { data: places.slice(4) }]);
+    const rowsSeen: unknown[] = [];
+    for await (const row of clientOf(server).reference.list('common', 'geo', { per_page: 4 })) rowsSeen.push(row);
+    expect(rowsSeen).toEqual(places);
+  });
+
   it('that happens to end at a round number costs one read more', async () => {
     const server = await startServer([{ data: rows(1, 50) }, { data: [] }]);
     const ids: number[] = [];

@@ -45,6 +45,28 @@ describe('lookalikes', () => {
     expect(await failureOf(one.client.lookalikes.cancel(seed.id))).toMatchObject({ status: 404 });
   });
 
+  it('that publish when they are cancelled complete, whatever they would have ended at', async () => {
+    const one = await startBench({
+      jobs: { devices: 5_000, outcome: ({ kind }) => (kind === 'lookalike' ? 404 : 104) },
+    });
+    const seed = await builtAudience(one);
+    const { id } = await one.client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 9_000 } });
+    await one.sandbox.advance(9 * 60_000);
+    await one.client.lookalikes.cancel(id);
+    await one.sandbox.advance(HOUR);
+    expect(await one.client.lookalikes.get(id)).toMatchObject({ status: { id: 104 } });
+    await one.sandbox.advance(200 * 24 * HOUR);
+    expect((await one.client.lookalikes.get(id)).eligibility.notices).toEqual([]);
+  });
+
+  it('that are deleted leave no job', async () => {
+    const one = await bench();
+    const seed = await builtAudience(one);
+    const { id } = await one.client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 9_000 } });
+    await one.client.audiences.delete(id);
+    expect(() => one.sandbox.jobs.finish('lookalike', id, 104)).toThrow(/No job/);
+  });
+
   it.each([0, 4_000_001, 1.5, '9'])('of the target size %s are refused before sending', async (target_size) => {
     const { client, sandbox } = await bench();
     const error = await failureOf(client.lookalikes.create({ config: { target_size: odd(target_size) } }));
@@ -214,7 +236,11 @@ describe('schedules', () => {
     await one.client.schedules.delete(schedule.id);
     await one.sandbox.advance(49 * HOUR);
     expect((await one.client.audiences.list()).items).toHaveLength(3);
+    const [replayed] = (await one.client.audiences.list()).items;
+    expect(replayed?.dataset).toEqual(recentDataset());
     expect(await failureOf(one.client.schedules.create({ audience_id: 9_999 }))).toMatchObject({ status: 422 });
+    const often = one.client.schedules.create({ audience_id: id, interval_hours: 1e-12 });
+    expect(await failureOf(often)).toMatchObject({ errors: { interval_hours: [expect.any(String)] } });
   });
 });
 
@@ -238,7 +264,9 @@ describe('reference', () => {
       'apps',
     ]);
     expect(await failureOf(client.reference.list('web', 'domains', { per_page: 501 }))).toMatchObject({ local: true });
-    expect(await failureOf(client.reference.list('ctv', 'nothing'))).toMatchObject({ status: 404 });
+    for (const name of ['nothing', 'constructor']) {
+      expect(await failureOf(client.reference.list('ctv', name))).toMatchObject({ status: 404 });
+    }
   });
 
   it('is what filters refer to: a value that does not exist is a 422', async () => {
@@ -246,6 +274,7 @@ describe('reference', () => {
     expect(await client.audiences.create({ filters: { genres: [1, 2], countries: ['Country 7'] } })).toMatchObject({
       id: expect.any(Number),
     });
+    expect(await failureOf(client.audiences.create({ filters: ['genres'] }))).toMatchObject({ status: 422 });
     const error = await failureOf(client.audiences.create({ filters: { genres: [1, 9_999], colours: [1] } }));
     expect(error).toMatchObject({
       errors: { 'filters.genres': [expect.any(String)], 'filters.colours': [expect.any(String)] },

@@ -27,6 +27,13 @@ describe('rate buckets', () => {
     expect((await send()).status).toBe(429);
   });
 
+  it('of logins and mints are kept per address, whatever token comes along', async () => {
+    const one = startSandbox({ limits: { login: { limit: 2, interval: MINUTE } } });
+    const login = (at: number) => one.call('POST', '/api/v2/auth/login', { body: credentials, token: `x${at}` });
+    const answers = await Promise.all([1, 2, 3].map(login));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+  });
+
   it('are kept for each token by itself', async () => {
     const one = startSandbox({ limits: { read: { limit: 1, interval: MINUTE } } });
     const other = one.account.token('api');

@@ -71,6 +71,12 @@ describe('tokens', () => {
     ).toBe(401);
   });
 
+  it('are ten at most from the console, too', () => {
+    const { account } = startSandbox();
+    for (let at = 0; at < 9; at++) account.token('api');
+    expect(() => account.token('api')).toThrow(/10 live api tokens/);
+  });
+
   it('belong to accounts with different emails', () => {
     const { sandbox } = startSandbox();
     expect(() => sandbox.accounts.create(credentials)).toThrow(/exists already/);

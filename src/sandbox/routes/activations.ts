@@ -34,7 +34,7 @@ function readActivation({ state, clock }: Service, body: Body, account: AccountR
   const audience = account.audiences.get(Number(body.audience_id));
   const problem = audienceError(audience, body.identifier, clock.now());
   if (problem) errors.audience_id = [problem];
-  if (!account.deliveryCredentials && body.credentials === undefined) {
+  if (!account.deliveryCredentials && (body.credentials ?? '') === '') {
     errors.credentials = ['No credentials are available: supply them or store them on the connection.'];
   }
   if (!audience || Object.keys(errors).length > 0) return { errors };
@@ -55,7 +55,11 @@ function makeActivation(
   { email }: AccountRecord,
   now: string,
 ): Mutable<Activation> {
-  const { freq_min = null, freq_max = null } = isBody(filters) ? filters : {};
+  const {
+    freq_min = null,
+    freq_max = null,
+    freq_limit = freq_min !== null || freq_max !== null,
+  } = isBody(filters) ? filters : {};
   return {
     id,
     description,
@@ -67,7 +71,7 @@ function makeActivation(
     pricing_model: { identifier },
     datastreams: [{ name: 'devices', status: 'Pending', results: { uri: '' } }],
     filters: {
-      freq_limit: freq_min !== null || freq_max !== null,
+      freq_limit: freq_limit === true,
       freq_min: typeof freq_min === 'number' ? freq_min : null,
       freq_max: typeof freq_max === 'number' ? freq_max : null,
     },

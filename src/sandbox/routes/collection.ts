@@ -75,7 +75,7 @@ export function readRoutes<T extends Named>(
   service: Service,
   collection: Collection<T> & { readonly name: Exclude<Collection<T>['name'], 'lookalikes'> },
 ): void {
-  const { name, label, kind, wire = (resource) => resource } = collection;
+  const { name, label, wire = (resource) => resource } = collection;
   const find = (context: Context<Env>) => collection.of(context.get('account')).get(Number(context.req.param('id')));
   const missing = (): Response => refusal(404, `${label} not found.`);
   if (name !== 'estimates') {
@@ -86,7 +86,7 @@ export function readRoutes<T extends Named>(
     app.post(honoPath(operations[`${name}.delete`].path), ...writeGates(service), (context) => {
       const resource = find(context);
       if (!resource) return missing();
-      if (kind) service.jobs.drop(kind, resource.id);
+      service.jobs.drop(resource.id);
       collection.of(context.get('account')).delete(resource.id);
       return success([], `${label} deleted successfully.`);
     });

@@ -32,7 +32,8 @@ export function reportRoutes(app: Hono<Env>, service: Service): void {
   app.get(honoPath(operations['reference.list'].path), ...reads, (context) => {
     const dataset = context.req.param('dataset') ?? '';
     const name = context.req.param('name') ?? '';
-    const rows = REFERENCE[dataset]?.[name];
+    const tables = Object.hasOwn(REFERENCE, dataset) ? REFERENCE[dataset] : undefined;
+    const rows = tables && Object.hasOwn(tables, name) ? tables[name] : undefined;
     if (!rows) return refusal(404, 'Reference table not found.');
     const apps = dataset === 'apps';
     const page = pageOf(

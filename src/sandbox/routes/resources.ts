@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import type { Audience } from '../../schemas/audience.ts';
 import type { Cohort } from '../../schemas/cohort.ts';
 import type { Estimate, Project, Schedule } from '../../schemas/open-resources.ts';
 import { type Body, checkFilters, type Errors, readDataset, readName, readProject } from '../bodies.ts';
@@ -53,17 +54,24 @@ function readProjectBody({ state, clock }: Service, body: Body): Reading<Project
   return { name, resource: { ...body, id: state.nextId++, name, created_at: wireTime(clock.now()) } };
 }
 
+/** The shortest interval of a schedule, in hours. */
+const SHORTEST_INTERVAL = 0.1;
+
+/** The body that builds an audience once more. */
+const definitionOf = ({ name, dataset, project }: Audience): Body => ({ name, dataset, project_id: project?.id });
+
 /** A schedule rebuilds an audience every so often; its replays spend no build budget ("Build budget"). */
 function readSchedule(service: Service, body: Body, account: AccountRecord): Reading<Schedule> {
   const errors: Errors = {};
   const name = readName(body, 'name', 'Untitled schedule', errors);
   const hours = body.interval_hours ?? 24;
-  if (typeof hours !== 'number' || hours <= 0) errors.interval_hours = ['The interval must be a number of hours.'];
+  if (typeof hours !== 'number' || hours < SHORTEST_INTERVAL)
+    errors.interval_hours = [`The interval must be a number of hours from ${SHORTEST_INTERVAL}.`];
   const source = account.audiences.get(Number(body.audience_id));
   if (body.audience_id !== undefined && !source) errors.audience_id = ['The selected audience id is invalid.'];
   if (typeof hours !== 'number' || Object.keys(errors).length > 0) return { errors };
   const resource: Mutable<Schedule> = { ...body, id: service.state.nextId++, name, replays: 0 };
-  if (source) replay(service, account, resource, { name: source.name }, hours * HOUR);
+  if (source) replay(service, account, resource, definitionOf(source), hours * HOUR);
   return { name, resource };
 }
 

@@ -48,14 +48,19 @@ export async function creates(client: AudienceClient): Promise<void> {
   await client.activations.create({ audience_id: 1, anything: 'else' });
   // @ts-expect-error a name is a text
   client.audiences.create({ name: 7 });
-  // @ts-expect-error a dataset needs its dates
-  client.audiences.create({ dataset: [{ analysis_type: 'WebDomain' }] });
+  await client.audiences.create({
+    project_id: null,
+    dataset: [{ analysis_type: 'AffinityTransactions', domains: ['a'] }],
+  });
+  // @ts-expect-error a dataset's date is a text
+  client.audiences.create({ dataset: [{ start_date: 7 }] });
   // @ts-expect-error the service refuses it
   client.activations.create({ audience_id: 1, partner_id: 7 });
   // @ts-expect-error a target size is a number
   client.lookalikes.create({ config: { target_size: '9' } });
   // @ts-expect-error reads take no idempotency key
   client.audiences.get(1, { idempotencyKey: 'k' });
+  await client.audiences.list({ status: [104, 107], page: undefined });
   // @ts-expect-error it is `per_page`
   client.audiences.list({ perPage: 10 });
   // @ts-expect-error no such dataset
