@@ -1,6 +1,7 @@
 import { ACTIVATION_MINIMUM, LOOKALIKE_ACTIVATION_MINIMUM, MAPPING_KEY_RETENTION_DAYS } from './limits.ts';
 import type { Audience } from './schemas/audience.ts';
 import type { OpenUnion } from './schemas/common.ts';
+import { COMPLETED } from './waiting/outcome.ts';
 
 /** One thing that stands in the way of an activation, or limits it. */
 export interface ActivationRemark {
@@ -27,7 +28,6 @@ export interface ExplainOptions {
   readonly now?: number | undefined;
 }
 
-const COMPLETED = 104;
 const DAY = 86_400_000;
 
 /** Identifiers that are delivered by mapping keys ("Mapping-key retention"). */

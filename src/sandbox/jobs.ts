@@ -51,13 +51,16 @@ interface Phase {
 }
 
 const TEN_MINUTES = 600_000;
-const COMPLETED = 104;
+
+/** Where audiences, estimates and activations begin (made up) and end ("States and transitions"). */
+export const QUEUED = 100;
+export const COMPLETED = 104;
 const STOPPED = 400;
 const PUBLISHING = 103;
 const COHORT_COMPLETED = 4;
 
 const build: readonly Phase[] = [
-  { share: 0, status: 100 },
+  { share: 0, status: QUEUED },
   { share: 0.1, status: 102 },
 ];
 

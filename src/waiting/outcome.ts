@@ -4,7 +4,7 @@ import type { JobKind } from '../errors/job.ts';
 export type Progress = 'running' | 'completed' | 'needs-info' | 'failed' | 'cancelled';
 
 /** Status ids with a meaning of their own ("States and transitions"). */
-const COMPLETED = 104;
+export const COMPLETED = 104;
 const ADDITIONAL_INFO = 107;
 const STOPPED = 400;
 const COHORT_COMPLETED = 4;

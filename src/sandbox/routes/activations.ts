@@ -5,13 +5,10 @@ import { type Body, type Errors, isBody, readName, readProject } from '../bodies
 import { wireTime } from '../clock.ts';
 import { eligibilityOf, enoughDevices, isExpired, KEYED_IDENTIFIERS } from '../eligibility.ts';
 import type { Env } from '../gates.ts';
-import { statusOf } from '../jobs.ts';
+import { COMPLETED, QUEUED, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { createRoute, type Reading, readRoutes } from './collection.ts';
-
-const QUEUED = 100;
-const COMPLETED = 104;
 
 /** Fields that a create may not hold ("Rules known for creates", rule 2). */
 const FORBIDDEN = ['partner_id', 'partner_name', 'pricing_model'];

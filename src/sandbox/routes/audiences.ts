@@ -6,14 +6,11 @@ import { type Body, checkFilters, type Errors, isBody, readDataset, readName, re
 import { wireTime } from '../clock.ts';
 import { eligibilityOf } from '../eligibility.ts';
 import type { Env } from '../gates.ts';
-import { type Devices, statusOf } from '../jobs.ts';
+import { COMPLETED, type Devices, QUEUED, statusOf } from '../jobs.ts';
 import { SEED_MINIMUM, TARGET_SIZE } from '../limits.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { type Collection, createRoute, honoPath, type Reading, readRoutes, writeGates } from './collection.ts';
-
-const QUEUED = 100;
-const COMPLETED = 104;
 
 interface Definition {
   readonly id: number;

@@ -5,7 +5,7 @@ import type { Estimate, Project, Schedule } from '../../schemas/open-resources.t
 import { type Body, checkFilters, type Errors, readDataset, readName, readProject } from '../bodies.ts';
 import { wireTime } from '../clock.ts';
 import type { Env } from '../gates.ts';
-import { statusOf } from '../jobs.ts';
+import { QUEUED, statusOf } from '../jobs.ts';
 import { HOUR } from '../limits.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
@@ -44,7 +44,7 @@ function readEstimate(service: Service, body: Body, account: AccountRecord): Rea
   if (Object.keys(errors).length > 0) return { errors };
   const id = service.state.nextId++;
   const { eids } = service.jobs.devices({ kind: 'estimate', id, name }, service.random.next());
-  return { name, resource: { id, name, status: statusOf(100), unique_eids: eids } };
+  return { name, resource: { id, name, status: statusOf(QUEUED), unique_eids: eids } };
 }
 
 function readProjectBody({ state, clock }: Service, body: Body): Reading<Project> {
