@@ -181,6 +181,25 @@ describe('activations', () => {
   });
 });
 
+describe('what the client refuses before sending', () => {
+  it('the service refuses, too', async () => {
+    const one = await bench();
+    const { id } = await builtAudience(one);
+    const send = (path: string, body: unknown) =>
+      failureOf(one.client.request('POST', `/api/v2/${path}/create`, { body, idempotencyKey: crypto.randomUUID() }));
+    for (const field of ['partner_id', 'partner_name', 'pricing_model']) {
+      expect(await send('activations', { audience_id: id, [field]: 1 })).toMatchObject({
+        local: false,
+        errors: { [field]: [expect.any(String)] },
+      });
+    }
+    for (const target_size of [0, 4_000_001, 1.5]) {
+      const body = { source_audience_id: id, config: { target_size } };
+      expect(await send('lookalikes', body)).toMatchObject({ errors: { 'config.target_size': [expect.any(String)] } });
+    }
+  });
+});
+
 describe('cohorts', () => {
   it('run on a scale of their own', async () => {
     const one = await bench();
