@@ -31,7 +31,7 @@ export interface FreeRequestOptions extends CreateOptions {
   readonly query?: Query | undefined;
   /** A JSON value or a `FormData`. */
   readonly body?: unknown | undefined;
-  /** Checks `data`: any Standard Schema, such as one of zod. Without one, `data` is `unknown`. */
+  /** Checks `data` by any Standard Schema, such as one of zod. Without one, `data` is `unknown`. */
   readonly schema?: StandardSchema<unknown> | undefined;
   /** @default 'read' for GET, else 'write' */
   readonly bucket?: Bucket | undefined;

@@ -15,7 +15,7 @@ export interface ApiErrorDetails extends CallDetails {
   readonly retryAt?: Date;
 }
 
-/** The service refused: any status from 400, with or without an envelope, or `status: error` under a 2xx. */
+/** The service refused, by a status from 400, with or without an envelope, or `status: error` under a 2xx. */
 export class ApiError extends AudienceError {
   static override readonly className: string = 'ApiError';
   /** HTTP status; 0 when the request was refused before sending. */
