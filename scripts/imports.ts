@@ -23,7 +23,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['resources', 'explain-activation.ts'],
   ['options.ts', 'option-names.ts', 'context.ts', 'token-sources.ts', 'client-tokens.ts'],
   ['client.ts'],
-  ['index.ts', 'sandbox'],
+  ['index.ts', 'node', 'sandbox'],
 ];
 
 /** Rooms on one floor that know nothing of each other. */

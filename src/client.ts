@@ -13,6 +13,7 @@ import { Lookalikes } from './resources/lookalikes.ts';
 import { Projects } from './resources/projects.ts';
 import { Reference } from './resources/reference.ts';
 import { Schedules } from './resources/schedules.ts';
+import { Uploads } from './resources/uploads.ts';
 import { readUsage, UsageReports } from './resources/usage.ts';
 import { Webhooks } from './resources/webhooks.ts';
 import { decodeWith, type StandardSchema } from './schemas/standard.ts';
@@ -67,6 +68,8 @@ export class AudienceClient {
   readonly schedules: Schedules;
   /** Look-up tables. */
   readonly reference: Reference;
+  /** Files on their way in, to be claimed by a create. */
+  readonly uploads: Uploads;
   /** Usage reports and the build budget. */
   readonly usage: UsageReports;
   /** Webhook endpoints. */
@@ -97,8 +100,10 @@ export class AudienceClient {
     this.audiences = new Audiences(this.#transport, waits);
     this.lookalikes = new Lookalikes(this.#transport, waits);
     this.estimates = new Estimates(this.#transport, waits);
-    this.activations = new Activations(this.#transport, waits);
-    this.cohorts = new Cohorts(this.#transport, waits);
+    const storage = { core: this.#core, settings };
+    this.uploads = new Uploads(this.#transport, storage);
+    this.activations = new Activations(this.#transport, waits, storage);
+    this.cohorts = new Cohorts(this.#transport, waits, this.uploads, storage);
     this.projects = new Projects(this.#transport);
     this.schedules = new Schedules(this.#transport);
     this.reference = new Reference(this.#transport);
@@ -137,7 +142,10 @@ export class AudienceClient {
       ...(params && { params }),
       ...(query && { query }),
       ...(body !== undefined && { body }),
-      invalid: () => (String(path).startsWith('/') ? {} : { path: ['must start with "/", below `baseUrl`.'] }),
+      invalid: () =>
+        String(path).startsWith('/')
+          ? this.#core.slots.claimErrors(body)
+          : { path: ['must start with "/", below `baseUrl`.'] },
       options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });

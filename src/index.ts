@@ -12,14 +12,24 @@ export {
   ServerError,
   ValidationError,
 } from './errors/api.ts';
-export { AudienceError, ConfigurationError, type CreateOutcome, ERROR_CODES, type ErrorCode } from './errors/base.ts';
+export {
+  AudienceError,
+  ConfigurationError,
+  type CreateOutcome,
+  ERROR_CODES,
+  type ErrorCode,
+  type SlotState,
+  type Upload,
+} from './errors/base.ts';
 export { ConnectionError, ResponseError, TimeoutError } from './errors/call.ts';
+export { FileError } from './errors/file.ts';
 export {
   JobCancelledError,
   JobError,
   JobFailedError,
   type JobKind,
   JobNeedsInfoError,
+  ResultsNotReadyError,
   WaitTimeoutError,
 } from './errors/job.ts';
 export { OAuthError, ReauthorizationRequiredError } from './errors/oauth.ts';
@@ -30,7 +40,7 @@ export {
   type ExplainOptions,
   explainActivation,
 } from './explain-activation.ts';
-export { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from './limits.ts';
+export { type Bucket, CLAIM_WINDOW, RATE_LIMITS, type RateLimit, type RateLimits, UPLOAD_SIZES } from './limits.ts';
 export {
   type Method,
   type Operation,
@@ -44,14 +54,16 @@ export type { ClientOptions, TunableOptions } from './options.ts';
 export type { Activations } from './resources/activations.ts';
 export type { Audiences } from './resources/audiences.ts';
 export type { Auth, ExpiringToken, Revocation } from './resources/auth.ts';
-export type { Cohorts } from './resources/cohorts.ts';
+export type { Cohorts, ImportOptions } from './resources/cohorts.ts';
 export type { Estimates } from './resources/estimates.ts';
 export type { Lookalikes } from './resources/lookalikes.ts';
 export type { ListParams, Page, PagePromise } from './resources/page.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Reference, ReferenceDataset } from './resources/reference.ts';
 export type { CreateAndWaitOptions } from './resources/resource.ts';
+export type { ActivationResult, Download, DownloadOptions, DownloadProgress } from './resources/results.ts';
 export type { Schedules } from './resources/schedules.ts';
+export type { UploadInput, Uploads } from './resources/uploads.ts';
 export type { UsageParams, UsageReports } from './resources/usage.ts';
 export type { Webhooks } from './resources/webhooks.ts';
 export type { Activation, ActivationCreate, Datastream } from './schemas/activation.ts';
@@ -78,6 +90,7 @@ export type {
 } from './schemas/common.ts';
 export type { Estimate, LookalikeCreate, OpenCreate, Project, Schedule } from './schemas/open-resources.ts';
 export type { StandardSchema } from './schemas/standard.ts';
+export type { UploadRequest, UploadReservation } from './schemas/upload.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
 export { parseTimestamp } from './timestamp.ts';
@@ -106,4 +119,7 @@ export {
   type TokenSource,
   type TokenStore,
 } from './transport/tokens.ts';
+export type { TransferOptions } from './transport/transfer.ts';
+export type { UploadOptions, UploadProgress } from './transport/upload.ts';
+export type { UploadData } from './transport/upload-source.ts';
 export type { IdLike, UpdateInfo, UpdateSource, WaitOptions, WatchOptions } from './waiting/wait.ts';

@@ -60,3 +60,12 @@ export const WEB_VISITATION_LOOKBACK_DAYS = 45;
  * budget: no rate bucket has a longer interval (Limits, "Rate limits"). Milliseconds.
  */
 export const LONGEST_RATE_INTERVAL = MINUTE;
+
+/** Limits, "Other limits": the largest upload of each kind in bytes, inclusive; 50 MB and 1 GB are read as binary (assumed). */
+export const UPLOAD_SIZES: Readonly<Record<'poi_submission' | 'cohort', number>> = {
+  poi_submission: 50 * 2 ** 20,
+  cohort: 2 ** 30,
+};
+
+/** Limits, "Other limits": how long a presigned URL takes a file and its reference can be claimed. Milliseconds. */
+export const CLAIM_WINDOW = 15 * MINUTE;

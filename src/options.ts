@@ -8,12 +8,12 @@ import {
   type ResolvedOperation,
 } from './operations.ts';
 import { isTimeZone } from './timestamp.ts';
+import { checkHeaders } from './transport/input.ts';
 import type { RateLimiter } from './transport/limiter.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from './transport/log.ts';
 import { createRedactor, type Redactor } from './transport/redact.ts';
-import { checkHeaders } from './transport/request.ts';
 import type { Backoff } from './transport/retry.ts';
-import type { Fetch, FetchOptions } from './transport/send.ts';
+import { type Fetch, type FetchOptions, platformFetch } from './transport/send.ts';
 import type { Hooks, Settings } from './transport/settings.ts';
 import type { Credentials, TokenInput, TokenSource } from './transport/tokens.ts';
 import { VERSION } from './version.ts';
@@ -203,9 +203,6 @@ function checkChoices({ logLevel, logger, validation, fetch, fetchOptions, reque
   check(/^[\w!#$%&'*+.^`|~-]+$/.test(requestIdHeader ?? 'x'), '`requestIdHeader` must be a header name.');
 }
 
-/** Called late, so that a `fetch` replaced after the client was created is used. */
-const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
-
 /**
  * Checks options and fills in defaults.
  *
@@ -230,7 +227,7 @@ export function resolveOptions(options: ClientOptions, redactor = createRedactor
     requestIdHeader: options.requestIdHeader ?? 'x-request-id',
     headers: { ...userAgent(), ...options.headers },
     logger: createLogger(options.logger ?? console, options.logLevel ?? 'warn', redactor),
-    fetch: options.fetch ?? globalFetch,
+    fetch: options.fetch ?? platformFetch,
     fetchOptions: options.fetchOptions ?? {},
     ...(onRequest && { onRequest }),
     ...(onResponse && { onResponse }),

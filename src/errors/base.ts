@@ -6,6 +6,7 @@ export const ERROR_CODES = {
   'callback-failed': 'A limiter or an override given to the client threw.',
   'connection-failed': 'No complete answer arrived.',
   'attempt-timeout': 'An attempt took longer than `timeout`.',
+  'idle-timeout': 'A transfer to or from storage moved no byte for `idleTimeout`.',
   'deadline-exceeded': 'The whole call took longer than `deadline`.',
   'api-error': 'The service answered with an error status that has no class of its own.',
   'authentication-failed': '401: the token or the credentials were refused.',
@@ -24,6 +25,12 @@ export const ERROR_CODES = {
   'job-needs-info': 'The job ended at 107; the reason is visible in the console only.',
   'job-cancelled': 'The lookalike was cancelled (400).',
   'wait-timeout': 'The wait ended, the job goes on.',
+  'results-not-ready': 'The activation has not completed: its results are readable at 104.',
+  'file-unreadable': 'Data to upload could not be read to their end.',
+  'file-changed': 'A file changed, shrank, grew or was removed while it was uploaded.',
+  'size-mismatch': 'A stream held more or fewer bytes than its `size`.',
+  'disk-full': 'There is no room on the disk for a download.',
+  'file-unwritable': 'A download could not be written to the disk.',
   'webhook-invalid': 'The delivery is not a genuine one; `reason` says why.',
   'oauth-failed': 'The authorization server refused; `error` names the reason.',
   'reauthorization-required': 'The user has to sign in again.',
@@ -47,8 +54,30 @@ export interface CreateDetails {
   readonly outcome?: CreateOutcome;
 }
 
+/**
+ * What can be done with an upload's slot after a failure:
+ * - `usable`: sending again, to the same reservation, is safe while its 15 minutes last;
+ * - `unusable`: it has expired, or storage refuses it; reserve another;
+ * - `unknown`: storage answered something unexpected; reserve another to be sure.
+ */
+export type SlotState = 'usable' | 'unusable' | 'unknown';
+
+/** A file that storage has taken, to be claimed by a create. */
+export interface Upload {
+  /** What a create claims, as `upload_reference`. */
+  readonly reference: string;
+  /** The claim has to reach the service before this moment. */
+  readonly claimBefore: Date;
+}
+
+/** What a failed upload or import tells besides the error itself. */
+export interface UploadDetails {
+  readonly slot?: SlotState;
+  readonly upload?: Upload;
+}
+
 /** Details that every error may carry. */
-export interface Details extends CreateDetails {
+export interface Details extends CreateDetails, UploadDetails {
   readonly cause?: unknown;
 }
 
@@ -74,6 +103,10 @@ export class AudienceError extends Error {
   declare readonly idempotencyKey?: string;
   /** On a failed create: what became of it. */
   declare readonly outcome?: CreateOutcome;
+  /** On a failed upload: what can be done with its slot. */
+  declare readonly slot?: SlotState;
+  /** On an import that failed after its upload: the file is there and can still be claimed. */
+  declare readonly upload?: Upload;
 
   constructor(message: string, details: Details & { readonly code: ErrorCode }) {
     const { cause, ...own } = details;
@@ -104,7 +137,11 @@ export class AudienceError extends Error {
 }
 
 /** The same error told with more details: one that several calls share is never changed in place. */
-export function withDetails<E extends AudienceError>(error: E, details: CreateDetails, advice: string): E {
+export function withDetails<E extends AudienceError>(
+  error: E,
+  details: CreateDetails & UploadDetails,
+  advice: string,
+): E {
   const message = `${error.message.replace(/([^.!?])\s*$/, '$1.')} ${advice}`;
   return Reflect.construct(error.constructor, [message, { ...error, cause: error.cause, ...details }]);
 }

@@ -9,7 +9,7 @@ export interface CallDetails extends Details {
 /** No complete answer arrived: refused, cut, reset, no name, no network. */
 export class ConnectionError extends AudienceError {
   static override readonly className: string = 'ConnectionError';
-  declare readonly code: 'connection-failed' | 'attempt-timeout' | 'deadline-exceeded';
+  declare readonly code: 'connection-failed' | TimeoutError['code'];
   /** Operation name, as in the operation table. */
   declare readonly operation: string;
   /** Attempts made, this one included. */
@@ -19,10 +19,10 @@ export class ConnectionError extends AudienceError {
   }
 }
 
-/** An attempt outlasted `timeout`, or the whole call its `deadline`. */
+/** An attempt outlasted `timeout`, a transfer stood still for `idleTimeout`, or the whole call outlasted its `deadline`. */
 export class TimeoutError extends ConnectionError {
   static override readonly className: string = 'TimeoutError';
-  declare readonly code: 'attempt-timeout' | 'deadline-exceeded';
+  declare readonly code: 'attempt-timeout' | 'idle-timeout' | 'deadline-exceeded';
   constructor(message: string, details: CallDetails & { readonly code: TimeoutError['code'] }) {
     super(message, details);
   }

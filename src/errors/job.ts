@@ -65,3 +65,16 @@ export class WaitTimeoutError extends AudienceError {
     super(message, { code: 'wait-timeout', ...details });
   }
 }
+
+/** Results were asked for before the activation was at 104. Wait for it, then ask again. */
+export class ResultsNotReadyError extends AudienceError {
+  static override readonly className: string = 'ResultsNotReadyError';
+  declare readonly code: 'results-not-ready';
+  declare readonly kind: 'activation';
+  declare readonly id: number;
+  /** The activation as last seen. */
+  declare readonly resource: unknown;
+  constructor(message: string, details: Pick<JobErrorDetails, 'id' | 'resource'>) {
+    super(message, { code: 'results-not-ready', ...details, ...{ kind: 'activation' } });
+  }
+}

@@ -1,12 +1,18 @@
 import { type Activation, type ActivationCreate, activationSchema } from '../schemas/activation.ts';
+import type { RequestOptions } from '../transport/settings.ts';
+import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { WaitContext } from '../waiting/wait.ts';
+import { COMPLETED } from '../waiting/outcome.ts';
+import { type IdLike, idOf, type WaitContext } from '../waiting/wait.ts';
 import { activationErrors } from './checks.ts';
 import { ListedJobResource } from './resource.ts';
+import { type ActivationResult, type Download, type DownloadOptions, downloadsOf, resultsOf } from './results.ts';
 
 /** Activations: audiences delivered to a partner, through 105 DataStreaming to 104, 107 or a 4xx status. */
 export class Activations extends ListedJobResource<Activation, ActivationCreate, 'activations'> {
-  constructor(transport: Transport, waits: WaitContext) {
+  readonly #storage: StorageContext;
+
+  constructor(transport: Transport, waits: WaitContext, storage: StorageContext) {
     const plan = {
       name: 'activations',
       kind: 'activation',
@@ -14,5 +20,32 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
       check: activationErrors,
     } as const;
     super(transport, plan, waits);
+    this.#storage = storage;
   }
+
+  /**
+   * Where the files of a completed activation can be read. One that is given as it was at 104 costs no request.
+   *
+   * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise.
+   */
+  async results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
+    return resultsOf(isCompleted(target) ? target : await this.get(idOf(target), options));
+  }
+
+  /**
+   * The files of a completed activation, each to be opened when its turn comes. No token goes to
+   * storage. In Node, `downloadTo` of `audience-activation/node` writes them to a directory.
+   *
+   * @example
+   * for await (const { name, open } of client.activations.download(42)) await consume(name, await open());
+   */
+  async *download(target: Activation | IdLike, options: DownloadOptions = {}): AsyncGenerator<Download, void> {
+    const { signal, maxRetries, maxRetryWait } = options;
+    const results = await this.results(target, { signal, maxRetries, maxRetryWait });
+    yield* downloadsOf(results, this.#storage, options);
+  }
+}
+
+function isCompleted(target: Activation | IdLike): target is Activation {
+  return typeof target === 'object' && 'datastreams' in target && target.status.id === COMPLETED;
 }

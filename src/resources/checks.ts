@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../errors/api.ts';
-import { LOOKALIKE_TARGET_SIZE, WEB_VISITATION_LOOKBACK_DAYS } from '../limits.ts';
+import { LOOKALIKE_TARGET_SIZE, UPLOAD_SIZES, WEB_VISITATION_LOOKBACK_DAYS } from '../limits.ts';
 import { isObject } from '../transport/envelope.ts';
 
 const DAY = 86_400_000;
@@ -45,4 +45,15 @@ const FORBIDDEN = ['partner_id', 'partner_name', 'pricing_model'] as const;
 export function activationErrors(body: unknown): FieldErrors {
   const given = FORBIDDEN.filter((field) => isObject(body) && body[field] !== undefined);
   return Object.fromEntries(given.map((field) => [field, ['must not be given: the service refuses it.']]));
+}
+
+/** A file's size, by what it is for ("Other limits"). */
+export function uploadErrors(input: unknown): FieldErrors {
+  const { kind, size } = isObject(input) ? input : {};
+  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
+    return { size: ['must be the length of the file in bytes.'] };
+  }
+  const largest = kind === 'cohort' || kind === 'poi_submission' ? UPLOAD_SIZES[kind] : Number.POSITIVE_INFINITY;
+  if (size <= largest) return {};
+  return { size: [`is ${size} bytes; a ${kind} upload may hold ${largest}: split the file into several uploads.`] };
 }

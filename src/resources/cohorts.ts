@@ -1,11 +1,68 @@
+import { AudienceError, type Upload, withDetails } from '../errors/base.ts';
 import { type Cohort, type CohortCreate, cohortSchema } from '../schemas/cohort.ts';
+import { guard } from '../transport/guard.ts';
+import type { CreateOptions } from '../transport/settings.ts';
+import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { WaitContext } from '../waiting/wait.ts';
+import type { UploadOptions } from '../transport/upload.ts';
+import type { UploadData } from '../transport/upload-source.ts';
+import type { WaitContext, WaitOptions } from '../waiting/wait.ts';
 import { ListedJobResource } from './resource.ts';
+import type { Uploads } from './uploads.ts';
+
+/** Options of {@link Cohorts.import}. */
+export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idempotencyKey' | 'onConflict'> {
+  /** Bytes; needed for a stream, otherwise known. */
+  readonly size?: number | undefined;
+  /** Called once when the file is in storage, before the claim. */
+  readonly onUploaded?: ((upload: Upload) => void) | undefined;
+  /** Called once with the cohort as created, before the wait begins. */
+  readonly onCreated?: ((cohort: Cohort) => void) | undefined;
+  /** Options of the wait; its signal is the import's unless given. */
+  readonly wait?: WaitOptions<Cohort> | undefined;
+}
 
 /** Cohorts: imported from files, on a scale of their own that ends at 4 Completed or 5 Not Available. */
 export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> {
-  constructor(transport: Transport, waits: WaitContext) {
-    super(transport, { name: 'cohorts', kind: 'cohort', shape: { schema: cohortSchema } }, waits);
+  readonly #uploads: Uploads;
+  readonly #report: (message: string) => void;
+
+  constructor(transport: Transport, waits: WaitContext, uploads: Uploads, { core }: StorageContext) {
+    const check = (body: unknown) => core.slots.claimErrors(body);
+    super(transport, { name: 'cohorts', kind: 'cohort', shape: { schema: cohortSchema }, check }, waits);
+    this.#uploads = uploads;
+    this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
   }
+
+  /**
+   * Imports a file: reserves a slot, uploads, claims the upload by a create with `fields`, and waits
+   * until the cohort is at 4. Throws what `uploads.upload` and `createAndWait` throw. A claim's error
+   * carries `upload`: the file is in storage, and `create` can claim it without another upload.
+   *
+   * @example
+   * const cohort = await client.cohorts.import(file, { name: 'Customers' });
+   */
+  async import(data: UploadData, fields: CohortCreate = {}, options: ImportOptions = {}): Promise<Cohort> {
+    const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...sending } = options;
+    const { signal, maxRetries, maxRetryWait } = sending;
+    const upload = await this.#uploads.upload({ ...sending, kind: 'cohort', data });
+    guard(() => onUploaded?.(upload), this.#report);
+    const body = { ...fields, upload_reference: upload.reference };
+    const request = { signal, maxRetries, maxRetryWait, idempotencyKey, onConflict };
+    let created: Cohort | undefined;
+    try {
+      const noted = (cohort: Cohort): void => {
+        created = cohort;
+        onCreated?.(cohort);
+      };
+      return await this.createAndWait(body, { ...request, onCreated: noted, wait });
+    } catch (error) {
+      throw created || !AudienceError.isInstance(error) ? error : stillUploaded(error, upload);
+    }
+  }
+}
+
+function stillUploaded(error: AudienceError, upload: Upload): AudienceError {
+  const advice = `The file is in storage: until ${upload.claimBefore.toISOString()}, \`cohorts.create\` can claim it as \`upload_reference\` (\`error.upload\`).`;
+  return withDetails(error, { upload }, advice);
 }

@@ -7,6 +7,7 @@ import { audienceRoutes } from './routes/audiences.ts';
 import { authRoutes } from './routes/auth.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { resourceRoutes } from './routes/resources.ts';
+import { uploadRoutes } from './routes/uploads.ts';
 import type { Service } from './service.ts';
 
 /** The service's routes; each request is logged when it has been answered. */
@@ -34,6 +35,7 @@ export function createApp(service: Service): Hono<Env> {
   activationRoutes(app, service);
   resourceRoutes(app, service);
   reportRoutes(app, service);
+  uploadRoutes(app, service);
   app.onError(() => refusal(500, 'Internal error of the sandbox.'));
   app.notFound(() => refusal(404, 'Not found.'));
   return app;

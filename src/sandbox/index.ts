@@ -13,6 +13,7 @@ import {
   tokensOf,
 } from './service.ts';
 import type { AccountRecord, LogEntry, TokenKind } from './state.ts';
+import { createStorage } from './storage.ts';
 
 export type { ClockMode } from './clock.ts';
 export type { Devices, JobInfo, JobKind, JobOptions } from './jobs.ts';
@@ -33,9 +34,9 @@ export interface SandboxAccount {
 
 /** The service on this machine. */
 export interface Sandbox {
-  /** Answers one request, in process. */
+  /** Answers one request, in process: to the API, or to the storage that presigned URLs point to. */
   fetch(request: Request): Promise<Response>;
-  /** Serves it over HTTP on loopback. */
+  /** Serves it over HTTP on loopback; storage, where files go in and out, on a port of its own. */
   listen(options?: ListenOptions): Promise<Listening>;
   /** Moves a manual clock forward; everything due runs in order. Milliseconds. */
   advance(ms: number): Promise<void>;
@@ -68,11 +69,18 @@ export interface Sandbox {
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const service = createService(options);
   const app = createApp(service);
-  const fetch = async (request: Request): Promise<Response> => app.fetch(request);
+  const storage = createStorage(service);
+  const { state } = service;
+  const fetch = async (request: Request): Promise<Response> =>
+    (new URL(request.url).origin === state.storageUrl ? storage : app).fetch(request);
   const records = new WeakMap<SandboxAccount, AccountRecord>();
   return {
     fetch,
-    listen: (where = {}) => listen(fetch, where),
+    async listen(where = {}) {
+      const listening = await listen(app.fetch, storage.fetch, where);
+      state.storageUrl = listening.storageUrl;
+      return listening;
+    },
     advance: async (ms) => service.clock.advance(ms),
     now: () => service.clock.now(),
     accounts: {

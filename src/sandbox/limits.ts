@@ -46,6 +46,15 @@ export const PAGE_DEFAULT = 25;
 export const REFERENCE_PAGE = 500;
 export const APPS_PAGE = 250;
 
+/** Largest upload of each kind in bytes ("Other limits"); 50 MB and 1 GB are read as binary. */
+export const UPLOAD_SIZES: Readonly<Record<string, number>> = { poi_submission: 50 * 2 ** 20, cohort: 2 ** 30 };
+
+/** How long a presigned URL works and its upload can be claimed ("Other limits"). */
+export const CLAIM_WINDOW = 15 * MINUTE;
+
+/** When an upload that nobody claimed is cleaned up ("Other limits"). */
+export const UNCLAIMED_CLEANUP = 24 * HOUR;
+
 /** Devices needed to activate an audience, or a lookalike, and to grow one ("Other limits"). */
 export const ACTIVATION_MINIMUM = 500;
 export const LOOKALIKE_ACTIVATION_MINIMUM = 1_000;

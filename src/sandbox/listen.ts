@@ -1,7 +1,9 @@
-/** A sandbox on a TCP port. */
+/** A sandbox on TCP ports. */
 export interface Listening {
   /** Its address, for `baseUrl`. */
   readonly url: string;
+  /** Origin of presigned URLs and results: a port of its own, as storage is another host. */
+  readonly storageUrl: string;
   /** Stops listening and drops every connection. */
   close(): Promise<void>;
 }
@@ -10,13 +12,36 @@ export interface Listening {
 export interface ListenOptions {
   /** @default 0, any free port */
   readonly port?: number;
+  /** Port of storage. @default 0, any free port */
+  readonly storagePort?: number;
 }
 
-/** Serves `fetch` over HTTP on loopback. `node:http` is loaded only now, so browsers can use the rest. */
-export async function listen(
-  fetch: (request: Request) => Promise<Response>,
-  { port = 0 }: ListenOptions,
-): Promise<Listening> {
+type Answer = (request: Request) => Response | Promise<Response>;
+
+/** One server on one port. */
+type Serving = Pick<Listening, 'url' | 'close'>;
+
+/** Serves the API and its storage over HTTP on loopback. */
+export async function listen(api: Answer, storage: Answer, options: ListenOptions): Promise<Listening> {
+  const front = await serve(api, options.port ?? 0);
+  let back: Serving;
+  try {
+    back = await serve(storage, options.storagePort ?? 0);
+  } catch (error) {
+    await front.close();
+    throw error;
+  }
+  return {
+    url: front.url,
+    storageUrl: back.url,
+    async close() {
+      await Promise.all([front.close(), back.close()]);
+    },
+  };
+}
+
+/** `node:http` is loaded only now, so browsers can use the rest. */
+async function serve(fetch: Answer, port: number): Promise<Serving> {
   const { createAdaptorServer } = await import('@hono/node-server');
   const server = createAdaptorServer({ fetch });
   await new Promise<void>((resolve, reject) => {

@@ -27,6 +27,30 @@ export interface Replay {
   readonly expiresAt: number;
 }
 
+/** A slot for a file, from its reservation until it is claimed or cleaned up. */
+export interface UploadSlot {
+  readonly reference: string;
+  readonly accountId: number;
+  readonly kind: string;
+  /** Bytes it was reserved for, if told. */
+  readonly size: number | undefined;
+  readonly signature: string;
+  /** Milliseconds: presigned URL and claim end here. */
+  readonly expiresAt: number;
+  /** What has arrived: never the bytes themselves, so that a gigabyte costs no memory. */
+  file: { readonly size: number; readonly lines: number } | undefined;
+  claimed: boolean;
+}
+
+/** A file that an activation has delivered; its rows are made up when it is read. */
+export interface ResultFile {
+  readonly signature: string;
+  readonly identifier: string;
+  readonly rows: number;
+  /** Milliseconds. */
+  readonly deliveredAt: number;
+}
+
 /** An organization: its build budget and webhook endpoints. */
 export interface Company {
   readonly id: number;
@@ -76,11 +100,29 @@ export interface State {
   readonly tokens: Map<string, Token>;
   /** Rate buckets by name and token or address. */
   readonly buckets: Map<string, SlidingLog>;
+  readonly uploads: Map<string, UploadSlot>;
+  /** Result files by activation. */
+  readonly results: Map<number, ResultFile>;
   readonly log: LogEntry[];
+  /** Origin that presigned URLs and results point to. */
+  storageUrl: string;
   nextId: number;
 }
 
+/** Where storage is while the sandbox listens on no port. */
+export const STORAGE_IN_PROCESS = 'https://storage.sandbox.invalid';
+
 /** A service that nobody has used yet. */
 export function createState(): State {
-  return { accounts: new Map(), companies: new Map(), tokens: new Map(), buckets: new Map(), log: [], nextId: 1 };
+  return {
+    accounts: new Map(),
+    companies: new Map(),
+    tokens: new Map(),
+    buckets: new Map(),
+    uploads: new Map(),
+    results: new Map(),
+    log: [],
+    storageUrl: STORAGE_IN_PROCESS,
+    nextId: 1,
+  };
 }

@@ -9,6 +9,8 @@ const ESSENTIAL: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']
 export interface Shape<T> {
   readonly schema: ZodMiniType;
   readonly mend?: (wire: JsonObject) => JsonObject;
+  /** Fields that are strict in both modes, besides id and status. */
+  readonly essential?: readonly string[];
   /** Carries the public type; never set. */
   readonly type?: T;
 }
@@ -18,7 +20,8 @@ function usable<T>(value: unknown, shape: Shape<T>, context: DecodeContext): val
   const result = shape.schema.safeParse(value);
   for (const { path, message } of result.error?.issues ?? []) {
     const field = path.map(String).join('.');
-    if (context.validation === 'strict' || ESSENTIAL.has(field)) {
+    const essential = ESSENTIAL.has(field) || shape.essential?.includes(field);
+    if (context.validation === 'strict' || essential) {
       throw context.fail(`\`data\` is not as documented: ${field || 'it'}: ${message}`);
     }
     context.warn(path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.'), message);

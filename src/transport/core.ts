@@ -3,6 +3,7 @@ import { BudgetGate } from './budget.ts';
 import type { RateLimiter } from './limiter.ts';
 import type { Redactor } from './redact.ts';
 import { type SignalScope, signalScope } from './signal.ts';
+import { Slots } from './slots.ts';
 import type { ClientTokens } from './tokens.ts';
 
 /** What a client shares with those derived from it by `withOptions`. */
@@ -10,6 +11,7 @@ export interface Core {
   readonly limiter: RateLimiter;
   readonly budget: BudgetGate;
   readonly redactor: Redactor;
+  readonly slots: Slots;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
   /** A signal for one call: follows the caller's, and aborts when the client is closed. */
   open(parent: AbortSignal | undefined, ms: number, reason: () => unknown): SignalScope;
@@ -33,6 +35,7 @@ export function createCore({ readUsage, ...parts }: CoreParts): Core {
   return {
     ...parts,
     budget: new BudgetGate(readUsage),
+    slots: new Slots(),
     open(parent, ms, reason) {
       if (closed) throw closedError();
       const scope = signalScope(parent, ms, reason);

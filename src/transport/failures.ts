@@ -208,7 +208,7 @@ export function timeoutFailure(timeout: number, facts: CallFacts): AttemptFailur
 
 /** An input that was refused before sending: status 422, local, no quota spent. */
 export function localValidationError(
-  operation: CallFacts['operation'],
+  operation: Pick<ResolvedOperation, 'name' | 'method' | 'path'>,
   errors: ValidationError['errors'],
   text: string,
 ): ValidationError {

@@ -1,6 +1,5 @@
-import type { FieldErrors } from '../errors/api.ts';
-import { ConfigurationError } from '../errors/base.ts';
 import type { Query, ResolvedOperation } from '../operations.ts';
+import { checkSendable, InvalidInputError } from './input.ts';
 
 /** Values of a path's parameters. */
 export type PathParams = Readonly<Record<string, string | number>>;
@@ -21,20 +20,6 @@ export interface PreparedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array<ArrayBuffer>;
-}
-
-/** The input cannot be sent; nothing was. */
-export class InvalidInputError extends Error {
-  readonly errors: FieldErrors;
-  constructor(errors: FieldErrors) {
-    super(
-      Object.entries(errors)
-        .map(([field, messages]) => `${field}: ${messages.join(' ')}`)
-        .join('; '),
-    );
-    this.name = 'InvalidInputError';
-    this.errors = errors;
-  }
 }
 
 /** Fills `{name}` with encoded values; refuses what would change the path's shape. */
@@ -127,31 +112,7 @@ function checkKey(key: unknown): string {
   throw new InvalidInputError({ idempotencyKey: ['must be 1 to 255 characters of ASCII, without space at its ends.'] });
 }
 
-/** Header names and values that no request can carry are found before the first attempt. */
-function checkSendable(headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      new Headers([[name, value]]);
-    } catch {
-      throw new InvalidInputError({ headers: [`"${name}" has a name or a value that no header can carry.`] });
-    }
-  }
-}
-
 /** Headers by lower-case name, so that a later one replaces an earlier one. */
 export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-/** Header names that belong to the SDK. */
-const RESERVED_HEADERS: ReadonlySet<string> = new Set(['authorization', 'accept', 'content-type', 'idempotency-key']);
-
-/** Refuses headers that only the SDK may set. */
-export function checkHeaders(headers: Readonly<Record<string, string>>): void {
-  for (const name of Object.keys(headers)) {
-    if (!RESERVED_HEADERS.has(name.toLowerCase())) continue;
-    throw new ConfigurationError(
-      `\`headers\` may not set ${name}: the client sets it itself. Use \`token\` for authorization and \`idempotencyKey\` for keys.`,
-    );
-  }
 }

@@ -1,20 +1,14 @@
 import pRetry from 'p-retry';
 import { type FieldErrors, ValidationError } from '../errors/api.ts';
-import { AudienceError, ConfigurationError, type CreateOutcome, withDetails } from '../errors/base.ts';
+import { AudienceError, type CreateOutcome, withDetails } from '../errors/base.ts';
 import { TimeoutError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
 import { attempt, type Call, eventOf, watch } from './attempt.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, fieldText, localValidationError } from './failures.ts';
-import {
-  checkHeaders,
-  InvalidInputError,
-  lowerCased,
-  type PreparedRequest,
-  prepareRequest,
-  type RequestInput,
-} from './request.ts';
+import { checkHeaders, checkNumbers, InvalidInputError } from './input.ts';
+import { lowerCased, type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
 import { decide, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { sleep } from './signal.ts';
@@ -54,7 +48,8 @@ export async function runCall(plan: CallPlan): Promise<Reply> {
   };
   let call: Call | undefined;
   try {
-    const options = checkOptions(input.options ?? {});
+    const options = input.options ?? {};
+    checkNumbers(options, ['timeout', 'maxRetries', 'maxRetryWait', 'deadline']);
     const invalid = input.invalid?.() ?? {};
     if (Object.keys(invalid).length > 0) throw new InvalidInputError(invalid);
     options.signal?.throwIfAborted();
@@ -72,17 +67,6 @@ export async function runCall(plan: CallPlan): Promise<Reply> {
   } catch (error) {
     throw finalError(error, plan, call, history);
   }
-}
-
-/** Numbers that a typo or a missing value would turn into endless repeats. */
-function checkOptions(options: CallOptions): CallOptions {
-  for (const name of ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const) {
-    const value = options[name];
-    if (value !== undefined && !(typeof value === 'number' && value >= 0)) {
-      throw new ConfigurationError(`\`${name}\` is ${value}: give a number of 0 or more.`);
-    }
-  }
-  return options;
 }
 
 async function prepare({ settings, operation, input, key }: CallPlan, options: CallOptions): Promise<PreparedRequest> {

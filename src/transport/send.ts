@@ -14,6 +14,9 @@ export interface Answer {
 /** The `fetch` that requests go through. */
 export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
 
+/** The platform's own, looked up late: one that was replaced after the client was created is used. */
+export const platformFetch: Fetch = (input, init) => globalThis.fetch(input, init);
+
 /** Options of `fetch` that a user may set; the SDK's own win. */
 export type FetchOptions = Omit<RequestInit, 'body' | 'headers' | 'method' | 'redirect' | 'signal' | 'window'>;
 

@@ -1,4 +1,3 @@
-import { ConfigurationError } from '../errors/base.ts';
 import {
   JobCancelledError,
   type JobError,
@@ -9,6 +8,7 @@ import {
 } from '../errors/job.ts';
 import type { Core } from '../transport/core.ts';
 import { guard } from '../transport/guard.ts';
+import { checkNumbers } from '../transport/input.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import { type Observable, type Observation, observe } from './observe.ts';
 import type { Observed } from './outcome.ts';
@@ -42,7 +42,7 @@ export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
 export type IdLike = number | { readonly id: number };
 
 /** The id of something. */
-const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);
+export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);
 
 const HOUR = 3_600_000;
 
@@ -95,9 +95,7 @@ export class Waiter<T extends Observed> {
     const { kind } = this.#source;
     const id = idOf(target);
     const timeout = options.timeout ?? HOUR;
-    if (!(typeof timeout === 'number' && timeout >= 0)) {
-      throw new ConfigurationError(`\`timeout\` is ${timeout}: give a number of 0 or more.`);
-    }
+    checkNumbers({ timeout }, ['timeout']);
     let last: T | undefined;
     options.signal?.throwIfAborted();
     const scope = this.#context.core.open(options.signal, timeout, () => timeoutError(kind, id, timeout, last));
@@ -118,7 +116,8 @@ function timeoutError(kind: JobKind, id: number, timeout: number, resource: Obse
   return new WaitTimeoutError(message, { kind, id, ...(resource && { resource }) });
 }
 
-function jobError(kind: JobKind, resource: Observed, progress: 'needs-info' | 'failed' | 'cancelled'): JobError {
+/** The error for a job that ended otherwise than completed. */
+export function jobError(kind: JobKind, resource: Observed, progress: 'needs-info' | 'failed' | 'cancelled'): JobError {
   const details = { kind, id: resource.id, resource };
   const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id} ended at ${resource.status.id} ${resource.status.name}`;
   switch (progress) {

@@ -6,6 +6,7 @@ import { wireTime } from '../clock.ts';
 import { eligibilityOf, enoughDevices, isExpired, KEYED_IDENTIFIERS } from '../eligibility.ts';
 import type { Env } from '../gates.ts';
 import { COMPLETED, QUEUED, statusOf } from '../jobs.ts';
+import { deliverResult, resultUri } from '../results.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { createRoute, type Reading, readRoutes } from './collection.ts';
@@ -23,7 +24,8 @@ function audienceError(audience: Audience | undefined, identifier: unknown, now:
   return keyed && isExpired(audience, now) ? `The audience is expired: ${identifier} cannot be delivered.` : undefined;
 }
 
-function readActivation({ state, clock }: Service, body: Body, account: AccountRecord): Reading<Activation> {
+function readActivation(service: Service, body: Body, account: AccountRecord): Reading<Activation> {
+  const { state, clock } = service;
   const errors: Errors = {};
   const description = readName(body, 'description', 'Untitled activation', errors);
   const project = readProject(body, account, errors);
@@ -38,8 +40,8 @@ function readActivation({ state, clock }: Service, body: Body, account: AccountR
   const resource = makeActivation(state.nextId++, description, audience, body, account, wireTime(clock.now()));
   resource.project = project;
   const completed = (): void => {
-    const uri = `https://delivery.sandbox.invalid/activations/${resource.id}/devices.csv`;
-    resource.datastreams = [{ name: 'devices', status: 'Delivered', results: { uri } }];
+    deliverResult(service, resource.id, String(resource.pricing_model.identifier), audience.results_count);
+    resource.datastreams = [{ name: 'devices', status: 'Delivered', results: { uri: '' } }];
   };
   return { name: description, resource, completed };
 }
@@ -86,6 +88,10 @@ export function activationRoutes(app: Hono<Env>, service: Service): void {
     kind: 'activation',
     of: (account: AccountRecord) => account.activations,
     read: (body: Body, account: AccountRecord) => readActivation(service, body, account),
+    wire: (activation: Activation): Activation => {
+      const uri = resultUri(service, activation.id);
+      return { ...activation, datastreams: activation.datastreams.map((one) => ({ ...one, results: { uri } })) };
+    },
   } as const;
   readRoutes(app, service, activations);
   createRoute(app, service, activations);

@@ -11,7 +11,14 @@ import type { AccountRecord, Mutable } from '../state.ts';
 /** What a resource is made of, or what is wrong with the body. */
 export type Reading<T> =
   | { readonly errors: Errors }
-  | { readonly resource: Mutable<T>; readonly name: string; readonly completed?: () => void };
+  | {
+      readonly resource: Mutable<T>;
+      readonly name: string;
+      /** Runs when the create is accepted. */
+      readonly accepted?: () => void;
+      /** Runs when its job has ended well. */
+      readonly completed?: () => void;
+    };
 
 type Named = { readonly id: number };
 
@@ -63,6 +70,7 @@ export function createRoute<T extends Named>(app: Hono<Env>, service: Service, c
     const refused = kind && spendBuild(service, account);
     if (refused) return refused;
     const { resource } = read;
+    read.accepted?.();
     collection.of(account).set(resource.id, resource);
     if (kind && isJobResource(resource)) service.jobs.start({ ...read, kind, resource });
     return success([wire(resource)], `${label} created successfully.`);

@@ -1,0 +1,12 @@
+import { AudienceError, type Details } from './base.ts';
+
+/** Data on this side could not be read for an upload, or written for a download. */
+export class FileError extends AudienceError {
+  static override readonly className: string = 'FileError';
+  declare readonly code: 'file-unreadable' | 'file-changed' | 'size-mismatch' | 'disk-full' | 'file-unwritable';
+  /** The file, where there is one. */
+  declare readonly path?: string;
+  constructor(message: string, details: Details & { readonly code: FileError['code']; readonly path?: string }) {
+    super(message, details);
+  }
+}

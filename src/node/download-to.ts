@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FileError } from '../errors/file.ts';
+import type { Activations } from '../resources/activations.ts';
+import type { Download, DownloadOptions } from '../resources/results.ts';
+import type { Activation } from '../schemas/activation.ts';
+import type { IdLike } from '../waiting/wait.ts';
+
+/** A result on disk. */
+export interface DownloadedFile {
+  /** Name of the datastream. */
+  readonly name: string;
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Options of {@link downloadTo}. */
+export type DownloadToOptions = DownloadOptions;
+
+/**
+ * Downloads the results of a completed activation into a directory, which is created if need be.
+ * Each file is written under a temporary name and renamed when it is whole and on the disk: what
+ * bears its final name is never a half. A file of an earlier download is replaced.
+ *
+ * @throws {FileError} `disk-full` or `file-unwritable`; what `activations.download` throws.
+ *
+ * @example
+ * const files = await downloadTo(client, 42, './results', { onProgress: console.log });
+ */
+export async function downloadTo(
+  client: { readonly activations: Pick<Activations, 'download'> },
+  activation: Activation | IdLike,
+  directory: string,
+  options: DownloadToOptions = {},
+): Promise<DownloadedFile[]> {
+  const files: DownloadedFile[] = [];
+  for await (const download of client.activations.download(activation, options)) {
+    await writing(directory, () => mkdir(directory, { recursive: true }));
+    files.push(await save(download, join(directory, download.fileName)));
+  }
+  return files;
+}
+
+async function save(download: Download, path: string): Promise<DownloadedFile> {
+  const body = await download.open();
+  const part = join(path, '..', `.${randomUUID()}.part`);
+  let file: FileHandle | undefined;
+  try {
+    const opened = await writing(part, () => open(part, 'wx'));
+    file = opened;
+    const size = await copy(body, opened, path);
+    await writing(path, async () => {
+      await opened.sync();
+      await opened.close();
+      await rename(part, path);
+    });
+    return { name: download.name, path, size };
+  } catch (error) {
+    await body.cancel().catch(() => {});
+    await file?.close().catch(() => {});
+    await rm(part, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Bytes gathered before they are written: many small writes would cost more than the network. */
+const BATCH = 2 ** 19;
+
+async function copy(body: ReadableStream<Uint8Array>, file: FileHandle, path: string): Promise<number> {
+  const reader = body.getReader();
+  let batch: Uint8Array[] = [];
+  let waiting = 0;
+  let size = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (value) {
+        batch.push(value);
+        waiting += value.length;
+      }
+      if (waiting >= BATCH || (done && waiting > 0)) {
+        const full = batch;
+        await writing(path, () => writeAll(file, full));
+        size += waiting;
+        batch = [];
+        waiting = 0;
+      }
+      if (done) return size;
+    }
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+/** A disk that fills up may take a part of what it is given. */
+async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  const total = chunks.reduce((sum, { length }) => sum + length, 0);
+  const { bytesWritten } = await file.writev(chunks);
+  if (bytesWritten < total) await file.writeFile(Buffer.concat(chunks).subarray(bytesWritten));
+}
+
+const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+
+/** Runs a step that writes; what the disk says becomes a typed error. */
+async function writing<T>(path: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    const full = error instanceof Error && 'code' in error && FULL.has(error.code);
+    const reason = error instanceof Error ? error.message : String(error);
+    const advice = full ? 'There is no room on the disk: make some, then download anew.' : reason;
+    throw new FileError(`${path} could not be written. ${advice}`, {
+      code: full ? 'disk-full' : 'file-unwritable',
+      path,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,114 @@
+import { ResponseError } from '../errors/call.ts';
+import { ResultsNotReadyError } from '../errors/job.ts';
+import type { Activation } from '../schemas/activation.ts';
+import { openDownload } from '../transport/download.ts';
+import { checkNumbers } from '../transport/input.ts';
+import type { StorageContext, TransferOptions } from '../transport/transfer.ts';
+import { progressOf } from '../waiting/outcome.ts';
+import { jobError } from '../waiting/wait.ts';
+
+/** A file of a completed activation. */
+export interface ActivationResult {
+  /** Name of the datastream. */
+  readonly name: string;
+  /** Where it can be read; may hold a signature, so treat it as a secret. */
+  readonly uri: string;
+}
+
+/** How far a download is. Bytes. */
+export interface DownloadProgress {
+  /** Name of the datastream. */
+  readonly name: string;
+  readonly loaded: number;
+  /** `undefined` while storage has not told the length; equals `loaded` at the end. */
+  readonly total: number | undefined;
+}
+
+/** Options of a download. */
+export interface DownloadOptions extends TransferOptions {
+  /** Called as a download moves. One that throws is logged and harms no download. */
+  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
+}
+
+/** A result that can be downloaded. */
+export interface Download {
+  /** Name of the datastream. */
+  readonly name: string;
+  /** A name for the file that every file system takes; different for each result of an activation. */
+  readonly fileName: string;
+  /**
+   * Starts the download; the stream's consumer sets the pace. Cancel the stream, or abort the
+   * signal, to stop. Errors are typed, also those of the stream.
+   */
+  open(signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+}
+
+/**
+ * The results of an activation at 104.
+ *
+ * @throws {ResultsNotReadyError} while it runs; {@link JobError} where it has ended otherwise.
+ */
+export function resultsOf(activation: Activation): ActivationResult[] {
+  const progress = progressOf('activation', activation);
+  const { id, status, datastreams } = activation;
+  if (progress === 'running') {
+    const message = `Activation ${id} is at ${status.id} ${status.name}: its results are readable at 104. Wait for it with \`activations.wait(${id})\`.`;
+    throw new ResultsNotReadyError(message, { id, resource: activation });
+  }
+  if (progress !== 'completed') throw jobError('activation', activation, progress);
+  return datastreams.map(({ name, results }) => ({ name, uri: results.uri }));
+}
+
+/** The results, ready to be downloaded. */
+export function downloadsOf(
+  results: readonly ActivationResult[],
+  context: StorageContext,
+  { onProgress, ...options }: DownloadOptions,
+): Download[] {
+  checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
+  const taken = new Set<string>();
+  return results.map(({ name, uri }) => ({
+    name,
+    fileName: freeName(fileNameOf(name, uri), taken),
+    async open(signal = options.signal) {
+      return openDownload({
+        context,
+        url: httpUrl(name, uri),
+        options: { ...options, signal },
+        onProgress: (loaded, total) => onProgress?.({ name, loaded, total }),
+      });
+    },
+  }));
+}
+
+function httpUrl(name: string, uri: string): URL {
+  const url = URL.canParse(uri) ? new URL(uri) : undefined;
+  if (url && /^https?:$/.test(url.protocol)) return url;
+  const found = url ? `a ${url.protocol} link` : 'no link';
+  const message = `The URI of result "${name}" is ${found}, not http(s), so it cannot be downloaded here; \`activations.results\` shows it.`;
+  throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '' });
+}
+
+/** Long enough to tell files apart, short enough for every file system, whatever the script. */
+const LONGEST_NAME = 60;
+
+/** Names that Windows keeps for devices. */
+const DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+/** The datastream's name, with the URI's extension, free of whatever could lead elsewhere. */
+export function fileNameOf(name: string, uri: string): string {
+  const path = URL.canParse(uri) ? new URL(uri).pathname : '';
+  const [extension = ''] = /(?:\.[A-Za-z0-9]{1,8}){1,2}$/.exec(path) ?? [];
+  const safe = [...name.normalize().replace(/[^\p{L}\p{N}._ -]+/gu, '_')].slice(0, LONGEST_NAME).join('');
+  const stem = safe.replace(/^[. ]+|[. ]+$/g, '') || 'results';
+  const whole = stem.toLowerCase().endsWith(extension.toLowerCase()) ? stem : stem + extension;
+  return DEVICES.test(whole) ? `_${whole}` : whole;
+}
+
+/** File systems may not tell upper from lower case. */
+function freeName(name: string, taken: Set<string>): string {
+  let free = name;
+  for (let n = 2; taken.has(free.toLowerCase()); n++) free = name.replace(/(\.[^.]*)?$/, `-${n}$1`);
+  taken.add(free.toLowerCase());
+  return free;
+}

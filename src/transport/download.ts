@@ -1,0 +1,225 @@
+import { ResponseError } from '../errors/call.ts';
+import { AttemptFailure } from './failures.ts';
+import type { SignalScope } from './signal.ts';
+import { abortable } from './signal.ts';
+import { getFile, type IdleScope, idleScope, isServerRuntime } from './storage.ts';
+import { idleFailure, lostFailure, redirectFailure, statusFailure, type TransferFacts } from './storage-failures.ts';
+import {
+  announce,
+  IDLE_TIMEOUT,
+  type StorageContext,
+  type Transfer,
+  type TransferOptions,
+  tell,
+  waitToRepeat,
+} from './transfer.ts';
+
+/** A download to be made. */
+export interface DownloadPlan {
+  readonly context: StorageContext;
+  readonly url: URL;
+  readonly options: TransferOptions;
+  /** `total` is `undefined` while the length is not known. */
+  readonly onProgress: (loaded: number, total: number | undefined) => void;
+}
+
+/**
+ * Opens a file in storage. The stream reads as fast as it is read; where it is cut, it goes on from
+ * there, if storage can tell that the file is still the same.
+ */
+export async function openDownload(plan: DownloadPlan): Promise<ReadableStream<Uint8Array>> {
+  const download = new Download(plan);
+  await download.connect();
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => download.onAbort((reason) => controller.error(reason)),
+      async pull(controller) {
+        const chunk = await download.next();
+        if (chunk) controller.enqueue(chunk);
+        else controller.close();
+      },
+      cancel: () => download.close(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+class Download {
+  readonly #plan: DownloadPlan;
+  readonly #scope: SignalScope;
+  readonly #transfer: Transfer;
+  #idle: IdleScope | undefined;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #attempts = 0;
+  /** Repeats since a byte last moved. */
+  #retries = 0;
+  #loaded = 0;
+  #total: number | undefined;
+  /** Tells whether the file is still the same; none where going on is not possible. */
+  #version: string | undefined;
+
+  constructor(plan: DownloadPlan) {
+    const { context, options } = plan;
+    this.#plan = plan;
+    this.#scope = context.core.open(options.signal, Number.POSITIVE_INFINITY, () => undefined);
+    this.#transfer = {
+      context,
+      options,
+      signal: this.#scope.signal,
+      timeLeft: () => Number.POSITIVE_INFINITY,
+      facts: () => this.#facts(),
+    };
+  }
+
+  /** Gets an answer whose body begins where the last one was cut. */
+  async connect(): Promise<void> {
+    for (;;) {
+      try {
+        this.#scope.signal.throwIfAborted();
+        await this.#request();
+        return;
+      } catch (error) {
+        await this.#waitOrThrow(error);
+      }
+    }
+  }
+
+  /** The next bytes; `undefined` at the end. */
+  async next(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      try {
+        const chunk = await this.#read();
+        if (!chunk) await this.close();
+        return chunk;
+      } catch (error) {
+        if (this.#version === undefined) await this.#fail(error);
+        await this.#waitOrThrow(error);
+        await this.connect();
+      }
+    }
+  }
+
+  /** Calls `work` as soon as the download is aborted, also between two reads. */
+  onAbort(work: (reason: unknown) => void): void {
+    const { signal } = this.#scope;
+    const abort = (): void => {
+      work(signal.reason);
+      void this.close();
+    };
+    signal.addEventListener('abort', abort, { once: true });
+  }
+
+  /** Drops the connection; nothing stays open. */
+  async close(): Promise<void> {
+    this.#scope.dispose();
+    this.#idle?.dispose();
+    await this.#reader?.cancel().catch(() => {});
+  }
+
+  async #request(): Promise<void> {
+    const { context, url } = this.#plan;
+    this.#attempts++;
+    this.#idle?.dispose();
+    this.#idle = idleScope(this.#scope.signal, this.#idleTimeout());
+    const { signal } = this.#idle;
+    const answered = announce(this.#transfer);
+    try {
+      const response = await getFile(url.href, this.#loaded, signal, context.settings);
+      answered(response.status);
+      const { status, headers } = response;
+      if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) throw redirectFailure(this.#facts());
+      if (!response.ok) {
+        const text = await abortable(response.text(), signal);
+        throw statusFailure({ status, headers, text }, this.#facts(), context.core.redactor);
+      }
+      this.#begin(response);
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  /** Takes over the body of an answer, at the right place. */
+  #begin(response: Response): void {
+    const { headers, status } = response;
+    // Only lengths and places of bytes as sent can be counted on.
+    const plain = headers.get('content-encoding') === null;
+    const tag = headers.get('etag');
+    const version = (tag?.startsWith('W/') ? null : tag) ?? headers.get('last-modified');
+    if (this.#loaded > 0) {
+      const here = headers.get('content-range')?.startsWith(`bytes ${this.#loaded}-`);
+      if (status !== 206 || version !== this.#version || !here) throw this.#changed(status);
+    } else {
+      const length = headers.get('content-length');
+      this.#total = plain && length !== null ? Number(length) : undefined;
+      this.#version = plain && isServerRuntime ? (version ?? undefined) : undefined;
+    }
+    this.#reader = response.body?.getReader();
+  }
+
+  async #read(): Promise<Uint8Array | undefined> {
+    const idle = this.#idle;
+    if (!idle || !this.#reader) return this.#end();
+    idle.touch();
+    try {
+      const { done, value } = await abortable(this.#reader.read(), idle.signal);
+      idle.rest();
+      if (done) return this.#end();
+      this.#retries = 0;
+      this.#loaded += value.length;
+      if (this.#loaded !== this.#total) this.#report(this.#loaded > (this.#total ?? 0) ? undefined : this.#total);
+      return value;
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  #end(): undefined {
+    // A `fetch` of the user's may not notice that an answer was cut.
+    if (isServerRuntime && this.#total !== undefined && this.#loaded < this.#total) {
+      throw this.#failure(new Error('the answer ended early'));
+    }
+    this.#report(this.#loaded);
+  }
+
+  #report(total: number | undefined): void {
+    tell(this.#plan.context, () => this.#plan.onProgress(this.#loaded, total));
+  }
+
+  #idleTimeout(): number {
+    return this.#plan.options.idleTimeout ?? IDLE_TIMEOUT;
+  }
+
+  #facts(): TransferFacts {
+    return { operation: 'activations.download', method: 'GET', url: this.#plan.url, attempts: this.#attempts };
+  }
+
+  /** What a failed attempt means; an abort is the caller's own reason. */
+  #failure(error: unknown): unknown {
+    this.#scope.signal.throwIfAborted();
+    if (error instanceof AttemptFailure) return error;
+    const { redactor } = this.#plan.context.core;
+    const done = ` after ${this.#loaded}${this.#total === undefined ? '' : ` of ${this.#total}`} bytes`;
+    if (this.#idle?.signal.aborted) return idleFailure(this.#idleTimeout(), this.#facts(), done);
+    return lostFailure(error, this.#facts(), redactor, done);
+  }
+
+  #changed(status: number): AttemptFailure {
+    const message = `activations.download cannot go on after ${this.#loaded} bytes: the file has changed, or storage does not resume. Download it anew.`;
+    const details = { status, operation: 'activations.download', attempts: this.#attempts, body: '' };
+    return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, new ResponseError(message, details));
+  }
+
+  async #waitOrThrow(error: unknown): Promise<void> {
+    try {
+      if (await waitToRepeat(error, this.#retries++, this.#transfer)) return;
+    } catch (reason) {
+      await this.#fail(reason);
+    }
+    await this.#fail(error);
+  }
+
+  async #fail(error: unknown): Promise<never> {
+    await this.close();
+    throw error instanceof AttemptFailure ? error.error : error;
+  }
+}

@@ -1,0 +1,174 @@
+import { type Fetch, type FetchOptions, platformFetch, type SendOptions } from './send.ts';
+import { abortable, type SignalScope, signalScope, startTimer } from './signal.ts';
+import { UploadBody, type UploadSource } from './upload-source.ts';
+
+/** A file on its way to a presigned URL. */
+export interface PutRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly source: UploadSource;
+  readonly signal: AbortSignal;
+  /** Told how many bytes have been taken so far. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+/** What storage answers to a file. */
+export interface StorageAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Storage pointed elsewhere; a file goes where it was meant to go, or nowhere. */
+export class RedirectRefusal extends Error {
+  override readonly name = 'RedirectRefusal';
+}
+
+/** The data themselves failed, not the sending. */
+export class SourceFailure extends Error {
+  override readonly name = 'SourceFailure';
+}
+
+/** Whether `fetch` streams bodies over HTTP/1.1 and shows every header of an answer: not so in browsers. */
+export const isServerRuntime: boolean = globalThis.process?.versions?.node !== undefined || 'Deno' in globalThis;
+
+/** Storage gets no cookie either. */
+const PLAIN = { credentials: 'omit' } as const satisfies FetchOptions;
+
+/**
+ * Sends a file to storage, without bearer token and without any header of the client: this file is
+ * the only one besides `send.ts` that sends.
+ *
+ * @throws {SourceFailure} when the data could not be read; {@link RedirectRefusal}; what `fetch` throws.
+ */
+export function putFile(request: PutRequest, { fetch, fetchOptions }: SendOptions): Promise<StorageAnswer> {
+  const own = fetch !== platformFetch;
+  if (!own && !isServerRuntime && typeof XMLHttpRequest === 'function') return putByXhr(request);
+  return putByFetch(request, (url, init) => fetch(url, { ...fetchOptions, ...PLAIN, ...init }));
+}
+
+type PlainFetch = (url: string, init: RequestInit & { readonly duplex?: 'half' }) => Promise<Response>;
+
+async function putByFetch(
+  { url, headers, source, signal, onBytes }: PutRequest,
+  fetch: PlainFetch,
+): Promise<StorageAnswer> {
+  // An empty body is none: `fetch` announces its length of 0 by itself.
+  const streamed = isServerRuntime && source.size > 0 ? new UploadBody(source.open(), source.size, onBytes) : undefined;
+  try {
+    const body = streamed
+      ? {
+          body: streamed.stream,
+          duplex: 'half' as const,
+          headers: { ...headers, 'content-length': String(source.size) },
+        }
+      : { body: source.size > 0 ? await source.blob().catch(sourceFailed) : null, headers };
+    // `redirect: 'error'` and no window keep undici from copying the whole body in memory.
+    const sent = fetch(url, { method: 'PUT', ...body, redirect: 'error', window: null, signal });
+    const response = await abortable(sent, signal);
+    return { status: response.status, headers: response.headers, text: await abortable(response.text(), signal) };
+  } catch (error) {
+    if (streamed?.failure !== undefined) return sourceFailed(streamed.failure);
+    throw isRedirect(error) ? new RedirectRefusal() : error;
+  } finally {
+    await streamed?.close();
+  }
+}
+
+function sourceFailed(cause: unknown): never {
+  throw new SourceFailure('The data could not be read.', { cause });
+}
+
+/** Runtimes tell a refused redirect by their own words only. */
+function isRedirect(error: unknown): boolean {
+  return error instanceof Error && (/redirect/i.test(error.message) || isRedirect(error.cause));
+}
+
+/** By XMLHttpRequest, which alone tells browsers how far an upload is. It cannot be kept from following a redirect. */
+async function putByXhr({ url, headers, source, signal, onBytes }: PutRequest): Promise<StorageAnswer> {
+  const data = await abortable(source.blob().catch(sourceFailed), signal);
+  signal.throwIfAborted();
+  const xhr = new XMLHttpRequest();
+  const abort = (): void => xhr.abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      xhr.open('PUT', url);
+      for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+      xhr.upload.onprogress = ({ loaded }) => onBytes(loaded);
+      xhr.onload = () => resolve();
+      xhr.onabort = () => reject(signal.reason);
+      xhr.onerror = () =>
+        reject(new TypeError('The connection failed, or storage allows no uploads from this origin (CORS).'));
+      // A Blob's own type would be sent as a header that no signature expects.
+      xhr.send(data.slice());
+    });
+  } catch (error) {
+    if (!signal.aborted) await data.slice(0, 1).arrayBuffer().catch(sourceFailed);
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+  if (xhr.responseURL !== '' && xhr.responseURL !== new URL(url).href) throw new RedirectRefusal();
+  return { status: xhr.status, headers: receivedHeaders(xhr), text: xhr.responseText };
+}
+
+function receivedHeaders(xhr: XMLHttpRequest): Headers {
+  const lines = xhr.getAllResponseHeaders().trim().split(/\r?\n/).filter(Boolean);
+  return new Headers(
+    lines.map((line): [string, string] => {
+      const at = line.indexOf(':');
+      return [line.slice(0, at), line.slice(at + 1).trim()];
+    }),
+  );
+}
+
+/** Asks storage for a file, from byte `from` on, without bearer token; the body is still to be read. */
+export async function getFile(
+  url: string,
+  from: number,
+  signal: AbortSignal,
+  { fetch, fetchOptions }: { readonly fetch: Fetch; readonly fetchOptions: FetchOptions },
+): Promise<Response> {
+  const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {};
+  return abortable(fetch(url, { ...fetchOptions, ...PLAIN, headers, redirect: 'manual', signal }), signal);
+}
+
+/** A signal that aborts when nothing has moved for a time. */
+export interface IdleScope extends SignalScope {
+  /** Something has moved; from now on the next is awaited. */
+  touch(): void;
+  /** Nothing is awaited for now. */
+  rest(): void;
+}
+
+/** A scope that follows `parent` and aborts by itself after `ms` without a `touch`. */
+export function idleScope(parent: AbortSignal, ms: number): IdleScope {
+  const scope = signalScope(parent, Number.POSITIVE_INFINITY, () => undefined);
+  let moved = performance.now();
+  let stop: (() => void) | undefined;
+  const watch = (): void => {
+    const left = moved + ms - performance.now();
+    // Touches come by the thousand: they note the time, and the one timer looks at it.
+    if (left > 0) stop = startTimer(left, watch);
+    else scope.abort(new Error('idle'));
+  };
+  const rest = (): void => {
+    stop?.();
+    stop = undefined;
+  };
+  const touch = (): void => {
+    moved = performance.now();
+    if (!stop) watch();
+  };
+  touch();
+  return {
+    ...scope,
+    touch,
+    rest,
+    dispose() {
+      rest();
+      scope.dispose();
+    },
+  };
+}
