@@ -133,6 +133,7 @@ class Download {
         throw statusFailure({ status, headers, text }, this.#facts(), context.core.redactor);
       }
       this.#begin(response);
+      this.#idle.rest();
     } catch (error) {
       throw this.#failure(error);
     }

@@ -82,13 +82,21 @@ function streamSource(data: ReadableStream<Uint8Array>, size: number): UploadSou
     },
     open,
     blob() {
-      collected ??= new Response(new UploadBody(open(), size).stream).blob();
+      collected ??= collect(new UploadBody(open(), size));
       return collected;
     },
     async close() {
       await (reader ?? data).cancel().catch(() => {});
     },
   };
+}
+
+async function collect(body: UploadBody): Promise<Blob> {
+  try {
+    return await new Response(body.stream).blob();
+  } catch (error) {
+    throw body.failure ?? error;
+  }
 }
 
 /** Bytes handed over at a time: small, so that a slow line still shows that it moves. */

@@ -13,7 +13,11 @@ export interface Step {
   readonly delay?: number;
   /** 401 unless this bearer token came. */
   readonly bearer?: string;
-  /** `cut`: the connection ends after the request was read; `cut-body`, `stall-body`: in mid-body; `stall`: silence. */
+  /** A body of so many bytes, {@link patternByte} each, with its length and, asked for a range, from there. */
+  readonly bytes?: number;
+  /** When half of the request's body has arrived, the connection ends, or nobody reads on for a while. */
+  readonly upload?: 'cut' | 'stall';
+  /** `cut`: the connection ends after the request was read; `cut-body`, `stall-body`: in mid-body (half of `bytes`); `stall`: silence. */
   readonly fault?: 'cut' | 'cut-body' | 'stall' | 'stall-body';
 }
 
@@ -30,3 +34,10 @@ export interface Seen {
   /** Milliseconds on the server's monotonic clock. */
   readonly at: number;
 }
+
+/** The byte at a place of a body of `bytes`: no two kibibytes are alike. */
+export const patternByte = (at: number): number => (at * 31 + (at >> 10)) & 0xff;
+
+/** The first so many bytes of the pattern. */
+export const pattern = (size: number): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from({ length: size }, (_, at) => patternByte(at));

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Script, Seen, Step } from './script.ts';
+import { pattern, type Script, type Seen, type Step } from './script.ts';
 
 /** A real HTTP server on loopback that answers by a script. */
 export interface ScriptedServer {
@@ -11,7 +11,7 @@ export interface ScriptedServer {
 
 const CORS = {
   'access-control-allow-origin': '*',
-  'access-control-allow-headers': 'authorization, accept, content-type, idempotency-key, x-extra',
+  'access-control-allow-headers': 'authorization, accept, content-type, idempotency-key, range, x-extra',
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
   'access-control-expose-headers': '*',
 };
@@ -25,13 +25,52 @@ const envelope = (step: Step, status: number): string =>
     ...(step.errors !== undefined && { errors: step.errors }),
   });
 
-async function read(request: IncomingMessage): Promise<Buffer> {
+/** How long nobody reads on. Milliseconds. */
+const STALL = 600;
+
+/** The whole body; of one that is cut, what had come by then. */
+function read(request: IncomingMessage, upload: Step['upload']): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
+  let left = upload ? Number(request.headers['content-length']) / 2 : Number.POSITIVE_INFINITY;
+  return new Promise((resolve) => {
+    request.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      left -= chunk.length;
+      if (left > 0) return;
+      left = Number.POSITIVE_INFINITY;
+      if (upload === 'cut') request.socket.destroy();
+      request.pause();
+      // A socket that nobody reads from does not notice its end, either.
+      setTimeout(() => request.resume(), STALL);
+    });
+    request.once('close', () => resolve(Buffer.concat(chunks)));
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', () => {});
+  });
+}
+
+/** A large body is told by its length: tests in browsers ask for all of this as JSON. */
+const bodyText = (body: Buffer): string => (body.length > 2 ** 20 ? `${body.length} bytes` : body.toString('latin1'));
+
+/** A file of the pattern, whole or from where it is asked for; cut or stalled at half of what is left. */
+function sendBytes(step: Step, seen: Seen, response: ServerResponse, size: number): void {
+  const from = Number(/^bytes=(\d+)-$/.exec(seen.headers.range ?? '')?.[1] ?? 0);
+  const body = pattern(size).subarray(from);
+  response.writeHead(step.status ?? (from > 0 ? 206 : 200), {
+    'content-length': body.length,
+    ...(from > 0 && { 'content-range': `bytes ${from}-${size - 1}/${size}` }),
+    ...CORS,
+    ...step.headers,
+  });
+  if (!step.fault) response.end(body);
+  else response.write(body.subarray(0, body.length / 2), () => step.fault === 'cut-body' && response.destroy());
 }
 
 function answer(step: Step, seen: Seen, response: ServerResponse): void {
+  if (step.bytes !== undefined && !step.fault?.match(/^(?:cut|stall)$/)) {
+    sendBytes(step, seen, response, step.bytes);
+    return;
+  }
   if (step.fault === 'stall') return;
   if (step.fault === 'cut') {
     response.destroy();
@@ -67,23 +106,23 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
       response.writeHead(204, { ...CORS, connection: 'close' }).end();
       return;
     }
-    const body = await read(request);
     const url = request.url ?? '';
-    const entry: Seen = {
-      method: request.method ?? '',
-      url,
-      headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
-      body: body.toString('latin1'),
-      at: performance.now(),
-    };
-    seen.push(entry);
     const path = url.split('?')[0] ?? '';
-    const route = `${entry.method} ${path}` in routes ? `${entry.method} ${path}` : '*';
+    const named = `${request.method} ${path}`;
+    const route = named in routes ? named : '*';
     const steps = routes[route] ?? [{ status: 404 }];
     const at = used.get(route) ?? 0;
     used.set(route, at + 1);
     const step = steps[Math.min(at, steps.length - 1)] ?? {};
-    setTimeout(() => answer(step, entry, response), step.delay ?? 0);
+    const entry: Seen = {
+      method: request.method ?? '',
+      url,
+      headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+      body: bodyText(await read(request, step.upload)),
+      at: performance.now(),
+    };
+    seen.push(entry);
+    if (!request.socket.destroyed) setTimeout(() => answer(step, entry, response), step.delay ?? 0);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

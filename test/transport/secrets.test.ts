@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Logger } from '../../src/index.ts';
+import { everything } from '../support/everything.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 
 const TOKEN = 'canary|token-8f3a9c';
 const PASSWORD = 'canary "pass" wörd-77';
 const ISSUED = 'canary|issued-55d1';
 const secrets = [TOKEN, PASSWORD, ISSUED, encodeURIComponent(PASSWORD), 'canary', 'presigned-canary'];
-
-/** Everything that can be seen of a value: messages, stacks, causes, own properties, JSON. */
-function everything(value: unknown, depth = 0): string {
-  if (depth > 8 || value === null || typeof value !== 'object') return String(value);
-  const own = Reflect.ownKeys(value).map((key) => {
-    const shown = Reflect.get(value, key);
-    return `${String(key)}: ${typeof shown === 'function' ? '' : everything(shown, depth + 1)}`;
-  });
-  const more = value instanceof Headers ? JSON.stringify([...value]) : '';
-  return `${String(value)} ${JSON.stringify(value)} ${more} ${own.join('\n')}`;
-}
 
 function recorder(): { logger: Logger; lines: string[] } {
   const lines: string[] = [];

@@ -1,0 +1,178 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { AudienceClient, DownloadProgress } from '../../src/index.ts';
+import { downloadTo } from '../../src/node/index.ts';
+import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
+import { type FileServer, serve } from '../support/file-server.ts';
+import { pattern } from '../support/script.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireActivation } from '../support/storage.ts';
+
+const SIZE = 2_000_000;
+const body = pattern(SIZE);
+
+interface Results {
+  readonly client: AudienceClient;
+  readonly storage: FileServer;
+  readonly apiUrl: string;
+  readonly directory: string;
+}
+
+/** A client whose activation 7 has results of the given names. */
+async function startResults(
+  answer: (response: ServerResponse) => void,
+  names: readonly string[] = ['devices'],
+): Promise<Results> {
+  const storage = await serve((_, response) => answer(response));
+  const activation = wireActivation('');
+  const datastreams = names.map((name) => ({
+    name,
+    status: 'Delivered',
+    results: { uri: `${storage.url}/r/x.csv.gz?s=1` },
+  }));
+  const api = await startServer([{ data: [{ ...activation, datastreams }] }]);
+  return { client: clientOf(api), storage, apiUrl: api.url, directory: await temporaryDirectory() };
+}
+
+const whole = (response: ServerResponse): void => void response.writeHead(200, { 'content-length': SIZE }).end(body);
+const half = (response: ServerResponse): void =>
+  void response.writeHead(200, { 'content-length': SIZE }).write(body.subarray(0, SIZE / 2));
+
+describe('results downloaded to a directory', () => {
+  it('are whole files, in a directory that is made', async () => {
+    const { client, directory } = await startResults(whole);
+    const target = join(directory, 'new', 'results');
+    const seen: DownloadProgress[] = [];
+    const files = await downloadTo(client, 7, target, { onProgress: (progress) => seen.push(progress) });
+    expect(files).toEqual([{ name: 'devices', path: join(target, 'devices.csv.gz'), size: SIZE }]);
+    expect(new Uint8Array(await readFile(files[0]?.path ?? ''))).toEqual(body);
+    expect(await readdir(target)).toEqual(['devices.csv.gz']);
+    expect(seen.at(-1)).toEqual({ name: 'devices', loaded: SIZE, total: SIZE });
+    expect(await openFilesBelow(directory)).toEqual([]);
+  });
+
+  it('replace those of an earlier download', async () => {
+    const { client, directory } = await startResults(whole);
+    await writeFile(join(directory, 'devices.csv.gz'), 'old');
+    await downloadTo(client, 7, directory);
+    expect(await readdir(directory)).toEqual(['devices.csv.gz']);
+    expect(await readFile(join(directory, 'devices.csv.gz'))).toHaveLength(SIZE);
+  });
+
+  it('without content or a length are files, too', async () => {
+    const { client, directory } = await startResults((response) => void response.writeHead(200).end());
+    const seen: DownloadProgress[] = [];
+    const [file] = await downloadTo(client, 7, directory, { onProgress: (progress) => seen.push(progress) });
+    expect(file).toMatchObject({ size: 0 });
+    expect(seen).toEqual([{ name: 'devices', loaded: 0, total: 0 }]);
+  });
+
+  it('never leave the directory, whatever they are called', async () => {
+    const names = [
+      '../../etc/passwd',
+      'a/b',
+      '..',
+      '',
+      'CON',
+      'devices',
+      'DEVICES',
+      'x'.repeat(300),
+      'Geräte 1',
+      'a\0b',
+      'devices.csv.gz',
+    ];
+    const { client, directory } = await startResults(whole, names);
+    const files = await downloadTo(client, 7, join(directory, 'in'));
+    expect(files.map(({ name }) => name)).toEqual(names);
+    expect(await readdir(directory)).toEqual(['in']);
+    const found = await readdir(join(directory, 'in'));
+    expect(found).toHaveLength(names.length);
+    expect(new Set(found.map((name) => name.toLowerCase())).size).toBe(names.length);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        '_con.csv.gz'.replace('con', 'CON'),
+        'devices.csv.gz',
+        'Geräte 1.csv.gz',
+        'results.csv.gz',
+      ]),
+    );
+  });
+
+  it.each([
+    [
+      'cut at half',
+      (response: ServerResponse) => {
+        half(response);
+        setTimeout(() => response.destroy(), 20);
+      },
+      { name: 'ConnectionError' },
+    ],
+    ['stalled at half', half, { name: 'TimeoutError', code: 'idle-timeout' }],
+    ['refused', (response: ServerResponse) => void response.writeHead(403).end(), { name: 'PermissionError' }],
+  ])('that are %s leave no file and nothing open', async (_, answer, told) => {
+    const { client, directory, storage } = await startResults(answer);
+    expect(await failureOf(downloadTo(client, 7, directory, { idleTimeout: 200 }))).toMatchObject(told);
+    expect(await readdir(directory)).toEqual([]);
+    expect(await openFilesBelow(directory)).toEqual([]);
+    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+  });
+
+  it.each([0, 5, 50])('that are aborted after %i ms leave no file and nothing open', async (after) => {
+    const { client, directory, storage } = await startResults(half);
+    const error = await failureOf(downloadTo(client, 7, directory, { signal: AbortSignal.timeout(after) }));
+    expect(error).toMatchObject({ name: 'TimeoutError' });
+    expect(await readdir(directory)).toEqual([]);
+    expect(await openFilesBelow(directory)).toEqual([]);
+    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+  });
+
+  it('on a disk that fills up are an error that says so', async () => {
+    const { client, directory, storage } = await startResults(whole);
+    const probe = await open(join(directory, 'probe'), 'w');
+    const handles: { writev(chunks: readonly Uint8Array[]): Promise<unknown> } = Object.getPrototypeOf(probe);
+    await probe.close();
+    // As the kernel does it: what fits is taken, then nothing more.
+    const real = handles.writev;
+    let room = 700_000;
+    const writev = vi.spyOn(handles, 'writev').mockImplementation(function (this: unknown, chunks) {
+      const fits = chunks.reduce((sum, { length }) => sum + length, 0) <= room;
+      if (!fits)
+        return Promise.reject(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
+      room -= chunks.reduce((sum, { length }) => sum + length, 0);
+      return real.call(this, chunks);
+    });
+    onTestFinished(() => writev.mockRestore());
+    const error = await failureOf(downloadTo(client, 7, directory));
+    expect(error).toMatchObject({ name: 'FileError', code: 'disk-full', path: join(directory, 'devices.csv.gz') });
+    expect(await readdir(directory)).toEqual(['probe']);
+    expect(await openFilesBelow(directory)).toEqual([]);
+    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+  });
+
+  it('where nothing can be written are an error that says why', async () => {
+    const { client, directory, storage } = await startResults(whole);
+    await writeFile(join(directory, 'a-file'), '');
+    const inFile = await failureOf(downloadTo(client, 7, join(directory, 'a-file')));
+    expect(inFile).toMatchObject({ name: 'FileError', code: 'file-unwritable' });
+    await mkdir(join(directory, 'devices.csv.gz'));
+    const overDirectory = await failureOf(downloadTo(client, 7, directory));
+    expect(overDirectory).toMatchObject({ name: 'FileError', code: 'file-unwritable' });
+    expect((await readdir(directory)).sort()).toEqual(['a-file', 'devices.csv.gz']);
+    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+  });
+
+  it('by a process that is killed bear no final name', async () => {
+    const { apiUrl, directory, storage } = await startResults(half);
+    const child = fork(new URL('../support/download-process.ts', import.meta.url), [apiUrl, directory]);
+    const exited = once(child, 'exit');
+    await vi.waitFor(() => expect(storage.busy()).toBe(1), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await readdir(directory)).toHaveLength(1), { timeout: 10_000 });
+    child.kill('SIGKILL');
+    await exited;
+    expect(await readdir(directory)).toEqual([expect.stringMatching(/^\..*\.part$/)]);
+  });
+});

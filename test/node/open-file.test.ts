@@ -1,0 +1,118 @@
+import { appendFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { openFile } from '../../src/node/index.ts';
+import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
+import { serve } from '../support/file-server.ts';
+import { pattern } from '../support/script.ts';
+import { failureOf } from '../support/server.ts';
+import { startStorage } from '../support/storage.ts';
+
+const SIZE = 1_300_000;
+
+async function someFile(size = SIZE): Promise<{ directory: string; path: string }> {
+  const directory = await temporaryDirectory();
+  const path = join(directory, 'customers.csv');
+  await writeFile(path, pattern(size));
+  return { directory, path };
+}
+
+describe('a file opened by its path', () => {
+  it('is a Blob like any other', async () => {
+    const { path } = await someFile();
+    const file = await openFile(path);
+    expect(file).toBeInstanceOf(Blob);
+    expect(file.size).toBe(SIZE);
+    expect(new Uint8Array(await file.slice(10, 20).arrayBuffer())).toEqual(pattern(20).slice(10));
+    const form = new FormData();
+    form.append('file', file, 'a.csv');
+    expect((await new Response(form).arrayBuffer()).byteLength).toBeGreaterThan(SIZE);
+  });
+
+  it('is uploaded whole, also again after a cut, and closed', async () => {
+    const { path, directory } = await someFile();
+    const { client, storage } = await startStorage([{ upload: 'cut' }, {}]);
+    const file = await openFile(path);
+    await client.uploads.upload({ kind: 'cohort', data: file });
+    const [, second] = await storage.seen();
+    expect(second?.headers['content-length']).toBe(String(SIZE));
+    expect(second?.body).toBe(`${SIZE} bytes`);
+    expect(await openFilesBelow(directory)).toEqual([]);
+  });
+
+  it('of no bytes is uploaded', async () => {
+    const { path } = await someFile(0);
+    const { client, storage } = await startStorage([{}]);
+    await client.uploads.upload({ kind: 'cohort', data: await openFile(path) });
+    expect((await storage.seen())[0]?.headers['content-length']).toBe('0');
+  });
+
+  it.each([
+    ['grows', (path: string) => appendFile(path, 'more')],
+    ['shrinks', (path: string) => truncate(path, SIZE - 1)],
+    ['is written anew', (path: string) => writeFile(path, pattern(SIZE).reverse())],
+    [
+      'is replaced',
+      async (path: string) => {
+        await writeFile(`${path}.new`, pattern(SIZE));
+        await rename(`${path}.new`, path);
+      },
+    ],
+  ])('that %s before it is sent ends the upload; the slot lives', async (_, change) => {
+    const { path, directory } = await someFile();
+    const { client, reservation } = await startStorage([{}]);
+    const file = await openFile(path);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await change(path);
+    const error = await failureOf(client.uploads.send(reservation, file));
+    expect(error).toMatchObject({ name: 'FileError', code: 'file-changed', path, slot: 'usable' });
+    expect(await openFilesBelow(directory)).toEqual([]);
+  });
+
+  it('that changes while it is sent ends the upload', async () => {
+    const { path, directory } = await someFile(8_000_000);
+    const { client, reservation } = await startStorage([{ upload: 'stall' }]);
+    const file = await openFile(path);
+    let changed = false;
+    const onProgress = (): void => {
+      if (changed) return;
+      changed = true;
+      void appendFile(path, 'more');
+    };
+    const error = await failureOf(client.uploads.send(reservation, file, { onProgress }));
+    expect(error).toMatchObject({ code: 'file-changed', slot: 'usable' });
+    expect(await openFilesBelow(directory)).toEqual([]);
+  });
+
+  it('that is removed before it is sent ends the upload', async () => {
+    const { path } = await someFile();
+    const { client, reservation } = await startStorage([{}]);
+    const file = await openFile(path);
+    await rm(path);
+    expect(await failureOf(client.uploads.send(reservation, file))).toMatchObject({
+      code: 'file-unreadable',
+      path,
+      slot: 'usable',
+    });
+  });
+
+  it.each([0, 1, 10, 100])('whose upload is aborted after %i ms leaves nothing open', async (after) => {
+    const { path, directory } = await someFile(30_000_000);
+    const storage = await serve((request) => void request.pause());
+    const { client, reservation } = await startStorage([{}]);
+    const file = await openFile(path);
+    const slot = { ...reservation, url: `${storage.url}/slot` };
+    const sending = failureOf(client.uploads.send(slot, file, { signal: AbortSignal.timeout(after) }));
+    expect(await sending).toMatchObject({ name: 'TimeoutError' });
+    await vi.waitFor(async () => expect(await openFilesBelow(directory)).toEqual([]));
+  });
+
+  it('that is not there, or no file, is an error at once', async () => {
+    const directory = await temporaryDirectory();
+    expect(await failureOf(openFile(join(directory, 'missing')))).toMatchObject({
+      name: 'FileError',
+      code: 'file-unreadable',
+    });
+    expect(await failureOf(openFile(directory))).toMatchObject({ code: 'file-unreadable', path: directory });
+  });
+});

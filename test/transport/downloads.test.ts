@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import type { AudienceClient, Download, DownloadProgress } from '../../src/index.ts';
+import { everything } from '../support/everything.ts';
+import { pattern, type Step } from '../support/script.ts';
+import { clientOf, failureOf, startServer, type TestServer } from '../support/server.ts';
+import { bytesOf, inBrowser, SIGNATURE, wireActivation } from '../support/storage.ts';
+
+const SIZE = 3_000_000;
+const FILE: Step = { bytes: SIZE, headers: { etag: '"v1"' } };
+
+/** A client whose activation 7 has its results in storage that answers by a script. */
+async function startResults(
+  steps: readonly Step[],
+  status?: { id: number; name: string },
+): Promise<{ client: AudienceClient; storage: TestServer; api: TestServer }> {
+  const storage = await startServer(steps);
+  const uri = `${storage.url}/results/7/devices.csv?X-Signature=${SIGNATURE}`;
+  const api = await startServer([{ data: [wireActivation(uri, status)] }]);
+  return { storage, api, client: clientOf(api, { token: 'canary-token' }) };
+}
+
+async function firstOf(downloads: AsyncIterable<Download>): Promise<Download> {
+  for await (const download of downloads) return download;
+  throw new Error('There is none.');
+}
+
+describe('results of an activation', () => {
+  it('are names and URIs; one that is known to be complete costs no request', async () => {
+    const { client, api } = await startResults([FILE]);
+    const results = await client.activations.results(7);
+    expect(results).toEqual([{ name: 'devices', uri: expect.stringContaining('/results/7/devices.csv') }]);
+    const activation = await client.activations.get(7);
+    expect(await client.activations.results(activation)).toEqual(results);
+    expect(await api.seen()).toHaveLength(2);
+  });
+
+  it('are read anew where the activation given was not complete yet', async () => {
+    const { client } = await startResults([FILE]);
+    const before = { ...(await client.activations.get(7)), status: { id: 105, name: 'DataStreaming' } };
+    expect(await client.activations.results(before)).toHaveLength(1);
+  });
+
+  it.each([
+    [105, 'DataStreaming', 'ResultsNotReadyError', 'results-not-ready'],
+    [107, 'Additional Info', 'JobNeedsInfoError', 'job-needs-info'],
+    [401, 'Failed', 'JobFailedError', 'job-failed'],
+  ])('at %i %s are a clear error', async (id, name, error, code) => {
+    const { client, storage } = await startResults([FILE], { id, name });
+    const told = { name: error, code, kind: 'activation', id: 7, resource: { status: { id } } };
+    expect(await failureOf(client.activations.results(7))).toMatchObject(told);
+    expect(await failureOf(firstOf(client.activations.download(7)))).toMatchObject(told);
+    expect(await storage.seen()).toEqual([]);
+  });
+});
+
+describe('a download', () => {
+  it('reads the file, and takes no token there', async () => {
+    const { client, storage } = await startResults([FILE]);
+    const seen: DownloadProgress[] = [];
+    const download = await firstOf(client.activations.download(7, { onProgress: (progress) => seen.push(progress) }));
+    expect(download).toMatchObject({ name: 'devices', fileName: 'devices.csv' });
+    expect(await bytesOf(await download.open())).toEqual(pattern(SIZE));
+    const [get] = await storage.seen();
+    for (const name of ['authorization', 'cookie', 'idempotency-key', 'range'])
+      expect(get?.headers).not.toHaveProperty(name);
+    const loaded = seen.map((progress) => progress.loaded);
+    expect(loaded).toEqual([...loaded].sort((a, b) => a - b));
+    expect(seen.at(-1)).toEqual({ name: 'devices', loaded: SIZE, total: SIZE });
+  });
+
+  it('can be opened again', async () => {
+    const { client, storage } = await startResults([FILE]);
+    const { open } = await firstOf(client.activations.download(7));
+    await (await open()).cancel();
+    expect(await bytesOf(await open())).toHaveLength(SIZE);
+    expect(await storage.seen()).toHaveLength(2);
+  });
+
+  it('goes on where it was cut or stalled, as long as the file is the same', async () => {
+    const { client, storage } = await startResults([
+      { ...FILE, fault: 'cut-body' },
+      { ...FILE, fault: 'stall-body' },
+      { status: 503 },
+      FILE,
+    ]);
+    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 200 }));
+    const stream = await open();
+    if (inBrowser) {
+      // Browsers do not show whether what comes is the same file, in the same encoding.
+      expect(await failureOf(bytesOf(stream))).toMatchObject({ name: 'ConnectionError' });
+      return;
+    }
+    expect(await bytesOf(stream)).toEqual(pattern(SIZE));
+    expect((await storage.seen()).map(({ headers }) => headers.range)).toEqual([
+      undefined,
+      ...[SIZE / 2, SIZE * 0.75, SIZE * 0.75].map((from) => `bytes=${from}-`),
+    ]);
+  });
+
+  it('is repeated where it cannot be opened', async () => {
+    const { client, storage } = await startResults([{ fault: 'cut' }, { status: 503 }, FILE]);
+    const { open } = await firstOf(client.activations.download(7));
+    expect(await bytesOf(await open())).toHaveLength(SIZE);
+    expect((await storage.seen()).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each([
+    ['without a version', [{ bytes: SIZE, fault: 'cut-body' }], { name: 'ConnectionError' }],
+    [
+      'that has changed',
+      [
+        { ...FILE, fault: 'cut-body' },
+        { ...FILE, headers: { etag: '"v2"' } },
+      ],
+      inBrowser ? { name: 'ConnectionError' } : { name: 'ResponseError' },
+    ],
+    ['that stalls', [{ bytes: SIZE, fault: 'stall-body' }], { name: 'TimeoutError', code: 'idle-timeout' }],
+  ] satisfies [string, Step[], object][])(
+    'of a file %s, cut at half, is an error and no half file',
+    async (_, steps, told) => {
+      const { client } = await startResults(steps);
+      const { open } = await firstOf(client.activations.download(7, { idleTimeout: 200 }));
+      const error = await failureOf((await open()).pipeTo(new WritableStream()));
+      expect(error).toMatchObject({ ...told, operation: 'activations.download' });
+      expect(everything(error)).not.toContain(SIGNATURE);
+    },
+  );
+
+  it.each([
+    [
+      { status: 403, text: `<Error><Message>Request has expired</Message><Q>${SIGNATURE}</Q></Error>` },
+      { name: 'PermissionError', message: expect.stringContaining('Request has expired') },
+    ],
+    [{ status: 404 }, { name: 'NotFoundError' }],
+    [{ status: 500 }, { name: 'ServerError', attempts: 5 }],
+    [{ fault: 'stall' } as const, { name: 'TimeoutError', code: 'idle-timeout' }],
+  ])('that storage refuses by %j says so, without the query', async (step, told) => {
+    const { client } = await startResults([step]);
+    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 100 }));
+    const error = await failureOf(open());
+    expect(error).toMatchObject(told);
+    expect(everything(error)).not.toContain(SIGNATURE);
+  });
+
+  it('that is redirected goes nowhere', async () => {
+    const elsewhere = await startServer([{}]);
+    const { client } = await startResults([{ status: 302, headers: { location: elsewhere.url } }]);
+    const { open } = await firstOf(client.activations.download(7));
+    expect(await failureOf(open())).toMatchObject({ code: 'redirect-refused' });
+    expect(await elsewhere.seen()).toEqual([]);
+  });
+
+  it('rejects with the reason of an abort, also between two reads', async () => {
+    const { client } = await startResults([FILE]);
+    const { open } = await firstOf(client.activations.download(7));
+    expect(await failureOf(open(AbortSignal.abort('early')))).toBe('early');
+    const controller = new AbortController();
+    const reader = (await open(controller.signal)).getReader();
+    await reader.read();
+    controller.abort('enough');
+    expect(await failureOf(reader.closed)).toBe('enough');
+  });
+
+  it('is ended by closing the client', async () => {
+    const { client } = await startResults([{ ...FILE, fault: 'stall-body' }]);
+    const { open } = await firstOf(client.activations.download(7));
+    const reading = failureOf(bytesOf(await open()));
+    setTimeout(() => void client.close(), 100);
+    expect(await reading).toMatchObject({ code: 'client-closed' });
+  });
+
+  it('that nobody reads does not time out', async () => {
+    const { client } = await startResults([FILE]);
+    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 300 }));
+    const reader = (await open()).getReader();
+    await reader.read();
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await expect(reader.read()).resolves.toMatchObject({ done: false });
+    await reader.cancel();
+  });
+
+  it.each(['s3://bucket/key?secret=1', 'file:///etc/passwd', 'no uri', ''])(
+    'of %j, which is no http link, is refused',
+    async (uri) => {
+      const api = await startServer([{ data: wireActivation(uri) }]);
+      const { open } = await firstOf(clientOf(api).activations.download(7));
+      const error = await failureOf(open());
+      expect(error).toMatchObject({ name: 'ResponseError', code: 'response-invalid' });
+      expect(String(error)).toContain('http(s)');
+      expect(String(error)).not.toContain('secret');
+    },
+  );
+});

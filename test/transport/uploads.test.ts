@@ -1,0 +1,340 @@
+import { describe, expect, it, vi } from 'vitest';
+import { AudienceError, CLAIM_WINDOW, UPLOAD_SIZES, type UploadProgress } from '../../src/index.ts';
+import { everything } from '../support/everything.ts';
+import { pattern } from '../support/script.ts';
+import { failureOf, startServer } from '../support/server.ts';
+import { inBrowser, SIGNATURE, startStorage } from '../support/storage.ts';
+
+const SIZE = 300_000;
+const data = pattern(SIZE);
+const latin1 = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+
+/** A stream of uneven chunks that notes whether it was given up. */
+function streamOf(bytes: Uint8Array, sizes: readonly number[] = [1, 70_000, 130_000]) {
+  const state = { cancelled: false };
+  let at = 0;
+  let turn = 0;
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      const chunk = bytes.subarray(at, at + (sizes[turn++ % sizes.length] ?? 1));
+      at += chunk.length;
+      controller.enqueue(chunk);
+    },
+    cancel() {
+      state.cancelled = true;
+    },
+  });
+  return { stream, state };
+}
+
+describe('an upload', () => {
+  it.each([
+    ['a Blob', () => ({ data: new Blob([data], { type: 'text/csv' }) })],
+    ['a File', () => ({ data: new File([data], 'a.csv', { type: 'text/csv' }) })],
+    ['a Uint8Array', () => ({ data })],
+    ['a stream', () => ({ data: streamOf(data).stream, size: SIZE })],
+  ])('sends %s whole, with its length, and nothing of the client', async (_, input) => {
+    const { client, storage, api } = await startStorage([{}]);
+    const upload = await client.uploads.upload({ kind: 'cohort', ...input() });
+    expect(upload.reference).toBe('upl_1');
+    expect(upload.claimBefore.getTime() - Date.now()).toBeLessThanOrEqual(CLAIM_WINDOW);
+    const [put] = await storage.seen();
+    expect(put?.method).toBe('PUT');
+    expect(put?.url).toContain(SIGNATURE);
+    expect(put?.body === latin1(data)).toBe(true);
+    expect(put?.headers['content-length']).toBe(String(SIZE));
+    expect(put?.headers['transfer-encoding']).toBeUndefined();
+    for (const name of ['authorization', 'idempotency-key', 'content-type', 'cookie'])
+      expect(put?.headers).not.toHaveProperty(name);
+    expect(put?.headers['user-agent']).not.toContain('audience-activation');
+    const [reserve] = await api.seen();
+    expect(JSON.parse(reserve?.body ?? '')).toEqual({ kind: 'cohort', size: SIZE });
+  });
+
+  it('sends nothing at all as nothing at all', async () => {
+    const { client, storage } = await startStorage([{}]);
+    const seen: UploadProgress[] = [];
+    await client.uploads.upload({ kind: 'cohort', data: new Blob([]), onProgress: (progress) => seen.push(progress) });
+    const [put] = await storage.seen();
+    expect(put?.headers['content-length']).toBe('0');
+    expect(seen).toEqual([{ loaded: 0, total: 0 }]);
+  });
+
+  it('sends the headers that its URL was signed for', async () => {
+    const { client, reservation, storage } = await startStorage([{}]);
+    await client.uploads.send(reservation, data, { headers: { 'Content-Type': 'text/csv' } });
+    expect((await storage.seen())[0]?.headers['content-type']).toBe('text/csv');
+  });
+
+  it('reports progress that never goes back and ends at the total, once storage has the file', async () => {
+    const { client, storage } = await startStorage([{ status: 503 }, { upload: 'cut' }, { upload: 'stall' }]);
+    const part = pattern(2 ** 20);
+    const file = new Blob(Array.from({ length: 24 }, () => part));
+    const { size } = file;
+    const seen: UploadProgress[] = [];
+    let stored = false;
+    const onProgress = (progress: UploadProgress): void => {
+      seen.push(progress);
+      if (progress.loaded === size) expect(stored).toBe(false);
+    };
+    await client.uploads.upload({ kind: 'cohort', data: file, onProgress });
+    stored = true;
+    expect(await storage.seen()).toHaveLength(3);
+    const loaded = seen.map((progress) => progress.loaded);
+    expect(loaded).toEqual([...new Set(loaded)].sort((a, b) => a - b));
+    expect(seen.at(-1)).toEqual({ loaded: size, total: size });
+    expect(loaded.length).toBeGreaterThan(1);
+  });
+
+  it('goes on when its progress callback throws', async () => {
+    const { client } = await startStorage([{}]);
+    const onProgress = (): void => {
+      throw new Error('no');
+    };
+    await expect(client.uploads.upload({ kind: 'cohort', data, onProgress })).resolves.toMatchObject({
+      reference: 'upl_1',
+    });
+  });
+
+  it('tells hooks of each attempt, without the query', async () => {
+    const lines: string[] = [];
+    const note = (event: unknown): void => void lines.push(JSON.stringify(event));
+    const { client, reservation } = await startStorage([{ status: 500 }, {}], {
+      onRequest: note,
+      onResponse: note,
+      onRetry: note,
+    });
+    await client.uploads.send(reservation, data);
+    expect(lines).toHaveLength(5);
+    expect(lines.join()).toContain('/slots/1');
+    expect(lines.join()).not.toContain(SIGNATURE);
+  });
+});
+
+describe('an upload that fails', () => {
+  it.each([
+    [
+      'cut at half',
+      { upload: 'cut' } as const,
+      { name: 'ConnectionError', code: 'connection-failed', slot: 'usable' },
+      3,
+    ],
+    [
+      'stalled at half',
+      { upload: 'stall' } as const,
+      { name: 'TimeoutError', code: 'idle-timeout', slot: 'usable' },
+      3,
+    ],
+    [
+      'without an answer',
+      { fault: 'stall' } as const,
+      { name: 'TimeoutError', code: 'idle-timeout', slot: 'usable' },
+      3,
+    ],
+    ['by 503', { status: 503, text: 'busy' }, { name: 'ServerError', status: 503, slot: 'usable', body: 'busy' }, 3],
+    [
+      'by 403',
+      { status: 403, text: `<Error><Message>Request has expired</Message><Q>${SIGNATURE}</Q></Error>` },
+      { name: 'PermissionError', slot: 'unusable' },
+      1,
+    ],
+    ['by 404', { status: 404 }, { name: 'NotFoundError', slot: 'unusable' }, 1],
+    ['by 400', { status: 400 }, { name: 'ApiError', slot: 'unknown' }, 1],
+  ])('%s says so, and what can be done with the slot', async (_, step, told, attempts) => {
+    const lines: string[] = [];
+    const write = (message: string, fields?: unknown): void => void lines.push(`${message} ${JSON.stringify(fields)}`);
+    const logger = { error: write, warn: write, info: write, debug: write };
+    const { client, reservation, storage } = await startStorage([step], { maxRetries: 2, logger, logLevel: 'debug' });
+    const error = await failureOf(client.uploads.send(reservation, new Blob([data]), { idleTimeout: 150 }));
+    expect(error).toMatchObject({ ...told, operation: 'uploads.send', attempts });
+    expect(AudienceError.isInstance(error) && error.message).toMatch(/[Tt]he slot/);
+    await vi.waitFor(async () => expect(await storage.seen()).toHaveLength(attempts));
+    const shown = [everything(error), ...lines].join('\n');
+    for (const secret of [SIGNATURE, 'canary-token', 'X-Signature']) expect(shown).not.toContain(secret);
+  });
+
+  it('is repeated until storage takes it, as soon as storage asks', async () => {
+    const { client, storage } = await startStorage([
+      { upload: 'cut' },
+      { status: 503, headers: { 'retry-after': '0' } },
+      {},
+    ]);
+    await client.uploads.upload({ kind: 'cohort', data: new Blob([data]) });
+    const seen = await storage.seen();
+    expect(seen).toHaveLength(3);
+    expect(seen[2]?.body === latin1(data)).toBe(true);
+  });
+
+  it('waits as long as storage asks, and no longer than it may', async () => {
+    const { client, reservation } = await startStorage([{ status: 503, headers: { 'retry-after': '900' } }]);
+    const error = await failureOf(client.uploads.send(reservation, data));
+    expect(error).toMatchObject({ attempts: 1, retryAfter: 900, slot: 'usable' });
+  });
+
+  it('by an abort rejects with its reason and leaves no connection', async () => {
+    const { client, reservation, storage } = await startStorage([{ upload: 'stall' }]);
+    const controller = new AbortController();
+    const sending = failureOf(client.uploads.send(reservation, new Blob([data]), { signal: controller.signal }));
+    setTimeout(() => controller.abort('enough'), 100);
+    expect(await sending).toBe('enough');
+    // The server sees a stalled request only when its connection has ended.
+    await vi.waitFor(async () => expect(await storage.seen()).toHaveLength(1));
+  });
+
+  it('before it begins sends nothing', async () => {
+    const { client, reservation, storage } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.send(reservation, data, { signal: AbortSignal.abort('early') }));
+    expect(error).toBe('early');
+    expect(await storage.seen()).toEqual([]);
+  });
+
+  it('by a closed client says so', async () => {
+    const { client, reservation } = await startStorage([{ fault: 'stall' }]);
+    const sending = failureOf(client.uploads.send(reservation, data));
+    setTimeout(() => void client.close(), 50);
+    expect(await sending).toMatchObject({ code: 'client-closed' });
+  });
+
+  it('by a redirect is not sent elsewhere', async () => {
+    const elsewhere = await startServer([{}]);
+    const { client, reservation } = await startStorage([
+      { status: 307, headers: { location: `${elsewhere.url}/taken` } },
+    ]);
+    const error = await failureOf(client.uploads.send(reservation, new Blob([data])));
+    expect(error).toMatchObject({ code: 'redirect-refused', slot: 'unknown' });
+    // Browsers follow redirects of an upload by themselves; there the refusal comes afterwards.
+    const followed = await elsewhere.seen();
+    if (!inBrowser) expect(followed).toEqual([]);
+    for (const { headers } of followed) expect(headers).not.toHaveProperty('authorization');
+  });
+});
+
+describe('a stream', () => {
+  it.each([
+    ['shorter', SIZE + 1],
+    ['longer', SIZE - 1],
+  ])('that is %s than announced is not taken for whole', async (_, size) => {
+    const { client } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: streamOf(data).stream, size }));
+    expect(error).toMatchObject({ name: 'FileError', code: 'size-mismatch' });
+  });
+
+  it('is sent once and given up when that fails; browsers collect it first and can send it again', async () => {
+    const { client, storage } = await startStorage([{ upload: 'cut' }, {}]);
+    const { stream, state } = streamOf(pattern(8_000_000));
+    const upload = client.uploads.upload({ kind: 'cohort', data: stream, size: 8_000_000 });
+    if (inBrowser) {
+      expect(await upload).toMatchObject({ reference: 'upl_1' });
+    } else {
+      expect(await failureOf(upload)).toMatchObject({ name: 'ConnectionError', attempts: 1, slot: 'usable' });
+      expect(state.cancelled).toBe(true);
+    }
+    expect(await storage.seen()).toHaveLength(inBrowser ? 2 : 1);
+  });
+
+  it('whose producer fails ends the upload with the reason', async () => {
+    const { client } = await startStorage([{}]);
+    const stream = new ReadableStream<Uint8Array>({
+      pull: () => Promise.reject(new Error('the database went away')),
+    });
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: stream, size: 10 }));
+    expect(error).toMatchObject({ name: 'FileError', code: 'file-unreadable', slot: 'usable' });
+    expect(String(error)).toContain('the database went away');
+  });
+});
+
+describe('what would be refused', () => {
+  it.each([
+    ['cohort', UPLOAD_SIZES.cohort],
+    ['poi_submission', UPLOAD_SIZES.poi_submission],
+  ] as const)('as too large a %s is not sent', async (kind, largest) => {
+    const { client, api } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.reserve({ kind, size: largest + 1 }));
+    expect(error).toMatchObject({
+      name: 'ValidationError',
+      local: true,
+      errors: { size: [expect.stringContaining('split the file')] },
+    });
+    expect(await api.seen()).toEqual([]);
+    await client.uploads.reserve({ kind, size: largest });
+    expect(await api.seen()).toHaveLength(1);
+  });
+
+  it.each([
+    ['a stream without size', { data: new ReadableStream<Uint8Array>() }, 'size'],
+    ['a size that is not the data’s', { data, size: 1 }, 'size'],
+    ['a size that is none', { data: streamOf(data).stream, size: Number.NaN }, 'size'],
+    ['data of another kind', { data: 'text' as unknown as Blob }, 'data'],
+    ['a header that breaks requests', { data, headers: { 'x-a': 'a\nb' } }, 'headers'],
+  ])('as %s is not sent', async (_, input, field) => {
+    const { client, api, storage } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', ...input }));
+    expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
+    expect([...(await api.seen()), ...(await storage.seen())]).toEqual([]);
+  });
+
+  it.each(['authorization', 'Content-Length', 'cookie'])('as a header %s is not sent', async (name) => {
+    const { client, reservation } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.send(reservation, data, { headers: { [name]: 'x' } }));
+    expect(error).toMatchObject({ name: 'ConfigurationError' });
+  });
+
+  it('as a file of another size than its slot is not sent', async () => {
+    const { client, storage } = await startStorage([{}]);
+    const reservation = await client.uploads.reserve({ kind: 'cohort', size: 5 });
+    const error = await failureOf(client.uploads.send(reservation, data));
+    expect(error).toMatchObject({ local: true, errors: { size: [expect.stringContaining('reserved for 5')] } });
+    expect(await storage.seen()).toEqual([]);
+  });
+
+  it('as late, more than 15 minutes after the reservation, is not sent, whatever the wall clock says', async () => {
+    const { client, api, storage } = await startStorage([{}]);
+    const reservation = await client.uploads.reserve({ kind: 'cohort', size: SIZE });
+    const body = { upload_reference: reservation.reference };
+    const now = performance.now();
+    const monotonic = vi.spyOn(performance, 'now').mockReturnValue(now + CLAIM_WINDOW - 1_000);
+    try {
+      expect(await failureOf(client.cohorts.create(body))).not.toMatchObject({ local: true });
+      monotonic.mockReturnValue(now + CLAIM_WINDOW + 1);
+      const requests = (await api.seen()).length;
+      const late = { local: true, errors: { upload_reference: [expect.stringContaining('upload again')] } };
+      expect(await failureOf(client.cohorts.create(body))).toMatchObject(late);
+      expect(await failureOf(client.request('POST', '/api/v2/poi', { body }))).toMatchObject(late);
+      expect(await failureOf(client.uploads.send(reservation, data))).toMatchObject({ local: true });
+      expect([(await api.seen()).length, (await storage.seen()).length]).toEqual([requests, 0]);
+    } finally {
+      monotonic.mockRestore();
+    }
+  });
+
+  it.each([
+    { reference: '', url: 'https://storage.example/x' },
+    { reference: 'r', url: 'ftp://storage.example/x' },
+    { url: 'https://storage.example/x' },
+  ])('a reservation that cannot be used is an error: %j', async (row) => {
+    const api = await startServer([{ data: row }]);
+    const { client } = await startStorage([], { baseUrl: api.url });
+    expect(await failureOf(client.uploads.reserve({ kind: 'cohort', size: 1 }))).toMatchObject({
+      code: 'response-invalid',
+    });
+  });
+});
+
+describe.runIf(inBrowser)('a file of the browser', () => {
+  it('that has changed since it was chosen is not sent', async () => {
+    const { client } = await startStorage([{}]);
+    const directory = await navigator.storage.getDirectory();
+    const handle = await directory.getFileHandle('customers.csv', { create: true });
+    const write = async (text: string): Promise<void> => {
+      const writable = await handle.createWritable();
+      await writable.write(text);
+      await writable.close();
+    };
+    await write('a,b\n');
+    const file = await handle.getFile();
+    await write('something longer,b\n');
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: file }));
+    expect(error).toMatchObject({ name: 'FileError', code: 'file-unreadable', slot: 'usable' });
+  });
+});
