@@ -10,6 +10,6 @@ export default defineConfig({
   splitting: true,
   treeshake: true,
   // The sandbox is a test bed: its web framework is part of it, not a dependency of every user.
-  noExternal: ['hono', '@hono/node-server'],
+  noExternal: ['zod', 'hono', '@hono/node-server'],
   external: [/^node:/],
 });

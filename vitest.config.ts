@@ -11,7 +11,7 @@ export const browserMissing = !existsSync(CHROMIUM) && !inCi;
 const shared = { globalSetup: 'test/support/control-setup.ts', testTimeout: 30_000, hookTimeout: 120_000 };
 
 const node = {
-  test: { ...shared, name: 'node', include: ['test/**/*.test.ts'], exclude: ['test/**/*.timed.test.ts'] },
+  test: { ...shared, name: 'node', include: ['test/**/*.test.ts'], exclude: ['test/**/*.{timed,browser}.test.ts'] },
 };
 
 /** What measures real time runs after all else, alone. */

@@ -83,8 +83,19 @@ const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     about: 'Upload reservations',
-    assumed: '`{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive',
+    assumed:
+      'body `{ kind, size }`, answer `{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive (52,428,800 and 1,073,741,824 bytes)',
     override: '`operations: { "uploads.reserve": { data } }`',
+  },
+  {
+    about: 'What a presigned URL was signed for',
+    assumed: 'no header besides `Content-Length`: a Blob’s own type is not sent',
+    override: '`headers` of an upload',
+  },
+  {
+    about: 'Answers of storage to an upload',
+    assumed: '401, 403, 404 and 410 end the slot; 408, 429 and 5xx pass',
+    override: '—',
   },
   { about: 'Result URIs of activations', assumed: 'plain http(s) links that want no token', override: '—' },
 ];

@@ -26,8 +26,17 @@ describe('examples/lookalike-to-activation.ts', () => {
     expect(kept).toEqual([
       expect.stringMatching(/^Seed \d+ holds \d+ devices\.$/),
       expect.stringMatching(/^Lookalike \d+ holds 250000 devices\.$/),
-      expect.stringMatching(/^Activation \d+ delivered devices: https:\/\//),
+      expect.stringMatching(/^Activation \d+ delivered devices: http:\/\//),
     ]);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe('examples/import-cohort.ts', () => {
+  it('uploads a file that it makes, and ends with a cohort of its rows', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/import-cohort.ts'], { timeout: 30_000 });
+    expect(stdout).toContain('Uploaded; to be claimed before');
+    expect(stdout).toMatch(/Cohort \d+ holds 500000 EIDs\./);
     expect(stderr).toBe('');
   }, 40_000);
 });

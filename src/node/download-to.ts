@@ -65,33 +65,33 @@ async function save(download: Download, path: string): Promise<DownloadedFile> {
   }
 }
 
-/** Bytes gathered before they are written: many small writes would cost more than the network. */
-const BATCH = 2 ** 19;
+/** Bytes gathered before they are written: smaller writes would take longer, larger ones more memory. */
+const BATCH = 2 ** 18;
 
+/** Copies a stream to a file; a batch is gathered while the one before it is written. */
 async function copy(body: ReadableStream<Uint8Array>, file: FileHandle, path: string): Promise<number> {
-  const reader = body.getReader();
   let batch: Uint8Array[] = [];
-  let waiting = 0;
+  let gathered = 0;
   let size = 0;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (value) {
-        batch.push(value);
-        waiting += value.length;
-      }
-      if (waiting >= BATCH || (done && waiting > 0)) {
-        const full = batch;
-        await writing(path, () => writeAll(file, full));
-        size += waiting;
-        batch = [];
-        waiting = 0;
-      }
-      if (done) return size;
-    }
-  } finally {
-    reader.releaseLock();
+  let written = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    const full = batch;
+    batch = [];
+    gathered = 0;
+    await written;
+    written = writing(path, () => writeAll(file, full));
+    // Its failure is met at the next flush.
+    written.catch(() => {});
+  };
+  for await (const chunk of body) {
+    batch.push(chunk);
+    gathered += chunk.length;
+    size += chunk.length;
+    if (gathered >= BATCH) await flush();
   }
+  if (gathered > 0) await flush();
+  await written;
+  return size;
 }
 
 /** A disk that fills up may take a part of what it is given. */

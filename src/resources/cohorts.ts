@@ -1,3 +1,4 @@
+import { ValidationError } from '../errors/api.ts';
 import { AudienceError, type Upload, withDetails } from '../errors/base.ts';
 import { type Cohort, type CohortCreate, cohortSchema } from '../schemas/cohort.ts';
 import { guard } from '../transport/guard.ts';
@@ -57,12 +58,15 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
       };
       return await this.createAndWait(body, { ...request, onCreated: noted, wait });
     } catch (error) {
-      throw created || !AudienceError.isInstance(error) ? error : stillUploaded(error, upload);
+      throw created ? error : unclaimed(error, upload);
     }
   }
 }
 
-function stillUploaded(error: AudienceError, upload: Upload): AudienceError {
+/** A claim has failed: unless it is the upload that the service refuses, it need not be made again. */
+function unclaimed(error: unknown, upload: Upload): unknown {
+  if (!AudienceError.isInstance(error)) return error;
+  if (ValidationError.isInstance(error) && error.errors.upload_reference) return error;
   const advice = `The file is in storage: until ${upload.claimBefore.toISOString()}, \`cohorts.create\` can claim it as \`upload_reference\` (\`error.upload\`).`;
   return withDetails(error, { upload }, advice);
 }

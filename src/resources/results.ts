@@ -96,7 +96,7 @@ const LONGEST_NAME = 60;
 const DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 /** The datastream's name, with the URI's extension, free of whatever could lead elsewhere. */
-export function fileNameOf(name: string, uri: string): string {
+function fileNameOf(name: string, uri: string): string {
   const path = URL.canParse(uri) ? new URL(uri).pathname : '';
   const [extension = ''] = /(?:\.[A-Za-z0-9]{1,8}){1,2}$/.exec(path) ?? [];
   const safe = [...name.normalize().replace(/[^\p{L}\p{N}._ -]+/gu, '_')].slice(0, LONGEST_NAME).join('');

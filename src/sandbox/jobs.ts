@@ -23,7 +23,7 @@ export interface Devices {
 export interface JobOptions {
   /** Milliseconds of sandbox time a job takes. @default 600000 */
   readonly duration?: number | ((job: JobInfo) => number);
-  /** Status id a job ends at: 104, 107 or a 4xx; for cohorts 4 or 5. @default 104, for cohorts 4 */
+  /** Status id a job ends at: 104, 107 or a 4xx. Cohorts end at 4 for 104, and at 5 for any other. @default 104 */
   readonly outcome?: number | ((job: JobInfo) => number);
   /** Devices an audience's build finds. @default some thousands; a third as many SCIDs */
   readonly devices?: number | ((job: JobInfo) => number | Devices);
@@ -58,6 +58,7 @@ export const COMPLETED = 104;
 const STOPPED = 400;
 const PUBLISHING = 103;
 const COHORT_COMPLETED = 4;
+const COHORT_NOT_AVAILABLE = 5;
 
 const build: readonly Phase[] = [
   { share: 0, status: QUEUED },
@@ -112,8 +113,7 @@ export class Jobs {
     const { kind, resource, name } = job;
     const info: JobInfo = { kind, id: resource.id, name };
     const takes = typeof duration === 'function' ? duration(info) : duration;
-    const done = kind === 'cohort' ? COHORT_COMPLETED : COMPLETED;
-    const end = (typeof outcome === 'function' ? outcome(info) : outcome) ?? done;
+    const end = (typeof outcome === 'function' ? outcome(info) : outcome) ?? COMPLETED;
     const began = this.#clock.now();
     const [first, ...later] = PHASES[kind];
     if (first) this.#enter(job, first.status);
@@ -129,9 +129,11 @@ export class Jobs {
   finish(kind: JobKind, id: number, status: number): void {
     const job = this.#running.get(id);
     if (job?.kind !== kind) throw new Error(`No job of ${kind} ${id} is running.`);
+    const completes = status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED);
     this.drop(id);
-    this.#enter(job, status);
-    if (status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED)) job.completed?.();
+    if (kind === 'cohort') this.#enter(job, completes ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
+    else this.#enter(job, status);
+    if (completes) job.completed?.();
   }
 
   /** Stops a running lookalike at 400; one that is publishing completes. */

@@ -110,7 +110,7 @@ export interface State {
 }
 
 /** Where storage is while the sandbox listens on no port. */
-export const STORAGE_IN_PROCESS = 'https://storage.sandbox.invalid';
+const STORAGE_IN_PROCESS = 'https://storage.sandbox.invalid';
 
 /** A service that nobody has used yet. */
 export function createState(): State {

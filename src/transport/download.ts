@@ -87,11 +87,16 @@ class Download {
   /** The next bytes; `undefined` at the end. */
   async next(): Promise<Uint8Array | undefined> {
     for (;;) {
+      this.#idle?.touch();
       try {
-        const chunk = await this.#read();
-        if (!chunk) await this.close();
-        return chunk;
-      } catch (error) {
+        const { done, value } = (await this.#reader?.read()) ?? { done: true };
+        this.#idle?.rest();
+        this.#idle?.signal.throwIfAborted();
+        if (value) this.#count(value.length);
+        else if (done) await this.#end();
+        return value;
+      } catch (thrown) {
+        const error = this.#failure(thrown);
         if (this.#version === undefined) await this.#fail(error);
         await this.#waitOrThrow(error);
         await this.connect();
@@ -154,32 +159,25 @@ class Download {
       this.#total = plain && length !== null ? Number(length) : undefined;
       this.#version = plain && isServerRuntime ? (version ?? undefined) : undefined;
     }
-    this.#reader = response.body?.getReader();
+    const reader = response.body?.getReader();
+    this.#reader = reader;
+    // Ends a pending read even where `fetch` pays no heed to the signal.
+    this.#idle?.signal.addEventListener('abort', () => void reader?.cancel().catch(() => {}), { once: true });
   }
 
-  async #read(): Promise<Uint8Array | undefined> {
-    const idle = this.#idle;
-    if (!idle || !this.#reader) return this.#end();
-    idle.touch();
-    try {
-      const { done, value } = await abortable(this.#reader.read(), idle.signal);
-      idle.rest();
-      if (done) return this.#end();
-      this.#retries = 0;
-      this.#loaded += value.length;
-      if (this.#loaded !== this.#total) this.#report(this.#loaded > (this.#total ?? 0) ? undefined : this.#total);
-      return value;
-    } catch (error) {
-      throw this.#failure(error);
-    }
+  #count(bytes: number): void {
+    this.#retries = 0;
+    this.#loaded += bytes;
+    if (this.#loaded !== this.#total) this.#report(this.#loaded > (this.#total ?? 0) ? undefined : this.#total);
   }
 
-  #end(): undefined {
+  async #end(): Promise<void> {
     // A `fetch` of the user's may not notice that an answer was cut.
     if (isServerRuntime && this.#total !== undefined && this.#loaded < this.#total) {
-      throw this.#failure(new Error('the answer ended early'));
+      throw new Error('the answer ended early');
     }
     this.#report(this.#loaded);
+    await this.close();
   }
 
   #report(total: number | undefined): void {

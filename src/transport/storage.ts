@@ -145,29 +145,31 @@ export interface IdleScope extends SignalScope {
 /** A scope that follows `parent` and aborts by itself after `ms` without a `touch`. */
 export function idleScope(parent: AbortSignal, ms: number): IdleScope {
   const scope = signalScope(parent, Number.POSITIVE_INFINITY, () => undefined);
-  let moved = performance.now();
+  let moved = 0;
+  let resting = false;
   let stop: (() => void) | undefined;
+  // Touches and rests come by the thousand: they note the time, and one timer looks at it.
   const watch = (): void => {
     const left = moved + ms - performance.now();
-    // Touches come by the thousand: they note the time, and the one timer looks at it.
+    stop = undefined;
+    if (resting) return;
     if (left > 0) stop = startTimer(left, watch);
     else scope.abort(new Error('idle'));
   };
-  const rest = (): void => {
-    stop?.();
-    stop = undefined;
-  };
   const touch = (): void => {
     moved = performance.now();
+    resting = false;
     if (!stop) watch();
   };
   touch();
   return {
     ...scope,
     touch,
-    rest,
+    rest() {
+      resting = true;
+    },
     dispose() {
-      rest();
+      stop?.();
       scope.dispose();
     },
   };

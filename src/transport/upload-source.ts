@@ -120,16 +120,11 @@ export class UploadBody {
     this.#size = size;
     this.stream = new ReadableStream(
       {
-        pull: async (controller) => {
+        pull: (controller) => {
           onTaken?.(this.#handed);
-          try {
-            const piece = await this.#next();
-            if (piece) controller.enqueue(piece);
-            else controller.close();
-          } catch (error) {
-            this.failure = error;
-            controller.error(error);
-          }
+          // Most pieces are at hand: no promise is made for them.
+          if (this.#chunk.length > 0) return this.#hand(controller);
+          return this.#refill(controller);
         },
         cancel: () => this.close(),
       },
@@ -142,19 +137,33 @@ export class UploadBody {
     await this.#reader.cancel().catch(() => {});
   }
 
-  async #next(): Promise<Uint8Array | undefined> {
-    while (this.#chunk.length === 0) {
-      const { done, value } = await this.#reader.read();
-      if (done && this.#handed < this.#size) throw mismatch(this.#size, `ended after ${this.#handed}`);
-      if (done) return undefined;
-      if (!ArrayBuffer.isView(value)) throw new TypeError('a chunk of the stream is no Uint8Array');
-      this.#chunk = value;
-    }
+  /** Hands over the next piece of the chunk at hand. */
+  #hand(controller: ReadableStreamDefaultController<Uint8Array>): void {
     const piece = this.#chunk.subarray(0, PIECE);
     this.#chunk = this.#chunk.subarray(PIECE);
     this.#handed += piece.length;
-    if (this.#handed > this.#size) throw mismatch(this.#size, 'go on beyond that');
-    return piece;
+    if (this.#handed > this.#size) this.#fail(controller, mismatch(this.#size, 'go on beyond that'));
+    else controller.enqueue(piece);
+  }
+
+  async #refill(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      while (this.#chunk.length === 0) {
+        const { done, value } = await this.#reader.read();
+        if (done && this.#handed < this.#size) throw mismatch(this.#size, `ended after ${this.#handed}`);
+        if (done) return controller.close();
+        if (!ArrayBuffer.isView(value)) throw new TypeError('a chunk of the stream is no Uint8Array');
+        this.#chunk = value;
+      }
+      this.#hand(controller);
+    } catch (error) {
+      this.#fail(controller, error);
+    }
+  }
+
+  #fail(controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void {
+    this.failure = error;
+    controller.error(error);
   }
 }
 

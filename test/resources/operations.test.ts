@@ -38,8 +38,8 @@ const calls: Readonly<Record<OperationName, (client: AudienceClient) => PromiseL
   'schedules.get': ({ schedules }) => schedules.get(id),
   'schedules.list': ({ schedules }) => schedules.list(),
   'schedules.delete': ({ schedules }) => schedules.delete(id),
-  // Without a method of their own so far.
-  'uploads.reserve': (client) => client.request('POST', '/api/v2/uploads/create', { body: { kind: 'cohort' } }),
+  'uploads.reserve': ({ uploads }) => uploads.reserve({ kind: 'cohort', size: 1 }),
+  // Without a method of its own so far.
   'mcp.send': (client) => client.request('POST', '/api/v2/mcp', { body: { jsonrpc: '2.0', method: 'ping', id: 1 } }),
   'webhooks.list': ({ webhooks }) => webhooks.list(),
   'usage.get': ({ usage }) => usage.get(),
@@ -50,6 +50,7 @@ function answerTo(name: string): unknown {
   if (name.endsWith('.list') || name.endsWith('.delete') || name.endsWith('.cancel')) return [];
   if (name.startsWith('auth.')) return { token: 't', expires_at: '2027-01-01T00:00:00+00:00', revoked: 1 };
   if (name === 'usage.get') return { build_budget: { hour: { limit: 1, used: 0 }, day: { limit: 1, used: 0 } } };
+  if (name === 'uploads.reserve') return { reference: 'r', url: 'https://storage.example/slot', expires_at: '' };
   return [wireAudience(id)];
 }
 

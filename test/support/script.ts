@@ -13,7 +13,7 @@ export interface Step {
   readonly delay?: number;
   /** 401 unless this bearer token came. */
   readonly bearer?: string;
-  /** A body of so many bytes, {@link patternByte} each, with its length and, asked for a range, from there. */
+  /** A body of so many bytes, of a pattern, with its length and, asked for a range, from there. */
   readonly bytes?: number;
   /** When half of the request's body has arrived, the connection ends, or nobody reads on for a while. */
   readonly upload?: 'cut' | 'stall';
@@ -36,7 +36,7 @@ export interface Seen {
 }
 
 /** The byte at a place of a body of `bytes`: no two kibibytes are alike. */
-export const patternByte = (at: number): number => (at * 31 + (at >> 10)) & 0xff;
+const patternByte = (at: number): number => (at * 31 + (at >> 10)) & 0xff;
 
 /** The first so many bytes of the pattern. */
 export const pattern = (size: number): Uint8Array<ArrayBuffer> =>

@@ -1,0 +1,59 @@
+/**
+ * Time and peak memory of a gigabyte uploaded from disk and downloaded to disk, beside `node:http`
+ * with streams: each transfer in a process of its own, rounds interleaved, medians.
+ *
+ *   npm run bench:upload
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const SIZE = Number(process.argv[2] ?? 2 ** 30);
+const ROUNDS = 5;
+const NAMES = ['upload node:http', 'upload audience-activation', 'download node:http', 'download audience-activation'];
+
+interface Measured {
+  readonly ms: number;
+  readonly peak: number;
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'bench-upload-'));
+const path = join(directory, 'file');
+const file = await open(path, 'w');
+const mebibyte = Buffer.alloc(2 ** 20, 'a line of a file\n');
+for (let left = SIZE; left > 0; left -= mebibyte.length) await file.write(mebibyte, 0, Math.min(left, mebibyte.length));
+await file.close();
+
+const server = fork(new URL('./support/storage-server.ts', import.meta.url), [String(SIZE)]);
+const [url] = await once(server, 'message');
+
+async function measure(name: string): Promise<Measured> {
+  const child = fork(new URL('./support/transfers.ts', import.meta.url), [name, String(url), path, directory]);
+  const [measured] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} ended with ${code}.`))),
+  ]);
+  await rm(join(directory, 'devices'), { force: true });
+  return measured;
+}
+
+const results = new Map(NAMES.map((name) => [name, [] as Measured[]]));
+for (let round = 0; round < ROUNDS; round++) for (const name of NAMES) results.get(name)?.push(await measure(name));
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+const timeOf = (name: string): number => median((results.get(name) ?? []).map(({ ms }) => ms));
+const peakOf = (name: string): number => Math.max(...(results.get(name) ?? []).map(({ peak }) => peak));
+
+console.log(`${SIZE} bytes, ${ROUNDS} rounds; medians of time, maxima of peak memory`);
+for (const name of NAMES) {
+  const base = `${name.split(' ')[0]} node:http`;
+  const speed = (timeOf(base) / timeOf(name)).toFixed(2);
+  const more = (peakOf(name) - peakOf(base)).toFixed(0);
+  console.log(
+    `${name.padEnd(30)} ${timeOf(name).toFixed(0).padStart(6)} ms  ${speed} x the speed  ${peakOf(name).toFixed(0).padStart(4)} MiB (${more.padStart(3)})`,
+  );
+}
+server.disconnect();
+await rm(directory, { recursive: true });
