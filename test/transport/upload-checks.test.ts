@@ -1,0 +1,85 @@
+import { describe, expect, it, vi } from 'vitest';
+import { CLAIM_WINDOW, UPLOAD_SIZES } from '../../src/index.ts';
+import { pattern } from '../support/script.ts';
+import { failureOf, startServer } from '../support/server.ts';
+import { startStorage } from '../support/storage.ts';
+
+const SIZE = 300_000;
+const data = pattern(SIZE);
+
+describe('an upload that would be refused', () => {
+  it.each([
+    ['cohort', UPLOAD_SIZES.cohort],
+    ['poi_submission', UPLOAD_SIZES.poi_submission],
+  ] as const)('as too large a %s is not sent', async (kind, largest) => {
+    const { client, api } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.reserve({ kind, size: largest + 1 }));
+    expect(error).toMatchObject({
+      name: 'ValidationError',
+      local: true,
+      errors: { size: [expect.stringContaining('split the file')] },
+    });
+    expect(await api.seen()).toEqual([]);
+    await client.uploads.reserve({ kind, size: largest });
+    expect(await api.seen()).toHaveLength(1);
+  });
+
+  it.each([
+    ['a stream without size', { data: new ReadableStream<Uint8Array>() }, 'size'],
+    ['a size that is not the data’s', { data, size: 1 }, 'size'],
+    ['a size that is none', { data: new Blob([data]).stream(), size: Number.NaN }, 'size'],
+    ['data of another kind', { data: 'text' as unknown as Blob }, 'data'],
+    ['a header that breaks requests', { data, headers: { 'x-a': 'a\nb' } }, 'headers'],
+  ])('as %s is not sent', async (_, input, field) => {
+    const { client, api, storage } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', ...input }));
+    expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
+    expect([...(await api.seen()), ...(await storage.seen())]).toEqual([]);
+  });
+
+  it.each(['authorization', 'Content-Length', 'cookie'])('as a header %s is not sent', async (name) => {
+    const { client, reservation } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.send(reservation, data, { headers: { [name]: 'x' } }));
+    expect(error).toMatchObject({ name: 'ConfigurationError' });
+  });
+
+  it('as a file of another size than its slot is not sent', async () => {
+    const { client, storage } = await startStorage([{}]);
+    const reservation = await client.uploads.reserve({ kind: 'cohort', size: 5 });
+    const error = await failureOf(client.uploads.send(reservation, data));
+    expect(error).toMatchObject({ local: true, errors: { size: [expect.stringContaining('reserved for 5')] } });
+    expect(await storage.seen()).toEqual([]);
+  });
+
+  it('as late, more than 15 minutes after the reservation, is not sent, whatever the wall clock says', async () => {
+    const { client, api, storage } = await startStorage([{}]);
+    const reservation = await client.uploads.reserve({ kind: 'cohort', size: SIZE });
+    const body = { upload_reference: reservation.reference };
+    const now = performance.now();
+    const monotonic = vi.spyOn(performance, 'now').mockReturnValue(now + CLAIM_WINDOW - 1_000);
+    try {
+      expect(await failureOf(client.cohorts.create(body))).not.toMatchObject({ local: true });
+      monotonic.mockReturnValue(now + CLAIM_WINDOW + 1);
+      const requests = (await api.seen()).length;
+      const late = { local: true, errors: { upload_reference: [expect.stringContaining('upload again')] } };
+      expect(await failureOf(client.cohorts.create(body))).toMatchObject(late);
+      expect(await failureOf(client.request('POST', '/api/v2/poi', { body }))).toMatchObject(late);
+      expect(await failureOf(client.uploads.send(reservation, data))).toMatchObject({ local: true });
+      expect([(await api.seen()).length, (await storage.seen()).length]).toEqual([requests, 0]);
+    } finally {
+      monotonic.mockRestore();
+    }
+  });
+
+  it.each([
+    { reference: '', url: 'https://storage.example/x' },
+    { reference: 'r', url: 'ftp://storage.example/x' },
+    { url: 'https://storage.example/x' },
+  ])('a reservation that cannot be used is an error: %j', async (row) => {
+    const api = await startServer([{ data: row }]);
+    const { client } = await startStorage([], { baseUrl: api.url });
+    expect(await failureOf(client.uploads.reserve({ kind: 'cohort', size: 1 }))).toMatchObject({
+      code: 'response-invalid',
+    });
+  });
+});
