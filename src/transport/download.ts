@@ -1,7 +1,6 @@
 import { ResponseError } from '../errors/call.ts';
 import { AttemptFailure } from './failures.ts';
-import type { SignalScope } from './signal.ts';
-import { abortable } from './signal.ts';
+import { abortable, onAbort, type SignalScope } from './signal.ts';
 import { getFile, type IdleScope, idleScope, isServerRuntime } from './storage.ts';
 import { idleFailure, lostFailure, redirectFailure, statusFailure, type TransferFacts } from './storage-failures.ts';
 import {
@@ -107,11 +106,10 @@ class Download {
   /** Calls `work` as soon as the download is aborted, also between two reads. */
   onAbort(work: (reason: unknown) => void): void {
     const { signal } = this.#scope;
-    const abort = (): void => {
+    onAbort(signal, () => {
       work(signal.reason);
       void this.close();
-    };
-    signal.addEventListener('abort', abort, { once: true });
+    });
   }
 
   /** Drops the connection; nothing stays open. */
@@ -162,7 +160,7 @@ class Download {
     const reader = response.body?.getReader();
     this.#reader = reader;
     // Ends a pending read even where `fetch` pays no heed to the signal.
-    this.#idle?.signal.addEventListener('abort', () => void reader?.cancel().catch(() => {}), { once: true });
+    if (this.#idle) onAbort(this.#idle.signal, () => void reader?.cancel().catch(() => {}));
   }
 
   #count(bytes: number): void {

@@ -1,5 +1,5 @@
 import type { RateLimit } from '../limits.ts';
-import { startTimer } from './signal.ts';
+import { onAbort, startTimer } from './signal.ts';
 import { createSlidingLog, type SlidingLog, unlimited } from './sliding-log.ts';
 
 /** Which queue of a bucket a request stands in. */
@@ -54,20 +54,24 @@ export class Lane {
       const queue = this.#queues[priority];
       const leave = (): void => {
         queue.delete(waiter);
-        signal?.removeEventListener('abort', abort);
+        off?.();
         if (this.#empty()) this.#rest();
       };
-      const settle =
-        <T>(how: (value: T) => void) =>
-        (value: T): void => {
+      const waiter: Waiter = {
+        since: performance.now(),
+        maxWait,
+        grant() {
           leave();
-          how(value);
-        };
-      const waiter: Waiter = { since: performance.now(), maxWait, grant: settle(resolve), refuse: settle(reject) };
-      const abort = (): void => waiter.refuse(signal?.reason);
-      signal?.addEventListener('abort', abort, { once: true });
+          resolve();
+        },
+        refuse(reason) {
+          leave();
+          reject(reason);
+        },
+      };
+      const off = signal && onAbort(signal, () => waiter.refuse(signal.reason));
       queue.add(waiter);
-      void this.#pump();
+      if (!this.#taking && !this.#stopTimer) void this.#pump();
     });
   }
 
@@ -87,7 +91,6 @@ export class Lane {
 
   /** Takes one slot at a time; sleeps, abortably, while there is none. */
   async #pump(): Promise<void> {
-    if (this.#taking || this.#stopTimer) return;
     while (!this.#empty()) {
       const wait = Math.max(this.#paused(), this.#log.wait());
       if (wait > 0) {

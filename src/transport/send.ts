@@ -76,6 +76,8 @@ export function surelyNotSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('syscall' in error && BEFORE_SENDING.has(error.syscall)) return true;
   if ('code' in error && typeof error.code === 'string' && NEVER_SENT.test(error.code)) return true;
+  // `fetch` refuses some ports by itself.
+  if (error.message === 'bad port') return true;
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(surelyNotSent);
   return surelyNotSent(error.cause);
 }

@@ -12,6 +12,34 @@ export function startTimer(ms: number, work: () => void): () => void {
   return () => clearTimeout(handle);
 }
 
+const watchers = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `work` once when the signal aborts; returns what calls it off. However many watch, the signal
+ * has one listener: a thousand of them would slow each other down.
+ */
+export function onAbort(signal: AbortSignal, work: () => void): () => void {
+  const known = watchers.get(signal);
+  const watching = known ?? new Set();
+  watching.add(work);
+  if (!known) {
+    watchers.set(signal, watching);
+    signal.addEventListener('abort', notify);
+  }
+  return () => {
+    if (!watching.delete(work) || watching.size > 0) return;
+    watchers.delete(signal);
+    signal.removeEventListener('abort', notify);
+  };
+}
+
+function notify(this: AbortSignal): void {
+  const watching = watchers.get(this);
+  watchers.delete(this);
+  this.removeEventListener('abort', notify);
+  for (const work of watching ?? []) work();
+}
+
 /** Settles as `promise` does, or rejects with the signal's reason as soon as it aborts. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
@@ -20,9 +48,8 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
     return Promise.reject(signal.reason);
   }
   return new Promise<T>((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    const off = onAbort(signal, () => reject(signal.reason));
+    promise.then(resolve, reject).finally(off);
   });
 }
 
@@ -51,17 +78,17 @@ export interface SignalScope {
 /** A signal that follows `parent` and aborts by itself, with `reason()`, after `ms`. */
 export function signalScope(parent: AbortSignal | undefined, ms: number, reason: () => unknown): SignalScope {
   const controller = new AbortController();
-  const follow = (): void => controller.abort(parent?.reason);
-  if (parent?.aborted) follow();
+  let off: (() => void) | undefined;
+  if (parent?.aborted) controller.abort(parent.reason);
   else if (ms <= 0) controller.abort(reason());
-  else parent?.addEventListener('abort', follow, { once: true });
+  else if (parent) off = onAbort(parent, () => controller.abort(parent.reason));
   const stop = startTimer(controller.signal.aborted ? Number.POSITIVE_INFINITY : ms, () => controller.abort(reason()));
   return {
     signal: controller.signal,
     abort: (why) => controller.abort(why),
     dispose() {
       stop();
-      parent?.removeEventListener('abort', follow);
+      off?.();
     },
   };
 }

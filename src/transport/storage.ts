@@ -1,5 +1,5 @@
 import { type Fetch, type FetchOptions, platformFetch, type SendOptions } from './send.ts';
-import { abortable, type SignalScope, signalScope, startTimer } from './signal.ts';
+import { abortable, onAbort, type SignalScope, signalScope, startTimer } from './signal.ts';
 import { UploadBody, type UploadSource } from './upload-source.ts';
 
 /** A file on its way to a presigned URL. */
@@ -89,8 +89,7 @@ async function putByXhr({ url, headers, source, signal, onBytes }: PutRequest): 
   const data = await abortable(source.blob().catch(sourceFailed), signal);
   signal.throwIfAborted();
   const xhr = new XMLHttpRequest();
-  const abort = (): void => xhr.abort();
-  signal.addEventListener('abort', abort, { once: true });
+  const off = onAbort(signal, () => xhr.abort());
   try {
     await new Promise<void>((resolve, reject) => {
       xhr.open('PUT', url);
@@ -107,7 +106,7 @@ async function putByXhr({ url, headers, source, signal, onBytes }: PutRequest): 
     if (!signal.aborted) await data.slice(0, 1).arrayBuffer().catch(sourceFailed);
     throw error;
   } finally {
-    signal.removeEventListener('abort', abort);
+    off();
   }
   if (xhr.responseURL !== '' && xhr.responseURL !== new URL(url).href) throw new RedirectRefusal();
   return { status: xhr.status, headers: receivedHeaders(xhr), text: xhr.responseText };

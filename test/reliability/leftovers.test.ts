@@ -1,0 +1,84 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
+import { startBench } from '../support/sandbox.ts';
+import { amount } from '../support/seeded.ts';
+import { failureOf } from '../support/server.ts';
+
+const CALLS = amount(1_000, 10_000);
+const limits = { read: { limit: 1e9, interval: 60_000 }, write: { limit: 1e9, interval: 60_000 } };
+
+/** Timers and the like that keep this process going. */
+const resources = (): string[] => process.getActiveResourcesInfo().filter((name) => /Timeout|Immediate/.test(name));
+
+async function startProxied(fault: Fault | undefined) {
+  const bench = await startBench({ limits });
+  const proxy = await startFaultProxy(bench.url, () => fault);
+  const options = { baseUrl: proxy.url, rateLimits: false, timeout: 5_000, maxRetries: 1 } as const;
+  return { ...bench, proxy, client: bench.connect({ ...options, token: bench.account.token('api') }) };
+}
+
+describe('nothing is left', () => {
+  it(`of ${CALLS} calls under one signal, and no more than one listener while they run`, async () => {
+    const { client } = await startProxied(undefined);
+    const { signal } = new AbortController();
+    let most = 0;
+    for (let at = 0; at < CALLS; at += 100) {
+      const calls = Array.from({ length: 100 }, () => client.webhooks.list({ signal }));
+      most = Math.max(most, getEventListeners(signal, 'abort').length);
+      await Promise.all(calls);
+    }
+    expect(most).toBe(1);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  }, 120_000);
+
+  it.each([
+    ['an answer', undefined],
+    ['a cut', { kind: 'cut-after' }],
+    ['a failing server', { kind: 'answer', status: 503 }],
+  ] satisfies [string, Fault | undefined][])('of a call that ends by %s', async (_, fault) => {
+    const { client } = await startProxied(fault);
+    const { signal } = new AbortController();
+    const before = resources().length;
+    await client.audiences.create({ name: 'x' }, { signal }).catch(() => {});
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    await vi.waitFor(() => expect(resources().length).toBeLessThanOrEqual(before));
+  });
+
+  it.each([
+    ['a stalled call', { kind: 'stall-headers' }],
+    ['a stalled body', { kind: 'stall-body' }],
+    ['a back-off of a minute', { kind: 'answer', status: 503, headers: { 'retry-after': '60' } }],
+  ] satisfies [string, Fault][])('of %s that is aborted: it rejects within milliseconds', async (_, fault) => {
+    const { client, proxy } = await startProxied(fault);
+    const controller = new AbortController();
+    const before = resources().length;
+    const calling = failureOf(client.webhooks.list({ signal: controller.signal }));
+    await vi.waitFor(() => expect(proxy.passed).toHaveLength(1));
+    const aborted = performance.now();
+    controller.abort('enough');
+    expect(await calling).toBe('enough');
+    expect(performance.now() - aborted).toBeLessThan(200);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    await vi.waitFor(() => expect(resources().length).toBeLessThanOrEqual(before));
+  });
+
+  it('when a client is closed: calls, back-offs, queues and waits end with one reason', async () => {
+    const { client, connect, account, url } = await startProxied({ kind: 'stall-headers' });
+    const queued = connect({
+      baseUrl: url,
+      token: account.token('api'),
+      rateLimits: { read: { limit: 1, interval: 60_000 } },
+    });
+    await queued.webhooks.list();
+    const before = resources().length;
+    const pending = [client.webhooks.list(), client.audiences.wait(1), queued.webhooks.list()].map((call) =>
+      failureOf(call),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await Promise.all([client.close(), queued.close()]);
+    for (const error of await Promise.all(pending)) expect(error).toMatchObject({ code: 'client-closed' });
+    await vi.waitFor(() => expect(resources().length).toBeLessThanOrEqual(before));
+    expect(await failureOf(client.webhooks.list())).toMatchObject({ code: 'client-closed' });
+  });
+});

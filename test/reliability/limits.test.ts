@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RATE_LIMITS } from '../../src/limits.ts';
+import { createLimiter } from '../../src/transport/limiter.ts';
+import { widened } from '../../src/transport/sliding-log.ts';
+import { amount } from '../support/seeded.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A request: when it is made, how long it travels, who it yields to, and whether it is given up. */
+interface Arrival {
+  readonly at: number;
+  readonly latency: number;
+  readonly priority: 'foreground' | 'background';
+  readonly abortAfter: number | undefined;
+}
+
+/** What became of a request. Milliseconds since the start. */
+interface Grant extends Arrival {
+  readonly order: number;
+  readonly asked: number;
+  readonly granted: number;
+  readonly arrived: number;
+}
+
+const MARGIN_OF = (interval: number): number => widened(interval) - interval;
+
+/** Lets requests arrive in virtual time; returns those that were granted, in order of their grant. */
+async function run(limit: number, interval: number, arrivals: readonly Arrival[]): Promise<Grant[]> {
+  const limiter = createLimiter({ ...RATE_LIMITS, read: { limit, interval } });
+  const grants: Grant[] = [];
+  const started = performance.now();
+  const now = (): number => performance.now() - started;
+  const all = [...arrivals]
+    .sort((a, b) => a.at - b.at)
+    .map((arrival, order) => {
+      const controller = new AbortController();
+      const ask = async (): Promise<void> => {
+        await new Promise((resolve) => setTimeout(resolve, arrival.at));
+        if (arrival.abortAfter !== undefined) setTimeout(() => controller.abort(), arrival.abortAfter);
+        const asked = now();
+        const { priority } = arrival;
+        await limiter.acquire('read', { scope: 's', priority, signal: controller.signal });
+        grants.push({ ...arrival, order, asked, granted: now(), arrived: now() + arrival.latency });
+      };
+      return ask().catch(() => {});
+    });
+  await vi.runAllTimersAsync();
+  await Promise.all(all);
+  return grants;
+}
+
+/** The most requests in any window of the interval that slides. */
+function mostInSlidingWindow(times: readonly number[], interval: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  let from = 0;
+  let most = 0;
+  for (const [at, time] of sorted.entries()) {
+    while (time - (sorted[from] ?? 0) >= interval) from++;
+    most = Math.max(most, at - from + 1);
+  }
+  return most;
+}
+
+/** The most requests in a fixed window, whatever its phase. */
+function mostInFixedWindow(times: readonly number[], interval: number, phase: number): number {
+  const counts = new Map<number, number>();
+  for (const time of times) {
+    const window = Math.floor((time + phase) / interval);
+    counts.set(window, (counts.get(window) ?? 0) + 1);
+  }
+  return Math.max(0, ...counts.values());
+}
+
+/** How many a token bucket of the same figures would refuse. */
+function refusedByTokenBucket(times: readonly number[], limit: number, interval: number): number {
+  let tokens = limit;
+  let last = 0;
+  let refused = 0;
+  for (const time of [...times].sort((a, b) => a - b)) {
+    tokens = Math.min(limit, tokens + ((time - last) * limit) / interval);
+    last = time;
+    // Sums of fractions lose a little.
+    if (tokens >= 1 - 1e-6) tokens--;
+    else refused++;
+  }
+  return refused;
+}
+
+const setup = fc
+  .record({ limit: fc.integer({ min: 1, max: 30 }), interval: fc.constantFrom(1_000, 5_000, 60_000) })
+  .chain(({ limit, interval }) =>
+    fc.record({
+      limit: fc.constant(limit),
+      interval: fc.constant(interval),
+      phase: fc.nat(interval),
+      arrivals: fc.array(
+        fc.record({
+          at: fc.nat(3 * interval),
+          latency: fc.nat(Math.floor(MARGIN_OF(interval)) - 1),
+          priority: fc.constantFrom('foreground' as const, 'background' as const),
+          abortAfter: fc.option(fc.nat(2 * interval), { nil: undefined, freq: 5 }),
+        }),
+        { maxLength: 120 },
+      ),
+    }),
+  );
+
+describe('whatever comes when, and however long it travels', () => {
+  it('no window holds more than the limit: sliding, fixed at any phase, or a token bucket', async () => {
+    await fc.assert(
+      fc.asyncProperty(setup, async ({ limit, interval, phase, arrivals }) => {
+        const times = (await run(limit, interval, arrivals)).map(({ arrived }) => arrived);
+        expect(mostInSlidingWindow(times, interval)).toBeLessThanOrEqual(limit);
+        expect(mostInFixedWindow(times, interval, phase)).toBeLessThanOrEqual(limit);
+        expect(refusedByTokenBucket(times, limit, interval)).toBe(0);
+      }),
+      { numRuns: amount(200, 20_000) },
+    );
+  }, 600_000);
+
+  it('each priority is served first come, first served', async () => {
+    await fc.assert(
+      fc.asyncProperty(setup, async ({ limit, interval, arrivals }) => {
+        const grants = await run(limit, interval, arrivals);
+        for (const priority of ['foreground', 'background'] as const) {
+          const orders = grants.filter((one) => one.priority === priority).map(({ order }) => order);
+          expect(orders).toEqual([...orders].sort((a, b) => a - b));
+        }
+      }),
+      { numRuns: amount(200, 20_000) },
+    );
+  }, 600_000);
+
+  it('the background yields to the foreground, but for one turn in 15 seconds', async () => {
+    await fc.assert(
+      fc.asyncProperty(setup, async ({ limit, interval, arrivals }) => {
+        const grants = await run(limit, interval, arrivals);
+        const background = grants.filter(({ priority }) => priority === 'background');
+        for (const [at, one] of background.entries()) {
+          const overtaken = grants.some(
+            (other) => other.priority === 'foreground' && other.asked < one.granted && other.granted > one.granted,
+          );
+          const since = Math.max(one.asked, background[at - 1]?.granted ?? Number.NEGATIVE_INFINITY);
+          if (overtaken) expect(one.granted - since).toBeGreaterThanOrEqual(15_000);
+        }
+      }),
+      { numRuns: amount(200, 20_000) },
+    );
+  }, 600_000);
+});
+
+describe('a crowded bucket', () => {
+  const crowd = (count: number, priority: Arrival['priority'] = 'foreground'): Arrival[] =>
+    Array.from({ length: count }, () => ({ at: 0, latency: 0, priority, abortAfter: undefined }));
+
+  it.each([
+    [120, 60_000, 1_000],
+    [30, 60_000, 301],
+    [10, 60_000, 95],
+  ])('of %i a minute is used to 97 % of what is possible', async (limit, interval, count) => {
+    const grants = await run(limit, interval, crowd(count));
+    const best = Math.floor((count - 1) / limit) * interval;
+    expect(grants).toHaveLength(count);
+    expect(best / (grants.at(-1)?.granted ?? 0)).toBeGreaterThan(0.97);
+  });
+
+  it('serves the background at least every 15 seconds while the foreground never rests', async () => {
+    const grants = await run(2, 1_000, [...crowd(150), ...crowd(4, 'background')]);
+    const times = grants.filter(({ priority }) => priority === 'background').map(({ granted }) => granted);
+    expect(times).toHaveLength(4);
+    for (const [at, time] of times.entries())
+      expect(time - (times[at - 1] ?? 0)).toBeLessThan(15_000 + 2 * widened(1_000));
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { startBench } from '../support/sandbox.ts';
+
+describe('a create whose answer is lost, 30 times in a row', () => {
+  it('makes one resource each, by byte-identical repeats', async () => {
+    const { sandbox, url, account, connect } = await startBench({
+      limits: { write: { limit: 999, interval: 60_000 } },
+    });
+    const seen = new Set<string | undefined>();
+    const proxy = await startFaultProxy(url, ({ key }) => {
+      const again = seen.has(key);
+      seen.add(key);
+      return again ? undefined : { kind: 'cut-after' };
+    });
+    const client = connect({ baseUrl: proxy.url, token: account.token('api'), rateLimits: false });
+    const ids = new Set<number>();
+    for (let at = 0; at < 30; at++) ids.add((await client.audiences.create({ name: `Audience ${at}` })).id);
+    expect(ids.size).toBe(30);
+    expect((await connect({ token: account.token('api') }).audiences.list()).items).toHaveLength(30);
+    const byKey = Map.groupBy(proxy.passed, ({ key }) => key);
+    expect(byKey.size).toBe(30);
+    for (const [first, second, ...more] of byKey.values()) {
+      expect(first?.body).toBe(second?.body);
+      expect(more).toEqual([]);
+    }
+    expect(sandbox.log.filter(({ replayed }) => replayed)).toHaveLength(30);
+  });
+});

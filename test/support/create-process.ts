@@ -1,0 +1,8 @@
+import { AudienceClient } from '../../src/index.ts';
+
+/** Creates one audience under a key that outlives the process. */
+const [, , baseUrl = '', token = '', idempotencyKey = ''] = process.argv;
+const client = new AudienceClient({ baseUrl, token, backoff: { min: 5, max: 20 } });
+const { id } = await client.audiences.create({ name: 'Survivor' }, { idempotencyKey });
+process.send?.(id);
+process.disconnect?.();

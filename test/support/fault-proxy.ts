@@ -1,0 +1,164 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** What a proxy may do to one request; what is not listed goes through unharmed. */
+export type Fault =
+  /** The connection ends before the request has reached the service. */
+  | { readonly kind: 'cut-before' }
+  /** The service acts; its answer is lost: closed, or reset. */
+  | { readonly kind: 'cut-after' | 'reset-after' }
+  /** The service acts; nothing of its answer arrives, or half of it, and the connection stays open. */
+  | { readonly kind: 'stall-headers' | 'stall-body' }
+  /** The service acts; half of its answer arrives, then the connection ends. */
+  | { readonly kind: 'truncate' }
+  /** The service acts; its answer arrives in crumbs. */
+  | { readonly kind: 'drip' }
+  /** The request reaches the service only after `ms`, also when the client has given up by then. */
+  | { readonly kind: 'late'; readonly ms: number }
+  /** An answer of the proxy's own, instead of the service's (`acted`: after it). */
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly acted?: boolean;
+      readonly body?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
+
+/** A request as it passes. */
+export interface Passing {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string | undefined;
+}
+
+/** A proxy on loopback. */
+export interface FaultProxy {
+  readonly url: string;
+  /** Requests that came, in order, with what was done to them. */
+  readonly passed: readonly (Passing & { readonly fault: Fault | undefined; readonly body: string })[];
+  /** Connections of clients that are open. */
+  open(): number;
+}
+
+/** Stands between a client and a service on the level of TCP; `choose` decides about each request. */
+export async function startFaultProxy(
+  target: string,
+  choose: (request: Passing) => Fault | undefined,
+): Promise<FaultProxy> {
+  const { hostname, port } = new URL(target);
+  const passed: (Passing & { fault: Fault | undefined; body: string })[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.once('close', () => sockets.delete(client));
+    client.on('error', () => {});
+    eachRequest(client, async (raw) => {
+      const request = describe(raw);
+      const fault = choose(request);
+      passed.push({ ...request, fault, body: bodyOf(raw) });
+      await handle(client, raw, fault, () => forward(raw, hostname, Number(port)));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  );
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The proxy has no port.');
+  return { url: `http://127.0.0.1:${address.port}`, passed, open: () => sockets.size };
+}
+
+const END_OF_HEAD = '\r\n\r\n';
+
+/** Calls `work` with each whole request of a connection, one after the other. */
+function eachRequest(client: Socket, work: (raw: string) => Promise<void>): void {
+  let received = '';
+  let chain = Promise.resolve();
+  client.setEncoding('latin1');
+  client.on('data', (chunk) => {
+    received += chunk;
+    for (let length = lengthOfRequest(received); length !== undefined; length = lengthOfRequest(received)) {
+      const raw = received.slice(0, length);
+      received = received.slice(length);
+      chain = chain.then(() => work(raw)).catch(() => void client.destroy());
+    }
+  });
+}
+
+function lengthOfRequest(received: string): number | undefined {
+  const head = received.indexOf(END_OF_HEAD);
+  if (head < 0) return undefined;
+  const body = Number(/^content-length: (\d+)/im.exec(received.slice(0, head))?.[1] ?? 0);
+  const whole = head + END_OF_HEAD.length + body;
+  return received.length >= whole ? whole : undefined;
+}
+
+const bodyOf = (raw: string): string => raw.slice(raw.indexOf(END_OF_HEAD) + END_OF_HEAD.length);
+
+function describe(raw: string): Passing {
+  const [method = '', path = ''] = raw.split(' ', 2);
+  return { method, path, key: /^idempotency-key: (.*)$/im.exec(raw)?.[1]?.trim() };
+}
+
+/** Sends a request to the service, and collects the whole answer as bytes. */
+function forward(raw: string, host: string, port: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const upstream = connect(port, host);
+    const chunks: Buffer[] = [];
+    upstream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    upstream.once('end', () => resolve(Buffer.concat(chunks)));
+    upstream.once('error', reject);
+    upstream.write(raw.replace(/\r\nconnection: [^\r]*/i, '').replace('\r\n', '\r\nConnection: close\r\n'), 'latin1');
+  });
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function handle(
+  client: Socket,
+  raw: string,
+  fault: Fault | undefined,
+  act: () => Promise<Buffer>,
+): Promise<void> {
+  if (fault?.kind === 'cut-before') return void client.destroy();
+  if (fault?.kind === 'late') await pause(fault.ms);
+  if (fault?.kind === 'answer') {
+    if (fault.acted) await act();
+    return void client.write(ownAnswer(fault, raw));
+  }
+  const answer = await act();
+  const half = answer.subarray(0, Math.floor((answer.indexOf(END_OF_HEAD) + END_OF_HEAD.length + answer.length) / 2));
+  switch (fault?.kind) {
+    case 'cut-after':
+      return void client.destroy();
+    case 'reset-after':
+      return void client.resetAndDestroy();
+    case 'stall-headers':
+      return;
+    case 'stall-body':
+      return void client.write(half);
+    case 'truncate':
+      return void client.end(half);
+    case 'drip':
+      for (let at = 0; at < answer.length; at += 40) {
+        client.write(answer.subarray(at, at + 40));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return void client.end();
+    default:
+      return void client.end(answer);
+  }
+}
+
+function ownAnswer({ status, body, headers = {} }: Extract<Fault, { kind: 'answer' }>, raw: string): string {
+  const text = body ?? JSON.stringify({ status: 'error', code: status, message: `The proxy says ${status}`, data: [] });
+  const lines = Object.entries({ 'content-type': 'application/json', ...headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  const length = raw.startsWith('HEAD') ? 0 : Buffer.byteLength(text);
+  return [`HTTP/1.1 ${status} Faulty`, `content-length: ${length}`, ...lines, '', text].join('\r\n');
+}
