@@ -121,5 +121,5 @@ export {
 } from './transport/tokens.ts';
 export type { TransferOptions } from './transport/transfer.ts';
 export type { UploadOptions, UploadProgress } from './transport/upload.ts';
-export type { UploadData } from './transport/upload-source.ts';
+export type { ByteReader, ByteStream, UploadData } from './transport/upload-source.ts';
 export type { IdLike, UpdateInfo, UpdateSource, WaitOptions, WatchOptions } from './waiting/wait.ts';

@@ -81,9 +81,17 @@ describe('the packed tarball', () => {
     expect(blocks.length).toBeGreaterThan(7);
     for (const [at, code] of blocks.entries()) writeFileSync(join(project, `readme-${at}.ts`), `export {};\n${code}`);
     const globals = `import type { AudienceClient, Credentials } from 'audience-activation';
-      declare global { const client: AudienceClient; const credentials: Credentials; const file: File; }`;
+      declare global { const client: AudienceClient; const credentials: Credentials; }`;
     writeFileSync(join(project, 'globals.d.ts'), globals);
-    const compilerOptions = { strict: true, target: 'es2023', module: 'nodenext', types: ['node'], noEmit: true };
+    const compilerOptions = {
+      strict: true,
+      skipLibCheck: false,
+      lib: ['es2024', 'esnext.disposable', 'dom', 'dom.iterable', 'dom.asynciterable'],
+      target: 'es2023',
+      module: 'nodenext',
+      types: ['node'],
+      noEmit: true,
+    };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     writeFileSync(join(project, 'package.json'), '{"type":"module"}');
     expect(run(bin('tsc'), ['-p', project])).toBe('');

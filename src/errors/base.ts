@@ -142,7 +142,7 @@ export function withDetails<E extends AudienceError>(
   details: CreateDetails & UploadDetails,
   advice: string,
 ): E {
-  const message = `${error.message.replace(/([^.!?])\s*$/, '$1.')} ${advice}`;
+  const message = advice === '' ? error.message : `${error.message.replace(/([^.!?])\s*$/, '$1.')} ${advice}`;
   return Reflect.construct(error.constructor, [message, { ...error, cause: error.cause, ...details }]);
 }
 

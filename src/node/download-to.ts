@@ -48,7 +48,7 @@ async function save(download: Download, path: string): Promise<DownloadedFile> {
   const part = join(path, '..', `.${randomUUID()}.part`);
   let file: FileHandle | undefined;
   try {
-    const opened = await writing(part, () => open(part, 'wx'));
+    const opened = await writing(path, () => open(part, 'wx'));
     file = opened;
     const size = await copy(body, opened, path);
     await writing(path, async () => {

@@ -13,8 +13,6 @@ import type { Uploads } from './uploads.ts';
 
 /** Options of {@link Cohorts.import}. */
 export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idempotencyKey' | 'onConflict'> {
-  /** Bytes; needed for a stream, otherwise known. */
-  readonly size?: number | undefined;
   /** Called once when the file is in storage, before the claim. */
   readonly onUploaded?: ((upload: Upload) => void) | undefined;
   /** Called once with the cohort as created, before the wait begins. */

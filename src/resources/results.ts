@@ -89,8 +89,8 @@ function httpUrl(name: string, uri: string): URL {
   throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '' });
 }
 
-/** Long enough to tell files apart, short enough for every file system, whatever the script. */
-const LONGEST_NAME = 60;
+/** Bytes of a name in UTF-8: file systems take 255, a number and a suffix come on top. */
+const LONGEST_NAME = 200;
 
 /** Names that Windows keeps for devices. */
 const DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
@@ -99,10 +99,16 @@ const DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 function fileNameOf(name: string, uri: string): string {
   const path = URL.canParse(uri) ? new URL(uri).pathname : '';
   const [extension = ''] = /(?:\.[A-Za-z0-9]{1,8}){1,2}$/.exec(path) ?? [];
-  const safe = [...name.normalize().replace(/[^\p{L}\p{N}._ -]+/gu, '_')].slice(0, LONGEST_NAME).join('');
+  const safe = cut(name.normalize().replace(/[^\p{L}\p{N}._ -]+/gu, '_'), LONGEST_NAME);
   const stem = safe.replace(/^[. ]+|[. ]+$/g, '') || 'results';
   const whole = stem.toLowerCase().endsWith(extension.toLowerCase()) ? stem : stem + extension;
   return DEVICES.test(whole) ? `_${whole}` : whole;
+}
+
+/** As many whole characters as fit into so many bytes. */
+function cut(text: string, bytes: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
+  return text.slice(0, read);
 }
 
 /** File systems may not tell upper from lower case. */

@@ -10,15 +10,13 @@ import type { RequestOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
 import { runUpload, type UploadOptions } from '../transport/upload.ts';
-import { sourceOf, type UploadData, type UploadSource } from '../transport/upload-source.ts';
+import { isStream, sourceOf, type UploadData, type UploadSource } from '../transport/upload-source.ts';
 import { uploadErrors } from './checks.ts';
 
 /** What {@link Uploads.upload} takes: the file and how to send it. */
 export interface UploadInput extends UploadOptions {
   readonly kind: UploadKind;
   readonly data: UploadData;
-  /** Bytes; needed for a stream, otherwise known. */
-  readonly size?: number | undefined;
   /** More fields of the reservation's body. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -63,13 +61,21 @@ export class Uploads {
    * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
    */
   async send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
-    return this.#send(reservation, sourceOrRefusal(data, undefined, options), options);
+    checkReservation(reservation);
+    const size =
+      options.size ?? (isStream(data) ? this.#storage.core.slots.get(reservation.reference)?.size : undefined);
+    const source = sourceOrRefusal('uploads.send', data, size, options);
+    try {
+      return await this.#send(reservation, source, options);
+    } finally {
+      await source.close();
+    }
   }
 
   /** Reserves a slot and sends a file to it. Throws what `reserve` and `send` throw. */
   async upload(input: UploadInput): Promise<Upload> {
-    const { kind, data, size, fields, ...options } = input;
-    const source = sourceOrRefusal(data, size, options);
+    const { kind, data, fields, ...options } = input;
+    const source = sourceOrRefusal('uploads.upload', data, options.size, options);
     const { signal, maxRetries, maxRetryWait } = options;
     const request = { signal, maxRetries, maxRetryWait };
     try {
@@ -86,27 +92,41 @@ export class Uploads {
     const slot = slots.get(reference);
     const slotLeft = (): number => slots.left(reference);
     if (slotLeft() <= 0) {
-      throw refusal({ reservation: ['is more than 15 minutes old: reserve another slot and send the file there.'] });
+      throw refusal('uploads.send', {
+        reservation: ['is more than 15 minutes old: reserve another slot and send the file there.'],
+      });
     }
     if (slot && slot.size !== source.size) {
       const text = `is ${source.size} bytes, but the slot was reserved for ${slot.size}: reserve one for this file.`;
-      throw refusal({ size: [text] });
+      throw refusal('uploads.send', { size: [text] });
     }
     await runUpload({ context: this.#storage, url, source, options, slotLeft });
     return { reference, claimBefore: slot?.claimBefore ?? new Date(expires_at) };
   }
 }
 
-function sourceOrRefusal(data: UploadData, size: number | undefined, options: UploadOptions): UploadSource {
+/** Reservations may come from elsewhere: from JSON, or from JavaScript. */
+function checkReservation(reservation: unknown): void {
+  const read = reservationSchema.safeParse(reservation);
+  if (read.success && !new URL(read.data.url).username) return;
+  throw refusal('uploads.send', { reservation: ['must be what `uploads.reserve` has answered.'] });
+}
+
+function sourceOrRefusal(
+  name: string,
+  data: UploadData,
+  size: number | undefined,
+  options: UploadOptions,
+): UploadSource {
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
   try {
     checkStorageHeaders(options.headers ?? {});
     return sourceOf(data, size);
   } catch (error) {
-    throw error instanceof InvalidInputError ? refusal(error.errors) : error;
+    throw error instanceof InvalidInputError ? refusal(name, error.errors) : error;
   }
 }
 
-function refusal(errors: FieldErrors): Error {
-  return localValidationError({ name: 'uploads.send', method: 'PUT', path: '' }, errors, fieldText(errors));
+function refusal(name: string, errors: FieldErrors): Error {
+  return localValidationError({ name, method: 'PUT', path: '' }, errors, fieldText(errors));
 }

@@ -14,6 +14,8 @@ export interface SandboxLimits {
   readonly buildsPerHour: number;
   readonly buildsPerDay: number;
   readonly activeTokens: number;
+  /** Milliseconds that a presigned URL works and its upload can be claimed. */
+  readonly claimWindow: number;
 }
 
 const MINUTE = 60_000;
@@ -30,6 +32,7 @@ export const SERVICE_LIMITS: SandboxLimits = {
   buildsPerHour: 60,
   buildsPerDay: 300,
   activeTokens: 10,
+  claimWindow: 15 * MINUTE,
 };
 
 /** API and MCP token lifetime ("Authentication"). */
@@ -48,9 +51,6 @@ export const APPS_PAGE = 250;
 
 /** Largest upload of each kind in bytes ("Other limits"); 50 MB and 1 GB are read as binary. */
 export const UPLOAD_SIZES: Readonly<Record<string, number>> = { poi_submission: 50 * 2 ** 20, cohort: 2 ** 30 };
-
-/** How long a presigned URL works and its upload can be claimed ("Other limits"). */
-export const CLAIM_WINDOW = 15 * MINUTE;
 
 /** When an upload that nobody claimed is cleaned up ("Other limits"). */
 export const UNCLAIMED_CLEANUP = 24 * HOUR;

@@ -1,10 +1,10 @@
-import { CLAIM_WINDOW, UNCLAIMED_CLEANUP } from './limits.ts';
+import { UNCLAIMED_CLEANUP } from './limits.ts';
 import type { Service } from './service.ts';
 import type { AccountRecord, UploadSlot } from './state.ts';
 
 /** Reserves a slot; unclaimed, it is cleaned up after a day. */
 export function reserveSlot(
-  { state, clock, random }: Service,
+  { state, clock, random, limits }: Service,
   account: AccountRecord,
   kind: string,
   size: number | undefined,
@@ -16,7 +16,7 @@ export function reserveSlot(
     kind,
     size,
     signature: random.text(40),
-    expiresAt: clock.now() + CLAIM_WINDOW,
+    expiresAt: clock.now() + limits.claimWindow,
     file: undefined,
     claimed: false,
   };
@@ -41,6 +41,6 @@ export function findClaim(
   if (slot?.accountId !== account.id) return 'The selected upload reference is invalid.';
   if (slot.kind !== kind) return `The upload was reserved for ${slot.kind}, not for ${kind}.`;
   if (slot.claimed) return 'The upload has been claimed already.';
-  if (slot.expiresAt <= clock.now()) return 'The upload reference has expired: it can be claimed for 15 minutes.';
+  if (slot.expiresAt <= clock.now()) return 'The upload reference has expired. Reserve and upload again.';
   return slot.file ? slot : 'No file has been uploaded to this reference.';
 }

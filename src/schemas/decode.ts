@@ -1,13 +1,21 @@
-import type { ZodMiniType } from 'zod/mini';
 import type { Decode, DecodeContext } from '../transport/decode-context.ts';
 import { isObject, type JsonObject } from '../transport/envelope.ts';
 
 /** Fields without which a resource cannot be used or waited for: strict in both modes. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
 
+/** What checks a value: any schema of zod does, and no type of zod shows. */
+interface Checker {
+  safeParse(value: unknown): {
+    readonly error?:
+      | { readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[] }
+      | undefined;
+  };
+}
+
 /** A wire object's shape, and what to mend in it before the shape is checked. */
 export interface Shape<T> {
-  readonly schema: ZodMiniType;
+  readonly schema: Checker;
   readonly mend?: (wire: JsonObject) => JsonObject;
   /** Fields that are strict in both modes, besides id and status. */
   readonly essential?: readonly string[];

@@ -1,7 +1,7 @@
 import { ResponseError } from '../errors/call.ts';
 import { AttemptFailure } from './failures.ts';
-import { abortable, onAbort, type SignalScope } from './signal.ts';
-import { getFile, type IdleScope, idleScope, isServerRuntime } from './storage.ts';
+import { onAbort, type SignalScope } from './signal.ts';
+import { getFile, type IdleScope, idleScope, isServerRuntime, readAnswer } from './storage.ts';
 import { idleFailure, lostFailure, redirectFailure, statusFailure, type TransferFacts } from './storage-failures.ts';
 import {
   announce,
@@ -92,11 +92,11 @@ class Download {
         this.#idle?.rest();
         this.#idle?.signal.throwIfAborted();
         if (value) this.#count(value.length);
-        else if (done) await this.#end();
+        else if (done) this.#end();
         return value;
       } catch (thrown) {
         const error = this.#failure(thrown);
-        if (this.#version === undefined) await this.#fail(error);
+        if (this.#version === undefined && this.#loaded > 0) this.#fail(error);
         await this.#waitOrThrow(error);
         await this.connect();
       }
@@ -108,15 +108,16 @@ class Download {
     const { signal } = this.#scope;
     onAbort(signal, () => {
       work(signal.reason);
-      void this.close();
+      this.close();
     });
   }
 
   /** Drops the connection; nothing stays open. */
-  async close(): Promise<void> {
+  close(): void {
     this.#scope.dispose();
+    // Frees the connection also where somebody else holds a copy of the answer.
+    this.#idle?.abort(new Error('closed'));
     this.#idle?.dispose();
-    await this.#reader?.cancel().catch(() => {});
   }
 
   async #request(): Promise<void> {
@@ -131,8 +132,9 @@ class Download {
       answered(response.status);
       const { status, headers } = response;
       if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) throw redirectFailure(this.#facts());
+      if (this.#isAtEnd(response)) return;
       if (!response.ok) {
-        const text = await abortable(response.text(), signal);
+        const text = await readAnswer(response, signal);
         throw statusFailure({ status, headers, text }, this.#facts(), context.core.redactor);
       }
       this.#begin(response);
@@ -150,9 +152,13 @@ class Download {
     const tag = headers.get('etag');
     const version = (tag?.startsWith('W/') ? null : tag) ?? headers.get('last-modified');
     if (this.#loaded > 0) {
-      const here = headers.get('content-range')?.startsWith(`bytes ${this.#loaded}-`);
-      if (status !== 206 || version !== this.#version || !here) throw this.#changed(status);
+      const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
+      const total = range?.[2] === '*' ? this.#total : Number(range?.[2]);
+      const same = version === this.#version && (this.#total ?? total) === total;
+      if (status !== 206 || Number(range?.[1]) !== this.#loaded || !same) throw this.#changed(status);
+      this.#total = total;
     } else {
+      if (status !== 200) throw this.#changed(status);
       const length = headers.get('content-length');
       this.#total = plain && length !== null ? Number(length) : undefined;
       this.#version = plain && isServerRuntime ? (version ?? undefined) : undefined;
@@ -163,19 +169,27 @@ class Download {
     if (this.#idle) onAbort(this.#idle.signal, () => void reader?.cancel().catch(() => {}));
   }
 
+  /** Everything had come, but not the end of it: asked to go on, storage says that there is no more. */
+  #isAtEnd({ status, headers }: Response): boolean {
+    if (status !== 416 || this.#loaded === 0 || headers.get('content-range') !== `bytes */${this.#loaded}`)
+      return false;
+    this.#reader = undefined;
+    return true;
+  }
+
   #count(bytes: number): void {
     this.#retries = 0;
     this.#loaded += bytes;
     if (this.#loaded !== this.#total) this.#report(this.#loaded > (this.#total ?? 0) ? undefined : this.#total);
   }
 
-  async #end(): Promise<void> {
+  #end(): void {
     // A `fetch` of the user's may not notice that an answer was cut.
-    if (isServerRuntime && this.#total !== undefined && this.#loaded < this.#total) {
-      throw new Error('the answer ended early');
+    if (isServerRuntime && this.#total !== undefined && this.#loaded !== this.#total) {
+      throw new Error('the answer did not end where it should');
     }
     this.#report(this.#loaded);
-    await this.close();
+    this.close();
   }
 
   #report(total: number | undefined): void {
@@ -201,7 +215,7 @@ class Download {
   }
 
   #changed(status: number): AttemptFailure {
-    const message = `activations.download cannot go on after ${this.#loaded} bytes: the file has changed, or storage does not resume. Download it anew.`;
+    const message = `activations.download cannot go on after ${this.#loaded} bytes: the file has changed, or storage answers (${status}) something else. Download it anew.`;
     const details = { status, operation: 'activations.download', attempts: this.#attempts, body: '' };
     return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, new ResponseError(message, details));
   }
@@ -210,13 +224,13 @@ class Download {
     try {
       if (await waitToRepeat(error, this.#retries++, this.#transfer)) return;
     } catch (reason) {
-      await this.#fail(reason);
+      this.#fail(reason);
     }
-    await this.#fail(error);
+    this.#fail(error);
   }
 
-  async #fail(error: unknown): Promise<never> {
-    await this.close();
+  #fail(error: unknown): never {
+    this.close();
     throw error instanceof AttemptFailure ? error.error : error;
   }
 }

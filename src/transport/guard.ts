@@ -3,11 +3,20 @@
  * it is async, is reported.
  */
 export function guard(callback: () => unknown, report: (message: string) => void): void {
-  const tell = (error: unknown): void => report(error instanceof Error ? error.message : String(error));
+  const tell = (error: unknown): void => report(textOf(error));
   try {
     const result = callback();
     if (result instanceof Promise) result.catch(tell);
   } catch (error) {
     tell(error);
+  }
+}
+
+/** Anything can be thrown, even what cannot be made a text. */
+function textOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  } catch {
+    return 'something that is no text';
   }
 }

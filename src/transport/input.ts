@@ -52,7 +52,20 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
 }
 
 /** Headers of an upload that would break it, or tell storage a secret. */
-const NOT_FOR_STORAGE: ReadonlySet<string> = new Set(['authorization', 'cookie', 'content-length', 'idempotency-key']);
+const NOT_FOR_STORAGE: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'cookie',
+  'expect',
+  'host',
+  'idempotency-key',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
 
 /** Refuses headers that storage must not be sent. */
 export function checkStorageHeaders(headers: Readonly<Record<string, string>>): void {

@@ -149,11 +149,7 @@ function finalError(thrown: unknown, plan: CallPlan, call: Call | undefined, his
   if (plan.key === undefined) return error;
   const outcome = finalOutcome(thrown, call, history);
   const local = ValidationError.isInstance(error) && error.local;
-  return withDetails(
-    error,
-    { idempotencyKey: plan.key, outcome },
-    local ? 'Mend it and create anew.' : ADVICE[outcome],
-  );
+  return withDetails(error, { idempotencyKey: plan.key, outcome }, local ? 'Nothing was created.' : ADVICE[outcome]);
 }
 
 function toError(thrown: unknown, plan: CallPlan, call: Call | undefined): AudienceError {

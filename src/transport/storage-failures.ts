@@ -14,17 +14,45 @@ export interface TransferFacts {
   readonly attempts: number;
 }
 
-/** A shorter value of a presigned query is no secret: a date, an algorithm, a number of seconds. */
-const LEAST_SIGNATURE = 20;
-
 /** How much of storage's own answer a message repeats. */
 const TOLD = 200;
 
-/** Storage likes to repeat the query it was given, whole or in parts. */
-function withoutQuery(text: string, { search, searchParams }: URL): string {
-  const values = [...searchParams.values()].filter(({ length }) => length >= LEAST_SIGNATURE);
-  const secrets = [search.slice(1), ...values, ...values.map(encodeURIComponent)].filter(Boolean);
-  return secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text);
+/** A shorter value of a presigned query is no secret: a date, an algorithm, a number of seconds. */
+const LEAST_SIGNATURE = 16;
+
+const NAMED: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
+
+/** One character of a secret as URLs, XML and JSON may spell it. */
+function spellings(character: string): string {
+  if (/[A-Za-z0-9]/.test(character)) return character;
+  const code = character.codePointAt(0) ?? 0;
+  const literal = character.replace(/[^A-Za-z0-9\s]/g, '\\$&');
+  const encoded = encodeURIComponent(character) === character ? `%${code.toString(16)}` : encodeURIComponent(character);
+  const more = character === '+' ? ['\\s', '%20'] : [];
+  const named = NAMED[character] ? [`&${NAMED[character]};`] : [];
+  return `(?:${[`\\\\?${literal}`, encoded, `&#0*${code};`, `&#x0*${code.toString(16)};`, ...more, ...named].join('|')})`;
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** Storage likes to repeat the query it was given, whole or in parts, in whatever spelling. */
+function withoutQuery(text: string, { search }: URL): string {
+  const values = search
+    .slice(1)
+    .split('&')
+    .map((pair) => decoded(pair.slice(pair.indexOf('=') + 1)));
+  let clean = search.length > 1 ? text.replaceAll(search.slice(1), '[redacted]') : text;
+  for (const value of values) {
+    if (value.length < LEAST_SIGNATURE) continue;
+    clean = clean.replace(new RegExp([...value].map(spellings).join(''), 'gi'), '[redacted]');
+  }
+  return clean;
 }
 
 /** Storage refused, by a status other than 2xx. */

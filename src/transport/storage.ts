@@ -49,30 +49,73 @@ export function putFile(request: PutRequest, { fetch, fetchOptions }: SendOption
 
 type PlainFetch = (url: string, init: RequestInit & { readonly duplex?: 'half' }) => Promise<Response>;
 
-async function putByFetch(
-  { url, headers, source, signal, onBytes }: PutRequest,
-  fetch: PlainFetch,
-): Promise<StorageAnswer> {
-  // An empty body is none: `fetch` announces its length of 0 by itself.
-  const streamed = isServerRuntime && source.size > 0 ? new UploadBody(source.open(), source.size, onBytes) : undefined;
+async function putByFetch(request: PutRequest, fetch: PlainFetch): Promise<StorageAnswer> {
+  const { url, headers, source, signal } = request;
+  const streamed = isServerRuntime ? streamedBody(request) : undefined;
   try {
-    const body = streamed
-      ? {
-          body: streamed.stream,
-          duplex: 'half' as const,
-          headers: { ...headers, 'content-length': String(source.size) },
-        }
-      : { body: source.size > 0 ? await source.blob().catch(sourceFailed) : null, headers };
+    if (streamed && source.size === 0) await emptied(streamed);
+    const body =
+      streamed && source.size > 0
+        ? {
+            body: streamed.stream,
+            duplex: 'half' as const,
+            headers: { ...headers, 'content-length': String(source.size) },
+          }
+        : // An empty body is none: `fetch` announces its length of 0 by itself.
+          { body: source.size > 0 ? await source.blob().catch(sourceFailed) : null, headers };
     // `redirect: 'error'` and no window keep undici from copying the whole body in memory.
     const sent = fetch(url, { method: 'PUT', ...body, redirect: 'error', window: null, signal });
     const response = await abortable(sent, signal);
-    return { status: response.status, headers: response.headers, text: await abortable(response.text(), signal) };
+    const text = await readAnswer(response, signal);
+    if (response.ok && streamed) await delivered(streamed, signal);
+    return { status: response.status, headers: response.headers, text };
   } catch (error) {
-    if (streamed?.failure !== undefined) return sourceFailed(streamed.failure);
+    if (streamed?.failed) return sourceFailed(streamed.failure);
     throw isRedirect(error) ? new RedirectRefusal() : error;
   } finally {
     await streamed?.close();
   }
+}
+
+function streamedBody({ source, onBytes }: PutRequest): UploadBody {
+  try {
+    return new UploadBody(source.open(), source.size, onBytes);
+  } catch (error) {
+    return sourceFailed(error);
+  }
+}
+
+/** Data announced as empty are looked at, too. */
+async function emptied(body: UploadBody): Promise<void> {
+  await body.stream.getReader().read().catch(sourceFailed);
+}
+
+/** A success counts only when all the data have been handed over, and were what was announced. */
+async function delivered(body: UploadBody, signal: AbortSignal): Promise<void> {
+  if (!body.complete) throw new Error('storage answered before it had the whole file');
+  await abortable(body.ended, signal);
+  if (body.failed) throw body.failure;
+}
+
+/** How much of storage's own words is read, in bytes: enough for an error, and no flood. */
+const ANSWER_LIMIT = 65_536;
+
+/** What storage says of a failure, as far as it arrives. A success says nothing that matters. */
+export async function readAnswer(response: Response, signal: AbortSignal): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    while (reader && !response.ok && text.length < ANSWER_LIMIT) {
+      const { done, value } = await abortable(reader.read(), signal);
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    // The status is known; what is missing of its reasons changes nothing.
+  }
+  reader?.cancel().catch(() => {});
+  return text;
 }
 
 function sourceFailed(cause: unknown): never {
@@ -90,15 +133,20 @@ async function putByXhr({ url, headers, source, signal, onBytes }: PutRequest): 
   signal.throwIfAborted();
   const xhr = new XMLHttpRequest();
   const off = onAbort(signal, () => xhr.abort());
+  let answer: Omit<StorageAnswer, 'text'> | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
+      // The status counts, whatever becomes of the words that follow it.
+      const settle = (reason: () => unknown) => (): void => (answer ? resolve() : reject(reason()));
       xhr.open('PUT', url);
       for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
       xhr.upload.onprogress = ({ loaded }) => onBytes(loaded);
+      xhr.onreadystatechange = () => {
+        if (xhr.readyState === xhr.HEADERS_RECEIVED) answer = { status: xhr.status, headers: receivedHeaders(xhr) };
+      };
       xhr.onload = () => resolve();
-      xhr.onabort = () => reject(signal.reason);
-      xhr.onerror = () =>
-        reject(new TypeError('The connection failed, or storage allows no uploads from this origin (CORS).'));
+      xhr.onabort = settle(() => signal.reason);
+      xhr.onerror = settle(() => new TypeError(NO_CONNECTION));
       // A Blob's own type would be sent as a header that no signature expects.
       xhr.send(data.slice());
     });
@@ -109,8 +157,10 @@ async function putByXhr({ url, headers, source, signal, onBytes }: PutRequest): 
     off();
   }
   if (xhr.responseURL !== '' && xhr.responseURL !== new URL(url).href) throw new RedirectRefusal();
-  return { status: xhr.status, headers: receivedHeaders(xhr), text: xhr.responseText };
+  return { status: xhr.status, headers: new Headers(), ...answer, text: xhr.responseText.slice(0, ANSWER_LIMIT) };
 }
+
+const NO_CONNECTION = 'The connection failed, or storage allows no uploads from this origin (CORS).';
 
 function receivedHeaders(xhr: XMLHttpRequest): Headers {
   const lines = xhr.getAllResponseHeaders().trim().split(/\r?\n/).filter(Boolean);

@@ -3,8 +3,21 @@ import { FileError } from '../errors/file.ts';
 import { InvalidInputError } from './input.ts';
 import type { Redactor } from './redact.ts';
 
+/** Bytes as they come: a `ReadableStream` of the web, or what `Readable.toWeb` of Node makes. */
+export interface ByteStream {
+  readonly locked: boolean;
+  getReader(): ByteReader;
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** What reads a {@link ByteStream}. */
+export interface ByteReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(reason?: unknown): Promise<void>;
+}
+
 /** What can be uploaded. A stream needs its `size` told, and can be sent once only. */
-export type UploadData = Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
 /** Data to upload, read as often as they can be. */
 export interface UploadSource {
@@ -12,15 +25,19 @@ export interface UploadSource {
   /** Whether reading may begin: always, for a stream only once. */
   readonly readable: boolean;
   /** Reads from the start. */
-  open(): ReadableStreamDefaultReader<Uint8Array>;
+  open(): ByteReader;
   /** All of it as one body, for senders that cannot stream. A stream is collected first. */
   blob(): Promise<Blob>;
   /** Gives up what was not read, so that its producer can stop. */
-  close(): Promise<void>;
+  close(reason?: unknown): Promise<void>;
 }
 
 const isBlob = (data: UploadData): data is Blob => 'stream' in data && typeof data.size === 'number';
-const isStream = (data: UploadData): data is ReadableStream<Uint8Array> => 'getReader' in data;
+/** Also one of another realm; other views count their length in more than bytes. */
+const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
+  Object.prototype.toString.call(data) === '[object Uint8Array]';
+/** Whether data come as a stream. */
+export const isStream = (data: UploadData): data is ByteStream => 'getReader' in data;
 
 /**
  * The source of some data.
@@ -31,10 +48,11 @@ export function sourceOf(data: UploadData, size: number | undefined): UploadSour
   const given: unknown = data;
   if (typeof given !== 'object' || given === null) throw new InvalidInputError({ data: [WHAT_FITS] });
   if (isStream(data)) {
+    if (data.locked) throw new InvalidInputError({ data: ['is a stream that is read already: give a fresh one.'] });
     if (size === undefined) throw new InvalidInputError({ size: ['must be given for a stream: its length in bytes.'] });
     return streamSource(data, size);
   }
-  const source = isBlob(data) ? blobSource(data) : ArrayBuffer.isView(data) ? bytesSource(data) : undefined;
+  const source = isBlob(data) ? blobSource(data) : isBytes(data) ? bytesSource(data) : undefined;
   if (!source) throw new InvalidInputError({ data: [WHAT_FITS] });
   if (size !== undefined && size !== source.size) {
     throw new InvalidInputError({ size: [`is ${size}, but the data hold ${source.size} bytes: leave it out.`] });
@@ -58,7 +76,7 @@ function blobSource(data: Blob): UploadSource {
 }
 
 function bytesSource(data: Uint8Array<ArrayBuffer>): UploadSource {
-  const open = (): ReadableStreamDefaultReader<Uint8Array> =>
+  const open = (): ByteReader =>
     new ReadableStream<Uint8Array>({
       start(controller) {
         if (data.length > 0) controller.enqueue(data);
@@ -68,12 +86,18 @@ function bytesSource(data: Uint8Array<ArrayBuffer>): UploadSource {
   return { size: data.length, readable: true, open, blob: () => Promise.resolve(new Blob([data])), close: nothing };
 }
 
-function streamSource(data: ReadableStream<Uint8Array>, size: number): UploadSource {
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+function streamSource(data: ByteStream, size: number): UploadSource {
+  let reader: ByteReader | undefined;
   let collected: Promise<Blob> | undefined;
-  const open = (): ReadableStreamDefaultReader<Uint8Array> => {
-    reader = data.getReader();
-    return reader;
+  // Nobody waits for a producer to stop: one that has been forked stops only when both forks do.
+  const close = (reason?: unknown): Promise<void> => {
+    if (reader || !data.locked) (reader ?? data).cancel(reason).catch(() => {});
+    return Promise.resolve();
+  };
+  const open = (): ByteReader => {
+    const opened = data.getReader();
+    reader = opened;
+    return { read: () => opened.read(), cancel: close };
   };
   return {
     size,
@@ -85,9 +109,7 @@ function streamSource(data: ReadableStream<Uint8Array>, size: number): UploadSou
       collected ??= collect(new UploadBody(open(), size));
       return collected;
     },
-    async close() {
-      await (reader ?? data).cancel().catch(() => {});
-    },
+    close,
   };
 }
 
@@ -95,7 +117,7 @@ async function collect(body: UploadBody): Promise<Blob> {
   try {
     return await new Response(body.stream).blob();
   } catch (error) {
-    throw body.failure ?? error;
+    throw body.failed ? body.failure : error;
   }
 }
 
@@ -103,21 +125,32 @@ async function collect(body: UploadBody): Promise<Blob> {
 const PIECE = 65_536;
 
 const NONE = new Uint8Array(0);
+const NO_BYTES = 'a chunk of the stream is no Uint8Array; text goes through a `TextEncoderStream` first';
+
+/** Empty chunks in a row after which other work gets its turn. */
+const MANY = 100;
 
 /** The bytes of one attempt: as many as announced, neither fewer nor more. */
 export class UploadBody {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Why the data could not be read to their end, if so. */
+  /** Whether the data could not be read to their end, and why. */
+  failed = false;
   failure: unknown;
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  /** Resolves when the data have been read to their end, or have failed. */
+  readonly ended: Promise<void>;
+  #end = (): void => {};
+  readonly #reader: ByteReader;
   readonly #size: number;
   #chunk: Uint8Array = NONE;
   #handed = 0;
 
   /** `onTaken` is told how many bytes the sender has taken. */
-  constructor(reader: ReadableStreamDefaultReader<Uint8Array>, size: number, onTaken?: (bytes: number) => void) {
+  constructor(reader: ByteReader, size: number, onTaken?: (bytes: number) => void) {
     this.#reader = reader;
     this.#size = size;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
     this.stream = new ReadableStream(
       {
         pull: (controller) => {
@@ -130,6 +163,11 @@ export class UploadBody {
       },
       { highWaterMark: 0 },
     );
+  }
+
+  /** Whether every byte has been handed over. */
+  get complete(): boolean {
+    return this.#handed === this.#size;
   }
 
   /** Stops reading; what was opened for it is closed. */
@@ -148,12 +186,13 @@ export class UploadBody {
 
   async #refill(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
-      while (this.#chunk.length === 0) {
+      for (let empty = 0; this.#chunk.length === 0; empty++) {
         const { done, value } = await this.#reader.read();
-        if (done && this.#handed < this.#size) throw mismatch(this.#size, `ended after ${this.#handed}`);
-        if (done) return controller.close();
-        if (!ArrayBuffer.isView(value)) throw new TypeError('a chunk of the stream is no Uint8Array');
+        if (done) return this.#finish(controller);
+        if (!isBytes(value)) throw new TypeError(NO_BYTES);
         this.#chunk = value;
+        // Chunks without content must not keep timers and aborts from running.
+        if (empty % MANY === MANY - 1) await new Promise((resolve) => setTimeout(resolve, 0));
       }
       this.#hand(controller);
     } catch (error) {
@@ -161,9 +200,17 @@ export class UploadBody {
     }
   }
 
+  #finish(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    if (this.#handed < this.#size) throw mismatch(this.#size, `ended after ${this.#handed}`);
+    controller.close();
+    this.#end();
+  }
+
   #fail(controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void {
+    this.failed = true;
     this.failure = error;
     controller.error(error);
+    this.#end();
   }
 }
 

@@ -26,6 +26,8 @@ export interface UploadProgress {
 export interface UploadOptions extends TransferOptions {
   /** Called as the upload moves. One that throws is logged and harms no upload. */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
+  /** Bytes; needed for a stream, otherwise known. @default the size that the slot was reserved for */
+  readonly size?: number | undefined;
   /** Headers that the presigned URL was signed for, such as `Content-Type`. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -43,8 +45,8 @@ export interface UploadPlan {
 /** Sends a file to its slot, again where that makes sense. Errors say what can be done with the slot. */
 export async function runUpload(plan: UploadPlan): Promise<void> {
   const { context, source, options, slotLeft } = plan;
-  const scope = context.core.open(options.signal, Number.POSITIVE_INFINITY, () => undefined);
   const url = new URL(plan.url);
+  const scope = context.core.open(options.signal, Number.POSITIVE_INFINITY, () => undefined);
   let attempts = 0;
   const facts = (): TransferFacts => ({ operation: 'uploads.send', method: 'PUT', url, attempts });
   const transfer: Transfer = { context, options, signal: scope.signal, timeLeft: slotLeft, facts };
@@ -65,7 +67,7 @@ export async function runUpload(plan: UploadPlan): Promise<void> {
     throw finalError(error, scope.signal, slotLeft());
   } finally {
     scope.dispose();
-    await source.close();
+    await source.close(scope.signal.reason);
   }
 }
 
@@ -113,17 +115,18 @@ function createProgress({ source, options, context }: UploadPlan): { moved(bytes
 }
 
 const ADVICE: Readonly<Record<SlotState, string>> = {
-  usable: 'The slot can still be used: sending again is safe.',
+  usable: 'Uploading again is safe; the slot can still be used.',
   unusable: 'The slot cannot be used any more: reserve another and upload again.',
   unknown: 'Whether the slot can still be used is not known: reserve another and upload again.',
 };
 
 function finalError(thrown: unknown, signal: AbortSignal, slotLeft: number): unknown {
-  if (signal.aborted) return signal.reason;
-  const error = thrown instanceof AttemptFailure ? thrown.error : thrown;
+  const cause = signal.aborted ? signal.reason : thrown;
+  const error = cause instanceof AttemptFailure ? cause.error : cause;
   if (!AudienceError.isInstance(error)) return error;
-  const slot = slotAfter(thrown, slotLeft);
-  return withDetails(error, { slot }, ADVICE[slot]);
+  const slot = slotAfter(cause, slotLeft);
+  // What is wrong with the data says by itself what to do.
+  return withDetails(error, { slot }, cause instanceof AttemptFailure ? ADVICE[slot] : '');
 }
 
 /** Answers that tell of an expired, used or unknown slot. */

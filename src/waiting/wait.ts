@@ -116,6 +116,12 @@ function timeoutError(kind: JobKind, id: number, timeout: number, resource: Obse
   return new WaitTimeoutError(message, { kind, id, ...(resource && { resource }) });
 }
 
+/** How a failed job can be tried again; an upload can be claimed once only. */
+const AGAIN = {
+  create: 'Creating it again (with a fresh key) is safe.',
+  file: 'Upload the file again and create another: an upload can be claimed once.',
+};
+
 /** The error for a job that ended otherwise than completed. */
 export function jobError(kind: JobKind, resource: Observed, progress: 'needs-info' | 'failed' | 'cancelled'): JobError {
   const details = { kind, id: resource.id, resource };
@@ -129,6 +135,6 @@ export function jobError(kind: JobKind, resource: Observed, progress: 'needs-inf
     case 'cancelled':
       return new JobCancelledError(`${name}: it was cancelled.`, details);
     default:
-      return new JobFailedError(`${name}: the job failed. Creating it again (with a fresh key) is safe.`, details);
+      return new JobFailedError(`${name}: the job failed. ${AGAIN[kind === 'cohort' ? 'file' : 'create']}`, details);
   }
 }

@@ -42,6 +42,23 @@ const whole = (response: ServerResponse): void => void response.writeHead(200, {
 const half = (response: ServerResponse): void =>
   void response.writeHead(200, { 'content-length': SIZE }).write(body.subarray(0, SIZE / 2));
 
+/** Storage that answers parts of one file: status, from, to, and the total it claims; 0 for none. A 200 is cut at half. */
+async function startParts(answers: readonly (readonly [number, number, number, number])[]): Promise<Results> {
+  let turn = 0;
+  return startResults((response) => {
+    const [status, from, to, total] = answers[Math.min(turn++, answers.length - 1)] ?? [500, 0, 0, 0];
+    const range = status === 416 ? `bytes */${total}` : `bytes ${from}-${to - 1}/${total}`;
+    response.writeHead(status, {
+      etag: '"v1"',
+      ...(status !== 200 && { 'content-range': range }),
+      ...(status === 200 && total > 0 && { 'content-length': total }),
+    });
+    const part = body.subarray(from, status === 200 ? to / 2 : to);
+    if (status === 200) response.write(part, () => setTimeout(() => response.destroy(), 20));
+    else response.end(part);
+  });
+}
+
 describe('results downloaded to a directory', () => {
   it('are whole files, in a directory that is made', async () => {
     const { client, directory } = await startResults(whole);
@@ -118,6 +135,77 @@ describe('results downloaded to a directory', () => {
     expect(await failureOf(downloadTo(client, 7, directory, { idleTimeout: 200 }))).toMatchObject(told);
     expect(await readdir(directory)).toEqual([]);
     expect(await openFilesBelow(directory)).toEqual([]);
+    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+  });
+
+  it.each([
+    ['a part of the file at first', [[206, 0, 1_000, SIZE]]],
+    ['nothing, as 204', [[204, 0, 0, 0]]],
+    [
+      'another part than asked for',
+      [
+        [200, 0, SIZE, SIZE],
+        [206, 5, SIZE, SIZE],
+      ],
+    ],
+    [
+      'a file of another length',
+      [
+        [200, 0, SIZE, SIZE],
+        [206, SIZE / 2, SIZE, SIZE + 500],
+      ],
+    ],
+    [
+      'the whole again',
+      [
+        [200, 0, SIZE, SIZE],
+        [200, 0, SIZE, SIZE],
+      ],
+    ],
+  ] satisfies [string, [number, number, number, number][]][])(
+    'for which storage answers %s are an error and no file',
+    async (_, answers) => {
+      const { client, directory } = await startParts(answers);
+      expect(await failureOf(downloadTo(client, 7, directory))).toMatchObject({ name: 'ResponseError' });
+      expect(await readdir(directory)).toEqual([]);
+    },
+  );
+
+  it('of a file whose length is told by its parts only are whole', async () => {
+    const { client, directory } = await startParts([
+      [200, 0, SIZE, 0],
+      [206, SIZE / 2, SIZE / 2 + 1_000, SIZE],
+      [206, SIZE / 2 + 1_000, SIZE, SIZE],
+    ]);
+    const [file] = await downloadTo(client, 7, directory);
+    expect(new Uint8Array(await readFile(file?.path ?? ''))).toEqual(body);
+  });
+
+  it('of which only the end was missing are whole', async () => {
+    const { client, directory } = await startParts([
+      [200, 0, SIZE * 2, 0],
+      [416, 0, 0, SIZE],
+    ]);
+    const [file] = await downloadTo(client, 7, directory);
+    expect(file?.size).toBe(SIZE);
+  });
+
+  it('stop at a disk error also where a `fetch` keeps a copy of the answer', async () => {
+    const { apiUrl, directory, storage } = await startResults(half);
+    const kept: Response[] = [];
+    const keeping = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
+      const response = await fetch(input, init);
+      kept.push(response.clone());
+      return response;
+    };
+    await writeFile(join(directory, 'a-file'), '');
+    const client = clientOf({ url: apiUrl }, { fetch: keeping });
+    expect(await failureOf(downloadTo(client, 7, join(directory, 'a-file')))).toMatchObject({
+      code: 'file-unwritable',
+    });
+    for await (const { open: start } of client.activations.download(7)) {
+      for await (const chunk of await start()) if (chunk.length > 0) break;
+    }
     await vi.waitFor(() => expect(storage.busy()).toBe(0));
   });
 

@@ -10,8 +10,8 @@ import { wireActivation } from '../support/storage.ts';
 
 const SIZE = 64 * 2 ** 20;
 
-/** In use at once: a chunk of the file, pieces of it on their way, and what the runtime holds. */
-const IN_USE = 8 * 2 ** 20;
+/** In use at once: a chunk of the file, pieces of it on their way, and what the collector has not got to. */
+const IN_USE = SIZE / 3;
 
 async function move(direction: 'upload' | 'download', baseUrl: string, directory: string) {
   const child = fork(

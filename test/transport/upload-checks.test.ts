@@ -1,11 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
-import { CLAIM_WINDOW, UPLOAD_SIZES } from '../../src/index.ts';
+import { CLAIM_WINDOW, UPLOAD_SIZES, type UploadReservation } from '../../src/index.ts';
+import { everything } from '../support/everything.ts';
 import { pattern } from '../support/script.ts';
 import { failureOf, startServer } from '../support/server.ts';
 import { startStorage } from '../support/storage.ts';
 
 const SIZE = 300_000;
 const data = pattern(SIZE);
+
+function locked(): ReadableStream<Uint8Array> {
+  const stream = new ReadableStream<Uint8Array>();
+  stream.getReader();
+  return stream;
+}
 
 describe('an upload that would be refused', () => {
   it.each([
@@ -28,6 +35,8 @@ describe('an upload that would be refused', () => {
     ['a stream without size', { data: new ReadableStream<Uint8Array>() }, 'size'],
     ['a size that is not the data’s', { data, size: 1 }, 'size'],
     ['a size that is none', { data: new Blob([data]).stream(), size: Number.NaN }, 'size'],
+    ['a stream that somebody reads', { data: locked(), size: 10 }, 'data'],
+    ['a view that is no Uint8Array', { data: new Uint16Array(4) as unknown as Blob }, 'data'],
     ['data of another kind', { data: 'text' as unknown as Blob }, 'data'],
     ['a header that breaks requests', { data, headers: { 'x-a': 'a\nb' } }, 'headers'],
   ])('as %s is not sent', async (_, input, field) => {
@@ -37,11 +46,14 @@ describe('an upload that would be refused', () => {
     expect([...(await api.seen()), ...(await storage.seen())]).toEqual([]);
   });
 
-  it.each(['authorization', 'Content-Length', 'cookie'])('as a header %s is not sent', async (name) => {
-    const { client, reservation } = await startStorage([{}]);
-    const error = await failureOf(client.uploads.send(reservation, data, { headers: { [name]: 'x' } }));
-    expect(error).toMatchObject({ name: 'ConfigurationError' });
-  });
+  it.each(['authorization', 'Content-Length', 'cookie', 'Transfer-Encoding', 'expect'])(
+    'as a header %s is not sent',
+    async (name) => {
+      const { client, reservation } = await startStorage([{}]);
+      const error = await failureOf(client.uploads.send(reservation, data, { headers: { [name]: 'x' } }));
+      expect(error).toMatchObject({ name: 'ConfigurationError' });
+    },
+  );
 
   it('as a file of another size than its slot is not sent', async () => {
     const { client, storage } = await startStorage([{}]);
@@ -81,5 +93,18 @@ describe('an upload that would be refused', () => {
     expect(await failureOf(client.uploads.reserve({ kind: 'cohort', size: 1 }))).toMatchObject({
       code: 'response-invalid',
     });
+  });
+
+  it.each([
+    undefined,
+    'upl_1',
+    { reference: 'r', url: 'not-a-url?sig=canary', expires_at: '' },
+    { reference: 'r', url: 'ftp://h.example/?sig=canary', expires_at: '' },
+    { reference: 'r', url: 'https://user:canary@h.example/', expires_at: '' },
+  ])('because its reservation is none is refused, and shows nothing of it: %j', async (reservation) => {
+    const { client } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.send(reservation as unknown as UploadReservation, data));
+    expect(error).toMatchObject({ local: true, errors: { reservation: [expect.any(String)] } });
+    expect(everything(error)).not.toContain('canary');
   });
 });

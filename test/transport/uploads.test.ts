@@ -4,29 +4,10 @@ import { everything } from '../support/everything.ts';
 import { pattern } from '../support/script.ts';
 import { failureOf, startServer } from '../support/server.ts';
 import { inBrowser, SIGNATURE, startStorage } from '../support/storage.ts';
+import { latin1, streamOf } from '../support/streams.ts';
 
 const SIZE = 300_000;
 const data = pattern(SIZE);
-const latin1 = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
-
-/** A stream of uneven chunks that notes whether it was given up. */
-function streamOf(bytes: Uint8Array, sizes: readonly number[] = [1, 70_000, 130_000]) {
-  const state = { cancelled: false };
-  let at = 0;
-  let turn = 0;
-  const stream = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      if (at >= bytes.length) return controller.close();
-      const chunk = bytes.subarray(at, at + (sizes[turn++ % sizes.length] ?? 1));
-      at += chunk.length;
-      controller.enqueue(chunk);
-    },
-    cancel() {
-      state.cancelled = true;
-    },
-  });
-  return { stream, state };
-}
 
 describe('an upload', () => {
   it.each([
@@ -210,36 +191,32 @@ describe('an upload that fails', () => {
   });
 });
 
-describe('a stream', () => {
+describe('what storage says', () => {
+  const BASE64 = 'AbCd+efGh/ijKlMnOp==';
+
   it.each([
-    ['shorter', SIZE + 1],
-    ['longer', SIZE - 1],
-  ])('that is %s than announced is not taken for whole', async (_, size) => {
-    const { client } = await startStorage([{}]);
-    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: streamOf(data).stream, size }));
-    expect(error).toMatchObject({ name: 'FileError', code: 'size-mismatch' });
-  });
-
-  it('is sent once and given up when that fails; browsers collect it first and can send it again', async () => {
-    const { client, storage } = await startStorage([{ upload: 'cut' }, {}]);
-    const { stream, state } = streamOf(pattern(8_000_000));
-    const upload = client.uploads.upload({ kind: 'cohort', data: stream, size: 8_000_000 });
-    if (inBrowser) {
-      expect(await upload).toMatchObject({ reference: 'upl_1' });
-    } else {
-      expect(await failureOf(upload)).toMatchObject({ name: 'ConnectionError', attempts: 1, slot: 'usable' });
-      expect(state.cancelled).toBe(true);
+    BASE64,
+    encodeURIComponent(BASE64),
+    encodeURIComponent(BASE64).toLowerCase(),
+    BASE64.replaceAll('+', ' '),
+    BASE64.replaceAll('+', '&#43;').replaceAll('/', '&#x2F;').replaceAll('=', '&#61;'),
+    BASE64.replaceAll('/', '\\/'),
+    encodeURIComponent(BASE64).replace('%2F', '/'),
+  ])('never shows the signature, though storage repeats it as %s', async (spelling) => {
+    const { client, storage, reservation } = await startStorage([
+      { status: 403, text: `<Error><Message>No: ${spelling}</Message></Error>`, headers: { 'x-echo': spelling } },
+    ]);
+    for (const query of [BASE64, encodeURIComponent(BASE64), encodeURIComponent(BASE64).toLowerCase()]) {
+      const slot = { ...reservation, url: `${storage.url}/slot?sig=${query}` };
+      const shown = everything(await failureOf(client.uploads.send(slot, data)));
+      expect(shown).not.toContain(spelling);
+      expect(shown).toContain('redacted');
     }
-    expect(await storage.seen()).toHaveLength(inBrowser ? 2 : 1);
   });
 
-  it('whose producer fails ends the upload with the reason', async () => {
-    const { client } = await startStorage([{}]);
-    const stream = new ReadableStream<Uint8Array>({
-      pull: () => Promise.reject(new Error('the database went away')),
-    });
-    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: stream, size: 10 }));
-    expect(error).toMatchObject({ name: 'FileError', code: 'file-unreadable', slot: 'usable' });
-    expect(String(error)).toContain('the database went away');
+  it('is read to a limit and in time; the status counts, whatever becomes of the rest', async () => {
+    const { client, reservation } = await startStorage([{ status: 403, bytes: 3_000_000, fault: 'stall-body' }]);
+    const error = await failureOf(client.uploads.send(reservation, data, { idleTimeout: 300 }));
+    expect(error).toMatchObject({ name: 'PermissionError', attempts: 1, slot: 'unusable' });
   });
 });

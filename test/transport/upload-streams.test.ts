@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { pattern } from '../support/script.ts';
+import { failureOf } from '../support/server.ts';
+import { inBrowser, startStorage } from '../support/storage.ts';
+import { latin1, streamOf } from '../support/streams.ts';
+
+const SIZE = 300_000;
+const data = pattern(SIZE);
+
+describe('a stream', () => {
+  it.each([
+    ['shorter', SIZE + 1],
+    ['longer', SIZE - 1],
+  ])('that is %s than announced is not taken for whole', async (_, size) => {
+    const { client } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: streamOf(data).stream, size }));
+    expect(error).toMatchObject({ name: 'FileError', code: 'size-mismatch' });
+  });
+
+  it('is sent once and given up when that fails; browsers collect it first and can send it again', async () => {
+    const { client, storage } = await startStorage([{ upload: 'cut' }, {}]);
+    const { stream, state } = streamOf(pattern(8_000_000));
+    const upload = client.uploads.upload({ kind: 'cohort', data: stream, size: 8_000_000 });
+    if (inBrowser) {
+      expect(await upload).toMatchObject({ reference: 'upl_1' });
+    } else {
+      expect(await failureOf(upload)).toMatchObject({ name: 'ConnectionError', attempts: 1, slot: 'usable' });
+      expect(state.cancelled).toBe(true);
+    }
+    expect(await storage.seen()).toHaveLength(inBrowser ? 2 : 1);
+  });
+
+  it('whose producer fails ends the upload with the reason', async () => {
+    const { client } = await startStorage([{}]);
+    const stream = new ReadableStream<Uint8Array>({
+      pull: () => Promise.reject(new Error('the database went away')),
+    });
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: stream, size: 10 }));
+    expect(error).toMatchObject({ name: 'FileError', code: 'file-unreadable', slot: 'usable' });
+    expect(String(error)).toContain('the database went away');
+  });
+});
+
+describe('a stream that behaves badly', () => {
+  const never = new Promise<void>(() => {});
+
+  it.each([
+    ['never yields', () => new ReadableStream<Uint8Array>({ pull: () => never })],
+    ['is a fork of another', () => new ReadableStream<Uint8Array>({ pull: () => never }).tee()[0]],
+    ['does not stop', () => new ReadableStream<Uint8Array>({ pull: () => never, cancel: () => never })],
+    [
+      'yields nothing but empty chunks',
+      () => new ReadableStream<Uint8Array>({ pull: (out) => out.enqueue(new Uint8Array(0)) }),
+    ],
+  ])('because it %s is left alone when the upload is aborted', async (_, make) => {
+    const { client } = await startStorage([{}]);
+    const signal = AbortSignal.timeout(150);
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: make(), size: 10, signal }));
+    expect(error).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it.each([
+    ['fails with nothing', () => Promise.reject(undefined)],
+    ['yields other views', (out: ReadableStreamDefaultController) => out.enqueue(new Uint16Array(5))],
+    ['yields text', (out: ReadableStreamDefaultController) => out.enqueue('0123456789')],
+  ])('because it %s is an error about the data', async (_, pull) => {
+    const { client } = await startStorage([{}]);
+    const error = await failureOf(
+      client.uploads.upload({ kind: 'cohort', data: new ReadableStream({ pull }), size: 10 }),
+    );
+    expect(error).toMatchObject({ name: 'FileError', code: 'file-unreadable', slot: 'usable' });
+  });
+
+  it('is told when its upload is refused', async () => {
+    const { client, reservation } = await startStorage([{}]);
+    const { stream, state } = streamOf(data);
+    await client.uploads.reserve({ kind: 'cohort', size: 5 });
+    await failureOf(client.uploads.send(reservation, stream, { size: SIZE }));
+    expect(state.cancelled).toBe(true);
+  });
+
+  it('that holds bytes though it was announced as empty is not taken', async () => {
+    const { client } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: streamOf(data).stream, size: 0 }));
+    expect(error).toMatchObject({ code: 'size-mismatch' });
+  });
+});
+
+it('a stream is sent to a slot that knows its size', async () => {
+  const { client, storage } = await startStorage([{}]);
+  const reservation = await client.uploads.reserve({ kind: 'cohort', size: SIZE });
+  await client.uploads.send(reservation, streamOf(data).stream);
+  expect((await storage.seen())[0]?.body === latin1(data)).toBe(true);
+});
