@@ -97,6 +97,14 @@ describe('the packed tarball', () => {
     expect(run(bin('tsc'), ['-p', project])).toBe('');
   }, 60_000);
 
+  it('shows no type of a dependency that is bundled', () => {
+    const dist = join(project, 'node_modules', 'audience-activation', 'dist');
+    const types = readdirSync(dist).filter((name) => name.endsWith('.d.ts'));
+    expect(types.length).toBeGreaterThan(2);
+    for (const name of types)
+      expect(readFileSync(join(dist, name), 'utf8')).not.toMatch(/(?:from|import)\W+(?:zod|hono)/);
+  });
+
   it('reaches no Node built-in from its root entry', () => {
     const dist = join(project, 'node_modules', 'audience-activation', 'dist');
     const script = `const seen = new Set();
