@@ -11,7 +11,7 @@ import { isTimeZone } from './timestamp.ts';
 import { checkHeaders } from './transport/input.ts';
 import type { RateLimiter } from './transport/limiter.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from './transport/log.ts';
-import { createRedactor, type Redactor } from './transport/redact.ts';
+import { createRedactor, type Redactor, rememberHeaders } from './transport/redact.ts';
 import type { Backoff } from './transport/retry.ts';
 import { type Fetch, type FetchOptions, platformFetch } from './transport/send.ts';
 import type { Hooks, Settings } from './transport/settings.ts';
@@ -211,6 +211,7 @@ function checkChoices({ logLevel, logger, validation, fetch, fetchOptions, reque
 export function resolveOptions(options: ClientOptions, redactor = createRedactor()): ResolvedOptions {
   checkChoices(options);
   checkHeaders(options.headers ?? {});
+  rememberHeaders(options.headers ?? {}, redactor);
   const limits = checkLimits(options.rateLimits);
   const min = atLeast('backoff.min', options.backoff?.min ?? 500, 0);
   const { onRequest, onResponse, onRetry } = options;

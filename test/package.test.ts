@@ -76,10 +76,12 @@ describe('the packed tarball', () => {
     expect(run(bin('tsc'), ['-p', 'test/types/package'])).toBe('');
   }, 60_000);
 
-  it('compiles every code block of the README', () => {
-    const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
-    expect(blocks.length).toBeGreaterThan(7);
-    for (const [at, code] of blocks.entries()) writeFileSync(join(project, `readme-${at}.ts`), `export {};\n${code}`);
+  it('compiles every code block of the README and the guides', () => {
+    const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
+    const texts = ['README.md', ...guides.map((name) => join('docs', name))].map((name) => readFileSync(name, 'utf8'));
+    const blocks = texts.flatMap((text) => [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code));
+    expect(blocks.length).toBeGreaterThan(12);
+    for (const [at, code] of blocks.entries()) writeFileSync(join(project, `block-${at}.ts`), `export {};\n${code}`);
     const globals = `import type { AudienceClient, Credentials } from 'audience-activation';
       declare global { const client: AudienceClient; const credentials: Credentials; }`;
     writeFileSync(join(project, 'globals.d.ts'), globals);

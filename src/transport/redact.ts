@@ -27,6 +27,14 @@ export interface Redactor {
   cause(error: unknown): Error;
 }
 
+/** Headers of the user's own whose values are secrets, by their names. */
+const SECRET_HEADER = /key|token|secret|auth|cookie|password|session/i;
+
+/** Remembers the secrets among headers that the user gives. */
+export function rememberHeaders(headers: Readonly<Record<string, string>>, { remember }: Redactor): void {
+  for (const [name, value] of Object.entries(headers)) if (SECRET_HEADER.test(name)) remember(value);
+}
+
 /** How deep JSON may stand within JSON for a secret to be found still. */
 const NESTED_JSON = 3;
 

@@ -8,6 +8,7 @@ import { attempt, type Call, eventOf, watch } from './attempt.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, fieldText, localValidationError } from './failures.ts';
 import { checkHeaders, checkNumbers, InvalidInputError } from './input.ts';
+import { rememberHeaders } from './redact.ts';
 import { lowerCased, type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
 import { decide, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
 import type { CallOptions, Settings } from './settings.ts';
@@ -69,8 +70,12 @@ export async function runCall(plan: CallPlan): Promise<Reply> {
   }
 }
 
-async function prepare({ settings, operation, input, key }: CallPlan, options: CallOptions): Promise<PreparedRequest> {
+async function prepare(
+  { core, settings, operation, input, key }: CallPlan,
+  options: CallOptions,
+): Promise<PreparedRequest> {
   checkHeaders(options.headers ?? {});
+  rememberHeaders(options.headers ?? {}, core.redactor);
   const headers = { ...lowerCased(settings.headers), ...lowerCased(options.headers ?? {}) };
   return prepareRequest(operation, input, { url: settings.baseUrl, headers }, key);
 }

@@ -9,6 +9,8 @@ import { bytesOf } from '../support/storage.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const jobs = { duration: MINUTE };
+// A fast clock must not end the window of an upload in mid-test.
+const limits = { claimWindow: 24 * HOUR };
 const csv = (rows: number): Blob =>
   new Blob(['email\n', ...Array.from({ length: rows }, (_, row) => `${row}@example.com\n`)]);
 
@@ -135,7 +137,7 @@ describe('a claim', () => {
 
 describe('over real HTTP', () => {
   it('a cohort is imported and its results come out, on an origin without tokens', async () => {
-    const { client, sandbox, url } = await startBench({ clock: { speed: 300 }, jobs });
+    const { client, sandbox, url } = await startBench({ clock: { speed: 300 }, limits, jobs });
     const created: number[] = [];
     const cohort = await client.cohorts.import(
       csv(70_000),
@@ -163,7 +165,7 @@ describe('over real HTTP', () => {
   });
 
   it('a result is read on from any byte', async () => {
-    const { client } = await startBench({ clock: { speed: 300 }, jobs: { ...jobs, devices: 5_000 } });
+    const { client } = await startBench({ clock: { speed: 300 }, limits, jobs: { ...jobs, devices: 5_000 } });
     const { id } = await client.audiences.createAndWait({ name: 'x' });
     const [result] = await client.activations.results(await client.activations.createAndWait({ audience_id: id }));
     const uri = result?.uri ?? '';
@@ -180,7 +182,7 @@ describe('over real HTTP', () => {
   });
 
   it('an import ends with a cohort that is not available', async () => {
-    const { client } = await startBench({ clock: { speed: 300 }, jobs: { ...jobs, outcome: 400 } });
+    const { client } = await startBench({ clock: { speed: 300 }, limits, jobs: { ...jobs, outcome: 400 } });
     const error = await failureOf(client.cohorts.import(csv(1)));
     expect(error).toMatchObject({ name: 'JobFailedError', kind: 'cohort', resource: { status: { id: 5 } } });
     expect(error).not.toHaveProperty('upload');

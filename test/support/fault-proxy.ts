@@ -21,6 +21,8 @@ export type Fault =
       readonly status: number;
       readonly acted?: boolean;
       readonly body?: string;
+      /** Repeats the whole request, head and body: as text, or within an envelope. */
+      readonly echo?: 'text' | 'envelope';
       readonly headers?: Readonly<Record<string, string>>;
     };
 
@@ -154,8 +156,24 @@ async function handle(
   }
 }
 
-function ownAnswer({ status, body, headers = {} }: Extract<Fault, { kind: 'answer' }>, raw: string): string {
-  const text = body ?? JSON.stringify({ status: 'error', code: status, message: `The proxy says ${status}`, data: [] });
+function echoOf(how: 'text' | 'envelope' | undefined, status: number, raw: string): string | undefined {
+  const request = Buffer.from(raw, 'latin1').toString();
+  if (how === 'text') return `<html>${request}`;
+  const envelope = {
+    status: 'error',
+    code: status,
+    message: request,
+    errors: { [request]: [request] },
+    data: [request],
+  };
+  return how && JSON.stringify(envelope);
+}
+
+function ownAnswer({ status, body, echo, headers = {} }: Extract<Fault, { kind: 'answer' }>, raw: string): string {
+  const text =
+    echoOf(echo, status, raw) ??
+    body ??
+    JSON.stringify({ status: 'error', code: status, message: `The proxy says ${status}`, data: [] });
   const lines = Object.entries({ 'content-type': 'application/json', ...headers }).map(
     ([name, value]) => `${name}: ${value}`,
   );

@@ -1,0 +1,82 @@
+import { inspect } from 'node:util';
+import { expect, it } from 'vitest';
+import {
+  AudienceClient,
+  apiToken,
+  type ClientOptions,
+  loginToken,
+  memoryTokenStore,
+  type TokenSource,
+} from '../../src/index.ts';
+import { everything } from '../support/everything.ts';
+import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
+import { startBench } from '../support/sandbox.ts';
+import { failureOf, quick } from '../support/server.ts';
+
+const TOKEN = 'CANARY-token-1';
+const secrets = { email: 'canary@example.com', password: 'CANARY "pass" wörd-2' };
+const headers = { 'x-api-key': 'CANARY-header-3', 'X-Session-Token': 'CANARY-header-4' };
+/** Every way a call ends, with an answer that repeats all it was told. */
+const FAULTS: readonly Fault[] = [
+  { kind: 'cut-before' },
+  { kind: 'cut-after' },
+  { kind: 'reset-after' },
+  { kind: 'stall-headers' },
+  { kind: 'stall-body' },
+  { kind: 'truncate' },
+  ...[200, 301, 400, 401, 403, 404, 406, 409, 422, 429, 500, 503].flatMap((status): Fault[] => [
+    { kind: 'answer', status, echo: 'text', headers: { 'x-echo': `Bearer ${TOKEN}` } },
+    { kind: 'answer', status, echo: 'envelope' },
+  ]),
+];
+
+const failing: TokenSource = { get: () => Promise.reject(new Error('the vault is closed')) };
+
+const visible = (value: unknown): string =>
+  [inspect(value, { depth: 20, showHidden: true, showProxy: true }), everything(value)].join('\n');
+
+it.each(FAULTS.map((fault, at) => [at, fault] as const))(
+  'no secret shows in errors, logs or inspection, whatever happens: fault %i',
+  async (_, fault) => {
+    const { url } = await startBench();
+    const proxy = await startFaultProxy(url, () => fault);
+    const lines: unknown[] = [];
+    const write = (...line: unknown[]): void => void lines.push(line);
+    const logger = { error: write, warn: write, info: write, debug: write };
+    const hook = (event: unknown): void => void lines.push(event);
+    const shared = {
+      ...quick,
+      baseUrl: proxy.url,
+      headers,
+      logger,
+      logLevel: 'debug',
+      timeout: 80,
+      maxRetries: 1,
+      maxRetryWait: 10,
+      onRequest: hook,
+      onResponse: hook,
+      onRetry: hook,
+    } as const satisfies ClientOptions;
+    const tokens: ClientOptions[] = [
+      { token: TOKEN, mcpToken: TOKEN },
+      { token: () => TOKEN },
+      { credentials: secrets },
+      { token: loginToken(secrets) },
+      { token: apiToken(secrets, { store: memoryTokenStore() }) },
+      { token: failing },
+    ];
+    const seen: unknown[] = [];
+    for (const token of tokens) {
+      await using client = new AudienceClient({ ...shared, ...token });
+      const create = client.audiences.create({ name: 'x' }, { headers: { 'x-secret': 'CANARY-call-5' } });
+      if (typeof token.token === 'object') seen.push(token.token);
+      seen.push(client, create, await failureOf(create));
+      seen.push(await client.audiences.list().catch((error: unknown) => error));
+      seen.push(await client.auth.login(secrets).catch((error: unknown) => error));
+      seen.push(await client.audiences.wait(1, { timeout: 20 }).catch((error: unknown) => error));
+    }
+    const text = [...seen, ...lines].map(visible).join('\n');
+    expect(text.length).toBeGreaterThan(1_000);
+    expect([...text.matchAll(/.{0,60}CANARY.{0,20}/g)].map(([leak]) => leak)).toEqual([]);
+  },
+);

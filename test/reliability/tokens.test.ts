@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { AuthenticationError, apiToken, loginToken, memoryTokenStore } from '../../src/index.ts';
+import { credentials, startBench } from '../support/sandbox.ts';
+import { amount } from '../support/seeded.ts';
+
+const CALLS = 1_000;
+const limits = { read: { limit: 1e9, interval: 60_000 }, login: { limit: 1e9, interval: 60_000 } };
+const DAY = 24 * 3_600_000;
+
+const times = (log: readonly { path: string; status: number }[], path: string): number =>
+  log.filter((entry) => entry.path.endsWith(path) && entry.status === 200).length;
+
+describe(`${CALLS} calls at once`, () => {
+  it('on a token that a logout has ended renew it once', async () => {
+    const { sandbox, account, connect } = await startBench({ limits });
+    const client = connect({ credentials, rateLimits: false });
+    await client.webhooks.list();
+    account.logout();
+    await Promise.all(Array.from({ length: CALLS }, () => client.webhooks.list()));
+    expect(times(sandbox.log, '/auth/login')).toBe(2);
+  }, 60_000);
+
+  it('on a token that has expired at the service renew it once', async () => {
+    const { sandbox, connect } = await startBench({ limits });
+    const client = connect({ token: apiToken(credentials, { store: memoryTokenStore() }), rateLimits: false });
+    await client.webhooks.list();
+    await sandbox.advance(365 * DAY);
+    await Promise.all(Array.from({ length: CALLS }, () => client.webhooks.list()));
+    expect(times(sandbox.log, '/auth/api-token')).toBe(2);
+  }, 60_000);
+});
+
+it('a token in a store is minted once over 1,000 starts', async () => {
+  const { sandbox, connect } = await startBench({ limits });
+  const store = memoryTokenStore();
+  for (let start = 0; start < amount(200, 1_000); start++) {
+    const client = connect({ token: apiToken(credentials, { store }), rateLimits: false });
+    await client.webhooks.list();
+    await client.close();
+  }
+  expect(times(sandbox.log, '/auth/api-token')).toBe(1);
+}, 60_000);
+
+it('two clients that log in with the same credentials do not fight for ever, and are told why', async () => {
+  const { sandbox, connect } = await startBench({ limits });
+  const clients = [0, 1].map(() => connect({ token: loginToken(credentials), rateLimits: false }));
+  const calls = clients.flatMap((client) => Array.from({ length: 200 }, () => client.webhooks.list()));
+  const settled = await Promise.allSettled(calls);
+  for (const result of settled) {
+    if (result.status === 'fulfilled') continue;
+    expect(AuthenticationError.isInstance(result.reason)).toBe(true);
+    expect(String(result.reason)).toMatch(/each login ends the previous one.*`apiToken`/);
+  }
+  // At most one renewal and one repeat a call.
+  expect(times(sandbox.log, '/auth/login')).toBeLessThanOrEqual(2 + calls.length);
+  expect(sandbox.log.filter(({ path }) => path.endsWith('/webhooks/index')).length).toBeLessThanOrEqual(
+    2 * calls.length,
+  );
+});
