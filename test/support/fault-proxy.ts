@@ -15,6 +15,8 @@ export type Fault =
   | { readonly kind: 'drip' }
   /** The request reaches the service only after `ms`, also when the client has given up by then. */
   | { readonly kind: 'late'; readonly ms: number }
+  /** Half of the request reaches the service at once, the rest after `ms`, also when the client has given up. */
+  | { readonly kind: 'slow-body'; readonly ms: number }
   /** An answer of the proxy's own, instead of the service's (`acted`: after it). */
   | {
       readonly kind: 'answer';
@@ -58,7 +60,9 @@ export async function startFaultProxy(
       const request = describe(raw);
       const fault = choose(request);
       passed.push({ ...request, fault, body: bodyOf(raw) });
-      await handle(client, raw, fault, () => forward(raw, hostname, Number(port)));
+      await handle(client, raw, fault, () =>
+        forward(raw, hostname, Number(port), fault?.kind === 'slow-body' ? fault.ms : 0),
+      );
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -107,14 +111,17 @@ function describe(raw: string): Passing {
 }
 
 /** Sends a request to the service, and collects the whole answer as bytes. */
-function forward(raw: string, host: string, port: number): Promise<Buffer> {
+function forward(raw: string, host: string, port: number, slowly: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const upstream = connect(port, host);
     const chunks: Buffer[] = [];
     upstream.on('data', (chunk: Buffer) => chunks.push(chunk));
     upstream.once('end', () => resolve(Buffer.concat(chunks)));
     upstream.once('error', reject);
-    upstream.write(raw.replace(/\r\nconnection: [^\r]*/i, '').replace('\r\n', '\r\nConnection: close\r\n'), 'latin1');
+    const sent = raw.replace(/\r\nconnection: [^\r]*/i, '').replace('\r\n', '\r\nConnection: close\r\n');
+    const first = slowly > 0 ? sent.length - Math.ceil(bodyOf(sent).length / 2) : sent.length;
+    upstream.write(sent.slice(0, first), 'latin1');
+    if (first < sent.length) setTimeout(() => upstream.write(sent.slice(first), 'latin1'), slowly);
   });
 }
 

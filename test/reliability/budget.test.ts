@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { AudienceClient, type ClientOptions } from '../../src/index.ts';
+import { createSandbox } from '../../src/sandbox/index.ts';
+import { credentials } from '../support/sandbox.ts';
+import { failureOf } from '../support/server.ts';
+
+const HOUR = 3_600_000;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A service in process, in the same virtual time as its client, whose budget of two builds an hour is spent. */
+async function startSpent(options: ClientOptions = {}) {
+  const sandbox = createSandbox({ limits: { buildsPerHour: 2 } });
+  const token = sandbox.accounts.create(credentials).token('api');
+  const fetch = (input: Request | URL | string, init?: RequestInit): Promise<Response> =>
+    sandbox.fetch(new Request(input, init));
+  const client = new AudienceClient({ baseUrl: 'http://localhost', token, fetch, logLevel: 'off', ...options });
+  onTestFinished(() => client.close());
+  await client.audiences.create({ name: 'One' });
+  await client.audiences.create({ name: 'Two' });
+  return { sandbox, client };
+}
+
+it('a spent budget refuses at once with the time, creates nothing, and lets other writes go on', async () => {
+  const { client } = await startSpent();
+  const error = await failureOf(client.audiences.create({ name: 'Three' }));
+  expect(error).toMatchObject({
+    name: 'BuildBudgetError',
+    code: 'build-budget-exhausted',
+    outcome: 'refused',
+    attempts: 1,
+  });
+  const retryAt =
+    error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date ? error.retryAt : new Date(0);
+  expect(Math.abs(retryAt.getTime() - (Date.now() + HOUR))).toBeLessThan(2_000);
+  const budget = await client.usage.buildBudget();
+  expect(budget.hour).toEqual({ limit: 2, used: 2 });
+  expect(Math.abs((budget.retry_after_seconds ?? 0) - HOUR / 1_000)).toBeLessThan(2);
+  expect((await client.audiences.list()).items).toHaveLength(2);
+  await client.projects.create({ name: 'goes on' });
+});
+
+it('a spent budget is sat out where the call may wait so long, under the same key', async () => {
+  const keys: (string | undefined)[] = [];
+  const { client, sandbox } = await startSpent({ onRequest: ({ idempotencyKey }) => void keys.push(idempotencyKey) });
+  const started = Date.now();
+  const creating = client.audiences.create({ name: 'Three' }, { maxRetryWait: 2 * HOUR });
+  let created = false;
+  void creating.then(() => {
+    created = true;
+  });
+  await vi.advanceTimersByTimeAsync(HOUR - 10_000);
+  expect(created).toBe(false);
+  await client.projects.create({ name: 'goes on meanwhile' });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await creating).toMatchObject({ name: 'Three' });
+  expect(Date.now() - started).toBeGreaterThanOrEqual(HOUR - 1_000);
+  const own = keys.filter((key) => key === creating.idempotencyKey);
+  expect(own).toHaveLength(2);
+  expect((await client.audiences.list()).items).toHaveLength(3);
+  expect(sandbox.log.filter(({ status }) => status === 429)).toHaveLength(1);
+});
+
+it('creates that wait together for a budget of two an hour all happen, each once', async () => {
+  const { client, sandbox } = await startSpent({ rateLimits: { write: { limit: 1_000, interval: 60_000 } } });
+  const creating = Array.from({ length: 8 }, (_, at) =>
+    client.audiences.create({ name: `Waiting ${at}` }, { maxRetryWait: 10 * HOUR }),
+  );
+  const all = Promise.all(creating);
+  for (let hour = 0; hour < 8; hour++) await vi.advanceTimersByTimeAsync(HOUR);
+  const names = (await all).map(({ name }) => name);
+  expect(new Set(names).size).toBe(8);
+  expect((await client.audiences.list()).items).toHaveLength(10);
+  expect(sandbox.log.filter(({ status }) => status === 429).length).toBeLessThan(40);
+});
