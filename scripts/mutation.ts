@@ -1,0 +1,12 @@
+import { spawnSync } from 'node:child_process';
+
+/** Mutation tests of the modules that decide; Stryker is installed for the run alone, as it is large and rarely used. */
+function run(command: string, ...args: string[]): void {
+  const { status } = spawnSync(command, args, { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const VERSION = '10.1.1';
+const packages = ['core', 'vitest-runner'].map((name) => `@stryker-mutator/${name}@${VERSION}`);
+run('npm', 'install', '--no-save', '--no-audit', '--no-fund', ...packages);
+run('stryker', 'run', 'scripts/mutation/stryker.json', ...process.argv.slice(2));
