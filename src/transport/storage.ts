@@ -53,7 +53,7 @@ async function putByFetch(request: PutRequest, fetch: PlainFetch): Promise<Stora
   const { url, headers, source, signal } = request;
   const streamed = isServerRuntime ? streamedBody(request) : undefined;
   try {
-    if (streamed && source.size === 0) await emptied(streamed);
+    if (streamed && source.size === 0) await abortable(emptied(streamed), signal);
     const body =
       streamed && source.size > 0
         ? {
@@ -62,7 +62,7 @@ async function putByFetch(request: PutRequest, fetch: PlainFetch): Promise<Stora
             headers: { ...headers, 'content-length': String(source.size) },
           }
         : // An empty body is none: `fetch` announces its length of 0 by itself.
-          { body: source.size > 0 ? await source.blob().catch(sourceFailed) : null, headers };
+          { body: source.size > 0 ? await abortable(source.blob().catch(sourceFailed), signal) : null, headers };
     // `redirect: 'error'` and no window keep undici from copying the whole body in memory.
     const sent = fetch(url, { method: 'PUT', ...body, redirect: 'error', window: null, signal });
     const response = await abortable(sent, signal);
