@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AuthenticationError, loginToken, type TokenSource } from '../../src/index.ts';
+import { fingerprint } from '../../src/transport/tokens.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 
 const credentials = { email: 'me@example.com', password: 'pass-word' };
@@ -145,5 +146,39 @@ describe('credentials', () => {
     expect(await auth.revokeApiTokens(credentials)).toEqual({ revoked: 3 });
     expect(await failureOf(auth.revokeMcpTokens(credentials))).toMatchObject({ name: 'ResponseError' });
     for (const { headers } of await server.seen()) expect(headers.authorization).toBeUndefined();
+  });
+});
+
+describe('what a source is asked', () => {
+  it('names a rejected token only when there is one, and always the signal of the call', async () => {
+    const server = await startServer([{ bearer: 'second', data: [] }]);
+    const asked: { keys: string[]; rejected: string | undefined; aborted: boolean | undefined }[] = [];
+    const source: TokenSource = {
+      get(options) {
+        asked.push({
+          keys: Object.keys(options).sort(),
+          rejected: options.rejected,
+          aborted: options.signal?.aborted,
+        });
+        return Promise.resolve(options.rejected === 'first' ? 'second' : 'first');
+      },
+    };
+    await clientOf(server, { token: source }).webhooks.list();
+    expect(asked).toEqual([
+      { keys: ['signal'], rejected: undefined, aborted: false },
+      { keys: ['rejected', 'signal'], rejected: 'first', aborted: false },
+    ]);
+  });
+});
+
+describe('the name of a token’s buckets', () => {
+  it('is the same in every process, and tells nothing', () => {
+    expect(fingerprint('1|secret')).toBe(fingerprint('1|secret'));
+    expect(fingerprint('1|secret')).toMatch(/^[0-9a-f]{16}$/);
+    const names = Array.from({ length: 5_000 }, (_, at) => fingerprint(`${at}|secret`));
+    expect(new Set(names).size).toBe(5_000);
+    expect(names.every((name) => name.length === 16)).toBe(true);
+    // FNV-1a of "a" by the published offset basis.
+    expect(fingerprint('a').slice(0, 8)).toBe('e40c292c');
   });
 });
