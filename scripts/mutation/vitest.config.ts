@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: 'test/support/control-setup.ts',
     testTimeout: 10_000,
     include: [
-      'test/transport/{budget,envelope,errors,limiter,retries,retry,timing,tokens}.test.ts',
+      'test/transport/{budget,envelope,errors,limiter,retries,retry,sliding-log,timing,tokens}.test.ts',
       'test/token-sources.test.ts',
       'test/reliability/limits.test.ts',
     ],
