@@ -1,3 +1,4 @@
+import '../support/nothing-left.ts';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { AudienceClient, type ClientOptions } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';

@@ -1,3 +1,4 @@
+import '../support/nothing-left.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';

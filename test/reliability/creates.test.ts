@@ -1,3 +1,4 @@
+import '../support/nothing-left.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { type AudienceClient, AudienceError } from '../../src/index.ts';
 import { type Fault, type Passing, startFaultProxy } from '../support/fault-proxy.ts';

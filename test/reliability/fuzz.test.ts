@@ -1,3 +1,4 @@
+import '../support/nothing-left.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, AudienceError } from '../../src/index.ts';
 import { amount, seeded } from '../support/seeded.ts';

@@ -1,3 +1,4 @@
+import '../support/nothing-left.ts';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it, vi } from 'vitest';

@@ -1,15 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
+import { expectNoTimer } from '../support/nothing-left.ts';
 import { startBench } from '../support/sandbox.ts';
 import { amount } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
 
 const CALLS = amount(1_000, 10_000);
 const limits = { read: { limit: 1e9, interval: 60_000 }, write: { limit: 1e9, interval: 60_000 } };
-
-/** Timers and the like that keep this process going. */
-const resources = (): string[] => process.getActiveResourcesInfo().filter((name) => /Timeout|Immediate/.test(name));
 
 async function startProxied(fault: Fault | undefined) {
   const bench = await startBench({ limits });
@@ -39,10 +37,9 @@ describe('nothing is left', () => {
   ] satisfies [string, Fault | undefined][])('of a call that ends by %s', async (_, fault) => {
     const { client } = await startProxied(fault);
     const { signal } = new AbortController();
-    const before = resources().length;
     await client.audiences.create({ name: 'x' }, { signal }).catch(() => {});
     expect(getEventListeners(signal, 'abort')).toEqual([]);
-    await vi.waitFor(() => expect(resources().length).toBeLessThanOrEqual(before));
+    await expectNoTimer();
   });
 
   it.each([
@@ -52,7 +49,6 @@ describe('nothing is left', () => {
   ] satisfies [string, Fault][])('of %s that is aborted: it rejects within milliseconds', async (_, fault) => {
     const { client, proxy } = await startProxied(fault);
     const controller = new AbortController();
-    const before = resources().length;
     const calling = failureOf(client.webhooks.list({ signal: controller.signal }));
     await vi.waitFor(() => expect(proxy.passed).toHaveLength(1));
     const aborted = performance.now();
@@ -60,7 +56,7 @@ describe('nothing is left', () => {
     expect(await calling).toBe('enough');
     expect(performance.now() - aborted).toBeLessThan(200);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
-    await vi.waitFor(() => expect(resources().length).toBeLessThanOrEqual(before));
+    await expectNoTimer();
     // An answer that never ends takes its connection along; one that is whole leaves it for the next call.
     if (fault.kind !== 'answer') await vi.waitFor(() => expect(proxy.open()).toBe(0));
   });
@@ -73,14 +69,13 @@ describe('nothing is left', () => {
       rateLimits: { read: { limit: 1, interval: 60_000 } },
     });
     await queued.webhooks.list();
-    const before = resources().length;
     const pending = [client.webhooks.list(), client.audiences.wait(1), queued.webhooks.list()].map((call) =>
       failureOf(call),
     );
     await new Promise((resolve) => setTimeout(resolve, 50));
     await Promise.all([client.close(), queued.close()]);
     for (const error of await Promise.all(pending)) expect(error).toMatchObject({ code: 'client-closed' });
-    await vi.waitFor(() => expect(resources().length).toBeLessThanOrEqual(before));
+    await expectNoTimer();
     expect(await failureOf(client.webhooks.list())).toMatchObject({ code: 'client-closed' });
   });
 });

@@ -1,3 +1,4 @@
+import '../support/nothing-left.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RATE_LIMITS } from '../../src/limits.ts';

@@ -1,3 +1,4 @@
+import '../support/nothing-left.ts';
 import { describe, expect, it } from 'vitest';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';

@@ -1,3 +1,4 @@
+import '../support/nothing-left.ts';
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import {

@@ -1,3 +1,4 @@
+import '../support/nothing-left.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthenticationError, apiToken, loginToken, memoryTokenStore } from '../../src/index.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
