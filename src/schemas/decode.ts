@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../transport/envelope.ts';
 /** Fields without which a resource cannot be used or waited for: strict in both modes. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
 
-/** What checks a value: any schema of zod does, and no type of zod shows. */
+/** What checks a value; schemas of zod do, without a type of zod showing. */
 interface Checker {
   safeParse(value: unknown): {
     readonly error?:
