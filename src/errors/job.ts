@@ -74,7 +74,7 @@ export class ResultsNotReadyError extends AudienceError {
   declare readonly id: number;
   /** The activation as last seen. */
   declare readonly resource: unknown;
-  constructor(message: string, details: Pick<JobErrorDetails, 'id' | 'resource'>) {
-    super(message, { code: 'results-not-ready', ...details, ...{ kind: 'activation' } });
+  constructor(message: string, details: JobErrorDetails & { readonly kind: 'activation' }) {
+    super(message, { code: 'results-not-ready', ...details });
   }
 }

@@ -2,8 +2,7 @@ import { ResponseError } from '../errors/call.ts';
 import { ResultsNotReadyError } from '../errors/job.ts';
 import type { Activation } from '../schemas/activation.ts';
 import { openDownload } from '../transport/download.ts';
-import { checkNumbers } from '../transport/input.ts';
-import type { StorageContext, TransferOptions } from '../transport/transfer.ts';
+import { checkTransferOptions, type StorageContext, type TransferOptions } from '../transport/transfer.ts';
 import { progressOf } from '../waiting/outcome.ts';
 import { jobError } from '../waiting/wait.ts';
 
@@ -53,7 +52,7 @@ export function resultsOf(activation: Activation): ActivationResult[] {
   const { id, status, datastreams } = activation;
   if (progress === 'running') {
     const message = `Activation ${id} is at ${status.id} ${status.name}: its results are readable at 104. Wait for it with \`activations.wait(${id})\`.`;
-    throw new ResultsNotReadyError(message, { id, resource: activation });
+    throw new ResultsNotReadyError(message, { kind: 'activation', id, resource: activation });
   }
   if (progress !== 'completed') throw jobError('activation', activation, progress);
   return datastreams.map(({ name, results }) => ({ name, uri: results.uri }));
@@ -65,7 +64,7 @@ export function downloadsOf(
   context: StorageContext,
   { onProgress, ...options }: DownloadOptions,
 ): Download[] {
-  checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
+  checkTransferOptions(options);
   const taken = new Set<string>();
   return results.map(({ name, uri }) => ({
     name,

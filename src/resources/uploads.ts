@@ -5,9 +5,10 @@ import { decodeOne, type Shape } from '../schemas/decode.ts';
 import { reservationSchema, type UploadRequest, type UploadReservation } from '../schemas/upload.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
 import { fieldText, localValidationError } from '../transport/failures.ts';
-import { checkNumbers, checkStorageHeaders, InvalidInputError } from '../transport/input.ts';
+import { checkStorageHeaders, InvalidInputError } from '../transport/input.ts';
 import type { RequestOptions } from '../transport/settings.ts';
-import type { StorageContext } from '../transport/transfer.ts';
+import { TOO_LATE } from '../transport/slots.ts';
+import { checkTransferOptions, type StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
 import { runUpload, type UploadOptions } from '../transport/upload.ts';
 import { isStream, sourceOf, type UploadData, type UploadSource } from '../transport/upload-source.ts';
@@ -91,11 +92,7 @@ export class Uploads {
     const { reference, url, expires_at } = reservation;
     const slot = slots.get(reference);
     const slotLeft = (): number => slots.left(reference);
-    if (slotLeft() <= 0) {
-      throw refusal('uploads.send', {
-        reservation: ['is more than 15 minutes old: reserve another slot and send the file there.'],
-      });
-    }
+    if (slotLeft() <= 0) throw refusal('uploads.send', { reservation: [TOO_LATE] });
     if (slot && slot.size !== source.size) {
       const text = `is ${source.size} bytes, but the slot was reserved for ${slot.size}: reserve one for this file.`;
       throw refusal('uploads.send', { size: [text] });
@@ -118,7 +115,7 @@ function sourceOrRefusal(
   size: number | undefined,
   options: UploadOptions,
 ): UploadSource {
-  checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
+  checkTransferOptions(options);
   try {
     checkStorageHeaders(options.headers ?? {});
     return sourceOf(data, size);

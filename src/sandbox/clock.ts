@@ -90,3 +90,8 @@ export class Clock {
 export function wireTime(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 }
+
+/** Expiry dates: ISO 8601 with offset. */
+export function offsetTime(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+Z$/, '+00:00');
+}

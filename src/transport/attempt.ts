@@ -4,7 +4,7 @@ import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, type CallFacts, connectionFailure, readAnswer, timeoutFailure } from './failures.ts';
-import { guard } from './guard.ts';
+import { tellAnswer, watch } from './hooks.ts';
 import type { PreparedRequest } from './request.ts';
 import { type Answer, send } from './send.ts';
 import type { CallOptions, RequestEvent, Settings } from './settings.ts';
@@ -189,13 +189,7 @@ function report(call: Call, answer: Answer, duration: number): void {
   const { settings } = call;
   const requestId = answer.headers.get(settings.requestIdHeader);
   const event = { ...eventOf(call), status: answer.status, duration, ...(requestId !== null && { requestId }) };
-  settings.logger.debug(`${event.method} ${event.path} → ${event.status}`, event);
-  watch(settings, () => settings.onResponse?.(event));
-}
-
-/** Runs a user's hook; its failure is logged and harms no call. */
-export function watch({ logger }: Settings, hook: () => unknown): void {
-  guard(hook, (message) => logger.error(`A hook threw: ${message}`));
+  tellAnswer(settings, event);
 }
 
 /** Draws the consequences of a 429: holds the bucket, or the budget, and names the right error. */

@@ -1,15 +1,16 @@
 import { ResponseError } from '../errors/call.ts';
 import { AttemptFailure } from './failures.ts';
+import { watch } from './hooks.ts';
 import { onAbort, type SignalScope } from './signal.ts';
-import { getFile, type IdleScope, idleScope, isServerRuntime, readAnswer } from './storage.ts';
-import { idleFailure, lostFailure, redirectFailure, statusFailure, type TransferFacts } from './storage-failures.ts';
+import { getFile, type IdleScope, isServerRuntime, readAnswer } from './storage.ts';
+import { redirectFailure, statusFailure, type TransferFacts } from './storage-failures.ts';
 import {
   announce,
-  IDLE_TIMEOUT,
   type StorageContext,
+  startIdle,
   type Transfer,
   type TransferOptions,
-  tell,
+  transferFailure,
   waitToRepeat,
 } from './transfer.ts';
 
@@ -124,7 +125,7 @@ class Download {
     const { context, url } = this.#plan;
     this.#attempts++;
     this.#idle?.dispose();
-    this.#idle = idleScope(this.#scope.signal, this.#idleTimeout());
+    this.#idle = startIdle(this.#transfer);
     const { signal } = this.#idle;
     const answered = announce(this.#transfer);
     try {
@@ -193,11 +194,7 @@ class Download {
   }
 
   #report(total: number | undefined): void {
-    tell(this.#plan.context, () => this.#plan.onProgress(this.#loaded, total));
-  }
-
-  #idleTimeout(): number {
-    return this.#plan.options.idleTimeout ?? IDLE_TIMEOUT;
+    watch(this.#plan.context.settings, () => this.#plan.onProgress(this.#loaded, total));
   }
 
   #facts(): TransferFacts {
@@ -208,10 +205,8 @@ class Download {
   #failure(error: unknown): unknown {
     this.#scope.signal.throwIfAborted();
     if (error instanceof AttemptFailure) return error;
-    const { redactor } = this.#plan.context.core;
     const done = ` after ${this.#loaded}${this.#total === undefined ? '' : ` of ${this.#total}`} bytes`;
-    if (this.#idle?.signal.aborted) return idleFailure(this.#idleTimeout(), this.#facts(), done);
-    return lostFailure(error, this.#facts(), redactor, done);
+    return transferFailure(error, this.#idle, this.#transfer, done);
   }
 
   #changed(status: number): AttemptFailure {

@@ -4,9 +4,10 @@ import { AudienceError, type CreateOutcome, withDetails } from '../errors/base.t
 import { TimeoutError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
-import { attempt, type Call, eventOf, watch } from './attempt.ts';
+import { attempt, type Call, eventOf } from './attempt.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, fieldText, localValidationError } from './failures.ts';
+import { tellRepeat } from './hooks.ts';
 import { checkHeaders, checkNumbers, InvalidInputError } from './input.ts';
 import { rememberHeaders } from './redact.ts';
 import { lowerCased, type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
@@ -114,16 +115,7 @@ async function repeat(failed: AttemptFailure, call: Call, history: History): Pro
   const outcome = lastOutcome(failure);
   if (outcome === 'unknown') history.mayHaveArrived = true;
   if (outcome === 'refused') history.refused = true;
-  const event = { ...eventOf(call), error: failed.error, wait: decision.wait };
-  call.settings.logger.info(
-    `${event.operation} is repeated in ${Math.round(decision.wait)} ms: ${failed.error.message}`,
-    {
-      operation: event.operation,
-      attempt: event.attempt,
-      wait: Math.round(decision.wait),
-    },
-  );
-  watch(call.settings, () => call.settings.onRetry?.(event));
+  tellRepeat(call.settings, { ...eventOf(call), error: failed.error, wait: decision.wait });
   await sleep(decision.wait, call.signal);
   return true;
 }

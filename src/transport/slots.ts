@@ -12,6 +12,9 @@ interface Slot {
   readonly size: number;
 }
 
+/** What is wrong with a slot whose window is over. */
+export const TOO_LATE = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
+
 /** How many reservations are remembered; the oldest is forgotten first. */
 const REMEMBERED = 10_000;
 
@@ -41,10 +44,6 @@ export class Slots {
   claimErrors(body: unknown): FieldErrors {
     const reference = isObject(body) ? body.upload_reference : undefined;
     if (typeof reference !== 'string' || this.left(reference) > 0) return {};
-    return {
-      upload_reference: [`was reserved more than ${MINUTES} minutes ago: reserve and upload again, then claim.`],
-    };
+    return { upload_reference: [TOO_LATE] };
   }
 }
-
-const MINUTES = CLAIM_WINDOW / 60_000;

@@ -1,10 +1,12 @@
 import type { Core } from './core.ts';
 import { AttemptFailure } from './failures.ts';
-import { guard } from './guard.ts';
+import { tellAnswer, tellRepeat, watch } from './hooks.ts';
+import { checkNumbers } from './input.ts';
 import { decide, type RetryFacts } from './retry.ts';
 import type { RequestEvent, Settings } from './settings.ts';
 import { sleep } from './signal.ts';
-import type { TransferFacts } from './storage-failures.ts';
+import { type IdleScope, idleScope } from './storage.ts';
+import { idleFailure, lostFailure, type TransferFacts } from './storage-failures.ts';
 
 /** What uploads and downloads need of a client. */
 export interface StorageContext {
@@ -25,7 +27,7 @@ export interface TransferOptions {
 }
 
 /** How long a transfer may stand still unless told otherwise. */
-export const IDLE_TIMEOUT = 30_000;
+const IDLE_TIMEOUT = 30_000;
 
 /** A transfer under way, as far as repeating it is concerned. */
 export interface Transfer {
@@ -43,12 +45,7 @@ export async function waitToRepeat(error: unknown, retries: number, transfer: Tr
   const { settings } = transfer.context;
   const decision = decide(error.failure, retryFacts(retries, transfer), Math.random);
   if (!decision.repeat) return false;
-  const event = { ...eventOf(transfer.facts()), error: error.error, wait: decision.wait };
-  settings.logger.info(`${event.operation} is repeated in ${Math.round(decision.wait)} ms: ${error.error.message}`, {
-    operation: event.operation,
-    attempt: event.attempt,
-  });
-  tell(transfer.context, () => settings.onRetry?.(event));
+  tellRepeat(settings, { ...eventOf(transfer.facts()), error: error.error, wait: decision.wait });
   await sleep(decision.wait, transfer.signal);
   return true;
 }
@@ -79,19 +76,28 @@ export function announce({ context, facts }: Transfer): (status: number) => void
   const { settings } = context;
   const started = performance.now();
   const event = eventOf(facts());
-  tell(context, () => settings.onRequest?.(event));
-  return (status) => {
-    const duration = performance.now() - started;
-    settings.logger.debug(`${event.operation}: ${event.method} ${event.path} → ${status}`, {
-      ...event,
-      status,
-      duration,
-    });
-    tell(context, () => settings.onResponse?.({ ...event, status, duration }));
-  };
+  watch(settings, () => settings.onRequest?.(event));
+  return (status) => tellAnswer(settings, { ...event, status, duration: performance.now() - started });
 }
 
-/** Runs a user's callback; its failure is logged and harms no transfer. */
-export function tell({ settings }: StorageContext, callback: () => unknown): void {
-  guard(callback, (message) => settings.logger.error(`A callback threw: ${message}`));
+/** The idle timer of one attempt. */
+export function startIdle({ signal, options }: Transfer): IdleScope {
+  return idleScope(signal, options.idleTimeout ?? IDLE_TIMEOUT);
+}
+
+/** What a failed attempt means: nothing has moved, or the connection is lost. `done` says how far it was. */
+export function transferFailure(
+  thrown: unknown,
+  idle: IdleScope | undefined,
+  transfer: Transfer,
+  done = '',
+): AttemptFailure {
+  const { context, options, facts } = transfer;
+  if (!idle?.signal.aborted) return lostFailure(thrown, facts(), context.core.redactor, done);
+  return idleFailure(options.idleTimeout ?? IDLE_TIMEOUT, facts(), done);
+}
+
+/** Refuses numbers that no transfer can have. */
+export function checkTransferOptions(options: TransferOptions): void {
+  checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
 }

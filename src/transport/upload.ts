@@ -1,16 +1,16 @@
-import type { SlotState } from '../errors/base.ts';
-import { AudienceError, withDetails } from '../errors/base.ts';
+import { AudienceError, type SlotState, withDetails } from '../errors/base.ts';
 import { AttemptFailure } from './failures.ts';
+import { watch } from './hooks.ts';
 import type { Failure } from './retry.ts';
-import { idleScope, putFile, RedirectRefusal, SourceFailure, type StorageAnswer } from './storage.ts';
-import { idleFailure, lostFailure, redirectFailure, statusFailure, type TransferFacts } from './storage-failures.ts';
+import { putFile, RedirectRefusal, SourceFailure, type StorageAnswer } from './storage.ts';
+import { redirectFailure, statusFailure, type TransferFacts } from './storage-failures.ts';
 import {
   announce,
-  IDLE_TIMEOUT,
   type StorageContext,
+  startIdle,
   type Transfer,
   type TransferOptions,
-  tell,
+  transferFailure,
   waitToRepeat,
 } from './transfer.ts';
 import { sourceError, type UploadSource } from './upload-source.ts';
@@ -74,8 +74,8 @@ export async function runUpload(plan: UploadPlan): Promise<void> {
 async function sendOnce(plan: UploadPlan, transfer: Transfer, moved: (bytes: number) => void): Promise<void> {
   const { source, options, context } = plan;
   const { redactor } = context.core;
-  const { idleTimeout = IDLE_TIMEOUT, headers = {} } = options;
-  const idle = idleScope(transfer.signal, idleTimeout);
+  const { headers = {} } = options;
+  const idle = startIdle(transfer);
   const answered = announce(transfer);
   const onBytes = (bytes: number): void => {
     idle.touch();
@@ -88,9 +88,7 @@ async function sendOnce(plan: UploadPlan, transfer: Transfer, moved: (bytes: num
     transfer.signal.throwIfAborted();
     if (error instanceof SourceFailure) throw sourceError(error.cause, redactor);
     if (error instanceof RedirectRefusal) throw redirectFailure(transfer.facts());
-    throw idle.signal.aborted
-      ? idleFailure(idleTimeout, transfer.facts())
-      : lostFailure(error, transfer.facts(), redactor);
+    throw transferFailure(error, idle, transfer);
   } finally {
     idle.dispose();
   }
@@ -104,7 +102,7 @@ function createProgress({ source, options, context }: UploadPlan): { moved(bytes
   let told = 0;
   const report = (loaded: number): void => {
     told = loaded;
-    tell(context, () => options.onProgress?.({ loaded, total }));
+    watch(context.settings, () => options.onProgress?.({ loaded, total }));
   };
   return {
     moved(bytes) {

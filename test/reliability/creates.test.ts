@@ -1,7 +1,7 @@
 import '../support/nothing-left.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { type AudienceClient, AudienceError } from '../../src/index.ts';
-import { type Fault, type Passing, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Fault, LOST, type Passing, startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';
 import { amount, seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
@@ -25,12 +25,7 @@ const answer = (status: number, wait?: string): Fault[] => [
 
 /** Every way a request fares badly. A 4xx comes from the service itself, so it never follows an act. */
 const FAULTS: readonly Fault[] = [
-  { kind: 'cut-before' },
-  { kind: 'cut-after' },
-  { kind: 'reset-after' },
-  { kind: 'stall-headers' },
-  { kind: 'stall-body' },
-  { kind: 'truncate' },
+  ...LOST,
   { kind: 'drip' },
   { kind: 'late', ms: 120 },
   ...answer(500),

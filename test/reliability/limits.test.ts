@@ -108,47 +108,50 @@ const setup = fc
     }),
   );
 
+interface Setup {
+  readonly limit: number;
+  readonly interval: number;
+  readonly phase: number;
+}
+
+/** Checks something of the grants of many random runs. */
+async function always(check: (grants: readonly Grant[], setup: Setup) => void): Promise<void> {
+  const property = fc.asyncProperty(setup, async ({ arrivals, ...rest }) => {
+    check(await run(rest.limit, rest.interval, arrivals), rest);
+  });
+  await fc.assert(property, { numRuns: amount(200, 20_000) });
+}
+
 describe('whatever comes when, and however long it travels', () => {
   it('no window holds more than the limit: sliding, fixed at any phase, or a token bucket', async () => {
-    await fc.assert(
-      fc.asyncProperty(setup, async ({ limit, interval, phase, arrivals }) => {
-        const times = (await run(limit, interval, arrivals)).map(({ arrived }) => arrived);
-        expect(mostInSlidingWindow(times, interval)).toBeLessThanOrEqual(limit);
-        expect(mostInFixedWindow(times, interval, phase)).toBeLessThanOrEqual(limit);
-        expect(refusedByTokenBucket(times, limit, interval)).toBe(0);
-      }),
-      { numRuns: amount(200, 20_000) },
-    );
+    await always((grants, { limit, interval, phase }) => {
+      const times = grants.map(({ arrived }) => arrived);
+      expect(mostInSlidingWindow(times, interval)).toBeLessThanOrEqual(limit);
+      expect(mostInFixedWindow(times, interval, phase)).toBeLessThanOrEqual(limit);
+      expect(refusedByTokenBucket(times, limit, interval)).toBe(0);
+    });
   }, 600_000);
 
   it('each priority is served first come, first served', async () => {
-    await fc.assert(
-      fc.asyncProperty(setup, async ({ limit, interval, arrivals }) => {
-        const grants = await run(limit, interval, arrivals);
-        for (const priority of ['foreground', 'background'] as const) {
-          const orders = grants.filter((one) => one.priority === priority).map(({ order }) => order);
-          expect(orders).toEqual([...orders].sort((a, b) => a - b));
-        }
-      }),
-      { numRuns: amount(200, 20_000) },
-    );
+    await always((grants) => {
+      for (const priority of ['foreground', 'background'] as const) {
+        const orders = grants.filter((one) => one.priority === priority).map(({ order }) => order);
+        expect(orders).toEqual([...orders].sort((a, b) => a - b));
+      }
+    });
   }, 600_000);
 
   it('the background yields to the foreground, but for one turn in 15 seconds', async () => {
-    await fc.assert(
-      fc.asyncProperty(setup, async ({ limit, interval, arrivals }) => {
-        const grants = await run(limit, interval, arrivals);
-        const background = grants.filter(({ priority }) => priority === 'background');
-        for (const [at, one] of background.entries()) {
-          const overtaken = grants.some(
-            (other) => other.priority === 'foreground' && other.asked < one.granted && other.granted > one.granted,
-          );
-          const since = Math.max(one.asked, background[at - 1]?.granted ?? Number.NEGATIVE_INFINITY);
-          if (overtaken) expect(one.granted - since).toBeGreaterThanOrEqual(15_000);
-        }
-      }),
-      { numRuns: amount(200, 20_000) },
-    );
+    await always((grants) => {
+      const background = grants.filter(({ priority }) => priority === 'background');
+      for (const [at, one] of background.entries()) {
+        const overtaken = grants.some(
+          (other) => other.priority === 'foreground' && other.asked < one.granted && other.granted > one.granted,
+        );
+        const since = Math.max(one.asked, background[at - 1]?.granted ?? Number.NEGATIVE_INFINITY);
+        if (overtaken) expect(one.granted - since).toBeGreaterThanOrEqual(15_000);
+      }
+    });
   }, 600_000);
 });
 

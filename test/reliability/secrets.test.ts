@@ -10,21 +10,17 @@ import {
   type TokenSource,
 } from '../../src/index.ts';
 import { everything } from '../support/everything.ts';
-import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Fault, LOST, startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';
 import { failureOf, quick } from '../support/server.ts';
 
 const TOKEN = 'CANARY-token-1';
 const secrets = { email: 'canary@example.com', password: 'CANARY "pass" wörd-2' };
 const headers = { 'x-api-key': 'CANARY-header-3', 'X-Session-Token': 'CANARY-header-4' };
+
 /** Every way a call ends, with an answer that repeats all it was told. */
 const FAULTS: readonly Fault[] = [
-  { kind: 'cut-before' },
-  { kind: 'cut-after' },
-  { kind: 'reset-after' },
-  { kind: 'stall-headers' },
-  { kind: 'stall-body' },
-  { kind: 'truncate' },
+  ...LOST,
   ...[200, 301, 400, 401, 403, 404, 406, 409, 422, 429, 500, 503].flatMap((status): Fault[] => [
     { kind: 'answer', status, echo: 'text', headers: { 'x-echo': `Bearer ${TOKEN}` } },
     { kind: 'answer', status, echo: 'envelope' },

@@ -28,6 +28,16 @@ export type Fault =
       readonly headers?: Readonly<Record<string, string>>;
     };
 
+/** Ways in which a connection is lost or stands still. */
+export const LOST: readonly Fault[] = [
+  { kind: 'cut-before' },
+  { kind: 'cut-after' },
+  { kind: 'reset-after' },
+  { kind: 'stall-headers' },
+  { kind: 'stall-body' },
+  { kind: 'truncate' },
+];
+
 /** A request as it passes. */
 export interface Passing {
   readonly method: string;

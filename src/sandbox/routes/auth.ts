@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../operations.ts';
 import { invalid, refusal, success } from '../answers.ts';
+import { offsetTime } from '../clock.ts';
 import { accept, type Env, metered } from '../gates.ts';
 import { issueToken, revokeTokens, type Service, tokensOf } from '../service.ts';
 import type { AccountRecord, TokenKind } from '../state.ts';
@@ -51,7 +52,7 @@ function mintRoutes(app: Hono<Env>, service: Service, kind: TokenKind, mintPath:
       return invalid({ token: [message] }, message);
     }
     const { value, expiresAt } = issueToken(service, account, kind);
-    const expires_at = new Date(expiresAt).toISOString().replace(/\.\d+Z$/, '+00:00');
+    const expires_at = offsetTime(expiresAt);
     return success({ token: value, expires_at }, `${name} token generated successfully.`);
   });
 

@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import { operations } from '../../operations.ts';
 import { invalid, success } from '../answers.ts';
 import { type Errors, isBody } from '../bodies.ts';
+import { offsetTime } from '../clock.ts';
 import type { Env } from '../gates.ts';
 import { UPLOAD_SIZES } from '../limits.ts';
 import type { Service } from '../service.ts';
@@ -30,7 +31,7 @@ export function uploadRoutes(app: Hono<Env>, service: Service): void {
     const errors = sizeErrors(kind, size);
     if (Object.keys(errors).length > 0) return invalid(errors);
     const slot = reserveSlot(service, context.get('account'), kind, typeof size === 'number' ? size : undefined);
-    const expires_at = new Date(slot.expiresAt).toISOString().replace(/\.\d+Z$/, '+00:00');
+    const expires_at = offsetTime(slot.expiresAt);
     return success(
       { reference: slot.reference, url: slotUrl(service, slot), expires_at },
       'Upload reserved successfully.',
