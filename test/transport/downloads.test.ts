@@ -76,13 +76,11 @@ describe('a download', () => {
   });
 
   it('goes on where it was cut or stalled, as long as the file is the same', async () => {
-    const { client, storage } = await startResults([
-      { ...FILE, fault: 'cut-body' },
-      { ...FILE, fault: 'stall-body' },
-      { status: 503 },
-      FILE,
-    ]);
-    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 200 }));
+    const cut: Step = { ...FILE, fault: 'cut-body' };
+    const { client, storage } = await startResults(
+      inBrowser ? [cut] : [cut, { ...FILE, fault: 'stall-body' }, { status: 503 }, FILE],
+    );
+    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_000 }));
     const stream = await open();
     if (inBrowser) {
       // Browsers do not show whether what comes is the same file, in the same encoding.
@@ -109,7 +107,8 @@ describe('a download', () => {
       'that has changed',
       [
         { ...FILE, fault: 'cut-body' },
-        { ...FILE, headers: { etag: '"v2"' } },
+        // Cut again: a browser may see the first cut before it has read a byte, and begin anew.
+        { ...FILE, headers: { etag: '"v2"' }, ...(inBrowser && { fault: 'cut-body' }) },
       ],
       inBrowser ? { name: 'ConnectionError' } : { name: 'ResponseError' },
     ],
@@ -118,7 +117,7 @@ describe('a download', () => {
     'of a file %s, cut at half, is an error and no half file',
     async (_, steps, told) => {
       const { client } = await startResults(steps);
-      const { open } = await firstOf(client.activations.download(7, { idleTimeout: 200 }));
+      const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_000 }));
       const error = await failureOf((await open()).pipeTo(new WritableStream()));
       expect(error).toMatchObject({ ...told, operation: 'activations.download' });
       expect(everything(error)).not.toContain(SIGNATURE);
@@ -135,7 +134,8 @@ describe('a download', () => {
     [{ fault: 'stall' } as const, { name: 'TimeoutError', code: 'idle-timeout' }],
   ])('that storage refuses by %j says so, without the query', async (step, told) => {
     const { client } = await startResults([step]);
-    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 100 }));
+    const idleTimeout = 'fault' in step ? 100 : 30_000;
+    const { open } = await firstOf(client.activations.download(7, { idleTimeout }));
     const error = await failureOf(open());
     expect(error).toMatchObject(told);
     expect(everything(error)).not.toContain(SIGNATURE);

@@ -216,7 +216,7 @@ describe('what storage says', () => {
 
   it('is read to a limit and in time; the status counts, whatever becomes of the rest', async () => {
     const { client, reservation } = await startStorage([{ status: 403, bytes: 3_000_000, fault: 'stall-body' }]);
-    const error = await failureOf(client.uploads.send(reservation, data, { idleTimeout: 300 }));
+    const error = await failureOf(client.uploads.send(reservation, data, { idleTimeout: 2_000 }));
     expect(error).toMatchObject({ name: 'PermissionError', attempts: 1, slot: 'unusable' });
   });
 });
