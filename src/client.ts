@@ -5,7 +5,7 @@ import { type Method, operations, type Query, type ResolvedOperation } from './o
 import { checkOptionNames, checkTunable } from './option-names.ts';
 import { type ClientOptions, resolveOptions, type TunableOptions } from './options.ts';
 import { Activations } from './resources/activations.ts';
-import { Audiences } from './resources/audiences.ts';
+import { Audiences, audienceJobs } from './resources/audiences.ts';
 import { Auth } from './resources/auth.ts';
 import { Cohorts } from './resources/cohorts.ts';
 import { Estimates } from './resources/estimates.ts';
@@ -15,6 +15,7 @@ import { Reference } from './resources/reference.ts';
 import { Schedules } from './resources/schedules.ts';
 import { Uploads } from './resources/uploads.ts';
 import { readUsage, UsageReports } from './resources/usage.ts';
+import { Waits } from './resources/waits.ts';
 import { Webhooks } from './resources/webhooks.ts';
 import { decodeWith, type StandardSchema } from './schemas/standard.ts';
 import { parseTimestamp } from './timestamp.ts';
@@ -24,6 +25,7 @@ import { createLimiter } from './transport/limiter.ts';
 import type { PathParams } from './transport/request.ts';
 import type { CreateOptions } from './transport/settings.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
+import { Scheduler } from './waiting/scheduler.ts';
 
 /** Options of {@link AudienceClient.request}. */
 export interface FreeRequestOptions extends CreateOptions {
@@ -41,8 +43,14 @@ export interface FreeRequestOptions extends CreateOptions {
 /** The read that tells a spent budget from a rate limit; without an answer soon, it is a rate limit. */
 const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } as const;
 
-/** Options of clients made by `withOptions`, with the core they share. */
-const derivations = new WeakMap<ClientOptions, Core>();
+/** What clients derived from one another share. */
+interface Shared {
+  readonly core: Core;
+  readonly scheduler: Scheduler;
+}
+
+/** Options of clients made by `withOptions`, with what they share. */
+const derivations = new WeakMap<ClientOptions, Shared>();
 
 /**
  * The client of the service: one for each account and process.
@@ -74,19 +82,22 @@ export class AudienceClient {
   readonly usage: UsageReports;
   /** Webhook endpoints. */
   readonly webhooks: Webhooks;
+  /** All waits under way. */
+  readonly waits: Waits;
   readonly #transport: Transport;
   readonly #core: Core;
+  readonly #scheduler: Scheduler;
   readonly #options: ClientOptions;
 
   /** @throws {ConfigurationError} naming the option and the fix. */
   constructor(options: ClientOptions = {}) {
     checkOptionNames(options);
     const shared = derivations.get(options);
-    const { settings, redactor, limits } = resolveOptions(options, shared?.redactor);
+    const { settings, redactor, limits } = resolveOptions(options, shared?.core.redactor);
     this.#options = options;
     if (shared) {
-      this.#core = shared;
-      this.#transport = createTransport(shared, settings);
+      this.#core = shared.core;
+      this.#transport = createTransport(shared.core, settings);
     } else {
       const setup = setUpTokens(options, redactor);
       const limiter = options.limiter ?? createLimiter(limits);
@@ -95,10 +106,13 @@ export class AudienceClient {
       this.#transport = createTransport(this.#core, settings);
       setup.bind(contextOf(this.#transport, this.#core));
     }
-    const waits = { core: this.#core, warn: (message: string): void => settings.logger.warn(message) };
+    this.#scheduler = shared?.scheduler ?? new Scheduler(settings.rateLimits.read, options.waits?.via);
+    const warn = (message: string): void => settings.logger.warn(message);
+    const waits = { core: this.#core, scheduler: this.#scheduler, warn };
+    const ofAudiences = audienceJobs(this.#transport, waits);
     this.auth = new Auth(this.#transport);
-    this.audiences = new Audiences(this.#transport, waits);
-    this.lookalikes = new Lookalikes(this.#transport, waits);
+    this.audiences = new Audiences(this.#transport, waits, ofAudiences);
+    this.lookalikes = new Lookalikes(this.#transport, waits, ofAudiences);
     this.estimates = new Estimates(this.#transport, waits);
     const storage = { core: this.#core, settings };
     this.uploads = new Uploads(this.#transport, storage);
@@ -109,6 +123,13 @@ export class AudienceClient {
     this.reference = new Reference(this.#transport);
     this.usage = new UsageReports(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
+    this.waits = new Waits(this.#scheduler, {
+      audience: this.audiences,
+      lookalike: this.lookalikes,
+      estimate: this.estimates,
+      activation: this.activations,
+      cohort: this.cohorts,
+    });
   }
 
   /**
@@ -161,7 +182,7 @@ export class AudienceClient {
     checkTunable(options);
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
     const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given) };
-    return derive(merged, this.#core);
+    return derive(merged, { core: this.#core, scheduler: this.#scheduler });
   }
 
   /** Ends every call and wait under way, of clients made by `withOptions`, too; later calls are refused. */
@@ -176,8 +197,8 @@ export class AudienceClient {
   }
 }
 
-/** A client on the core of another. Outside the class, which bundlers would rename if it named itself. */
-function derive(options: ClientOptions, core: Core): AudienceClient {
-  derivations.set(options, core);
+/** A client that shares with another. Outside the class, which bundlers would rename if it named itself. */
+function derive(options: ClientOptions, shared: Shared): AudienceClient {
+  derivations.set(options, shared);
   return new AudienceClient(options);
 }

@@ -50,7 +50,7 @@ export {
   type Query,
   type Repeat,
 } from './operations.ts';
-export type { ClientOptions, TunableOptions } from './options.ts';
+export type { ClientOptions, TunableOptions, WaitsOptions } from './options.ts';
 export type { Activations } from './resources/activations.ts';
 export type { Audiences } from './resources/audiences.ts';
 export type { Auth, ExpiringToken, Revocation } from './resources/auth.ts';
@@ -65,6 +65,7 @@ export type { ActivationResult, Download, DownloadOptions, DownloadProgress } fr
 export type { Schedules } from './resources/schedules.ts';
 export type { UploadInput, Uploads } from './resources/uploads.ts';
 export type { UsageParams, UsageReports } from './resources/usage.ts';
+export type { JobEvent, JobResources, Waits, WaitTarget } from './resources/waits.ts';
 export type { Webhooks } from './resources/webhooks.ts';
 export type { Activation, ActivationCreate, Datastream } from './schemas/activation.ts';
 export type {
@@ -122,4 +123,5 @@ export {
 export type { TransferOptions } from './transport/transfer.ts';
 export type { UploadOptions, UploadProgress } from './transport/upload.ts';
 export type { ByteReader, ByteStream, UploadData } from './transport/upload-source.ts';
-export type { IdLike, UpdateInfo, UpdateSource, WaitOptions, WatchOptions } from './waiting/wait.ts';
+export type { UpdateSource } from './waiting/job.ts';
+export type { IdLike, UpdateInfo, WaitOptions, WatchOptions } from './waiting/wait.ts';

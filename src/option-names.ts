@@ -30,6 +30,7 @@ const FOR_LIFE: Readonly<Record<Exclude<keyof ClientOptions, keyof TunableOption
   mcpToken: true,
   rateLimits: true,
   limiter: true,
+  waits: true,
 };
 
 /** Refuses a name that is no option: JavaScript callers would never learn of a typo. */

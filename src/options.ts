@@ -64,6 +64,18 @@ export interface ClientOptions extends TunableOptions {
   readonly rateLimits?: Readonly<Partial<RateLimits>> | false | undefined;
   /** Replaces the limiter of this process, for instance by one that several share. */
   readonly limiter?: RateLimiter | undefined;
+  /** How waits look at jobs. */
+  readonly waits?: WaitsOptions | undefined;
+}
+
+/** How waits look at jobs. */
+export interface WaitsOptions {
+  /**
+   * `list`: always by pages of a list, where there is one; `get`: each job by itself.
+   *
+   * @default whatever takes fewer reads
+   */
+  readonly via?: 'list' | 'get' | undefined;
 }
 
 /** Options with all defaults, ready for a transport. */
@@ -183,15 +195,25 @@ function isMethod(text: string | undefined): text is ResolvedOperation['method']
 }
 
 const VALIDATIONS: readonly unknown[] = ['lenient', 'strict'];
+const WAITS_VIA: readonly unknown[] = ['list', 'get', undefined];
 const OWN_FETCH_OPTIONS = ['body', 'headers', 'method', 'redirect', 'signal', 'window'];
 
 /** What TypeScript would refuse, for JavaScript callers: each names the option and the fix. */
-function checkChoices({ logLevel, logger, validation, fetch, fetchOptions, requestIdHeader }: TunableOptions): void {
+function checkChoices({
+  logLevel,
+  logger,
+  validation,
+  fetch,
+  fetchOptions,
+  requestIdHeader,
+  waits,
+}: ClientOptions): void {
   const check = (right: boolean, message: string): void => {
     if (!right) throw new ConfigurationError(message);
   };
   check(logLevel === undefined || isLogLevel(logLevel), '`logLevel` must be off, error, warn, info or debug.');
   check(validation === undefined || VALIDATIONS.includes(validation), '`validation` must be lenient or strict.');
+  check(WAITS_VIA.includes(waits?.via), '`waits.via` must be list or get.');
   check(fetch === undefined || typeof fetch === 'function', '`fetch` must be a function.');
   const levels = ['error', 'warn', 'info', 'debug'] as const;
   check(

@@ -1,8 +1,10 @@
 import { type Audience, type AudienceCreate, audienceSchema } from '../schemas/audience.ts';
 import type { Shape } from '../schemas/decode.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { JobGroup } from '../waiting/job-group.ts';
 import type { WaitContext } from '../waiting/wait.ts';
 import { datasetErrors } from './checks.ts';
+import { jobGroup } from './jobs.ts';
 import { ListedJobResource } from './resource.ts';
 
 /** The wire object; `is_activation_allowed` arrives as `1` or `false` and becomes a boolean. */
@@ -16,8 +18,13 @@ export const audienceShape: Shape<Audience> = {
 
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
 export class Audiences extends ListedJobResource<Audience, AudienceCreate, 'audiences'> {
-  constructor(transport: Transport, waits: WaitContext) {
+  constructor(transport: Transport, waits: WaitContext, jobs: JobGroup<Audience>) {
     const check = (body: unknown) => datasetErrors(body, Date.now());
-    super(transport, { name: 'audiences', kind: 'audience', shape: audienceShape, check }, waits);
+    super(transport, { name: 'audiences', kind: 'audience', shape: audienceShape, check, jobs }, waits);
   }
+}
+
+/** The jobs of the audiences' list, lookalikes among them. */
+export function audienceJobs(transport: Transport, waits: WaitContext): JobGroup<Audience> {
+  return jobGroup(transport, waits, { kinds: ['audience', 'lookalike'], shape: audienceShape, listed: 'audiences' });
 }

@@ -6,8 +6,11 @@ import type { ApiPromise } from '../transport/api-promise.ts';
 import { guard } from '../transport/guard.ts';
 import type { CreateOptions, RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { JobGroup } from '../waiting/job-group.ts';
 import type { Observed } from '../waiting/outcome.ts';
+import type { Source } from '../waiting/source.ts';
 import { type IdLike, type WaitContext, Waiter, type WaitOptions, type WatchOptions } from '../waiting/wait.ts';
+import { type JobListName, jobGroup, readRow } from './jobs.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 
 /** Namespaces whose resources are listed and deleted. */
@@ -25,8 +28,10 @@ export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
 }
 
 /** As {@link ResourcePlan}, of resources with a worker job behind them. */
-export interface JobPlan<T, Name extends ResourceName = ResourceName> extends ResourcePlan<T, Name> {
+export interface JobPlan<T extends Observed, Name extends ResourceName = ResourceName> extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
+  /** The jobs it is waited for with; without it, those of its kind, each read by itself. */
+  readonly jobs?: JobGroup<T> | undefined;
 }
 
 /** Options of `createAndWait`. */
@@ -102,7 +107,13 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
 
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(transport, plan);
-    this.#waiter = new Waiter(waits, { kind: plan.kind, read: (id, options) => this.get(id, options) });
+    const { kind, shape, jobs = jobGroup(transport, waits, { kinds: [kind], shape }) } = plan;
+    const source: Source<T> = {
+      kind,
+      read: (id, options) => this.get(id, options),
+      decode: (data) => readRow(data, shape, transport.settings),
+    };
+    this.#waiter = new Waiter(waits, source, jobs);
     this.#report = (message) => transport.settings.logger.error(`\`onCreated\` threw: ${message}`);
   }
 
@@ -134,7 +145,7 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
 }
 
 /** Resources with a job behind them that are listed and deleted, too. */
-export class ListedJobResource<T extends Observed, Body, Name extends ListedName = ListedName> extends JobResource<
+export class ListedJobResource<T extends Observed, Body, Name extends JobListName = JobListName> extends JobResource<
   T,
   Body,
   Name
@@ -142,7 +153,11 @@ export class ListedJobResource<T extends Observed, Body, Name extends ListedName
   readonly #lists: Lists<T>;
 
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
-    super(transport, plan, waits);
+    super(
+      transport,
+      { jobs: jobGroup(transport, waits, { kinds: [plan.kind], shape: plan.shape, listed: plan.name }), ...plan },
+      waits,
+    );
     this.#lists = createLists(transport, plan);
   }
 

@@ -23,13 +23,17 @@ export interface Shape<T> {
   readonly type?: T;
 }
 
+function isEssential(path: readonly PropertyKey[], { essential }: Pick<Shape<unknown>, 'essential'>): boolean {
+  const field = path.map(String).join('.');
+  return ESSENTIAL.has(field) || (essential?.includes(field) ?? false);
+}
+
 /** Whether a value may be used as `T`: as documented, or, in lenient mode, with odd fields that are logged. */
 function usable<T>(value: unknown, shape: Shape<T>, context: DecodeContext): value is T {
   const result = shape.schema.safeParse(value);
   for (const { path, message } of result.error?.issues ?? []) {
     const field = path.map(String).join('.');
-    const essential = ESSENTIAL.has(field) || shape.essential?.includes(field);
-    if (context.validation === 'strict' || essential) {
+    if (context.validation === 'strict' || isEssential(path, shape)) {
       throw context.fail(`\`data\` is not as documented: ${field || 'it'}: ${message}`);
     }
     context.warn(path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.'), message);
@@ -65,6 +69,24 @@ export function decodeList<T>(shape: Shape<T>): Decode<T[]> {
     if (!Array.isArray(data)) throw context.fail(`\`data\` is ${nameOf(data)} where a list is due`);
     return data.map((row) => decodeObject(row, shape, context));
   };
+}
+
+/** The resource in a value, or `undefined` where the value is none or leaves some of it out. */
+export function decodeWhole<T>(
+  value: unknown,
+  shape: Shape<T>,
+  context: Pick<DecodeContext, 'validation'>,
+): T | undefined {
+  if (!isObject(value)) return undefined;
+  const mended: JsonObject = shape.mend ? shape.mend(value) : value;
+  const isWhole = (wire: unknown): wire is T =>
+    (shape.schema.safeParse(wire).error?.issues ?? []).every(
+      ({ path }) =>
+        context.validation === 'lenient' &&
+        !isEssential(path, shape) &&
+        (path.length > 1 || mended[String(path[0])] !== undefined),
+    );
+  return isWhole(mended) ? mended : undefined;
 }
 
 /** For operations whose `data` says nothing. */

@@ -14,7 +14,7 @@ export interface Core {
   readonly slots: Slots;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
   /** A signal for one call: follows the caller's, and aborts when the client is closed. */
-  open(parent: AbortSignal | undefined, ms: number, reason: () => unknown): SignalScope;
+  open(parent: AbortSignal | undefined, ms: number, reason: () => unknown, longestStep?: number): SignalScope;
   /** Ends every call and wait under way; later ones are refused. */
   close(): void;
   readonly closed: boolean;
@@ -36,9 +36,9 @@ export function createCore({ readUsage, ...parts }: CoreParts): Core {
     ...parts,
     budget: new BudgetGate(readUsage),
     slots: new Slots(),
-    open(parent, ms, reason) {
+    open(parent, ms, reason, longestStep) {
       if (closed) throw closedError();
-      const scope = signalScope(parent, ms, reason);
+      const scope = signalScope(parent, ms, reason, longestStep);
       const tracked: SignalScope = {
         ...scope,
         dispose() {

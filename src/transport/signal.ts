@@ -1,11 +1,14 @@
 /** The longest delay `setTimeout` can hold; a longer one would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** Runs `work` after `ms`; `Infinity` never comes. Returns what stops it. */
-export function startTimer(ms: number, work: () => void): () => void {
+/**
+ * Runs `work` after `ms`; `Infinity` never comes. Returns what stops it. It goes in steps: time that the
+ * process sleeps through counts as one of them at most.
+ */
+export function startTimer(ms: number, work: () => void, longestStep = LONGEST_TIMER): () => void {
   let handle: ReturnType<typeof setTimeout> | undefined;
   const arm = (left: number): void => {
-    const step = Math.min(left, LONGEST_TIMER);
+    const step = Math.min(left, longestStep);
     handle = setTimeout(() => (left > step ? arm(left - step) : work()), Math.max(0, step));
   };
   if (ms !== Number.POSITIVE_INFINITY) arm(ms);
@@ -75,14 +78,20 @@ export interface SignalScope {
   dispose(): void;
 }
 
-/** A signal that follows `parent` and aborts by itself, with `reason()`, after `ms`. */
-export function signalScope(parent: AbortSignal | undefined, ms: number, reason: () => unknown): SignalScope {
+/** A signal that follows `parent` and aborts by itself, with `reason()`, after `ms` in steps of the given length. */
+export function signalScope(
+  parent: AbortSignal | undefined,
+  ms: number,
+  reason: () => unknown,
+  longestStep?: number,
+): SignalScope {
   const controller = new AbortController();
   let off: (() => void) | undefined;
   if (parent?.aborted) controller.abort(parent.reason);
   else if (ms <= 0) controller.abort(reason());
   else if (parent) off = onAbort(parent, () => controller.abort(parent.reason));
-  const stop = startTimer(controller.signal.aborted ? Number.POSITIVE_INFINITY : ms, () => controller.abort(reason()));
+  const left = controller.signal.aborted ? Number.POSITIVE_INFINITY : ms;
+  const stop = startTimer(left, () => controller.abort(reason()), longestStep);
   return {
     signal: controller.signal,
     abort: (why) => controller.abort(why),

@@ -10,11 +10,13 @@ import type { Core } from '../transport/core.ts';
 import { guard } from '../transport/guard.ts';
 import { checkNumbers } from '../transport/input.ts';
 import type { RequestOptions } from '../transport/settings.ts';
-import { type Observable, type Observation, observe } from './observe.ts';
+import { onAbort } from '../transport/signal.ts';
+import { ChangeQueue } from './change-queue.ts';
+import type { Sighting, Subscriber, UpdateSource } from './job.ts';
+import { JobGroup } from './job-group.ts';
 import type { Observed } from './outcome.ts';
-
-/** How an update was learnt of. */
-export type UpdateSource = 'poll' | 'list' | 'webhook';
+import type { Scheduler } from './scheduler.ts';
+import type { Source } from './source.ts';
 
 /** What an update comes with. */
 export interface UpdateInfo {
@@ -31,7 +33,7 @@ export interface WaitOptions<T> {
   readonly signal?: AbortSignal | undefined;
   /** Called for each look at the resource. One that throws is logged and harms no wait. */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
-  /** Options of the requests made while waiting. */
+  /** Options of the requests made while waiting. A wait that has any is read by itself and shares no list with others. */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
 }
 
@@ -46,9 +48,13 @@ export const idOf = (target: IdLike): number => (typeof target === 'object' && t
 
 const HOUR = 3_600_000;
 
+/** A timeout counts time awake: a machine that sleeps for an hour adds no more than this to it. Milliseconds. */
+const ASLEEP_AT_MOST = 60_000;
+
 /** What waiting needs of a client. */
 export interface WaitContext {
   readonly core: Core;
+  readonly scheduler: Scheduler;
   /** Reports a callback that threw. */
   warn(message: string): void;
 }
@@ -56,25 +62,31 @@ export interface WaitContext {
 /** Waits for jobs of one kind. */
 export class Waiter<T extends Observed> {
   readonly #context: WaitContext;
-  readonly #source: Observable<T>;
+  readonly #source: Source<T>;
+  readonly #group: JobGroup<T>;
 
-  constructor(context: WaitContext, source: Observable<T>) {
+  constructor(context: WaitContext, source: Source<T>, group: JobGroup<T>) {
     this.#context = context;
     this.#source = source;
+    this.#group = group;
   }
 
-  async wait(target: IdLike, options: WaitOptions<T> = {}): Promise<T> {
+  wait(target: IdLike, options: WaitOptions<T> = {}): Promise<T> {
     const started = performance.now();
-    for await (const { resource, progress } of this.#observations(target, options)) {
-      const info: UpdateInfo = { elapsed: performance.now() - started, source: 'poll' };
-      guard(
-        () => options.onUpdate?.(resource, info),
-        (message) => this.#context.warn(`\`onUpdate\` threw: ${message}`),
-      );
-      if (progress === 'completed') return resource;
-      if (progress !== 'running') throw jobError(this.#source.kind, resource, progress);
-    }
-    throw new Error('unreachable: an observation ends with a job');
+    return new Promise((resolve, reject) => {
+      this.#observe(target, options, {
+        see: ({ resource, progress, source }) => {
+          const info: UpdateInfo = { elapsed: performance.now() - started, source };
+          guard(
+            () => options.onUpdate?.(resource, info),
+            (message) => this.#context.warn(`\`onUpdate\` threw: ${message}`),
+          );
+          if (progress === 'completed') resolve(resource);
+          else if (progress !== 'running') reject(jobError(this.#source.kind, resource, progress));
+        },
+        fail: reject,
+      });
+    });
   }
 
   /** Each walk looks anew. */
@@ -83,30 +95,52 @@ export class Waiter<T extends Observed> {
   }
 
   async *#changes(target: IdLike, options: WatchOptions<T>): AsyncGenerator<T, void> {
-    let status: number | undefined;
-    for await (const { resource } of this.#observations(target, options)) {
-      if (resource.status.id === status) continue;
-      status = resource.status.id;
-      yield resource;
+    const changes = new ChangeQueue<T>();
+    const stop = this.#observe(target, options, changes);
+    try {
+      yield* changes;
+    } finally {
+      stop();
     }
   }
 
-  async *#observations(target: IdLike, options: WatchOptions<T>): AsyncGenerator<Observation<T>, void> {
+  /** Tells `subscriber` what is seen, until the job ends, the wait fails, or the function returned is called. */
+  #observe(target: IdLike, options: WatchOptions<T>, subscriber: Subscriber<T>): () => void {
     const { kind } = this.#source;
     const id = idOf(target);
     const timeout = options.timeout ?? HOUR;
     checkNumbers({ timeout }, ['timeout']);
-    let last: T | undefined;
     options.signal?.throwIfAborted();
-    const scope = this.#context.core.open(options.signal, timeout, () => timeoutError(kind, id, timeout, last));
-    try {
-      for await (const seen of observe(this.#source, id, scope.signal, options.request)) {
-        last = seen.resource;
-        yield seen;
-      }
-    } finally {
+    let last: T | undefined;
+    const expired = (): WaitTimeoutError => timeoutError(kind, id, timeout, last);
+    const scope = this.#context.core.open(options.signal, timeout, expired, ASLEEP_AT_MOST);
+    let leave = (): void => {};
+    const stop = (): void => {
+      leave();
       scope.dispose();
+    };
+    const fail = (error: unknown): void => {
+      stop();
+      subscriber.fail(error);
+    };
+    const see = (sighting: Sighting<T>): void => {
+      last = sighting.resource;
+      if (sighting.progress !== 'running') stop();
+      subscriber.see(sighting);
+    };
+    if (scope.signal.aborted) {
+      fail(scope.signal.reason);
+      return stop;
     }
+    onAbort(scope.signal, () => fail(scope.signal.reason));
+    leave = this.#groupFor(id, options).subscribe(this.#source, id, { see, fail });
+    return stop;
+  }
+
+  /** Requests of its own make a wait share none with others; what is no id is refused by a read of its own. */
+  #groupFor(id: number, { request = {} }: WatchOptions<T>): JobGroup<T> {
+    if (Object.keys(request).length === 0 && Number.isSafeInteger(id)) return this.#group;
+    return new JobGroup({ scheduler: this.#context.scheduler, kinds: [this.#source.kind], request });
   }
 }
 

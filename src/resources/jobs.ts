@@ -1,0 +1,65 @@
+import type { JobKind } from '../errors/job.ts';
+import { RESOURCE_PAGE_CAP } from '../limits.ts';
+import { decodeWhole, type Shape } from '../schemas/decode.ts';
+import type { DecodeContext } from '../transport/decode-context.ts';
+import { isObject } from '../transport/envelope.ts';
+import type { Transport } from '../transport/transport.ts';
+import { JobGroup } from '../waiting/job-group.ts';
+import type { Observed } from '../waiting/outcome.ts';
+import type { Listing, Row } from '../waiting/source.ts';
+import type { WaitContext } from '../waiting/wait.ts';
+
+/** Lists in which waits find the resources of jobs. */
+export type JobListName = 'audiences' | 'activations' | 'cohorts';
+
+/** What tells one group of jobs from another. */
+export interface JobGroupPlan<T> {
+  readonly kinds: readonly JobKind[];
+  readonly shape: Shape<T>;
+  /** Where they are listed, if anywhere. */
+  readonly listed?: JobListName | undefined;
+}
+
+/** The jobs of one or more kinds that waits look at together. */
+export function jobGroup<T extends Observed>(
+  transport: Transport,
+  { scheduler }: WaitContext,
+  { kinds, shape, listed }: JobGroupPlan<T>,
+): JobGroup<T> {
+  const { logger } = transport.settings;
+  return new JobGroup<T>({
+    scheduler,
+    kinds,
+    ...(listed && { listing: listing(transport, listed, shape) }),
+    warn: (message) => logger.warn(message),
+  });
+}
+
+function listing<T>(transport: Transport, name: JobListName, shape: Shape<T>): Listing<T> {
+  return {
+    rows: (page, options) =>
+      transport.call(`${name}.list`, {
+        query: { page, per_page: RESOURCE_PAGE_CAP },
+        options,
+        decode: (data, context) => {
+          if (!Array.isArray(data)) throw context.fail('`data` is no list');
+          return data.flatMap((row) => readRow(row, shape, context) ?? []);
+        },
+      }),
+  };
+}
+
+/** A resource as far as a row or an event tells it; `undefined` where there is none. */
+export function readRow<T>(
+  value: unknown,
+  shape: Shape<T>,
+  context: Pick<DecodeContext, 'validation'>,
+): Row<T> | undefined {
+  if (!isObject(value) || typeof value.id !== 'number') return undefined;
+  const { id, status } = value;
+  return {
+    id,
+    ...(isObject(status) && typeof status.id === 'number' && { status: status.id }),
+    resource: decodeWhole(value, shape, context),
+  };
+}

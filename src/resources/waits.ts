@@ -1,0 +1,94 @@
+import { ConfigurationError } from '../errors/base.ts';
+import type { JobKind } from '../errors/job.ts';
+import type { Activation } from '../schemas/activation.ts';
+import type { Audience } from '../schemas/audience.ts';
+import type { Cohort } from '../schemas/cohort.ts';
+import type { Estimate } from '../schemas/open-resources.ts';
+import { isObject } from '../transport/envelope.ts';
+import type { Scheduler } from '../waiting/scheduler.ts';
+import type { IdLike, WaitOptions } from '../waiting/wait.ts';
+
+/** The resource of each kind of job. */
+export interface JobResources {
+  readonly audience: Audience;
+  readonly lookalike: Audience;
+  readonly estimate: Estimate;
+  readonly activation: Activation;
+  readonly cohort: Cohort;
+}
+
+/** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
+export interface WaitTarget<K extends JobKind = JobKind> {
+  readonly kind: K;
+  readonly id: number;
+}
+
+/** A webhook event, as far as waits are concerned ("Events"). */
+export interface JobEvent {
+  /** Such as `audience.completed`. */
+  readonly type: string;
+  /** The resource as its GET returns it. */
+  readonly data: unknown;
+}
+
+/** What waits for the jobs of each kind. */
+type Waitables = {
+  readonly [K in JobKind]: {
+    wait(target: IdLike, options?: WaitOptions<JobResources[K]>): Promise<JobResources[K]>;
+  };
+};
+
+/** Kinds of job that the events of a family tell of; those of audiences tell of lookalikes, too ("Events"). */
+const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
+  ['audience', ['audience', 'lookalike']],
+  ['activation', ['activation']],
+  ['cohort', ['cohort']],
+]);
+
+/** All waits of a client and of those made by `withOptions`, whatever method began them. */
+export class Waits {
+  readonly #scheduler: Scheduler;
+  readonly #waitables: Waitables;
+
+  constructor(scheduler: Scheduler, waitables: Waitables) {
+    this.#scheduler = scheduler;
+    this.#waitables = waitables;
+  }
+
+  /** Waits and watches under way. */
+  get size(): number {
+    return this.#scheduler.size;
+  }
+
+  /**
+   * Waits for a job by its kind and id, for instance to resume after a restart. Throws what the
+   * `wait` of its namespace throws.
+   *
+   * @example
+   * const audience = await client.waits.wait({ kind: 'audience', id: 42 });
+   */
+  async wait<K extends JobKind>(
+    target: WaitTarget<K>,
+    options?: WaitOptions<JobResources[K]>,
+  ): Promise<JobResources[K]> {
+    const kind: string = target.kind;
+    if (!Object.hasOwn(this.#waitables, kind)) {
+      throw new ConfigurationError(`\`kind\` is "${kind}": use ${Object.keys(this.#waitables).join(', ')}.`);
+    }
+    return this.#waitables[target.kind].wait(target.id, options);
+  }
+
+  /**
+   * Tells waits of a webhook event that has been verified. One that says how a job ended ends its waits
+   * without a request; one that is older than what a wait has seen changes nothing. While events flow,
+   * waits look once a minute only; when ends come that no event told of, they look as often as before.
+   *
+   * @returns whether it told a wait something new.
+   */
+  notify(event: JobEvent): boolean {
+    const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};
+    const kinds = typeof type === 'string' ? KINDS.get(type.split('.')[0] ?? '') : undefined;
+    if (!kinds || !isObject(data) || typeof data.id !== 'number') return false;
+    return this.#scheduler.hear(kinds, data.id, data);
+  }
+}

@@ -1,0 +1,73 @@
+import type { RateLimit } from '../limits.ts';
+
+/** Looks that may follow one another at once, out of twenty. */
+const BURST = 1 / 20;
+/** Looks at one job, or one page, are at least so far apart. Milliseconds. */
+const SHORTEST_PERIOD = 2_000;
+/** Up to this period, a quarter of the bucket has to do; beyond, half of it. Milliseconds. */
+const MODEST_PERIOD = 6_000;
+/** The share is never cut below this part. */
+const LEAST_SHARE = 1 / 16;
+/** What each look that goes well gives back of a share that was cut. */
+const EASE = 1 / 100;
+
+/**
+ * When waits may look: evenly, and in no interval at more than half of the read bucket, so that the
+ * other half is always the user's. A 429 halves that, and each success gives a little back.
+ */
+export class Pace {
+  readonly #rate: RateLimit;
+  /** Looks allowed in one interval, and how many of them at once. */
+  readonly #half: number;
+  readonly #burst: number;
+  #share = 1;
+  /** When the next look would be due if all came evenly; it may come up to a burst earlier. */
+  #even = Number.NEGATIVE_INFINITY;
+  #heldUntil = Number.NEGATIVE_INFINITY;
+  #cutAt = Number.NEGATIVE_INFINITY;
+
+  constructor(rate: RateLimit) {
+    this.#rate = rate;
+    this.#half = Math.max(1, Math.floor(rate.limit / 2));
+    this.#burst = Math.max(1, Math.round(this.#half * BURST));
+  }
+
+  /** Milliseconds from one look at something to the next, where one round takes `looks` looks. */
+  period(looks: number): number {
+    const modest = Math.min(MODEST_PERIOD, looks * this.#spacing * 2);
+    return Math.max(SHORTEST_PERIOD, modest, looks * this.#spacing);
+  }
+
+  /** Milliseconds until a look may start. */
+  wait(): number {
+    const now = performance.now();
+    return Math.max(0, this.#heldUntil - now, this.#even - (this.#burst - 1) * this.#spacing - now);
+  }
+
+  /** A look starts. */
+  spend(): void {
+    this.#even = Math.max(this.#even, performance.now()) + this.#spacing;
+  }
+
+  /** The service asked for time: no look for `ms`. */
+  hold(ms: number): void {
+    this.#heldUntil = Math.max(this.#heldUntil, performance.now() + ms);
+  }
+
+  /** A look that started at `since` was refused for coming too often; those of one time count once. */
+  cut(since: number): void {
+    if (since < this.#cutAt) return;
+    this.#cutAt = performance.now();
+    this.#share = Math.max(LEAST_SHARE, this.#share / 2);
+  }
+
+  /** A look went well. */
+  ease(): void {
+    this.#share = Math.min(1, this.#share + EASE);
+  }
+
+  /** With a burst at its head, an interval holds half of the bucket exactly. */
+  get #spacing(): number {
+    return this.#rate.interval / (this.#half - this.#burst + 1) / this.#share;
+  }
+}
