@@ -1,0 +1,26 @@
+import type { Audience, AudienceClient } from 'audience-activation';
+
+/** How one job is waited for. */
+export type Strategy = (client: AudienceClient, id: number) => Promise<Audience>;
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const hasEnded = ({ status }: Audience): boolean => status.id === 104;
+
+/** A poller a job, as SDKs and scripts have them, under the client's own limiter. */
+function polling(next: (wait: number) => number, first: number): Strategy {
+  return async (client, id) => {
+    for (let wait = first; ; wait = next(wait)) {
+      const audience = await client.audiences.get(id);
+      if (hasEnded(audience)) return audience;
+      await sleep(wait);
+    }
+  };
+}
+
+/** What is compared. */
+export const strategies = {
+  wait: (client, id) => client.audiences.wait(id, { timeout: Number.POSITIVE_INFINITY }),
+  'poller, 2 s': polling(() => 2_000, 2_000),
+  'poller, 5 s': polling(() => 5_000, 5_000),
+  'poller, 2 to 120 s': polling((wait) => Math.min(120_000, wait * 2), 2_000),
+} as const satisfies Readonly<Record<string, Strategy>>;

@@ -1,0 +1,151 @@
+/**
+ * How late the end of a job is seen, and what it costs in reads: 1 to 1,000 waits against the sandbox in
+ * virtual time, beside a poller for each job under the same limiter, and beside what is possible.
+ *
+ *   npm run bench:waiting
+ */
+import { AudienceClient, RATE_LIMITS } from 'audience-activation';
+import { createSandbox } from 'audience-activation/sandbox';
+import { type Strategy, strategies } from './support/strategies.ts';
+import { startVirtualTime } from './support/virtual-time.ts';
+
+const MINUTE = 60_000;
+/** Job ends are lognormal. */
+const LENGTH = { median: 10 * MINUTE, sigma: 0.5 } as const;
+/** From a request to its answer. Milliseconds. */
+const LATENCY = 50;
+/** What the sandbox and the client are freed of, so that all jobs can begin together. */
+const MANY = { limit: 1_000_000, interval: MINUTE } as const;
+const HALF = RATE_LIMITS.read.limit / 2;
+
+interface Options {
+  readonly waits: number;
+  readonly strategy: Strategy;
+  /** Share of events that are lost; without it none are sent. */
+  readonly lost?: number;
+  /** The user's own reads a minute. */
+  readonly own?: number;
+}
+
+interface Result {
+  /** Milliseconds from a job's end to its wait's end, sorted. */
+  readonly delays: readonly number[];
+  readonly readsPerMinute: number;
+  readonly mostInAMinute: number;
+  /** Milliseconds that the user's own reads stood in the queue, sorted. */
+  readonly queued: readonly number[];
+}
+
+/** Random numbers by a seed, so that every run is the same. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return (state + 0.5) / 2 ** 32;
+  };
+}
+
+const normal = (random: () => number): number =>
+  Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
+
+const wireTime = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+function startService(random: () => number) {
+  const ends = new Map<number, number>();
+  const sandbox = createSandbox({
+    limits: { write: MANY, buildsPerHour: MANY.limit, buildsPerDay: MANY.limit },
+    jobs: {
+      duration({ id }) {
+        const length = LENGTH.median * Math.exp(LENGTH.sigma * normal(random));
+        ends.set(id, performance.now() + length);
+        return length;
+      },
+    },
+  });
+  const account = sandbox.accounts.create({ email: 'bench@example.com', password: 'a password of the sandbox' });
+  const reads: number[] = [];
+  const client = new AudienceClient({
+    baseUrl: 'http://localhost',
+    token: account.token('api'),
+    rateLimits: { write: MANY },
+    async fetch(input, init) {
+      const request = new Request(input, init);
+      if (request.method === 'GET' && !request.url.includes('/projects')) reads.push(performance.now());
+      await sleep(LATENCY / 2);
+      const response = await sandbox.fetch(request);
+      await sleep(LATENCY / 2);
+      return response;
+    },
+  });
+  return { client, ends, reads };
+}
+
+/** Reads of the user's own, at random moments; resolves with how long each was queued. */
+async function ownReads(client: AudienceClient, perMinute: number, random: () => number, isOver: () => boolean) {
+  const queued: number[] = [];
+  const pending: Promise<unknown>[] = [];
+  while (perMinute > 0 && !isOver()) {
+    await sleep((-Math.log(random()) * MINUTE) / perMinute);
+    const asked = performance.now();
+    const onRequest = (): void => void queued.push(performance.now() - asked);
+    pending.push(client.withOptions({ onRequest }).projects.list());
+  }
+  await Promise.all(pending);
+  return queued;
+}
+
+async function measure({ waits, strategy, lost, own = 0 }: Options): Promise<Result> {
+  const random = seeded(7);
+  const { client, ends, reads } = startService(random);
+  const jobs = [];
+  for (let at = 0; at < waits; at++) jobs.push(await client.audiences.create({ name: `Audience ${at}` }));
+  const began = performance.now();
+  const delays: number[] = [];
+  const watched = jobs.map(async (audience) => {
+    const end = ends.get(audience.id) ?? 0;
+    if (lost !== undefined && random() >= lost) {
+      setTimeout(() => {
+        const data = { ...audience, status: { id: 104, name: 'Completed' }, updated_at: wireTime() };
+        client.waits.notify({ type: 'audience.completed', data });
+      }, end - performance.now());
+    }
+    await strategy(client, audience.id);
+    delays.push(Math.max(0, performance.now() - end));
+  });
+  const reading = ownReads(client, own, seeded(11), () => delays.length === waits);
+  await Promise.all(watched);
+  const minutes = (performance.now() - began) / MINUTE;
+  const queued = (await reading).toSorted((a, b) => a - b);
+  await client.close();
+  const inMinuteFrom = (start: number): number => reads.filter((at) => at >= start && at < start + MINUTE).length;
+  const mostInAMinute = Math.max(...reads.map(inMinuteFrom));
+  delays.sort((a, b) => a - b);
+  return { delays, readsPerMinute: reads.length / minutes, mostInAMinute, queued };
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const p95 = (values: readonly number[]): number => values[Math.ceil(values.length * 0.95) - 1] ?? 0;
+const seconds = (ms: number): string => (ms / 1000).toFixed(1).padStart(7);
+
+const time = startVirtualTime();
+console.log('waits  how                         mean s   p95 s   reads/min   most in a minute');
+function show(waits: number, how: string, result: Pick<Result, 'delays' | 'readsPerMinute' | 'mostInAMinute'>): void {
+  const { delays, readsPerMinute, mostInAMinute } = result;
+  const reads = `${readsPerMinute.toFixed(1).padStart(9)} ${String(mostInAMinute).padStart(18)}`;
+  console.log(`${String(waits).padStart(5)}  ${how.padEnd(24)} ${seconds(mean(delays))} ${seconds(p95(delays))} ${reads}`);
+}
+for (const waits of [1, 10, 100, 1_000]) {
+  for (const [name, strategy] of Object.entries(strategies)) {
+    show(waits, name, await time.until(measure({ waits, strategy })));
+  }
+  show(waits, 'wait, 1 % events lost', await time.until(measure({ waits, strategy: strategies.wait, lost: 0.01 })));
+  // Every page once a period, at half of the bucket; a job ends anywhere in it.
+  const period = (Math.ceil(waits / 100) / HALF) * MINUTE;
+  const even = Array.from({ length: 1_000 }, (_, at) => (period * (at + 0.5)) / 1_000);
+  show(waits, 'bound at half the bucket', { delays: even, readsPerMinute: HALF, mostInAMinute: HALF });
+}
+const { queued } = await time.until(measure({ waits: 1_000, strategy: strategies.wait, own: 30 }));
+console.log(`\n${queued.length} reads of the user's own, 30 a minute, during 1,000 waits:`);
+console.log(`queued ${seconds(mean(queued)).trim()} s on average, p95 ${seconds(p95(queued)).trim()} s`);
+time.end();
