@@ -6,8 +6,8 @@
  */
 import { AudienceClient, RATE_LIMITS } from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';
+import { startVirtualTime } from '../test/support/virtual-time.ts';
 import { type Strategy, strategies } from './support/strategies.ts';
-import { startVirtualTime } from './support/virtual-time.ts';
 
 const MINUTE = 60_000;
 /** Job ends are lognormal. */
@@ -45,8 +45,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-const normal = (random: () => number): number =>
-  Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
+const normal = (random: () => number): number => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
 
 const wireTime = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -133,7 +132,9 @@ console.log('waits  how                         mean s   p95 s   reads/min   mos
 function show(waits: number, how: string, result: Pick<Result, 'delays' | 'readsPerMinute' | 'mostInAMinute'>): void {
   const { delays, readsPerMinute, mostInAMinute } = result;
   const reads = `${readsPerMinute.toFixed(1).padStart(9)} ${String(mostInAMinute).padStart(18)}`;
-  console.log(`${String(waits).padStart(5)}  ${how.padEnd(24)} ${seconds(mean(delays))} ${seconds(p95(delays))} ${reads}`);
+  console.log(
+    `${String(waits).padStart(5)}  ${how.padEnd(24)} ${seconds(mean(delays))} ${seconds(p95(delays))} ${reads}`,
+  );
 }
 for (const waits of [1, 10, 100, 1_000]) {
   for (const [name, strategy] of Object.entries(strategies)) {

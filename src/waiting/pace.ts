@@ -7,9 +7,9 @@ const SHORTEST_PERIOD = 2_000;
 /** Up to this period, a quarter of the bucket has to do; beyond, half of it. Milliseconds. */
 const MODEST_PERIOD = 6_000;
 /** The share is never cut below this part. */
-const LEAST_SHARE = 1 / 16;
+const LEAST_SHARE = 1 / 4;
 /** What each look that goes well gives back of a share that was cut. */
-const EASE = 1 / 100;
+const EASE = 1 / 40;
 
 /**
  * When waits may look: evenly, and in no interval at more than half of the read bucket, so that the

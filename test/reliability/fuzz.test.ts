@@ -2,7 +2,7 @@ import '../support/nothing-left.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, AudienceError } from '../../src/index.ts';
 import { amount, seeded } from '../support/seeded.ts';
-import { wireAudience } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 const CASES = amount(4_000, 100_000);
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recentDataset, startBench } from '../support/sandbox.ts';
-import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 describe('audiences', () => {
   it('are created, read, listed and deleted', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AudienceClient, OperationName } from '../../src/index.ts';
 import { operations } from '../../src/operations.ts';
-import { clientOf, startServer, wireAudience } from '../support/server.ts';
+import { clientOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 const credentials = { email: 'ada@example.com', password: 'correct horse' };
 const id = 42;

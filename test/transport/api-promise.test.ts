@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 describe('an ApiPromise', () => {
   it('is the payload when awaited, once however often', async () => {

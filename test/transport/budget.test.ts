@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 const create = 'POST /api/v2/audiences/create';
 const usage = 'GET /api/v2/usage';

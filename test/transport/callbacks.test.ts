@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConfigurationError, type RateLimiter, type TokenSource } from '../../src/index.ts';
-import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 const silent: TokenSource = { get: never };

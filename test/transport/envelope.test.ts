@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, ResponseError, ValidationError } from '../../src/index.ts';
-import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 const once = { maxRetries: 0 };
 const success = (data: unknown) => JSON.stringify({ status: 'success', code: 200, message: 'ok', data });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 /** What JavaScript callers may hand over, whatever the types say. */
 const odd = (value: unknown) => value as never;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AudienceError, TimeoutError } from '../../src/index.ts';
-import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 const elapsed = async (work: () => Promise<unknown>): Promise<number> => {
   const started = performance.now();

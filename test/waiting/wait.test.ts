@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { JobCancelledError, JobFailedError, JobNeedsInfoError, WaitTimeoutError } from '../../src/index.ts';
 import { startBench } from '../support/sandbox.ts';
-import { clientOf, failureOf, startServer, wireAudience } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 const at = (id: number, more: object = {}) => ({ data: [{ ...wireAudience(42, { id, name: `S${id}` }), ...more }] });
 

@@ -1,0 +1,110 @@
+import { AudienceClient, type ClientOptions } from '../../src/index.ts';
+import { wireAudience } from './wire-audience.ts';
+
+/** A list of audiences whose jobs the test ends. */
+export interface JobServiceOptions {
+  /** How rows are listed: by falling or rising ids, or neither. @default 'newest first' */
+  readonly order?: 'newest first' | 'oldest first' | 'shuffled';
+  /** What a row shows. @default 'all' */
+  readonly rows?: 'all' | 'status' | 'no status';
+  /** Rows a page has at most. @default 100 */
+  readonly cap?: number;
+  /** From a request to its answer. Milliseconds. @default 50 */
+  readonly latency?: number;
+  readonly client?: ClientOptions;
+}
+
+/** A request of a wait. */
+export interface JobRead {
+  readonly at: number;
+  /** A number of a page, or nothing for a single audience. */
+  readonly page?: number;
+  readonly id?: number;
+}
+
+/** A service in this process, for tests in virtual time, with a client of it. */
+export interface JobService {
+  readonly client: AudienceClient;
+  readonly reads: JobRead[];
+  /** Answers every request in place of the service as long as it returns something. */
+  interfere: (url: URL, request: Request) => Response | Promise<Response> | undefined;
+  /** Adds running jobs; returns their ids. */
+  add(count: number): number[];
+  set(id: number, status: number): void;
+  remove(id: number): void;
+  /** The audience as its GET returns it. */
+  show(id: number): Record<string, unknown>;
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const wireTime = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
+
+/** An answer of the service. */
+export function answer(data: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
+  const body = { status: status < 400 ? 'success' : 'error', code: status, message: '', data };
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** Ids in an order that is neither rising nor falling. */
+const shuffled = (ids: readonly number[]): number[] =>
+  ids.toSorted((a, b) => ((a * 7_919) % 1_009) - ((b * 7_919) % 1_009) || a - b);
+
+/** Starts the service with a list that is empty. */
+export function startJobService(options: JobServiceOptions = {}): JobService {
+  const { order = 'newest first', rows = 'all', cap = 100, latency = 50 } = options;
+  const states = new Map<number, { readonly status: number; readonly updated: string }>();
+  let listed: number[] | undefined;
+  const list = (): number[] => {
+    const ids = [...states.keys()];
+    if (order === 'shuffled') return shuffled(ids);
+    return order === 'newest first' ? ids.reverse() : ids;
+  };
+  const show = (id: number): Record<string, unknown> => {
+    const { status, updated } = states.get(id) ?? { status: 100, updated: '' };
+    return { ...wireAudience(id, { id: status, name: `S${status}` }), updated_at: updated };
+  };
+  const row = (id: number): unknown => {
+    if (rows === 'all') return show(id);
+    const { name, status } = show(id);
+    return rows === 'status' ? { id, name, status } : { id, name };
+  };
+  const service: JobService = {
+    reads: [],
+    interfere: () => undefined,
+    add(count) {
+      listed = undefined;
+      const ids = Array.from({ length: count }, (_, at) => states.size + at + 1);
+      for (const id of ids) states.set(id, { status: 100, updated: wireTime() });
+      return ids;
+    },
+    set: (id, status) => void states.set(id, { status, updated: wireTime() }),
+    remove(id) {
+      listed = undefined;
+      states.delete(id);
+    },
+    show,
+    client: new AudienceClient({
+      baseUrl: 'http://localhost',
+      token: 'test-token',
+      logLevel: 'off',
+      ...options.client,
+      fetch: (input, init) => respond(new Request(input, init)),
+    }),
+  };
+  async function respond(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    const page = url.searchParams.get('page');
+    const at = performance.now();
+    const id = Number(url.pathname.split('/').at(-1));
+    service.reads.push(page === null ? { at, id } : { at, page: Number(page) });
+    await sleep(latency);
+    request.signal.throwIfAborted();
+    const answered = await service.interfere(url, request);
+    if (answered) return answered;
+    if (page === null) return states.has(id) ? answer([show(id)]) : answer([], 404);
+    listed ??= list();
+    const size = Math.min(cap, Number(url.searchParams.get('per_page')));
+    return answer(listed.slice((Number(page) - 1) * size, Number(page) * size).map(row));
+  }
+  return service;
+}

@@ -1,0 +1,56 @@
+import { setImmediate as realImmediate } from 'node:timers/promises';
+import FakeTimers from '@sinonjs/fake-timers';
+
+/** Time of this process, which passes only as fast as its work is done. */
+export interface VirtualTime {
+  /** Lets time pass until `work` has settled. */
+  until<T>(work: Promise<T>): Promise<T>;
+  /** Lets so many milliseconds pass. */
+  pass(ms: number): Promise<void>;
+  /** The process sleeps: all clocks go on, and each timer that is due fires once. */
+  sleepThrough(ms: number): Promise<void>;
+  /** Timers that are set. */
+  timers(): number;
+  /** Back to the machine's time. */
+  end(): void;
+}
+
+/** What runs on promises and streams alone takes no time. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await realImmediate();
+}
+
+/** Takes over the timers and clocks of this process. */
+export function startVirtualTime(): VirtualTime {
+  const clock = FakeTimers.install({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
+    // From the start, no time is near zero.
+    now: Date.now(),
+  });
+  return {
+    async until(work) {
+      let settled = false;
+      const done = (): void => {
+        settled = true;
+      };
+      work.then(done, done);
+      for (await settle(); !settled; await settle()) {
+        if (clock.countTimers() === 0) throw new Error('It waits for what never comes.');
+        clock.next();
+      }
+      return work;
+    },
+    async pass(ms) {
+      const end = clock.now + ms;
+      const alarm = setTimeout(() => {}, ms);
+      for (await settle(); clock.now < end; await settle()) clock.next();
+      clearTimeout(alarm);
+    },
+    async sleepThrough(ms) {
+      clock.jump(ms);
+      await settle();
+    },
+    timers: () => clock.countTimers(),
+    end: () => clock.uninstall(),
+  };
+}

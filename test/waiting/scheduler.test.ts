@@ -1,0 +1,266 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answer, type JobService, type JobServiceOptions, startJobService } from '../support/job-service.ts';
+import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
+
+const MINUTE = 60_000;
+
+let time: VirtualTime;
+beforeEach(() => {
+  time = startVirtualTime();
+});
+afterEach(() => time.end());
+
+const start = (options?: JobServiceOptions): JobService => startJobService(options);
+
+/** Waits for jobs; each promise is held so that none is unhandled. */
+const waitFor = (service: JobService, ids: readonly number[]): Promise<PromiseSettledResult<unknown>[]> =>
+  Promise.allSettled(ids.map((id) => service.client.audiences.wait(id)));
+
+const lists = (service: JobService): number[] => service.reads.flatMap(({ page }) => page ?? []);
+const singles = (service: JobService): number[] => service.reads.flatMap(({ id }) => id ?? []);
+
+/** The most reads in any minute. */
+function mostInAMinute({ reads }: JobService): number {
+  return Math.max(...reads.map(({ at }) => reads.filter((read) => read.at >= at && read.at < at + MINUTE).length));
+}
+
+describe('one wait', () => {
+  it('reads its own job at once, then every two seconds, and no list', async () => {
+    const service = start();
+    const [id = 0] = service.add(500);
+    const began = performance.now();
+    const waiting = waitFor(service, [id]);
+    await time.pass(30 * MINUTE);
+    service.set(id, 104);
+    await time.until(waiting);
+    expect(lists(service)).toEqual([]);
+    expect(service.reads[0]?.at).toBe(began);
+    expect(service.reads.length / 30).toBeGreaterThan(25);
+    expect(service.reads.length / 30).toBeLessThanOrEqual(30);
+    expect(time.timers()).toBe(0);
+  });
+
+  it('that joins another of the same job is told at once, and shares its reads', async () => {
+    const service = start();
+    const [id = 0] = service.add(1);
+    const first = waitFor(service, [id]);
+    await time.pass(1_000);
+    const told: number[] = [];
+    const joined = service.client.audiences.wait(id, { onUpdate: ({ status }) => told.push(status.id) });
+    await time.pass(100);
+    expect(told).toEqual([100]);
+    service.set(id, 104);
+    await time.until(Promise.all([first, joined]));
+    expect(service.reads.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('several waits', () => {
+  it('begun together share one page from the first look on', async () => {
+    const service = start();
+    const ids = service.add(100);
+    const waiting = waitFor(service, ids);
+    await time.pass(1_500);
+    expect(service.reads).toMatchObject([{ page: 1 }]);
+    for (const id of ids) service.set(id, 104);
+    await time.until(waiting);
+    expect(lists(service)).toEqual([1, 1]);
+    expect(singles(service)).toEqual([]);
+  });
+
+  it('fetch only the pages that hold one, and one that is alone on its page by itself', async () => {
+    const service = start();
+    const ids = service.add(2_000);
+    // Newest first: pages 1 and 3, and one on page 10.
+    const waited = [1_999, 1_990, 1_750, 1_760, 1_050];
+    expect(ids).toContain(1_050);
+    void waitFor(service, waited);
+    await time.pass(2 * MINUTE);
+    service.reads.length = 0;
+    await time.pass(10 * MINUTE);
+    expect(new Set(lists(service))).toEqual(new Set([1, 3]));
+    expect(new Set(singles(service))).toEqual(new Set([1_050]));
+    await service.client.close();
+    await time.pass(0);
+    expect(time.timers()).toBe(0);
+  });
+
+  it.each(['newest first', 'oldest first', 'shuffled'] as const)(
+    '1,000 of a list of 3,000, %s, take at most 60 reads in any minute, and see an end in a period',
+    async (order) => {
+      const service = start({ order });
+      const ids = service.add(3_000).slice(-1_000);
+      const waiting = waitFor(service, ids);
+      await time.pass(3 * MINUTE);
+      const found = service.reads.length;
+      for (const id of ids) service.set(id, 104);
+      const ended = performance.now();
+      await time.until(waiting);
+      // Ten pages, or, where rows are anywhere, thirty.
+      expect(performance.now() - ended).toBeLessThan(order === 'shuffled' ? 40_000 : 14_000);
+      expect(found).toBeLessThanOrEqual(180);
+      expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+      expect(singles(service).length).toBeLessThan(50);
+    },
+  );
+
+  it.each(['newest first', 'oldest first', 'shuffled'] as const)(
+    'ten in the midst of 100,000 rows, %s, read a few pages to find their rows, and no more',
+    async (order) => {
+      const service = start({ order });
+      service.add(100_000);
+      const ids = Array.from({ length: 10 }, (_, at) => 31_337 + at);
+      const waiting = waitFor(service, ids);
+      await time.pass(10 * MINUTE);
+      expect(new Set(lists(service)).size).toBeLessThanOrEqual(25);
+      for (const id of ids) service.set(id, 104);
+      const ended = performance.now();
+      await time.until(waiting);
+      expect(performance.now() - ended).toBeLessThan(12_000);
+      expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+    },
+  );
+
+  it('follow rows that move to other pages as new ones come', async () => {
+    const service = start();
+    const ids = service.add(250);
+    const waiting = waitFor(service, ids);
+    for (let minute = 0; minute < 20; minute++) {
+      await time.pass(MINUTE);
+      service.add(7);
+    }
+    for (const id of ids) service.set(id, 104);
+    const ended = performance.now();
+    await time.until(waiting);
+    expect(performance.now() - ended).toBeLessThan(13_000);
+    expect(singles(service).length).toBeLessThan(60);
+  });
+
+  it('read one that is missing from its page by itself; only what that says ends it', async () => {
+    const service = start();
+    const ids = service.add(10);
+    const [gone = 0, ...others] = ids;
+    const lost = service.client.audiences.wait(gone);
+    const caught = lost.catch((error: unknown) => error);
+    const waiting = waitFor(service, others);
+    await time.pass(MINUTE);
+    service.remove(gone);
+    expect(await time.until(caught)).toMatchObject({ name: 'NotFoundError', status: 404 });
+    expect(singles(service)).toEqual([gone]);
+    for (const id of others) service.set(id, 104);
+    expect((await time.until(waiting)).every(({ status }) => status === 'fulfilled')).toBe(true);
+  });
+
+  it('of audiences and lookalikes share pages; estimates are read by themselves', async () => {
+    const service = start();
+    const [one = 0, two = 0] = service.add(2);
+    const { audiences, lookalikes } = service.client;
+    const waiting = Promise.all([audiences.wait(one), lookalikes.wait(two)]);
+    await time.pass(1_000);
+    expect(service.reads).toMatchObject([{ page: 1 }]);
+    for (const id of [one, two]) service.set(id, 104);
+    await time.until(waiting);
+    service.reads.length = 0;
+    const estimates = Promise.all([service.client.estimates.wait(one), service.client.estimates.wait(two)]);
+    await time.until(estimates);
+    expect(service.reads).toMatchObject([{ id: one }, { id: two }]);
+  });
+});
+
+describe('rows', () => {
+  it('without a status are of no use: each job is read by itself, and that is logged once', async () => {
+    const warned: string[] = [];
+    const log = (): void => {};
+    const logger = { error: log, info: log, debug: log, warn: (message: string) => void warned.push(message) };
+    const service = start({ rows: 'no status', client: { logger, logLevel: 'warn' } });
+    const ids = service.add(5);
+    const waiting = waitFor(service, ids);
+    await time.pass(5 * MINUTE);
+    for (const id of ids) service.set(id, 104);
+    await time.until(waiting);
+    expect(lists(service)).toEqual([1]);
+    expect(warned).toEqual([expect.stringContaining('its rows carry no `status`')]);
+    expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+  });
+
+  it('that leave fields out tell of changes only: what has changed is read whole', async () => {
+    const service = start({ rows: 'status' });
+    const ids = service.add(20);
+    const waiting = Promise.all(ids.map((id) => service.client.audiences.wait(id)));
+    await time.pass(5 * MINUTE);
+    expect(singles(service)).toHaveLength(20);
+    for (const id of ids) service.set(id, 104);
+    for (const audience of await time.until(waiting)) expect(audience.created_by.name).toBe('Ada');
+    expect(singles(service)).toHaveLength(40);
+  });
+
+  it('of a service that cuts pages shorter are found all the same', async () => {
+    const service = start({ cap: 25 });
+    const ids = service.add(100);
+    const waiting = waitFor(service, ids);
+    await time.pass(MINUTE);
+    service.reads.length = 0;
+    for (const id of ids) service.set(id, 104);
+    await time.until(waiting);
+    expect(singles(service)).toEqual([]);
+  });
+});
+
+describe('a list', () => {
+  const failing = (service: JobService, list: number, single: number): void => {
+    service.interfere = (url) => {
+      const status = url.searchParams.has('page') ? list : single;
+      return status === 200 ? undefined : answer([], status);
+    };
+  };
+
+  it.each([403, 404, 422])('that answers %i is given up for single reads', async (status) => {
+    const service = start();
+    failing(service, status, 200);
+    const ids = service.add(3);
+    const waiting = waitFor(service, ids);
+    await time.pass(MINUTE);
+    for (const id of ids) service.set(id, 104);
+    expect((await time.until(waiting)).every(({ status: how }) => how === 'fulfilled')).toBe(true);
+    expect(lists(service)).toHaveLength(1);
+  });
+
+  it('that answers 401 ends all waits: the token is the same for each', async () => {
+    const service = start();
+    failing(service, 401, 401);
+    const ended = await time.until(waitFor(service, service.add(50)));
+    for (const one of ended) expect(one).toMatchObject({ reason: { name: 'AuthenticationError' } });
+    expect(service.reads).toHaveLength(1);
+  });
+
+  it('is never asked for with `via: "get"`, and for a single wait with `via: "list"`', async () => {
+    const alone = start({ client: { waits: { via: 'list' } } });
+    const apart = start({ client: { waits: { via: 'get' } } });
+    void waitFor(alone, alone.add(1));
+    void waitFor(apart, apart.add(3));
+    await time.pass(MINUTE);
+    expect(singles(alone)).toEqual([]);
+    expect(lists(apart)).toEqual([]);
+    expect(lists(alone).length).toBeGreaterThan(5);
+    expect(singles(apart).length).toBeGreaterThan(5);
+    await Promise.all([alone.client.close(), apart.client.close()]);
+  });
+
+  it('shows nothing to a wait with requests of its own, which are sent as it says', async () => {
+    const service = start();
+    const [own = 0, ...others] = service.add(3);
+    void waitFor(service, others);
+    const sent = new Set<string | null>();
+    service.interfere = (url, { headers }) => {
+      if (url.pathname.endsWith(`/${own}`)) sent.add(headers.get('x-extra'));
+      return undefined;
+    };
+    const waiting = service.client.audiences.wait(own, { request: { headers: { 'x-extra': 'yes' } } });
+    await time.pass(MINUTE);
+    service.set(own, 104);
+    await time.until(waiting);
+    expect(new Set(singles(service))).toEqual(new Set([own]));
+    expect(sent).toEqual(new Set(['yes']));
+    await service.client.close();
+  });
+});
