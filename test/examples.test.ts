@@ -1,6 +1,8 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { startBench } from './support/sandbox.ts';
 
 const run = promisify(execFile);
 
@@ -39,4 +41,53 @@ describe('examples/import-cohort.ts', () => {
     expect(stdout).toMatch(/Cohort \d+ holds 500000 EIDs\./);
     expect(stderr).toBe('');
   }, 40_000);
+});
+
+describe('examples/await-many.ts', () => {
+  /** Runs it; `whenShown` is called with what it has printed so far. */
+  async function start(
+    env: NodeJS.ProcessEnv,
+    ids: readonly string[],
+    whenShown?: (text: string, stop: () => void) => void,
+  ) {
+    const child = spawn(process.execPath, ['examples/await-many.ts', ...ids], { env: { ...process.env, ...env } });
+    let text = '';
+    for (const output of [child.stdout, child.stderr]) {
+      output.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        whenShown?.(text, () => child.kill('SIGINT'));
+      });
+    }
+    const [code] = await once(child, 'close');
+    return { code, text };
+  }
+
+  it('waits for twenty audiences at the price of a few reads, and fails if one fails', async () => {
+    const { code, text } = await start({}, []);
+    expect(code).toBe(1);
+    expect(text.match(/^✓ .*Completed/gm)).toHaveLength(19);
+    expect(text.match(/^✗ .*One that cannot be built .*Additional Info/gm)).toHaveLength(1);
+    const reads = Number(/20 waits took (\d+) reads\./.exec(text)?.[1]);
+    expect(reads).toBeGreaterThan(1);
+    expect(reads).toBeLessThanOrEqual(20);
+  }, 60_000);
+
+  it('interrupted, tells how to resume; resumed, waits to the end', async () => {
+    const { sandbox, account, url } = await startBench();
+    const env = { AUDIENCE_BASE_URL: url, AUDIENCE_TOKEN: account.token('api') };
+    let interrupted = false;
+    const stopped = await start(env, [], (text, stop) => {
+      const created = text.match(/Queued/g)?.length === 20;
+      if (created && !interrupted) stop();
+      interrupted ||= created;
+    });
+    expect(stopped.code).toBe(130);
+    const ids = /wait for them again: node examples\/await-many\.ts ([\d ]+)/.exec(stopped.text)?.[1]?.split(' ') ?? [];
+    expect(ids).toHaveLength(20);
+    await sandbox.advance(3_600_000);
+    const resumed = await start(env, ids);
+    expect(resumed.text.match(/^✓ .*Completed/gm)).toHaveLength(20);
+    expect(resumed.code).toBe(0);
+    expect(sandbox.log.filter(({ method }) => method === 'POST')).toHaveLength(20);
+  }, 60_000);
 });

@@ -6,10 +6,15 @@ const sandbox = createSandbox({
   clock: { speed },
   // Uploads are made in real time: their 15 minutes stay 15 minutes.
   limits: { claimWindow: 15 * 60_000 * speed },
-  jobs: { outcome: ({ name }) => (name.includes('cannot be built') ? 107 : 104) },
+  jobs: {
+    outcome: ({ name }) => (name.includes('cannot be built') ? 107 : 104),
+    duration: ({ id }) => (5 + (id % 7)) * 60_000,
+  },
 });
 const credentials = { email: 'demo@example.com', password: 'a password of the sandbox' };
 sandbox.accounts.create(credentials);
 const { url, close } = await sandbox.listen();
 process.send?.({ url, credentials });
+// Ctrl-C goes to every process of a terminal: this one ends when its parent does.
+process.on('SIGINT', () => {});
 process.once('disconnect', close);

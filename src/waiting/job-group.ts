@@ -4,7 +4,7 @@ import type { CallOptions, RequestOptions } from '../transport/settings.ts';
 import { EventTrust } from './event-trust.ts';
 import { isOlder, Job, type Subscriber, type UpdateSource } from './job.ts';
 import type { Observed } from './outcome.ts';
-import { PageMap } from './page-map.ts';
+import { Placement } from './placement.ts';
 import type { Look, Schedulable, Scheduler } from './scheduler.ts';
 import type { Listing, Row, Source } from './source.ts';
 import { askedToWait, isPassing, isUnlistable } from './trouble.ts';
@@ -12,12 +12,14 @@ import { Turn } from './turn.ts';
 
 /** While events flow, a look is only to find what no event told of. Milliseconds. */
 const FALLBACK_PERIOD = 60_000;
-/** Reads that a new wait may cost for finding its row, and all waits together. */
-const SEARCHES = { each: 2, most: 25 } as const;
-/** How soon after a search the next may follow: one that found rows, and one that did not. Milliseconds. */
+/** How soon the next search may follow one that found rows, and one that did not. Milliseconds. */
 const SEARCH_GAP = { found: 1_000, nothing: 2_000 } as const;
 /** How long a wait leaves it to a search to show its job first. Milliseconds. */
 const PATIENCE = 2_000;
+/** After so many failures of a page in a row, a single job is read: it may be the list alone that fails. */
+const FAILURES = 3;
+/** How long until another job is read for that. Milliseconds. */
+const PROBE_GAP = 30_000;
 
 /** What a group is made of. */
 export interface JobGroupParts<T> {
@@ -31,33 +33,23 @@ export interface JobGroupParts<T> {
   readonly warn?: (message: string) => void;
 }
 
-/** A page on which jobs were found. */
-interface HeldPage<T extends Observed> {
-  readonly jobs: Set<Job<T>>;
-  readonly turn: Turn;
-}
-
 /** The jobs that one list shows, and the looks they need: a page for several, a read of its own for one. */
 export class JobGroup<T extends Observed> implements Schedulable {
   readonly #parts: JobGroupParts<T>;
   readonly #jobs = new Map<number, Job<T>>();
-  readonly #pages = new Map<number, HeldPage<T>>();
-  /** Jobs whose page is not known. */
-  readonly #unplaced = new Set<Job<T>>();
-  readonly #map = new PageMap();
+  readonly #placement: Placement<T>;
   readonly #trust = new EventTrust();
   #listing: Listing<T> | undefined;
-  /** How many jobs make a page worth reading. */
-  readonly #worth: number;
-  /** Reads left for finding rows; each row found gives one back. */
-  #searches = 0;
-  #searchAt = 0;
   #search: Turn | undefined;
+  #searchAt = 0;
+  /** When the last read of a single job that was answered began. */
+  #answered = Number.NEGATIVE_INFINITY;
+  #probed = Number.NEGATIVE_INFINITY;
 
   constructor(parts: JobGroupParts<T>) {
     this.#parts = parts;
     this.#listing = parts.scheduler.via === 'get' ? undefined : parts.listing;
-    this.#worth = parts.scheduler.via === 'list' ? 1 : 2;
+    this.#placement = new Placement(parts.scheduler.via === 'list' ? 1 : 2);
   }
 
   get size(): number {
@@ -67,15 +59,14 @@ export class JobGroup<T extends Observed> implements Schedulable {
   }
 
   get round(): number {
-    if (this.#trust.flowing) return 0;
-    let looks = this.#unplaced.size;
-    for (const { jobs } of this.#pages.values()) looks += this.#isShared(jobs) ? 1 : jobs.size;
-    return looks;
+    return this.#trust.flowing ? 0 : this.#placement.round;
   }
 
   /** Begins to look at a job for `subscriber`; returns what ends it. */
   subscribe(source: Source<T>, id: number, subscriber: Subscriber<T>): () => void {
-    const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
+    const job = this.#jobs.get(id) ?? new Job(id, source);
+    if (!this.#jobs.has(id)) this.#placement.add(job);
+    this.#jobs.set(id, job);
     // One that joins is told at once, too.
     if (job.turn.looked !== undefined && !job.turn.busy) job.urgent = true;
     job.subscribers.add(subscriber);
@@ -107,93 +98,67 @@ export class JobGroup<T extends Observed> implements Schedulable {
     return true;
   }
 
-  #add(job: Job<T>): Job<T> {
-    this.#jobs.set(job.id, job);
-    this.#unplaced.add(job);
-    this.#allow(SEARCHES.each);
-    return job;
-  }
-
   #remove(job: Job<T>): void {
     this.#jobs.delete(job.id);
-    this.#unplaced.delete(job);
-    this.#leavePage(job);
+    this.#placement.remove(job);
     job.turn.abort();
     if (this.#jobs.size === 0) {
       this.#search?.abort();
-      this.#map.clear();
-      this.#searches = 0;
+      this.#placement.forget();
       this.#parts.scheduler.remove(this);
     }
     this.#parts.scheduler.wake();
   }
 
-  #allow(searches: number): void {
-    this.#searches = Math.min(SEARCHES.most, this.#searches + searches);
-  }
-
-  #isShared(jobs: ReadonlySet<Job<T>> | undefined): boolean {
-    return jobs !== undefined && jobs.size >= this.#worth;
-  }
-
   *#looks(period: number): Generator<Look, void> {
-    const search = this.#nextSearch();
-    if (search) yield search;
-    const patience = search || this.#search ? PATIENCE : 0;
-    for (const [number, { jobs, turn }] of this.#pages) {
-      if (this.#isShared(jobs) && !turn.busy) {
-        yield { due: turn.due(period) ?? 0, take: async () => void (await this.#readPage(number, turn)) };
-      }
+    const page = this.#listing && !this.#search ? this.#placement.pageToSearch() : undefined;
+    if (page !== undefined) {
+      const due = this.#searchAt <= performance.now() ? 0 : this.#searchAt;
+      yield { due, take: () => this.#searchPage(page) };
     }
+    for (const [number, { turn }] of this.#placement.shared()) {
+      if (!turn.busy) yield { due: turn.due(period) ?? 0, take: async () => void (await this.#readPage(number, turn)) };
+    }
+    const patience = page !== undefined || this.#search ? PATIENCE : 0;
     for (const job of this.#jobs.values()) {
-      const shared = job.page !== undefined && this.#isShared(this.#pages.get(job.page)?.jobs);
-      if (job.turn.busy || (shared && !job.urgent)) continue;
+      if (job.turn.busy || (this.#placement.isShared(job) && !job.urgent)) continue;
       const due = job.urgent ? 0 : (job.turn.due(period) ?? job.since + patience);
       yield { due, take: () => this.#readOne(job) };
     }
   }
 
-  /** The page that may show where unplaced jobs are. */
-  #nextSearch(): Look | undefined {
-    if (!this.#listing || this.#search || this.#searches <= 0 || !this.#isShared(this.#unplaced)) return undefined;
-    for (const { id, since } of this.#unplaced) {
-      const page = this.#map.guess(id, since);
-      if (page === undefined || this.#pages.get(page)?.turn.busy) continue;
-      const due = this.#searchAt <= performance.now() ? 0 : this.#searchAt;
-      return { due, take: () => this.#searchPage(page) };
-    }
-    return undefined;
-  }
-
   async #searchPage(page: number): Promise<void> {
-    this.#searches--;
-    this.#search = this.#pages.get(page)?.turn ?? new Turn();
+    this.#placement.spend();
+    this.#search = this.#placement.page(page)?.turn ?? new Turn();
     const found = await this.#readPage(page, this.#search);
     this.#search = undefined;
-    this.#searchAt = performance.now() + (found > 0 ? SEARCH_GAP.found : SEARCH_GAP.nothing);
-    this.#allow(found);
+    this.#searchAt = performance.now() + (found ? SEARCH_GAP.found : SEARCH_GAP.nothing);
+    // Without an answer it was no search.
+    this.#placement.allow(found ?? 1);
   }
 
-  /** Returns how many unplaced jobs it has found. */
-  async #readPage(number: number, turn: Turn): Promise<number> {
+  /** Returns how many jobs without a page it has found; `undefined` where no answer came. */
+  async #readPage(number: number, turn: Turn): Promise<number | undefined> {
     const listing = this.#listing;
-    if (!listing) return 0;
+    if (!listing) return undefined;
     const taken = await turn.take((signal) => listing.rows(number, this.#options(signal)));
     if ('result' in taken) {
       this.#parts.scheduler.pace.ease();
       return this.#learn(number, turn, taken.result, taken.began);
     }
-    if ('error' in taken && !this.#passes(taken.error, taken.began)) {
-      if (isUnlistable(taken.error)) this.#giveUpList(String(taken.error));
-      else for (const job of [...this.#jobs.values()]) job.fail(taken.error);
-    }
-    return 0;
+    if (!('error' in taken)) return undefined;
+    const { error, began } = taken;
+    if (this.#passes(error, began)) this.#doubt(number, error, began);
+    else if (isUnlistable(error)) this.#giveUpList(String(error));
+    else for (const job of [...this.#jobs.values()]) job.fail(error);
+    return undefined;
   }
 
   async #readOne(job: Job<T>): Promise<void> {
     job.urgent = false;
     const taken = await job.turn.take((signal) => job.source.read(job.id, this.#options(signal)));
     if ('result' in taken) {
+      this.#answered = taken.began;
       this.#parts.scheduler.pace.ease();
       this.#see(job, taken.result, 'poll');
     } else if ('error' in taken && !this.#passes(taken.error, taken.began)) {
@@ -215,59 +180,36 @@ export class JobGroup<T extends Observed> implements Schedulable {
     return passes;
   }
 
+  /** A page that keeps failing while single jobs are answered shows nothing: its jobs are read by themselves. */
+  #doubt(number: number, error: unknown, began: number): void {
+    const page = this.#placement.page(number);
+    if (!page || RateLimitError.isInstance(error)) return;
+    if (page.failures++ === 0) page.failingSince = began;
+    if (page.failures < FAILURES) return;
+    if (this.#answered > page.failingSince) this.#placement.forget(number);
+    else if (began - this.#probed > PROBE_GAP) {
+      this.#probed = began;
+      for (const job of [...page.jobs].slice(0, 1)) job.urgent = true;
+    }
+  }
+
   #learn(number: number, turn: Turn, rows: readonly Row<T>[], began: number): number {
-    this.#map.note(
-      number,
-      rows.map(({ id }) => id),
-      began,
-    );
-    const shown = new Map(rows.flatMap((row) => (this.#jobs.has(row.id) ? [[row.id, row]] : [])));
-    if ([...shown.values()].some(({ status }) => status === undefined)) {
+    const shown = rows.flatMap((row) => {
+      const job = this.#jobs.get(row.id);
+      return job ? [{ row, job }] : [];
+    });
+    if (shown.some(({ row }) => row.status === undefined)) {
       this.#giveUpList('its rows carry no `status`');
       return 0;
     }
-    let found = 0;
-    for (const id of shown.keys()) if (this.#place(id, number, turn)) found++;
-    for (const job of [...(this.#pages.get(number)?.jobs ?? [])]) if (!shown.has(job.id)) this.#lose(job, began);
-    for (const row of shown.values()) this.#tell(row, began);
+    const ids = rows.map(({ id }) => id);
+    const jobs = shown.map(({ job }) => job);
+    const found = this.#placement.note(number, ids, jobs, turn, began);
+    for (const { row, job } of shown) this.#tell(job, row, began);
     return found;
   }
 
-  /** Notes the page of a job; returns whether it had none. */
-  #place(id: number, number: number, turn: Turn): boolean {
-    const job = this.#jobs.get(id);
-    if (!job || job.page === number) return false;
-    this.#leavePage(job);
-    job.page = number;
-    const page = this.#pages.get(number) ?? { jobs: new Set(), turn };
-    page.jobs.add(job);
-    this.#pages.set(number, page);
-    return this.#unplaced.delete(job);
-  }
-
-  /** A job is not where it was: rows have moved, or it is gone. Unless another page shows it, it is read by itself. */
-  #lose(job: Job<T>, began: number): void {
-    this.#leavePage(job);
-    this.#unplaced.add(job);
-    job.since = began;
-    job.turn.looked = began;
-    this.#allow(1);
-  }
-
-  #leavePage(job: Job<T>): void {
-    const { page: number } = job;
-    if (number === undefined) return;
-    job.page = undefined;
-    const page = this.#pages.get(number);
-    page?.jobs.delete(job);
-    if (page?.jobs.size !== 0) return;
-    this.#pages.delete(number);
-    page.turn.abort();
-  }
-
-  #tell({ id, status, resource }: Row<T>, began: number): void {
-    const job = this.#jobs.get(id);
-    if (!job) return;
+  #tell(job: Job<T>, { status, resource }: Row<T>, began: number): void {
     job.turn.looked = began;
     if (resource) this.#see(job, resource, 'list');
     // A row that leaves fields out shows only that something has changed.
@@ -283,10 +225,6 @@ export class JobGroup<T extends Observed> implements Schedulable {
   #giveUpList(why: string): void {
     this.#parts.warn?.(`The list is of no use for waiting (${why}): each ${this.#parts.kinds[0]} is read by itself.`);
     this.#listing = undefined;
-    this.#map.clear();
-    for (const job of this.#jobs.values()) {
-      this.#leavePage(job);
-      this.#unplaced.add(job);
-    }
+    this.#placement.forget();
   }
 }

@@ -49,13 +49,16 @@ export class Job<T extends Observed> {
     this.urgent = false;
     this.resource = resource;
     const progress = progressOf(this.kind, resource);
-    for (const subscriber of [...this.subscribers]) subscriber.see({ resource, progress, source });
+    for (const subscriber of [...this.subscribers]) {
+      // One may have left while another was told.
+      if (this.subscribers.has(subscriber)) subscriber.see({ resource, progress, source });
+    }
     return progress !== 'running';
   }
 
   /** Ends every wait. */
   fail(error: unknown): void {
-    for (const subscriber of [...this.subscribers]) subscriber.fail(error);
+    for (const subscriber of [...this.subscribers]) if (this.subscribers.has(subscriber)) subscriber.fail(error);
   }
 }
 

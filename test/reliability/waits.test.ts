@@ -56,6 +56,28 @@ describe('ten minutes of', () => {
   );
 });
 
+describe('a list that fails while single jobs are answered', () => {
+  it('is left alone after a while: each job is read by itself, and found in the list once that works', async () => {
+    const service = startJobService();
+    const ids = service.add(20);
+    const waiting = waitFor(service, ids);
+    await time.pass(MINUTE);
+    service.interfere = (url) => (url.searchParams.has('page') ? answer([], 503) : undefined);
+    await time.pass(MINUTE);
+    const [first = 0, ...others] = ids;
+    service.set(first, 104);
+    const ended = performance.now();
+    while (service.client.waits.size === ids.length) await time.pass(1_000);
+    expect(performance.now() - ended).toBeLessThan(45_000);
+    service.interfere = () => undefined;
+    await time.pass(MINUTE);
+    service.reads.length = 0;
+    for (const id of others) service.set(id, 104);
+    await time.until(waiting);
+    expect(service.reads.every(({ page }) => page === 1)).toBe(true);
+  });
+});
+
 describe('a wait', () => {
   it('never runs hot, whatever statuses come', async () => {
     const status = fc.oneof(fc.integer(), fc.constantFrom(0, -1, 4, 5, 100, 103, 105, 399, 500, 1e9));
