@@ -97,6 +97,21 @@ const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '401, 403, 404 and 410 end the slot; 408, 429 and 5xx pass',
     override: '—',
   },
+  {
+    about: 'Rows of resource lists, for waits',
+    assumed: 'carry `status`; where they do not, or leave fields out, resources are read one by one',
+    override: "`waits: { via: 'get' }`",
+  },
+  {
+    about: 'Lookalikes, for waits',
+    assumed: 'rows of the list of audiences, under the same ids, as long as both are read from one path',
+    override: '`operations: { "lookalikes.get": … }`',
+  },
+  {
+    about: 'Which of two states of a resource is older, for events',
+    assumed: 'the one with the earlier `updated_at`',
+    override: '—',
+  },
   { about: 'Result URIs of activations', assumed: 'plain http(s) links that want no token', override: '—' },
 ];
 

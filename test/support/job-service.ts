@@ -15,7 +15,7 @@ export interface JobServiceOptions {
 }
 
 /** A request of a wait. */
-export interface JobRead {
+interface JobRead {
   readonly at: number;
   /** A number of a page, or nothing for a single audience. */
   readonly page?: number;
