@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answer, type JobService, type JobServiceOptions, startJobService } from '../support/job-service.ts';
+import { failureOf } from '../support/server.ts';
 import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 
 const MINUTE = 60_000;
@@ -262,5 +263,68 @@ describe('a list', () => {
     expect(new Set(singles(service))).toEqual(new Set([own]));
     expect(sent).toEqual(new Set(['yes']));
     await service.client.close();
+  });
+});
+
+describe('each wait', () => {
+  it('is its own: one that is aborted, or whose callback throws or aborts another, touches no third', async () => {
+    const service = start();
+    const [one = 0, two = 0, three = 0] = service.add(3);
+    const { audiences } = service.client;
+    const [first, second] = [new AbortController(), new AbortController()];
+    const onUpdate = (): void => {
+      second.abort('by another');
+      throw new Error('broken');
+    };
+    const seen: string[] = [];
+    const aborted = failureOf(audiences.wait(one, { signal: first.signal }));
+    const throwing = audiences.wait(two, { onUpdate });
+    const silenced = failureOf(
+      audiences.wait(two, { signal: second.signal, onUpdate: ({ status }) => seen.push(status.name) }),
+    );
+    const third = audiences.wait(three);
+    await time.pass(100);
+    first.abort('enough');
+    expect(await aborted).toBe('enough');
+    expect(await silenced).toBe('by another');
+    expect(seen).toEqual([]);
+    for (const id of [one, two, three]) service.set(id, 104);
+    expect(await time.until(Promise.all([throwing, third]))).toMatchObject([{ id: two }, { id: three }]);
+  });
+
+  it('sends nothing once it is aborted, though its read stood in the queue already', async () => {
+    const service = start({ client: { rateLimits: { read: { limit: 1, interval: 10 * MINUTE } } } });
+    const ids = service.add(3);
+    await time.until(service.client.audiences.get(1));
+    const controller = new AbortController();
+    const waits = ids.map((id) => failureOf(service.client.audiences.wait(id, { signal: controller.signal })));
+    await time.pass(MINUTE);
+    controller.abort('enough');
+    expect(await Promise.all(waits)).toEqual(['enough', 'enough', 'enough']);
+    await time.pass(30 * MINUTE);
+    expect(service.reads).toHaveLength(1);
+    expect(time.timers()).toBe(0);
+  });
+
+  it.each([0, 0.4, 1_500.5])('of %d ms ends in time, not before and not much after', async (timeout) => {
+    const service = start();
+    const [id = 0] = service.add(1);
+    const began = performance.now();
+    const error = await time.until(failureOf(service.client.audiences.wait(id, { timeout })));
+    expect(error).toMatchObject({ name: 'WaitTimeoutError', kind: 'audience', id });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(Math.floor(timeout));
+    expect(performance.now() - began).toBeLessThan(timeout + 2);
+    if (timeout === 0) expect(service.reads).toEqual([]);
+  });
+
+  it('may wait for ever', async () => {
+    const service = start();
+    const [id = 0] = service.add(1);
+    const wait = service.client.audiences.wait(id, { timeout: Number.POSITIVE_INFINITY });
+    service.client.waits.notify({ type: 'audience.created', data: service.show(id) });
+    await time.pass(50 * MINUTE);
+    await time.sleepThrough(30 * 24 * 60 * MINUTE);
+    service.set(id, 104);
+    expect(await time.until(wait)).toMatchObject({ status: { id: 104 } });
   });
 });

@@ -89,6 +89,36 @@ describe('wait', () => {
   });
 });
 
+describe('waits for jobs of every kind', () => {
+  it('over HTTP, begun together, share the pages of their lists', async () => {
+    const { client, sandbox } = await startBench(
+      {
+        clock: { speed: 120 },
+        limits: { buildsPerHour: 1_000, write: { limit: 1_000, interval: 60_000 } },
+      },
+      { rateLimits: { write: { limit: 1_000, interval: 60_000 } } },
+    );
+    const many = async <T>(create: (at: number) => Promise<T>): Promise<T[]> =>
+      Promise.all(Array.from({ length: 20 }, (_, at) => create(at)));
+    const audiences = await many((at) => client.audiences.create({ name: `Audience ${at}` }));
+    const cohorts = await many((at) => client.cohorts.create({ name: `Cohort ${at}` }));
+    const before = sandbox.log.length;
+    const sources = new Set<string>();
+    const onUpdate = (_: unknown, { source }: { readonly source: string }): void => void sources.add(source);
+    const ended = await Promise.all([
+      ...audiences.map((audience) => client.audiences.wait(audience, { onUpdate })),
+      ...cohorts.map((cohort) => client.cohorts.wait(cohort, { onUpdate })),
+    ]);
+    expect(ended.map(({ status }) => status.id)).toEqual([...audiences.map(() => 104), ...cohorts.map(() => 4)]);
+    expect(sources).toEqual(new Set(['list']));
+    const reads = sandbox.log.slice(before);
+    expect(new Set(reads.map(({ path }) => path))).toEqual(
+      new Set(['/api/v2/audiences/index', '/api/v2/cohorts/index']),
+    );
+    expect(reads.length).toBeLessThanOrEqual(12);
+  });
+});
+
 describe('watch', () => {
   it('yields each change of status, the last one final, and does not throw', async () => {
     const server = await startServer([at(101), at(101), at(102), at(107)]);
