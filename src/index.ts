@@ -124,4 +124,4 @@ export type { TransferOptions } from './transport/transfer.ts';
 export type { UploadOptions, UploadProgress } from './transport/upload.ts';
 export type { ByteReader, ByteStream, UploadData } from './transport/upload-source.ts';
 export type { UpdateSource } from './waiting/job.ts';
-export type { IdLike, UpdateInfo, WaitOptions, WatchOptions } from './waiting/wait.ts';
+export type { IdLike, UpdateInfo, WaitOptions, WatchOptions } from './waiting/wait-options.ts';

@@ -213,6 +213,8 @@ function checkChoices({
   };
   check(logLevel === undefined || isLogLevel(logLevel), '`logLevel` must be off, error, warn, info or debug.');
   check(validation === undefined || VALIDATIONS.includes(validation), '`validation` must be lenient or strict.');
+  const isWaits = typeof waits === 'object' && waits !== null && Object.keys(waits).every((name) => name === 'via');
+  check(waits === undefined || isWaits, '`waits` must be an object such as `{ via: "get" }`.');
   check(WAITS_VIA.includes(waits?.via), '`waits.via` must be list or get.');
   check(fetch === undefined || typeof fetch === 'function', '`fetch` must be a function.');
   const levels = ['error', 'warn', 'info', 'debug'] as const;

@@ -5,7 +5,7 @@ import { FileError } from '../errors/file.ts';
 import type { Activations } from '../resources/activations.ts';
 import type { Download, DownloadOptions } from '../resources/results.ts';
 import type { Activation } from '../schemas/activation.ts';
-import type { IdLike } from '../waiting/wait.ts';
+import type { IdLike } from '../waiting/wait-options.ts';
 
 /** A result on disk. */
 export interface DownloadedFile {

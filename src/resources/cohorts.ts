@@ -7,7 +7,8 @@ import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { UploadOptions } from '../transport/upload.ts';
 import type { UploadData } from '../transport/upload-source.ts';
-import type { WaitContext, WaitOptions } from '../waiting/wait.ts';
+import type { WaitContext } from '../waiting/wait.ts';
+import type { WaitOptions } from '../waiting/wait-options.ts';
 import { ListedJobResource } from './resource.ts';
 import type { Uploads } from './uploads.ts';
 

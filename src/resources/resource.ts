@@ -9,7 +9,8 @@ import type { Transport } from '../transport/transport.ts';
 import type { JobGroup } from '../waiting/job-group.ts';
 import type { Observed } from '../waiting/outcome.ts';
 import type { Source } from '../waiting/source.ts';
-import { type IdLike, type WaitContext, Waiter, type WaitOptions, type WatchOptions } from '../waiting/wait.ts';
+import { type WaitContext, Waiter } from '../waiting/wait.ts';
+import type { IdLike, WaitOptions, WatchOptions } from '../waiting/wait-options.ts';
 import { type JobListName, jobGroup, readRow } from './jobs.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 

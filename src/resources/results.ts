@@ -3,8 +3,8 @@ import { ResultsNotReadyError } from '../errors/job.ts';
 import type { Activation } from '../schemas/activation.ts';
 import { openDownload } from '../transport/download.ts';
 import { checkTransferOptions, type StorageContext, type TransferOptions } from '../transport/transfer.ts';
+import { jobError } from '../waiting/job-errors.ts';
 import { progressOf } from '../waiting/outcome.ts';
-import { jobError } from '../waiting/wait.ts';
 
 /** A file of a completed activation. */
 export interface ActivationResult {

@@ -6,7 +6,7 @@ import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate } from '../schemas/open-resources.ts';
 import { isObject } from '../transport/envelope.ts';
 import type { Scheduler } from '../waiting/scheduler.ts';
-import type { IdLike, WaitOptions } from '../waiting/wait.ts';
+import type { IdLike, WaitOptions } from '../waiting/wait-options.ts';
 
 /** The resource of each kind of job. */
 export interface JobResources {
@@ -29,6 +29,10 @@ export interface JobEvent {
   readonly type: string;
   /** The resource as its GET returns it. */
   readonly data: unknown;
+  readonly id?: string | undefined;
+  readonly schema_version?: number | undefined;
+  readonly created_at?: string | undefined;
+  readonly company_id?: number | undefined;
 }
 
 /** What waits for the jobs of each kind. */
@@ -71,19 +75,23 @@ export class Waits {
     target: WaitTarget<K>,
     options?: WaitOptions<JobResources[K]>,
   ): Promise<JobResources[K]> {
-    const kind: string = target.kind;
-    if (!Object.hasOwn(this.#waitables, kind)) {
-      throw new ConfigurationError(`\`kind\` is "${kind}": use ${Object.keys(this.#waitables).join(', ')}.`);
+    const kind: unknown = isObject(target) ? target.kind : undefined;
+    if (typeof kind !== 'string' || !Object.hasOwn(this.#waitables, kind)) {
+      const kinds = Object.keys(this.#waitables).join(', ');
+      throw new ConfigurationError(
+        `\`kind\` is ${JSON.stringify(kind)}: give \`{ kind, id }\`, the kind one of ${kinds}.`,
+      );
     }
     return this.#waitables[target.kind].wait(target.id, options);
   }
 
   /**
    * Tells waits of a webhook event that has been verified. One that says how a job ended ends its waits
-   * without a request; one that is older than what a wait has seen changes nothing. While events flow,
-   * waits look once a minute only; when ends come that no event told of, they look as often as before.
+   * without a request; one that is older than what a wait has seen changes nothing; one whose data is
+   * not the whole resource has it read. While events end waits of a kind, others of that kind look once a
+   * minute only; when ends come that no event told of, they look as often as before.
    *
-   * @returns whether it told a wait something new.
+   * @returns whether a wait was under way that it told something new by itself.
    */
   notify(event: JobEvent): boolean {
     const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};

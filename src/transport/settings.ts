@@ -35,6 +35,8 @@ export interface CreateOptions extends RequestOptions {
 /** What the transport itself adds to the caller's options. */
 export interface CallOptions extends CreateOptions {
   readonly priority?: Priority;
+  /** Called whenever a slot in the bucket has been granted, just before sending. */
+  readonly onSlot?: () => void;
 }
 
 /** What a hook is told about a request. */

@@ -16,6 +16,8 @@ export interface Sighting<T> {
 /** One wait, as far as its job is concerned. It leaves by itself when it has seen the job end. */
 export interface Subscriber<T> {
   see(sighting: Sighting<T>): void;
+  /** A look has failed, and will be repeated. */
+  miss(error: unknown): void;
   fail(error: unknown): void;
 }
 
@@ -26,14 +28,18 @@ export class Job<T extends Observed> {
   readonly subscribers = new Set<Subscriber<T>>();
   /** Reads of its own. */
   readonly turn = new Turn();
+  /** When it was last read by itself. */
+  read = Number.NEGATIVE_INFINITY;
   /** The page it was last found on. */
   page: number | undefined;
   /** When it was first asked for, or last not found where it had been. */
   since = performance.now();
-  /** Something has happened to it: it is to be read now. */
-  urgent = false;
-  /** The resource as last seen. */
+  /** Why it is to be read by itself, and soon: it has ended, or something else has happened to it. */
+  urgent: 'ended' | 'changed' | undefined;
+  /** The resource as last seen, how, and when the look began that showed it. */
   resource: T | undefined;
+  #source: UpdateSource = 'poll';
+  #seen = Number.NEGATIVE_INFINITY;
 
   constructor(id: number, source: Source<T>) {
     this.id = id;
@@ -44,16 +50,33 @@ export class Job<T extends Observed> {
     return this.source.kind;
   }
 
-  /** Tells every wait what was seen; returns whether the job has ended. */
-  see(resource: T, source: UpdateSource): boolean {
-    this.urgent = false;
-    this.resource = resource;
+  /** Tells every wait what was seen by a look that began at `began`; returns whether the job has ended. */
+  see(resource: T, source: UpdateSource, began: number): boolean {
     const progress = progressOf(this.kind, resource);
+    // An answer that was on its way while something newer was seen; an end is an end all the same.
+    if (began < this.#seen && progress === 'running') return false;
+    this.urgent = undefined;
+    this.resource = resource;
+    this.#source = source;
+    this.#seen = began;
     for (const subscriber of [...this.subscribers]) {
-      // One may have left while another was told.
-      if (this.subscribers.has(subscriber)) subscriber.see({ resource, progress, source });
+      // One may have left while another was told, or have told of something newer.
+      if (this.resource === resource && this.subscribers.has(subscriber))
+        subscriber.see({ resource, progress, source });
     }
     return progress !== 'running';
+  }
+
+  /** Tells one that has joined what was seen last. */
+  catchUp(subscriber: Subscriber<T>): void {
+    const { resource } = this;
+    if (!resource || !this.subscribers.has(subscriber)) return;
+    subscriber.see({ resource, progress: progressOf(this.kind, resource), source: this.#source });
+  }
+
+  /** Tells every wait of a failed look that they ride out. */
+  miss(error: unknown): void {
+    for (const subscriber of this.subscribers) subscriber.miss(error);
   }
 
   /** Ends every wait. */

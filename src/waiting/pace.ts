@@ -4,8 +4,8 @@ import type { RateLimit } from '../limits.ts';
 const BURST = 1 / 20;
 /** Looks at one job, or one page, are at least so far apart. Milliseconds. */
 const SHORTEST_PERIOD = 2_000;
-/** Up to this period, a quarter of the bucket has to do; beyond, half of it. Milliseconds. */
-const MODEST_PERIOD = 6_000;
+/** Up to this period, a quarter of the bucket has to do; beyond, half of it is used as far as it goes. Milliseconds. */
+const LONGEST_PERIOD = 6_000;
 /** The share is never cut below this part. */
 const LEAST_SHARE = 1 / 4;
 /** What each look that goes well gives back of a share that was cut. */
@@ -32,21 +32,22 @@ export class Pace {
     this.#burst = Math.max(1, Math.round(this.#half * BURST));
   }
 
-  /** Milliseconds from one look at something to the next, where one round takes `looks` looks. */
+  /** Milliseconds after which something is looked at again, where one round takes `looks` looks. */
   period(looks: number): number {
-    const modest = Math.min(MODEST_PERIOD, looks * this.#spacing * 2);
-    return Math.max(SHORTEST_PERIOD, modest, looks * this.#spacing);
+    return Math.max(SHORTEST_PERIOD, Math.min(LONGEST_PERIOD, 2 * looks * this.#spacing()));
   }
 
   /** Milliseconds until a look may start. */
   wait(): number {
     const now = performance.now();
-    return Math.max(0, this.#heldUntil - now, this.#even - (this.#burst - 1) * this.#spacing - now);
+    // A cut spreads looks, but leaves the burst as it is: a wider one would reach into the past.
+    const early = (this.#burst - 1) * this.#spacing(1);
+    return Math.max(0, this.#heldUntil - now, this.#even - early - now);
   }
 
-  /** A look starts. */
+  /** A look is sent. */
   spend(): void {
-    this.#even = Math.max(this.#even, performance.now()) + this.#spacing;
+    this.#even = Math.max(this.#even, performance.now()) + this.#spacing();
   }
 
   /** The service asked for time: no look for `ms`. */
@@ -67,7 +68,7 @@ export class Pace {
   }
 
   /** With a burst at its head, an interval holds half of the bucket exactly. */
-  get #spacing(): number {
-    return this.#rate.interval / (this.#half - this.#burst + 1) / this.#share;
+  #spacing(share = this.#share): number {
+    return this.#rate.interval / (this.#half - this.#burst + 1) / share;
   }
 }

@@ -6,10 +6,18 @@ import { Pace } from './pace.ts';
 /** How jobs are looked at: by pages of a list, by reads of their own, or as it is cheaper. */
 export type WaitsVia = 'list' | 'get' | undefined;
 
-/** A read that is due at a time of `performance.now()`. Taking it never rejects. */
+/** Looks of one sort, which take turns with those of other sorts. */
+export interface Lane {
+  /** When it was last served, as a number that grows. */
+  served: number;
+}
+
+/** A read that is due at a time of `performance.now()`. */
 export interface Look {
+  readonly lane: Lane;
   readonly due: number;
-  take(): Promise<void>;
+  /** Never rejects. `onSlot` is called whenever a request is about to be sent. */
+  take(onSlot: () => void): Promise<void>;
 }
 
 /** Jobs that have to be looked at. */
@@ -18,8 +26,8 @@ export interface Schedulable {
   readonly size: number;
   /** Looks of one round over all of them; 0 while events make looking a fallback. */
   readonly round: number;
-  /** The look that is due first; none while all of them are under way. */
-  next(period: number): Look | undefined;
+  /** All looks that are not under way. */
+  looks(period: number): Iterable<Look>;
   /** An event's data for one of the kinds. Returns whether it told a wait something new. */
   hear(kinds: readonly JobKind[], id: number, data: unknown): boolean;
 }
@@ -27,12 +35,21 @@ export interface Schedulable {
 /** A service that does not answer holds up no more looks than this. */
 const MOST_UNDER_WAY = 8;
 
+/** Which of two looks comes first: of those that are due, the one whose lane has waited longer. */
+function precedes(one: Look, other: Look, now: number): boolean {
+  const turns = one.due <= now && other.due <= now && one.lane !== other.lane;
+  return turns ? one.lane.served < other.lane.served : one.due < other.due;
+}
+
 /** Takes the looks of all waits of a client, one by one as they are due, at the pace of all. */
 export class Scheduler {
   readonly pace: Pace;
   readonly via: WaitsVia;
   readonly #groups = new Set<Schedulable>();
   #underWay = 0;
+  /** A look has been taken and not been sent yet. */
+  #queued = false;
+  #served = 0;
   #planned = false;
   #stopTimer = (): void => {};
 
@@ -73,7 +90,7 @@ export class Scheduler {
 
   #plan(): void {
     this.#stopTimer();
-    while (this.#underWay < MOST_UNDER_WAY) {
+    while (!this.#queued && this.#underWay < MOST_UNDER_WAY) {
       const look = this.#first();
       if (!look) return;
       const wait = Math.max(look.due - performance.now(), this.pace.wait());
@@ -86,20 +103,35 @@ export class Scheduler {
   }
 
   #first(): Look | undefined {
+    const now = performance.now();
     const period = this.pace.period([...this.#groups].reduce((sum, group) => sum + group.round, 0));
     let first: Look | undefined;
     for (const group of this.#groups) {
-      const look = group.next(period);
-      if (look && (!first || look.due < first.due)) first = look;
+      for (const look of group.looks(period)) if (!first || precedes(look, first, now)) first = look;
     }
     return first;
   }
 
+  /** One look at a time stands in the queue of the bucket, and counts when it leaves it. */
   async #take(look: Look): Promise<void> {
-    this.pace.spend();
+    look.lane.served = ++this.#served;
     this.#underWay++;
-    await look.take();
-    this.#underWay--;
-    this.wake();
+    this.#queued = true;
+    let sent = false;
+    const onSlot = (): void => {
+      this.pace.spend();
+      if (sent) return;
+      sent = true;
+      this.#queued = false;
+      this.wake();
+    };
+    try {
+      await look.take(onSlot);
+    } finally {
+      // One that failed before it could be sent counts, too.
+      if (!sent) onSlot();
+      this.#underWay--;
+      this.wake();
+    }
   }
 }

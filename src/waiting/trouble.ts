@@ -1,4 +1,12 @@
-import { ApiError, AuthenticationError, RateLimitError, ServerError } from '../errors/api.ts';
+import {
+  ApiError,
+  AuthenticationError,
+  NotFoundError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from '../errors/api.ts';
+import { AudienceError } from '../errors/base.ts';
 import { ConnectionError, ResponseError } from '../errors/call.ts';
 
 /** Whether a failed look says nothing about the job: the network, a proxy, a 429, a failing server. */
@@ -9,9 +17,19 @@ export function isPassing(error: unknown): boolean {
   return ResponseError.isInstance(error) && error.code === 'not-an-envelope';
 }
 
+/** Whether a request could not be made: the token source or the limiter that the user gave failed. */
+export function isUnsendable(error: unknown): boolean {
+  return AudienceError.isInstance(error) && (error.code === 'token-unavailable' || error.code === 'callback-failed');
+}
+
+/** Whether the service knows no such page of a list. */
+export function isNoPage(error: unknown): boolean {
+  return NotFoundError.isInstance(error) || ValidationError.isInstance(error);
+}
+
 /** Whether the service refuses a list, or shows no list: single resources may well be readable. */
 export function isUnlistable(error: unknown): boolean {
-  if (AuthenticationError.isInstance(error)) return false;
+  if (AuthenticationError.isInstance(error) || isPassing(error)) return false;
   return ApiError.isInstance(error) || ResponseError.isInstance(error);
 }
 

@@ -47,7 +47,7 @@ describe('client.waits', () => {
     const wrong: { kind: 'audience'; id: number } = JSON.parse(JSON.stringify(target));
     expect(await failureOf(service.client.waits.wait(wrong))).toMatchObject({
       name: 'ConfigurationError',
-      message: expect.stringContaining('use audience, lookalike, estimate, activation, cohort'),
+      message: expect.stringContaining('one of audience, lookalike, estimate, activation, cohort'),
     });
   });
 

@@ -1,0 +1,69 @@
+import { ConfigurationError } from '../errors/base.ts';
+import { checkNumbers } from '../transport/input.ts';
+import type { RequestOptions } from '../transport/settings.ts';
+import type { UpdateSource } from './job.ts';
+
+/** What an update comes with. */
+export interface UpdateInfo {
+  /** Milliseconds since the wait began. */
+  readonly elapsed: number;
+  readonly source: UpdateSource;
+}
+
+/** Options of a wait. */
+export interface WaitOptions<T> {
+  /** Milliseconds; `Infinity` waits for ever. The job goes on when it passes. @default 3600000 */
+  readonly timeout?: number | undefined;
+  /** Ends the wait at once; it rejects with the signal's own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called for each look at the resource. One that throws is logged and harms no wait. */
+  readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
+  /** Options of the requests made while waiting. A wait that has any is read by itself and shares no list with others. */
+  readonly request?: Omit<RequestOptions, 'signal'> | undefined;
+}
+
+/** Options of a watch. */
+export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
+
+/** An id, or something that has one. */
+export type IdLike = number | { readonly id: number };
+
+/** The id of something. */
+export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
+
+/** The id of what is waited for. */
+export function checkId(target: IdLike): number {
+  const id: unknown = idOf(target);
+  if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
+  throw new ConfigurationError(
+    `The id to wait for is ${textOf(id)}: give a positive integer, or an object with such an \`id\`.`,
+  );
+}
+
+const OPTIONS: Readonly<Record<keyof WaitOptions<unknown>, true>> = {
+  timeout: true,
+  signal: true,
+  onUpdate: true,
+  request: true,
+};
+
+/** Refuses what TypeScript would: a typo would wait for an hour. */
+export function checkOptions<T>(options: WaitOptions<T>): WaitOptions<T> {
+  const check = (right: boolean, message: string): void => {
+    if (!right) throw new ConfigurationError(message);
+  };
+  const isObject = typeof options === 'object' && options !== null;
+  check(isObject, `Options of a wait are an object, not ${textOf(options)}.`);
+  const unknown = Object.keys(options).find((name) => !(name in OPTIONS));
+  check(unknown === undefined, `\`${unknown}\` is no option of a wait: use ${Object.keys(OPTIONS).join(', ')}.`);
+  const { signal, onUpdate } = options;
+  check(
+    signal === undefined || 'throwIfAborted' in Object(signal),
+    '`signal` must be an AbortSignal, such as that of an AbortController.',
+  );
+  check(onUpdate === undefined || typeof onUpdate === 'function', '`onUpdate` must be a function.');
+  checkNumbers(options, ['timeout']);
+  return options;
+}
