@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitTimeoutError } from '../../src/index.ts';
-import { answer, type JobService, startJobService } from '../support/job-service.ts';
+import { answer, lists, mostInAMinute, singles, startJobService, waitFor } from '../support/job-service.ts';
 import { amount } from '../support/seeded.ts';
 import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 
@@ -15,9 +15,6 @@ beforeEach(() => {
   time = startVirtualTime();
 });
 afterEach(() => time.end());
-
-const waitFor = (service: JobService, ids: readonly number[]): Promise<PromiseSettledResult<unknown>[]> =>
-  Promise.allSettled(ids.map((id) => service.client.audiences.wait(id)));
 
 /** Kinds of trouble, and how long one of them can outlast its end. Milliseconds. */
 const TROUBLE: readonly (readonly [string, () => Response | Promise<Response>, number])[] = [
@@ -51,7 +48,7 @@ describe('ten minutes of', () => {
       // Three pages: a period of six seconds, of 12.4 where the share was cut to a quarter; and a tenth.
       expect(performance.now() - ended).toBeLessThanOrEqual(rest + 13_700);
       expect(before).toBeLessThanOrEqual(12 * 60);
-      expect(time.timers()).toBe(0);
+      expect(await time.timersLeft()).toBe(0);
     },
   );
 });
@@ -78,6 +75,158 @@ describe('a list that fails while single jobs are answered', () => {
   });
 });
 
+describe('a list that keeps failing', () => {
+  it.each([
+    ['503', () => answer([], 503), {}],
+    ['503, a bucket of 40', () => answer([], 503), { rateLimits: { read: { limit: 40, interval: MINUTE } } }],
+    ['429 with `Retry-After: 3`', () => answer([], 429, { 'retry-after': '3' }), {}],
+  ] as const)('with %s holds up no reads of single jobs', async (_, refuse, client) => {
+    const service = startJobService({ client });
+    service.interfere = () => answer([], 429);
+    const ids = service.add(3);
+    const waiting = waitFor(service, ids);
+    await time.pass(MINUTE);
+    service.interfere = (url) => (url.searchParams.has('page') ? refuse() : undefined);
+    for (const id of ids) service.set(id, 104);
+    const ended = performance.now();
+    await time.until(waiting);
+    expect(performance.now() - ended).toBeLessThan(MINUTE);
+  });
+});
+
+describe('waits take turns', () => {
+  it('so that a thousand jobs read one by one hold up neither a page nor a new wait', async () => {
+    const service = startJobService();
+    const audiences = service.add(1_000).slice(-100);
+    const ended: Promise<unknown>[] = [waitFor(service, audiences)];
+    await time.pass(MINUTE);
+    for (let id = 1; id <= 1_000; id++) ended.push(service.client.estimates.wait(id).catch(() => {}));
+    await time.pass(MINUTE);
+    service.reads.length = 0;
+    await time.pass(10 * MINUTE);
+    expect(lists(service).length).toBeGreaterThan(80);
+    const began = performance.now();
+    let told = Number.POSITIVE_INFINITY;
+    const onUpdate = (): void => {
+      told = Math.min(told, performance.now());
+    };
+    ended.push(service.client.cohorts.wait(7, { onUpdate }).catch(() => {}));
+    await time.pass(10_000);
+    expect(told - began).toBeLessThan(5_000);
+    expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+    await service.client.close();
+    await Promise.all(ended);
+  });
+
+  it('so that a thousand that join others are told at once, and cost next to nothing', async () => {
+    const service = startJobService();
+    const ids = service.add(1_000);
+    const first = waitFor(service, ids);
+    await time.pass(2 * MINUTE);
+    service.reads.length = 0;
+    let told = 0;
+    const joined = waitFor(service, ids, { onUpdate: () => told++ });
+    await time.pass(0);
+    expect(told).toBe(1_000);
+    await time.pass(30_000);
+    for (const id of ids) service.set(id, 104);
+    const ended = performance.now();
+    await time.until(Promise.all([first, joined]));
+    expect(performance.now() - ended).toBeLessThan(14_000);
+    expect(singles(service).length).toBeLessThan(100);
+  });
+
+  it('so that ends come before the rest where rows leave fields out', async () => {
+    const service = startJobService({ rows: 'status' });
+    const ids = service.add(1_000);
+    const waiting = waitFor(service, ids);
+    await time.pass(MINUTE);
+    for (const id of ids.slice(0, 3)) service.set(id, 104);
+    await time.pass(30_000);
+    expect(service.client.waits.size).toBe(997);
+    await service.client.close();
+    await waiting;
+  });
+
+  it('so that events without a resource, however many, read a job every two seconds at most', async () => {
+    const service = startJobService();
+    const waiting = waitFor(service, service.add(9).slice(0, 1));
+    const other = service.client.estimates.wait(9).catch(() => {});
+    await time.pass(1_000);
+    service.reads.length = 0;
+    for (let at = 0; at < 120; at++) {
+      service.client.waits.notify({ type: 'audience.updated', data: { id: 1 } });
+      await time.pass(500);
+    }
+    const reads = singles(service);
+    expect(reads.filter((id) => id === 1).length).toBeLessThanOrEqual(31);
+    expect(reads.filter((id) => id === 9).length).toBeGreaterThan(9);
+    await service.client.close();
+    await Promise.all([waiting, other]);
+  });
+
+  it('with calls of the user’s own, however many of those there are', async () => {
+    const service = startJobService();
+    void waitFor(service, service.add(1_000));
+    await time.pass(2 * MINUTE);
+    service.reads.length = 0;
+    const own = Array.from({ length: 400 }, () => service.client.audiences.get(1).catch(() => {}));
+    await time.pass(8 * MINUTE);
+    service.reads.splice(0, service.reads.length, ...service.reads.filter(({ page }) => page !== undefined));
+    expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+    await Promise.all(own);
+    await service.client.close();
+  });
+});
+
+describe('a token source', () => {
+  it('that hangs for a while holds up no wait for longer than two minutes more', async () => {
+    let hangs = true;
+    const token = (): string | Promise<string> => (hangs ? new Promise(() => {}) : 'test-token');
+    const service = startJobService({ client: { token } });
+    const waiting = waitFor(service, service.add(20));
+    await time.pass(10 * MINUTE);
+    hangs = false;
+    for (let id = 1; id <= 20; id++) service.set(id, 104);
+    const ended = performance.now();
+    await time.until(waiting);
+    expect(performance.now() - ended).toBeLessThan(2.2 * MINUTE);
+  });
+
+  it('that fails ends waits that have seen nothing yet; the others ride it out, and tell if it stays so', async () => {
+    let fails = true;
+    const token = (): string => {
+      if (fails) throw new Error('the vault is sealed');
+      return 'test-token';
+    };
+    const service = startJobService({ client: { token } });
+    const ids = service.add(2);
+    expect(await time.until(waitFor(service, ids))).toMatchObject([
+      { reason: { code: 'token-unavailable' } },
+      { reason: { code: 'token-unavailable' } },
+    ]);
+    fails = false;
+    const waiting = waitFor(service, ids, { timeout: 10 * MINUTE });
+    await time.pass(MINUTE);
+    fails = true;
+    await time.pass(MINUTE);
+    fails = false;
+    service.set(1, 104);
+    await time.pass(MINUTE);
+    fails = true;
+    expect(await time.until(waiting)).toMatchObject([
+      { status: 'fulfilled' },
+      {
+        reason: {
+          name: 'WaitTimeoutError',
+          cause: { code: 'token-unavailable' },
+          message: expect.stringContaining('vault'),
+        },
+      },
+    ]);
+  });
+});
+
 describe('a wait', () => {
   it('never runs hot, whatever statuses come', async () => {
     const status = fc.oneof(fc.integer(), fc.constantFrom(0, -1, 4, 5, 100, 103, 105, 399, 500, 1e9));
@@ -99,7 +248,7 @@ describe('a wait', () => {
           expect(reads.at(-1)).toBeLessThanOrEqual(statuses.length * 6 + 3);
           await service.client.close();
           await time.until(waiting);
-          expect(time.timers()).toBe(0);
+          expect(await time.timersLeft()).toBe(0);
         },
       ),
       { numRuns: amount(20, 300) },

@@ -1,4 +1,4 @@
-import { AudienceClient, type ClientOptions } from '../../src/index.ts';
+import { type Audience, AudienceClient, type ClientOptions, type WaitOptions } from '../../src/index.ts';
 import { wireAudience } from './wire-audience.ts';
 
 /** A list of audiences whose jobs the test ends. */
@@ -107,4 +107,28 @@ export function startJobService(options: JobServiceOptions = {}): JobService {
     return answer(listed.slice((Number(page) - 1) * size, Number(page) * size).map(row));
   }
   return service;
+}
+
+/** Waits for jobs; resolves with what became of each. */
+export const waitFor = (
+  { client }: JobService,
+  ids: readonly number[],
+  options?: WaitOptions<Audience>,
+): Promise<PromiseSettledResult<Audience>[]> => Promise.allSettled(ids.map((id) => client.audiences.wait(id, options)));
+
+/** Pages read, in order. */
+export const lists = ({ reads }: JobService): number[] => reads.flatMap(({ page }) => page ?? []);
+
+/** Single audiences read, in order. */
+export const singles = ({ reads }: JobService): number[] => reads.flatMap(({ id }) => id ?? []);
+
+/** The most reads in any minute. */
+export function mostInAMinute({ reads }: JobService): number {
+  let from = 0;
+  let most = 0;
+  for (const [to, { at }] of reads.entries()) {
+    while (at - (reads[from]?.at ?? at) >= 60_000) from++;
+    most = Math.max(most, to - from + 1);
+  }
+  return most;
 }

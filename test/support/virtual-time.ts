@@ -9,8 +9,8 @@ export interface VirtualTime {
   pass(ms: number): Promise<void>;
   /** The process sleeps: all clocks go on, and each timer that is due fires once. */
   sleepThrough(ms: number): Promise<void>;
-  /** Timers that are set. */
-  timers(): number;
+  /** Timers that are left once what is under way has come to its end. */
+  timersLeft(): Promise<number>;
   /** Back to the machine's time. */
   end(): void;
 }
@@ -50,7 +50,11 @@ export function startVirtualTime(): VirtualTime {
       clock.jump(ms);
       await settle();
     },
-    timers: () => clock.countTimers(),
+    async timersLeft() {
+      await this.pass(1_000);
+      for (let turn = 0; turn < 100 && clock.countTimers() > 0; turn++) await settle();
+      return clock.countTimers();
+    },
     end: () => clock.uninstall(),
   };
 }

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answer, type JobService, type JobServiceOptions, startJobService } from '../support/job-service.ts';
+import {
+  answer,
+  type JobService,
+  type JobServiceOptions,
+  lists,
+  mostInAMinute,
+  singles,
+  startJobService,
+  waitFor,
+} from '../support/job-service.ts';
 import { failureOf } from '../support/server.ts';
 import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 
@@ -12,18 +21,6 @@ beforeEach(() => {
 afterEach(() => time.end());
 
 const start = (options?: JobServiceOptions): JobService => startJobService(options);
-
-/** Waits for jobs; each promise is held so that none is unhandled. */
-const waitFor = (service: JobService, ids: readonly number[]): Promise<PromiseSettledResult<unknown>[]> =>
-  Promise.allSettled(ids.map((id) => service.client.audiences.wait(id)));
-
-const lists = (service: JobService): number[] => service.reads.flatMap(({ page }) => page ?? []);
-const singles = (service: JobService): number[] => service.reads.flatMap(({ id }) => id ?? []);
-
-/** The most reads in any minute. */
-function mostInAMinute({ reads }: JobService): number {
-  return Math.max(...reads.map(({ at }) => reads.filter((read) => read.at >= at && read.at < at + MINUTE).length));
-}
 
 describe('one wait', () => {
   it('reads its own job at once, then every two seconds, and no list', async () => {
@@ -38,7 +35,7 @@ describe('one wait', () => {
     expect(service.reads[0]?.at).toBe(began);
     expect(service.reads.length / 30).toBeGreaterThan(25);
     expect(service.reads.length / 30).toBeLessThanOrEqual(30);
-    expect(time.timers()).toBe(0);
+    expect(await time.timersLeft()).toBe(0);
   });
 
   it('that joins another of the same job is told at once, and shares its reads', async () => {
@@ -82,8 +79,7 @@ describe('several waits', () => {
     expect(new Set(lists(service))).toEqual(new Set([1, 3]));
     expect(new Set(singles(service))).toEqual(new Set([1_050]));
     await service.client.close();
-    await time.pass(0);
-    expect(time.timers()).toBe(0);
+    expect(await time.timersLeft()).toBe(0);
   });
 
   it.each(['newest first', 'oldest first', 'shuffled'] as const)(
@@ -215,15 +211,50 @@ describe('a list', () => {
     };
   };
 
-  it.each([403, 404, 422])('that answers %i is given up for single reads', async (status) => {
+  it.each([403, 404, 422])('that answers %i is left alone for ten minutes, and then tried again', async (status) => {
     const service = start();
     failing(service, status, 200);
     const ids = service.add(3);
     const waiting = waitFor(service, ids);
-    await time.pass(MINUTE);
+    await time.pass(9 * MINUTE);
+    expect(lists(service)).toHaveLength(1);
+    failing(service, 200, 200);
+    await time.pass(3 * MINUTE);
+    service.reads.length = 0;
     for (const id of ids) service.set(id, 104);
     expect((await time.until(waiting)).every(({ status: how }) => how === 'fulfilled')).toBe(true);
-    expect(lists(service)).toHaveLength(1);
+    expect(singles(service)).toEqual([]);
+  });
+
+  it('that is refused while another of its pages is under way loses no wait', async () => {
+    const service = start();
+    service.add(400);
+    const waiting = [waitFor(service, [400, 399])];
+    await time.pass(1_000);
+    service.interfere = (url) => {
+      const page = url.searchParams.get('page');
+      if (page === '1') return answer([], 403);
+      return page === null ? undefined : new Promise((resolve) => setTimeout(() => resolve(answer([])), 12_000));
+    };
+    waiting.push(waitFor(service, [250, 249, 248]));
+    await time.pass(20_000);
+    for (const id of [400, 399, 250, 249, 248]) service.set(id, 104);
+    for (const results of await time.until(Promise.all(waiting)))
+      expect(results.every(({ status }) => status === 'fulfilled')).toBe(true);
+  });
+
+  it('whose pages end with a 404 is a list all the same', async () => {
+    const service = start();
+    service.interfere = (url) => (Number(url.searchParams.get('page')) > 2 ? answer([], 404) : undefined);
+    const waiting = waitFor(service, service.add(150));
+    await time.pass(MINUTE);
+    for (const id of service.add(2)) void waitFor(service, [id, 999]);
+    await time.pass(MINUTE);
+    service.reads.length = 0;
+    await time.pass(5 * MINUTE);
+    expect(singles(service).length).toBeLessThan(lists(service).length);
+    await service.client.close();
+    await waiting;
   });
 
   it('that answers 401 ends all waits: the token is the same for each', async () => {
@@ -303,7 +334,7 @@ describe('each wait', () => {
     expect(await Promise.all(waits)).toEqual(['enough', 'enough', 'enough']);
     await time.pass(30 * MINUTE);
     expect(service.reads).toHaveLength(1);
-    expect(time.timers()).toBe(0);
+    expect(await time.timersLeft()).toBe(0);
   });
 
   it.each([0, 0.4, 1_500.5])('of %d ms ends in time, not before and not much after', async (timeout) => {
