@@ -4,7 +4,7 @@
  * prints how to resume them.
  *
  * Runs against a sandbox in a process of its own, or against the service of AUDIENCE_BASE_URL and
- * AUDIENCE_TOKEN; `node examples/await-many.ts 12 13 14` waits for audiences that exist already.
+ * AUDIENCE_TOKEN; given ids, `npm run example:await-many -- 12 13 14`, it waits for audiences that exist already.
  */
 import {
   type Audience,
@@ -80,7 +80,7 @@ async function follow(line: Line): Promise<void> {
     await build(line);
     show(line, { end: 'completed' });
   } catch (error) {
-    if (interrupt.signal.aborted) show(line, { end: 'interrupted', status: 'interrupted' });
+    if (interrupt.signal.aborted) show(line, { end: 'interrupted' });
     else show(line, { end: 'failed', ...(!JobError.isInstance(error) && { status: String(error) }) });
   }
 }
@@ -91,7 +91,7 @@ console.table(lines.map(({ seconds, ...line }) => ({ ...line, seconds: Number(se
 console.log(`${lines.length} waits took ${reads} reads.`);
 const left = lines.flatMap(({ id, end }) => (end === 'interrupted' && id !== undefined ? [id] : []));
 if (interrupt.signal.aborted) {
-  console.log(`The builds go on. To wait for them again: node examples/await-many.ts ${left.join(' ')}`);
+  console.log(`The builds go on. To wait for them again: npm run example:await-many -- ${left.join(' ')}`);
   if (sandbox) console.log('(Those of the sandbox end with it: set AUDIENCE_BASE_URL for a service that stays.)');
   process.exitCode = 130;
 } else if (lines.some(({ end }) => end === 'failed')) {

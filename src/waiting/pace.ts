@@ -4,8 +4,10 @@ import type { RateLimit } from '../limits.ts';
 const BURST = 1 / 20;
 /** Looks at one job, or one page, are at least so far apart. Milliseconds. */
 const SHORTEST_PERIOD = 2_000;
-/** Up to this period, a quarter of the bucket has to do; beyond, half of it is used as far as it goes. Milliseconds. */
+/** No period is longer, as far as half of the bucket goes. Milliseconds. */
 const LONGEST_PERIOD = 6_000;
+/** Of that half, so much has to do up to there: with all jitter, a quarter of the bucket. */
+const MODEST = 0.45;
 /** The share is never cut below this part. */
 const LEAST_SHARE = 1 / 4;
 /** What each look that goes well gives back of a share that was cut. */
@@ -34,7 +36,7 @@ export class Pace {
 
   /** Milliseconds after which something is looked at again, where one round takes `looks` looks. */
   period(looks: number): number {
-    return Math.max(SHORTEST_PERIOD, Math.min(LONGEST_PERIOD, 2 * looks * this.#spacing()));
+    return Math.max(SHORTEST_PERIOD, Math.min(LONGEST_PERIOD, (looks * this.#spacing()) / MODEST));
   }
 
   /** Milliseconds until a look may start. */
