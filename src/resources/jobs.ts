@@ -1,4 +1,3 @@
-import type { JobKind } from '../errors/job.ts';
 import { RESOURCE_PAGE_CAP } from '../limits.ts';
 import { decodeWhole, type Shape } from '../schemas/decode.ts';
 import type { DecodeContext } from '../transport/decode-context.ts';
@@ -14,24 +13,22 @@ export type JobListName = 'audiences' | 'activations' | 'cohorts';
 
 /** What tells one group of jobs from another. */
 export interface JobGroupPlan<T> {
-  readonly kinds: readonly JobKind[];
   readonly shape: Shape<T>;
   /** Where they are listed, if anywhere. */
   readonly listed?: JobListName | undefined;
 }
 
-/** The jobs of one or more kinds that waits look at together. */
+/** The jobs that waits look at together, of one kind or of more. */
 export function jobGroup<T extends Observed>(
   transport: Transport,
   { scheduler }: WaitContext,
-  { kinds, shape, listed }: JobGroupPlan<T>,
+  { shape, listed }: JobGroupPlan<T>,
 ): JobGroup<T> {
   const { logger } = transport.settings;
   return new JobGroup<T>({
     scheduler,
-    kinds,
     ...(listed && { listing: listing(transport, listed, shape) }),
-    warn: (message) => logger.warn(message),
+    warn: (message) => logger.warn(`The list of ${listed} ${message}`),
   });
 }
 

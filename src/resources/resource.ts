@@ -108,7 +108,7 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
 
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(transport, plan);
-    const { kind, shape, jobs = jobGroup(transport, waits, { kinds: [kind], shape }) } = plan;
+    const { kind, shape, jobs = jobGroup(transport, waits, { shape }) } = plan;
     const source: Source<T> = {
       kind,
       read: (id, options) => this.get(id, options),
@@ -119,13 +119,13 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
   }
 
   /**
-   * Waits until the job has ended.
+   * Waits until the job has ended. Waits share their reads: start as many as you like.
    *
    * @returns the resource at 104; a cohort at 4.
    * @throws {JobNeedsInfoError} at 107.
    * @throws {JobFailedError} at a 4xx status; a cohort at 5.
    * @throws {JobCancelledError} for a lookalike at 400.
-   * @throws {WaitTimeoutError} after `timeout`, an hour unless given; the job goes on.
+   * @throws {WaitTimeoutError} after `timeout`, an hour awake unless given; the job goes on.
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
     return this.#waiter.wait(target, options);
@@ -154,11 +154,7 @@ export class ListedJobResource<T extends Observed, Body, Name extends JobListNam
   readonly #lists: Lists<T>;
 
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
-    super(
-      transport,
-      { jobs: jobGroup(transport, waits, { kinds: [plan.kind], shape: plan.shape, listed: plan.name }), ...plan },
-      waits,
-    );
+    super(transport, { jobs: jobGroup(transport, waits, { shape: plan.shape, listed: plan.name }), ...plan }, waits);
     this.#lists = createLists(transport, plan);
   }
 

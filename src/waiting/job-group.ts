@@ -21,7 +21,6 @@ const LOOK_DEADLINE = 120_000;
 /** What a group is made of. */
 export interface JobGroupParts<T> {
   readonly scheduler: Scheduler;
-  readonly kinds: readonly JobKind[];
   /** Where the resources are listed; without it each is read by itself. */
   readonly listing?: Listing<T> | undefined;
   /** Options of the reads. */
@@ -41,7 +40,7 @@ export class JobGroup<T extends Observed> implements Schedulable {
   #answered = Number.NEGATIVE_INFINITY;
 
   constructor(parts: JobGroupParts<T>) {
-    const { scheduler, kinds, listing, warn } = parts;
+    const { scheduler, listing, warn } = parts;
     this.#parts = parts;
     this.#list = new ListReader({
       listing: scheduler.via === 'get' ? undefined : listing,
@@ -51,7 +50,7 @@ export class JobGroup<T extends Observed> implements Schedulable {
       show: (shown, began) => this.#show(shown, began),
       miss: (error, began) => this.#miss(error, began, this.#jobs.values()),
       answered: () => this.#answered,
-      warn: (message) => warn?.(`The list of ${kinds[0]}s ${message}`),
+      warn: (message) => warn?.(message),
     });
   }
 

@@ -108,6 +108,6 @@ export class Waiter<T extends Observed> {
   /** Requests of its own make a wait share none with others. */
   #groupFor({ request = {} }: WatchOptions<T>): JobGroup<T> {
     if (Object.keys(request).length === 0) return this.#group;
-    return new JobGroup({ scheduler: this.#context.scheduler, kinds: [this.#source.kind], request });
+    return new JobGroup({ scheduler: this.#context.scheduler, request });
   }
 }
