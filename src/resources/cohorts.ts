@@ -8,7 +8,7 @@ import type { Transport } from '../transport/transport.ts';
 import type { UploadOptions } from '../transport/upload.ts';
 import type { UploadData } from '../transport/upload-source.ts';
 import type { WaitContext } from '../waiting/wait.ts';
-import type { WaitOptions } from '../waiting/wait-options.ts';
+import { checkOptions, type WaitOptions } from '../waiting/wait-options.ts';
 import { ListedJobResource } from './resource.ts';
 import type { Uploads } from './uploads.ts';
 
@@ -45,6 +45,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   async import(data: UploadData, fields: CohortCreate = {}, options: ImportOptions = {}): Promise<Cohort> {
     const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...sending } = options;
     const { signal, maxRetries, maxRetryWait } = sending;
+    checkOptions(wait ?? {});
     const upload = await this.#uploads.upload({ ...sending, kind: 'cohort', data });
     guard(() => onUploaded?.(upload), this.#report);
     const body = { ...fields, upload_reference: upload.reference };

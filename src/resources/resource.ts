@@ -10,7 +10,7 @@ import type { JobGroup } from '../waiting/job-group.ts';
 import type { Observed } from '../waiting/outcome.ts';
 import type { Source } from '../waiting/source.ts';
 import { type WaitContext, Waiter } from '../waiting/wait.ts';
-import type { IdLike, WaitOptions, WatchOptions } from '../waiting/wait-options.ts';
+import { checkOptions, type IdLike, type WaitOptions, type WatchOptions } from '../waiting/wait-options.ts';
 import { type JobListName, jobGroup, readRow } from './jobs.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 
@@ -138,7 +138,9 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
 
   /** Creates one and waits for its job. Throws what `create` and `wait` throw. */
   async createAndWait(body: Body, options: CreateAndWaitOptions<T> = {}): Promise<T> {
-    const { onCreated, wait, ...request } = options;
+    const { onCreated, wait = {}, ...request } = options;
+    // A typo is found before something is created.
+    checkOptions(wait);
     const created = await this.create(body, request);
     guard(() => onCreated?.(created), this.#report);
     return this.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });

@@ -158,4 +158,13 @@ describe('createAndWait', () => {
     const { client } = await startBench({ clock: { speed: 600 }, jobs: { outcome: 107, duration: 60_000 } });
     expect(await failureOf(client.audiences.createAndWait({ name: 'x' }))).toBeInstanceOf(JobNeedsInfoError);
   });
+
+  it('refuses wrong options of the wait before it creates, or uploads, anything', async () => {
+    const { client, sandbox } = await startBench();
+    const wait: object = { timout: 5 };
+    const told = { name: 'ConfigurationError', message: expect.stringContaining('`timout` is no option of a wait') };
+    expect(await failureOf(client.audiences.createAndWait({ name: 'x' }, { wait }))).toMatchObject(told);
+    expect(await failureOf(client.cohorts.import(new Uint8Array(3), {}, { wait }))).toMatchObject(told);
+    expect(sandbox.log).toEqual([]);
+  });
 });
