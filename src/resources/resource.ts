@@ -3,6 +3,7 @@ import type { JobKind } from '../errors/job.ts';
 import { RESOURCE_PAGE_CAP } from '../limits.ts';
 import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
+import { localValidationError } from '../transport/failures.ts';
 import { guard } from '../transport/guard.ts';
 import type { CreateOptions, RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -112,6 +113,8 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
     const source: Source<T> = {
       kind,
       read: (id, options) => this.get(id, options),
+      refuse: (problem) =>
+        localValidationError(transport.settings.operation(`${plan.name}.get`), { id: [problem] }, problem),
       decode: (data) => readRow(data, shape, transport.settings),
     };
     this.#waiter = new Waiter(waits, source, jobs);

@@ -29,8 +29,10 @@ function fillPath(template: string, params: PathParams): string {
     // URL parsers drop `.` and `..` and would address another resource.
     const usable =
       typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
-    if (!usable)
-      throw new InvalidInputError({ [name]: [`${JSON.stringify(value)} cannot be part of a path; give an id.`] });
+    if (!usable) {
+      const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
+      throw new InvalidInputError({ [name]: [`${shown} cannot be part of a path; give an id.`] });
+    }
     return encodeURIComponent(String(value));
   });
 }

@@ -21,6 +21,8 @@ export interface Listing<T> {
 export interface Source<T extends Observed> {
   readonly kind: JobKind;
   read(id: number, options: CallOptions): PromiseLike<T>;
+  /** The error for an id that is none; nothing is sent. */
+  refuse(problem: string): Error;
   /** The resource in an event's data; `undefined` where there is none. */
   decode(data: unknown): Row<T> | undefined;
 }

@@ -33,13 +33,10 @@ export const idOf = (target: IdLike): number => (typeof target === 'object' && t
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
-/** The id of what is waited for. */
-export function checkId(target: IdLike): number {
-  const id: unknown = idOf(target);
-  if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
-  throw new ConfigurationError(
-    `The id to wait for is ${textOf(id)}: give a positive integer, or an object with such an \`id\`.`,
-  );
+/** What is wrong with an id to wait for, if anything. */
+export function idProblem(id: unknown): string | undefined {
+  if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return undefined;
+  return `${textOf(id)} is no id; give a positive integer, or an object with such an \`id\`.`;
 }
 
 const OPTIONS: Readonly<Record<keyof WaitOptions<unknown>, true>> = {

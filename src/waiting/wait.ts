@@ -10,9 +10,10 @@ import type { Observed } from './outcome.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Source } from './source.ts';
 import {
-  checkId,
   checkOptions,
   type IdLike,
+  idOf,
+  idProblem,
   type UpdateInfo,
   type WaitOptions,
   type WatchOptions,
@@ -71,7 +72,9 @@ export class Waiter<T extends Observed> {
   /** Tells `subscriber` what is seen, until the job ends, the wait fails, or the function returned is called. */
   #observe(target: IdLike, options: WatchOptions<T>, subscriber: Observer<T>): () => void {
     const { kind } = this.#source;
-    const id = checkId(target);
+    const id = idOf(target);
+    const problem = idProblem(id);
+    if (problem !== undefined) throw this.#source.refuse(problem);
     const timeout = checkOptions(options).timeout ?? HOUR;
     options.signal?.throwIfAborted();
     let last: T | undefined;

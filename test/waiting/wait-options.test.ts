@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WaitOptions } from '../../src/index.ts';
-import { checkId, checkOptions, type IdLike } from '../../src/waiting/wait-options.ts';
+import { checkOptions, type IdLike, idOf, idProblem } from '../../src/waiting/wait-options.ts';
 
 /** What a caller without types may give. */
 const untyped = (value: unknown): { readonly id: IdLike; readonly options: WaitOptions<unknown> } =>
@@ -8,8 +8,10 @@ const untyped = (value: unknown): { readonly id: IdLike; readonly options: WaitO
 
 describe('the id to wait for', () => {
   it('is a positive integer, or what has one', () => {
-    expect(checkId(42)).toBe(42);
-    expect(checkId({ id: 42 })).toBe(42);
+    for (const target of [42, { id: 42 }]) {
+      expect(idOf(target)).toBe(42);
+      expect(idProblem(idOf(target))).toBeUndefined();
+    }
   });
 
   it.each([
@@ -25,7 +27,9 @@ describe('the id to wait for', () => {
     [{}, 'undefined'],
     [{ id: '7' }, '"7"'],
   ])('is not %o, and the error says so', (given, shown) => {
-    expect(() => checkId(untyped(given).id)).toThrow(`The id to wait for is ${shown}: give a positive integer`);
+    expect(idProblem(idOf(untyped(given).id))).toBe(
+      `${shown} is no id; give a positive integer, or an object with such an \`id\`.`,
+    );
   });
 });
 
