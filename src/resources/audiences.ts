@@ -26,5 +26,5 @@ export class Audiences extends ListedJobResource<Audience, AudienceCreate, 'audi
 
 /** The jobs of the audiences' list, lookalikes among them. */
 export function audienceJobs(transport: Transport, waits: WaitContext): JobGroup<Audience> {
-  return jobGroup(transport, waits, { shape: audienceShape, listed: 'audiences' });
+  return jobGroup(transport, waits, { shape: audienceShape, name: 'audiences', listed: 'audiences' });
 }

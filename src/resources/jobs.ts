@@ -14,6 +14,8 @@ export type JobListName = 'audiences' | 'activations' | 'cohorts';
 /** What tells one group of jobs from another. */
 export interface JobGroupPlan<T> {
   readonly shape: Shape<T>;
+  /** Of the namespace. */
+  readonly name: string;
   /** Where they are listed, if anywhere. */
   readonly listed?: JobListName | undefined;
 }
@@ -22,13 +24,14 @@ export interface JobGroupPlan<T> {
 export function jobGroup<T extends Observed>(
   transport: Transport,
   { scheduler }: WaitContext,
-  { shape, listed }: JobGroupPlan<T>,
+  { shape, name, listed }: JobGroupPlan<T>,
 ): JobGroup<T> {
   const { logger } = transport.settings;
   return new JobGroup<T>({
     scheduler,
+    name,
     ...(listed && { listing: listing(transport, listed, shape) }),
-    warn: (message) => logger.warn(`The list of ${listed} ${message}`),
+    warn: (message) => logger.warn(message),
   });
 }
 

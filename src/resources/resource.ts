@@ -109,7 +109,7 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
 
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(transport, plan);
-    const { kind, shape, jobs = jobGroup(transport, waits, { shape }) } = plan;
+    const { kind, shape, jobs = jobGroup(transport, waits, { shape, name: plan.name }) } = plan;
     const source: Source<T> = {
       kind,
       read: (id, options) => this.get(id, options),
@@ -159,7 +159,11 @@ export class ListedJobResource<T extends Observed, Body, Name extends JobListNam
   readonly #lists: Lists<T>;
 
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
-    super(transport, { jobs: jobGroup(transport, waits, { shape: plan.shape, listed: plan.name }), ...plan }, waits);
+    super(
+      transport,
+      { jobs: jobGroup(transport, waits, { shape: plan.shape, name: plan.name, listed: plan.name }), ...plan },
+      waits,
+    );
     this.#lists = createLists(transport, plan);
   }
 

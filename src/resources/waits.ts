@@ -88,7 +88,7 @@ export class Waits {
   /**
    * Tells waits of a webhook event that has been verified. One that says how a job ended ends its waits
    * without a request; one that is older than what a wait has seen changes nothing; one whose data is
-   * not the whole resource has it read. While events end waits of a kind, others of that kind look once a
+   * not the whole resource has it read. Once events end waits of a kind, others of that kind look once a
    * minute only; when ends come that no event told of, they look as often as before.
    *
    * @returns whether a wait was under way that it told something new by itself.

@@ -82,11 +82,16 @@ export function decodeWhole<T>(
   const isWhole = (wire: unknown): wire is T =>
     (shape.schema.safeParse(wire).error?.issues ?? []).every(
       ({ path }) =>
-        context.validation === 'lenient' &&
-        !isEssential(path, shape) &&
-        (path.length > 1 || mended[String(path[0])] !== undefined),
+        context.validation === 'lenient' && !isEssential(path, shape) && valueAt(mended, path) !== undefined,
     );
   return isWhole(mended) ? mended : undefined;
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce(
+    (at, key) => (Array.isArray(at) ? at[Number(key)] : isObject(at) ? at[String(key)] : undefined),
+    value,
+  );
 }
 
 /** For operations whose `data` says nothing. */

@@ -5,7 +5,7 @@ import { EventTrust } from './event-trust.ts';
 import { isOlder, Job, type Subscriber, type UpdateSource } from './job.ts';
 import { ListReader, type Shown } from './list-reader.ts';
 import { type Observed, progressOf } from './outcome.ts';
-import type { Lane, Look, Schedulable, Scheduler } from './scheduler.ts';
+import type { Look, LookQueue, LookQueues, Schedulable, Scheduler } from './scheduler.ts';
 import type { Listing, Source } from './source.ts';
 import { askedToWait, isPassing, isUnsendable } from './trouble.ts';
 
@@ -21,9 +21,11 @@ const LOOK_DEADLINE = 120_000;
 /** What a group is made of. */
 export interface JobGroupParts<T> {
   readonly scheduler: Scheduler;
+  /** Of the list, or of the kind: groups of one name take turns as one. */
+  readonly name: string;
   /** Where the resources are listed; without it each is read by itself. */
   readonly listing?: Listing<T> | undefined;
-  /** Options of the reads. */
+  /** Options of the reads; `maxRetries` has no use, because the next look is the repeat. */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
   /** Reports that the list is of no use. */
   readonly warn?: (message: string) => void;
@@ -35,22 +37,23 @@ export class JobGroup<T extends Observed> implements Schedulable {
   readonly #jobs = new Map<number, Job<T>>();
   readonly #list: ListReader<T>;
   readonly #trust = new EventTrust();
-  /** Reads of single jobs: that have ended, that have changed, that are new, and all others. */
-  readonly #lanes = { ended: { served: 0 }, changed: { served: 0 }, fresh: { served: 0 }, others: { served: 0 } };
+  readonly #queues: LookQueues;
   #answered = Number.NEGATIVE_INFINITY;
 
   constructor(parts: JobGroupParts<T>) {
-    const { scheduler, listing, warn } = parts;
+    const { scheduler, name, listing, warn } = parts;
     this.#parts = parts;
+    this.#queues = scheduler.queues(name);
     this.#list = new ListReader({
       listing: scheduler.via === 'get' ? undefined : listing,
       worth: scheduler.via === 'list' ? 1 : 2,
       jobs: this.#jobs,
+      queues: this.#queues,
       options: (signal, onSlot) => this.#options(signal, onSlot),
       show: (shown, began) => this.#show(shown, began),
       miss: (error, began) => this.#miss(error, began, this.#jobs.values()),
       answered: () => this.#answered,
-      warn: (message) => warn?.(message),
+      warn: (message) => warn?.(`The list of ${name} ${message}`),
     });
   }
 
@@ -64,14 +67,18 @@ export class JobGroup<T extends Observed> implements Schedulable {
     return this.#trust.flowing ? 0 : this.#list.placement.round;
   }
 
+  /** A group for waits whose reads have options of their own: it shares no list with others. */
+  apart(request: Omit<RequestOptions, 'signal'>): JobGroup<T> {
+    const { scheduler, name } = this.#parts;
+    return new JobGroup({ scheduler, name, request });
+  }
+
   /** Begins to look at a job for `subscriber`; returns what ends it. */
   subscribe(source: Source<T>, id: number, subscriber: Subscriber<T>): () => void {
     const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
     job.subscribers.add(subscriber);
-    if (job.resource) {
-      queueMicrotask(() => job.catchUp(subscriber));
-      if (performance.now() - (job.turn.looked ?? 0) > STALE) job.urgent ??= 'changed';
-    }
+    job.catchUp(subscriber);
+    if (job.resource && performance.now() - (job.turn.looked ?? 0) > STALE) job.urge('changed');
     this.#parts.scheduler.add(this);
     this.#parts.scheduler.wake();
     return () => {
@@ -95,13 +102,12 @@ export class JobGroup<T extends Observed> implements Schedulable {
     if (!job || !kinds.includes(job.kind)) return false;
     const resource = job.source.decode(data)?.resource;
     if (!resource) {
-      job.urgent ??= 'changed';
+      job.urge('changed');
       this.#parts.scheduler.wake();
       return false;
     }
     if (isOlder(resource, job.resource)) return false;
-    this.#trust.heard();
-    job.see(resource, 'webhook', performance.now());
+    if (job.see(resource, 'webhook', performance.now())) this.#trust.heard();
     this.#parts.scheduler.wake();
     return true;
   }
@@ -123,33 +129,34 @@ export class JobGroup<T extends Observed> implements Schedulable {
     this.#parts.scheduler.wake();
   }
 
-  /** In which lane a job is read by itself, and when. */
-  #turnOf(job: Job<T>, period: number, searches: boolean): { readonly lane: Lane; readonly due: number } {
-    const lanes = this.#lanes;
-    if (job.urgent) return { lane: lanes[job.urgent], due: job.read + SHORTEST_GAP };
+  /** In which queue a job is read by itself, and when. */
+  #turnOf(job: Job<T>, period: number, searches: boolean): { readonly queue: LookQueue; readonly due: number } {
+    const queues = this.#queues;
+    if (job.urgent) return { queue: queues[job.urgent], due: job.readAt + SHORTEST_GAP };
     const due = job.turn.due(period);
     return due === undefined
-      ? { lane: lanes.fresh, due: this.#list.patience(job, searches) }
-      : { lane: lanes.others, due };
+      ? { queue: queues.fresh, due: this.#list.freshDue(job, searches) }
+      : { queue: queues.others, due };
   }
 
   async #read(job: Job<T>, onSlot: () => void): Promise<void> {
-    job.urgent = undefined;
-    job.read = performance.now();
+    job.readAt = performance.now();
     const taken = await job.turn.take((signal) => job.source.read(job.id, this.#options(signal, onSlot)));
     if ('result' in taken) {
       this.#answered = taken.began;
       this.#parts.scheduler.pace.ease();
       this.#see(job, taken.result, 'poll', taken.began);
     } else if ('error' in taken) {
+      job.turn.hold(askedToWait(taken.error));
       this.#miss(taken.error, taken.began, [job]);
     }
   }
 
   /** A look is not repeated by the call: the next one comes by itself. */
   #options(signal: AbortSignal, onSlot: () => void): CallOptions {
-    const request = { maxRetries: 0, deadline: LOOK_DEADLINE, ...this.#parts.request };
-    return { ...request, signal, priority: 'background', onSlot };
+    const { request } = this.#parts;
+    const deadline = Math.min(LOOK_DEADLINE, request?.deadline ?? LOOK_DEADLINE);
+    return { ...request, maxRetries: 0, deadline, signal, priority: 'background', onSlot };
   }
 
   #show(shown: readonly Shown<T>[], began: number): void {
@@ -161,7 +168,7 @@ export class JobGroup<T extends Observed> implements Schedulable {
       else if (status !== undefined && status !== job.resource?.status.id) {
         // A row that leaves fields out shows only that something has changed.
         const ended = progressOf(job.kind, { id, status: { id: status, name: '' } }) !== 'running';
-        job.urgent = ended ? 'ended' : (job.urgent ?? 'changed');
+        job.urge(ended ? 'ended' : 'changed');
       }
     }
   }
@@ -178,9 +185,11 @@ export class JobGroup<T extends Observed> implements Schedulable {
    */
   #miss(error: unknown, began: number, jobs: Iterable<Job<T>>): boolean {
     const { pace } = this.#parts.scheduler;
-    if (RateLimitError.isInstance(error)) pace.cut(began);
+    if (RateLimitError.isInstance(error)) {
+      pace.cut(began);
+      pace.hold(askedToWait(error));
+    }
     const passes = isPassing(error);
-    if (passes) pace.hold(askedToWait(error));
     for (const job of [...jobs]) {
       if (passes || (isUnsendable(error) && job.resource)) job.miss(error);
       else job.fail(error);

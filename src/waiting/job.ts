@@ -29,13 +29,13 @@ export class Job<T extends Observed> {
   /** Reads of its own. */
   readonly turn = new Turn();
   /** When it was last read by itself. */
-  read = Number.NEGATIVE_INFINITY;
+  readAt = Number.NEGATIVE_INFINITY;
   /** The page it was last found on. */
   page: number | undefined;
   /** When it was first asked for, or last not found where it had been. */
   since = performance.now();
-  /** Why it is to be read by itself, and soon: it has ended, or something else has happened to it. */
-  urgent: 'ended' | 'changed' | undefined;
+  #urgent: 'ended' | 'changed' | undefined;
+  #urgedAt = Number.NEGATIVE_INFINITY;
   /** The resource as last seen, how, and when the look began that showed it. */
   resource: T | undefined;
   #source: UpdateSource = 'poll';
@@ -44,6 +44,17 @@ export class Job<T extends Observed> {
   constructor(id: number, source: Source<T>) {
     this.id = id;
     this.source = source;
+  }
+
+  /** Why it is to be read by itself, and soon: it has ended, or something else has happened to it. */
+  get urgent(): 'ended' | 'changed' | undefined {
+    return this.#urgent;
+  }
+
+  /** Has it read soon, until a look that begins after this has shown it. */
+  urge(why: 'ended' | 'changed'): void {
+    this.#urgent = this.#urgent === 'ended' ? 'ended' : why;
+    this.#urgedAt = performance.now();
   }
 
   get kind(): JobKind {
@@ -55,7 +66,7 @@ export class Job<T extends Observed> {
     const progress = progressOf(this.kind, resource);
     // An answer that was on its way while something newer was seen; an end is an end all the same.
     if (began < this.#seen && progress === 'running') return false;
-    this.urgent = undefined;
+    if (began >= this.#urgedAt) this.#urgent = undefined;
     this.resource = resource;
     this.#source = source;
     this.#seen = began;
@@ -67,11 +78,13 @@ export class Job<T extends Observed> {
     return progress !== 'running';
   }
 
-  /** Tells one that has joined what was seen last. */
+  /** Tells one that has joined what was seen last, unless it is told of something newer first. */
   catchUp(subscriber: Subscriber<T>): void {
     const { resource } = this;
-    if (!resource || !this.subscribers.has(subscriber)) return;
-    subscriber.see({ resource, progress: progressOf(this.kind, resource), source: this.#source });
+    queueMicrotask(() => {
+      if (!resource || resource !== this.resource || !this.subscribers.has(subscriber)) return;
+      subscriber.see({ resource, progress: progressOf(this.kind, resource), source: this.#source });
+    });
   }
 
   /** Tells every wait of a failed look that they ride out. */

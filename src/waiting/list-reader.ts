@@ -3,9 +3,9 @@ import type { CallOptions } from '../transport/settings.ts';
 import type { Job } from './job.ts';
 import type { Observed } from './outcome.ts';
 import { Placement } from './placement.ts';
-import type { Look } from './scheduler.ts';
+import type { Look, LookQueues } from './scheduler.ts';
 import type { Listing, Row } from './source.ts';
-import { isNoPage, isUnlistable } from './trouble.ts';
+import { askedToWait, isNoPage, isUnlistable } from './trouble.ts';
 import { Turn } from './turn.ts';
 
 /** How soon the next search may follow one that found rows, one that did not, and failed ones. Milliseconds. */
@@ -31,6 +31,7 @@ export interface ListReaderParts<T extends Observed> {
   /** How many jobs make a page worth reading. */
   readonly worth: number;
   readonly jobs: ReadonlyMap<number, Job<T>>;
+  readonly queues: LookQueues;
   options(signal: AbortSignal, onSlot: () => void): CallOptions;
   /** Takes what a look that began at `began` has shown. */
   show(shown: readonly Shown<T>[], began: number): void;
@@ -45,7 +46,6 @@ export interface ListReaderParts<T extends Observed> {
 export class ListReader<T extends Observed> {
   readonly placement: Placement<T>;
   readonly #parts: ListReaderParts<T>;
-  readonly #lanes = { pages: { served: 0 }, search: { served: 0 } };
   #search: Turn | undefined;
   #searchAt = Number.NEGATIVE_INFINITY;
   #foundAt = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ export class ListReader<T extends Observed> {
   }
 
   /** When a job that was never looked at is to be read by itself. */
-  patience(job: Job<T>, searches: boolean): number {
+  freshDue(job: Job<T>, searches: boolean): number {
     return searches || this.#search ? Math.max(job.since, this.#foundAt) + PATIENCE : job.since;
   }
 
@@ -69,7 +69,7 @@ export class ListReader<T extends Observed> {
   nextSearch(): Look | undefined {
     const page = this.#listing && !this.#search ? this.placement.pageToSearch() : undefined;
     if (page === undefined) return undefined;
-    return { lane: this.#lanes.search, due: this.#searchAt, take: (onSlot) => this.#searchPage(page, onSlot) };
+    return { queue: this.#parts.queues.search, due: this.#searchAt, take: (onSlot) => this.#searchPage(page, onSlot) };
   }
 
   /** Looks at pages that several jobs share. */
@@ -78,7 +78,7 @@ export class ListReader<T extends Observed> {
     for (const [number, { turn }] of this.placement.shared()) {
       if (turn.busy) continue;
       const take = async (onSlot: () => void): Promise<void> => void (await this.#readPage(number, turn, onSlot));
-      yield { lane: this.#lanes.pages, due: turn.due(period) ?? 0, take };
+      yield { queue: this.#parts.queues.pages, due: turn.due(period) ?? 0, take };
     }
   }
 
@@ -118,7 +118,10 @@ export class ListReader<T extends Observed> {
     // Some services have no page beyond the last one.
     if (number > 1 && isNoPage(error)) return this.#learn(number, turn, [], began);
     if (isUnlistable(error)) this.#setAside(String(error));
-    else if (this.#parts.miss(error, began)) this.#doubt(number, error, began);
+    else if (this.#parts.miss(error, began)) {
+      turn.hold(askedToWait(error));
+      this.#doubt(number, error, began);
+    }
     return undefined;
   }
 
@@ -147,7 +150,7 @@ export class ListReader<T extends Observed> {
     if (this.#parts.answered() > page.failingSince) this.placement.forget(number);
     else if (began - this.#probed > PROBE_GAP) {
       this.#probed = began;
-      for (const job of [...page.jobs].slice(0, 1)) job.urgent = 'changed';
+      for (const job of [...page.jobs].slice(0, 1)) job.urge('changed');
     }
   }
 

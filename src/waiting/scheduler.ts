@@ -7,14 +7,19 @@ import { Pace } from './pace.ts';
 export type WaitsVia = 'list' | 'get' | undefined;
 
 /** Looks of one sort, which take turns with those of other sorts. */
-export interface Lane {
+export interface LookQueue {
   /** When it was last served, as a number that grows. */
   served: number;
+  /** Looks that have been taken and not been answered. */
+  underWay: number;
 }
+
+/** The queues of a list, or of a kind without one, whatever options its reads have. */
+export type LookQueues = Readonly<Record<'pages' | 'search' | 'ended' | 'changed' | 'fresh' | 'others', LookQueue>>;
 
 /** A read that is due at a time of `performance.now()`. */
 export interface Look {
-  readonly lane: Lane;
+  readonly queue: LookQueue;
   readonly due: number;
   /** Never rejects. `onSlot` is called whenever a request is about to be sent. */
   take(onSlot: () => void): Promise<void>;
@@ -32,13 +37,13 @@ export interface Schedulable {
   hear(kinds: readonly JobKind[], id: number, data: unknown): boolean;
 }
 
-/** A service that does not answer holds up no more looks than this. */
-const MOST_UNDER_WAY = 8;
+/** A service that does not answer holds up no more looks than this, and of one sort no more than that. */
+const MOST_UNDER_WAY = { all: 8, each: 6 } as const;
 
-/** Which of two looks comes first: of those that are due, the one whose lane has waited longer. */
+/** Which of two looks comes first: of those that are due, the one whose queue has waited longer. */
 function precedes(one: Look, other: Look, now: number): boolean {
-  const turns = one.due <= now && other.due <= now && one.lane !== other.lane;
-  return turns ? one.lane.served < other.lane.served : one.due < other.due;
+  const turns = one.due <= now && other.due <= now && one.queue !== other.queue;
+  return turns ? one.queue.served < other.queue.served : one.due < other.due;
 }
 
 /** Takes the looks of all waits of a client, one by one as they are due, at the pace of all. */
@@ -46,11 +51,14 @@ export class Scheduler {
   readonly pace: Pace;
   readonly via: WaitsVia;
   readonly #groups = new Set<Schedulable>();
+  readonly #queues = new Map<string, LookQueues>();
   #underWay = 0;
   /** A look has been taken and not been sent yet. */
   #queued = false;
   #served = 0;
   #planned = false;
+  /** Whether the next plan waits for the pace: nothing can start before, whatever changes. */
+  #paced = false;
   #stopTimer = (): void => {};
 
   constructor(rate: RateLimit, via: WaitsVia) {
@@ -70,11 +78,29 @@ export class Scheduler {
 
   remove(group: Schedulable): void {
     this.#groups.delete(group);
+    if (this.#groups.size > 0) return;
+    this.#stopTimer();
+    this.#paced = false;
+  }
+
+  /** The queues of a list or a kind, by its name. */
+  queues(name: string): LookQueues {
+    const create = (): LookQueue => ({ served: 0, underWay: 0 });
+    const known = this.#queues.get(name) ?? {
+      pages: create(),
+      search: create(),
+      ended: create(),
+      changed: create(),
+      fresh: create(),
+      others: create(),
+    };
+    this.#queues.set(name, known);
+    return known;
   }
 
   /** Something has changed: plan anew, once everything that changes together has. */
   wake(): void {
-    if (this.#planned) return;
+    if (this.#planned || this.#queued || this.#paced) return;
     this.#planned = true;
     queueMicrotask(() => {
       this.#planned = false;
@@ -90,12 +116,15 @@ export class Scheduler {
 
   #plan(): void {
     this.#stopTimer();
-    while (!this.#queued && this.#underWay < MOST_UNDER_WAY) {
+    this.#paced = false;
+    while (!this.#queued && this.#underWay < MOST_UNDER_WAY.all) {
       const look = this.#first();
       if (!look) return;
-      const wait = Math.max(look.due - performance.now(), this.pace.wait());
-      if (wait > 0) {
-        this.#stopTimer = startTimer(wait, () => this.#plan());
+      const due = look.due - performance.now();
+      const pace = this.pace.wait();
+      if (Math.max(due, pace) > 0) {
+        this.#paced = pace >= due;
+        this.#stopTimer = startTimer(Math.max(due, pace), () => this.#plan());
         return;
       }
       void this.#take(look);
@@ -107,14 +136,19 @@ export class Scheduler {
     const period = this.pace.period([...this.#groups].reduce((sum, group) => sum + group.round, 0));
     let first: Look | undefined;
     for (const group of this.#groups) {
-      for (const look of group.looks(period)) if (!first || precedes(look, first, now)) first = look;
+      for (const look of group.looks(period)) {
+        const free = look.queue.underWay < MOST_UNDER_WAY.each;
+        if (free && (!first || precedes(look, first, now))) first = look;
+      }
     }
     return first;
   }
 
   /** One look at a time stands in the queue of the bucket, and counts when it leaves it. */
   async #take(look: Look): Promise<void> {
-    look.lane.served = ++this.#served;
+    const { queue } = look;
+    queue.served = ++this.#served;
+    queue.underWay++;
     this.#underWay++;
     this.#queued = true;
     let sent = false;
@@ -130,6 +164,7 @@ export class Scheduler {
     } finally {
       // One that failed before it could be sent counts, too.
       if (!sent) onSlot();
+      queue.underWay--;
       this.#underWay--;
       this.wake();
     }

@@ -6,6 +6,7 @@ export class Turn {
   /** When the last look that could have shown it began. */
   looked: number | undefined;
   #jitter = 1;
+  #heldUntil = Number.NEGATIVE_INFINITY;
   #under: AbortController | undefined;
 
   /** Whether a look is under way. */
@@ -15,7 +16,12 @@ export class Turn {
 
   /** When the next look is due; `undefined` before the first. */
   due(period: number): number | undefined {
-    return this.looked === undefined ? undefined : this.looked + period * this.#jitter;
+    return this.looked === undefined ? undefined : Math.max(this.#heldUntil, this.looked + period * this.#jitter);
+  }
+
+  /** The service asked for time: no look for `ms`. */
+  hold(ms: number): void {
+    this.#heldUntil = performance.now() + ms;
   }
 
   /** Takes a look. A failed one counts, too: the next is due as after any other. */

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/base.ts';
-import { checkNumbers } from '../transport/input.ts';
+import { checkHeaders, checkNumbers, checkSendable } from '../transport/input.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { UpdateSource } from './job.ts';
 
@@ -16,9 +16,12 @@ export interface WaitOptions<T> {
   readonly timeout?: number | undefined;
   /** Ends the wait at once; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Called for each look at the resource. One that throws is logged and harms no wait. */
+  /** Called whenever the resource is seen, changed or not: by a read of its own, in a list, or in an event. One that throws is logged and harms no wait. */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
-  /** Options of the requests made while waiting. A wait that has any is read by itself and shares no list with others. */
+  /**
+   * Options of the requests made while waiting. A wait that has any is read by itself and shares no list
+   * with others. `maxRetries` has no use, because the next look is the repeat; `deadline` is 2 minutes at most.
+   */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
 }
 
@@ -62,5 +65,32 @@ export function checkOptions<T>(options: WaitOptions<T>): WaitOptions<T> {
   );
   check(onUpdate === undefined || typeof onUpdate === 'function', '`onUpdate` must be a function.');
   checkNumbers(options, ['timeout']);
+  if (options.request !== undefined) checkRequest(options.request);
   return options;
+}
+
+const REQUEST: Readonly<Record<keyof Omit<RequestOptions, 'signal'>, true>> = {
+  timeout: true,
+  maxRetries: true,
+  maxRetryWait: true,
+  deadline: true,
+  headers: true,
+};
+
+function checkRequest(request: Omit<RequestOptions, 'signal'>): void {
+  const isObject = typeof request === 'object' && request !== null;
+  if (!isObject) throw new ConfigurationError(`\`request\` of a wait is an object, not ${textOf(request)}.`);
+  const unknown = Object.keys(request).find((name) => !(name in REQUEST));
+  if (unknown !== undefined) {
+    throw new ConfigurationError(
+      `\`request.${unknown}\` is no option of a wait: use ${Object.keys(REQUEST).join(', ')}.`,
+    );
+  }
+  checkNumbers(request, ['timeout', 'maxRetries', 'maxRetryWait', 'deadline']);
+  checkHeaders(request.headers ?? {});
+  try {
+    checkSendable(request.headers ?? {});
+  } catch (error) {
+    throw new ConfigurationError(`\`request\` of a wait: ${error instanceof Error ? error.message : error}`);
+  }
 }

@@ -5,7 +5,7 @@ import { onAbort } from '../transport/signal.ts';
 import { Changes, type Observer } from './changes.ts';
 import type { Sighting } from './job.ts';
 import { jobError, timeoutError } from './job-errors.ts';
-import { JobGroup } from './job-group.ts';
+import type { JobGroup } from './job-group.ts';
 import type { Observed } from './outcome.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Source } from './source.ts';
@@ -80,6 +80,7 @@ export class Waiter<T extends Observed> {
     let last: T | undefined;
     let cause: unknown;
     const expired = (): WaitTimeoutError => timeoutError({ kind, id, timeout, resource: last, cause });
+    const group = this.#groupFor(options);
     const scope = this.#context.core.open(options.signal, timeout, expired, ASLEEP_AT_MOST);
     let leave = (): void => {};
     const stop = (): void => {
@@ -104,13 +105,12 @@ export class Waiter<T extends Observed> {
       return stop;
     }
     onAbort(scope.signal, () => fail(scope.signal.reason));
-    leave = this.#groupFor(options).subscribe(this.#source, id, { see, miss, fail });
+    leave = group.subscribe(this.#source, id, { see, miss, fail });
     return stop;
   }
 
   /** Requests of its own make a wait share none with others. */
   #groupFor({ request = {} }: WatchOptions<T>): JobGroup<T> {
-    if (Object.keys(request).length === 0) return this.#group;
-    return new JobGroup({ scheduler: this.#context.scheduler, request });
+    return Object.keys(request).length === 0 ? this.#group : this.#group.apart(request);
   }
 }
