@@ -10,8 +10,8 @@ export type WaitsVia = 'list' | 'get' | undefined;
 export interface LookQueue {
   /** When it was last served, as a number that grows. */
   served: number;
-  /** Looks that have been taken and not been answered. */
-  underWay: number;
+  /** Looks that have been taken and not been answered, in all queues of pages, or of single reads. */
+  readonly unanswered: { count: number };
 }
 
 /** The queues of a list, or of a kind without one, whatever options its reads have. */
@@ -37,8 +37,8 @@ export interface Schedulable {
   hear(kinds: readonly JobKind[], id: number, data: unknown): boolean;
 }
 
-/** A service that does not answer holds up no more looks than this, and of one sort no more than that. */
-const MOST_UNDER_WAY = { all: 8, each: 6 } as const;
+/** A service that does not answer holds up no more looks than this, and of pages or single reads of one kind no more than that. */
+const MOST_UNANSWERED = { all: 12, each: 6 } as const;
 
 /** Which of two looks comes first: of those that are due, the one whose queue has waited longer. */
 function precedes(one: Look, other: Look, now: number): boolean {
@@ -52,7 +52,7 @@ export class Scheduler {
   readonly via: WaitsVia;
   readonly #groups = new Set<Schedulable>();
   readonly #queues = new Map<string, LookQueues>();
-  #underWay = 0;
+  #unanswered = 0;
   /** A look has been taken and not been sent yet. */
   #queued = false;
   #served = 0;
@@ -85,14 +85,15 @@ export class Scheduler {
 
   /** The queues of a list or a kind, by its name. */
   queues(name: string): LookQueues {
-    const create = (): LookQueue => ({ served: 0, underWay: 0 });
+    const [pages, reads] = [{ count: 0 }, { count: 0 }];
+    const create = (unanswered: { count: number }): LookQueue => ({ served: 0, unanswered });
     const known = this.#queues.get(name) ?? {
-      pages: create(),
-      search: create(),
-      ended: create(),
-      changed: create(),
-      fresh: create(),
-      others: create(),
+      pages: create(pages),
+      search: create(pages),
+      ended: create(reads),
+      changed: create(reads),
+      fresh: create(reads),
+      others: create(reads),
     };
     this.#queues.set(name, known);
     return known;
@@ -117,7 +118,7 @@ export class Scheduler {
   #plan(): void {
     this.#stopTimer();
     this.#paced = false;
-    while (!this.#queued && this.#underWay < MOST_UNDER_WAY.all) {
+    while (!this.#queued && this.#unanswered < MOST_UNANSWERED.all) {
       const look = this.#first();
       if (!look) return;
       const due = look.due - performance.now();
@@ -137,7 +138,7 @@ export class Scheduler {
     let first: Look | undefined;
     for (const group of this.#groups) {
       for (const look of group.looks(period)) {
-        const free = look.queue.underWay < MOST_UNDER_WAY.each;
+        const free = look.queue.unanswered.count < MOST_UNANSWERED.each;
         if (free && (!first || precedes(look, first, now))) first = look;
       }
     }
@@ -148,8 +149,8 @@ export class Scheduler {
   async #take(look: Look): Promise<void> {
     const { queue } = look;
     queue.served = ++this.#served;
-    queue.underWay++;
-    this.#underWay++;
+    queue.unanswered.count++;
+    this.#unanswered++;
     this.#queued = true;
     let sent = false;
     const onSlot = (): void => {
@@ -164,8 +165,8 @@ export class Scheduler {
     } finally {
       // One that failed before it could be sent counts, too.
       if (!sent) onSlot();
-      queue.underWay--;
-      this.#underWay--;
+      queue.unanswered.count--;
+      this.#unanswered--;
       this.wake();
     }
   }

@@ -3,7 +3,15 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitTimeoutError } from '../../src/index.ts';
-import { answer, lists, mostInAMinute, singles, startJobService, waitFor } from '../support/job-service.ts';
+import {
+  answer,
+  type JobService,
+  lists,
+  mostInAMinute,
+  singles,
+  startJobService,
+  waitFor,
+} from '../support/job-service.ts';
 import { amount } from '../support/seeded.ts';
 import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 
@@ -176,6 +184,89 @@ describe('waits take turns', () => {
     expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
     await Promise.all(own);
     await service.client.close();
+  });
+});
+
+describe('one wait holds up no other', () => {
+  const estimatesOf = (service: JobService, answers: (id: number) => Response | Promise<Response>): void => {
+    service.interfere = (url) =>
+      url.pathname.includes('estimates') ? answers(Number(url.pathname.split('/').at(-1))) : undefined;
+  };
+
+  it('by a `Retry-After` that is meant for its job', async () => {
+    const service = startJobService();
+    const ids = service.add(500);
+    estimatesOf(service, () => answer([], 503, { 'retry-after': '120' }));
+    const waiting = waitFor(service, ids);
+    const other = service.client.estimates.wait(1).catch(() => {});
+    await time.pass(5 * MINUTE);
+    for (const id of ids) service.set(id, 104);
+    const ended = performance.now();
+    await time.until(waiting);
+    expect(performance.now() - ended).toBeLessThan(8_000);
+    await service.client.close();
+    await other;
+  });
+
+  it('by reads that are never answered, however many', async () => {
+    const service = startJobService();
+    const ids = service.add(500);
+    estimatesOf(service, () => new Promise(() => {}));
+    const others = ids.slice(0, 200).map((id) => service.client.estimates.wait(id).catch(() => {}));
+    const waiting = waitFor(service, ids);
+    await time.pass(5 * MINUTE);
+    for (const id of ids) service.set(id, 104);
+    const ended = performance.now();
+    await time.until(waiting);
+    expect(performance.now() - ended).toBeLessThan(12_000);
+    await service.client.close();
+    await Promise.all(others);
+  });
+
+  it.each([{ deadline: undefined }, { deadline: Number.POSITIVE_INFINITY }, { timeout: Number.POSITIVE_INFINITY }])(
+    'by requests with %j, though its token never comes',
+    async (request) => {
+      let hangs = false;
+      const token = (): string | Promise<string> => (hangs ? new Promise(() => {}) : 'test-token');
+      const service = startJobService({ client: { token } });
+      const [own = 0, ...others] = service.add(11);
+      const waiting = waitFor(service, others);
+      await time.pass(10_000);
+      hangs = true;
+      void service.client.audiences.wait(own, { request: { ...request, headers: {} } }).catch(() => {});
+      await time.pass(10_000);
+      hangs = false;
+      for (const id of others) service.set(id, 104);
+      const ended = performance.now();
+      await time.until(waiting);
+      expect(performance.now() - ended).toBeLessThan(130_000);
+      await service.client.close();
+    },
+  );
+
+  it('by requests of its own, of which there may be a thousand', async () => {
+    const service = startJobService();
+    const ids = service.add(2_000);
+    const shared = waitFor(service, ids.slice(-1_000));
+    const apart = waitFor(service, ids.slice(0, 1_000), { request: { headers: { 'x-extra': 'yes' } } });
+    await time.pass(5 * MINUTE);
+    for (const id of ids.slice(-1_000)) service.set(id, 104);
+    const ended = performance.now();
+    await time.until(shared);
+    // Pages have a third of the turns: the others are new waits, and those that were read before.
+    expect(performance.now() - ended).toBeLessThan(35_000);
+    await service.client.close();
+    await apart;
+  });
+
+  it('by repeats: a look is never repeated, whatever its requests say', async () => {
+    const service = startJobService({ latency: 3_000 });
+    service.interfere = () => answer([], 500);
+    const waiting = waitFor(service, service.add(200), { request: { maxRetries: 20 } });
+    await time.pass(10 * MINUTE);
+    expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+    await service.client.close();
+    await waiting;
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEvent, UpdateSource } from '../../src/index.ts';
-import { type JobService, startJobService } from '../support/job-service.ts';
+import { answer, type JobService, startJobService } from '../support/job-service.ts';
 import { failureOf } from '../support/server.ts';
 import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 
@@ -132,6 +132,52 @@ describe('an event', () => {
   });
 });
 
+describe('an event that comes while a read is under way', () => {
+  it('has the job read once more, if that read began before it', async () => {
+    const [id = 0] = service.add(1);
+    const wait = service.client.audiences.wait(id);
+    await time.pass(1_000);
+    const before = answer([service.show(id)]);
+    service.interfere = () => new Promise((resolve) => setTimeout(() => resolve(before), 1_000));
+    while (service.reads.length < 2) await time.pass(100);
+    service.set(id, 104);
+    service.interfere = () => undefined;
+    service.client.waits.notify({ type: 'audience.completed', data: { id } });
+    const told = performance.now();
+    expect(await time.until(wait)).toMatchObject({ status: { id: 104 } });
+    expect(performance.now() - told).toBeLessThan(3_000);
+  });
+
+  it('is not taken back by what was read before it', async () => {
+    const [id = 0] = service.add(1);
+    const seen: number[] = [];
+    const walk = (async () => {
+      for await (const { status } of service.client.audiences.watch(id)) seen.push(status.id);
+    })();
+    await time.pass(1_000);
+    const before = answer([service.show(id)]);
+    service.interfere = () => new Promise((resolve) => setTimeout(() => resolve(before), 1_000));
+    while (service.reads.length < 2) await time.pass(100);
+    service.interfere = () => undefined;
+    service.client.waits.notify(eventOf(id, 102, 'audience.updated'));
+    await time.pass(10_000);
+    service.set(id, 104);
+    await time.until(walk);
+    expect(seen).toEqual([100, 102, 104]);
+  });
+
+  it('is told once to a wait that has just joined', async () => {
+    const [id = 0] = service.add(1);
+    void silently([id]);
+    await time.pass(1_000);
+    const seen: string[] = [];
+    void service.client.audiences.wait(id, { onUpdate: (_, { source }) => seen.push(source) }).catch(() => {});
+    service.client.waits.notify(eventOf(id, 102, 'audience.updated'));
+    await time.pass(100);
+    expect(seen).toEqual(['webhook']);
+  });
+});
+
 describe('while events flow', () => {
   const readsIn = async (ms: number): Promise<number> => {
     service.reads.length = 0;
@@ -155,6 +201,13 @@ describe('while events flow', () => {
     expect(await readsIn(5 * MINUTE)).toBeGreaterThan(120);
     service.client.waits.notify(eventOf(6, 104));
     expect(await readsIn(10 * MINUTE)).toBeLessThanOrEqual(11);
+  });
+
+  it('only of progress, waits look as often as without', async () => {
+    void silently(service.add(10));
+    await time.pass(1_000);
+    expect(service.client.waits.notify(eventOf(1, 102, 'audience.updated'))).toBe(true);
+    expect(await readsIn(5 * MINUTE)).toBeGreaterThan(100);
   });
 
   it('a new wait looks at once all the same', async () => {

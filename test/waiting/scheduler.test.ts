@@ -191,6 +191,18 @@ describe('rows', () => {
     expect(singles(service)).toHaveLength(40);
   });
 
+  it('that leave something out deep inside are not the whole resource either', async () => {
+    const service = start();
+    service.interfere = (url) => {
+      if (!url.searchParams.has('page')) return undefined;
+      return answer([1, 2].map((id) => ({ ...service.show(id), created_by: {} })));
+    };
+    const waiting = Promise.all(service.add(2).map((id) => service.client.audiences.wait(id)));
+    await time.pass(MINUTE);
+    for (const id of [1, 2]) service.set(id, 104);
+    for (const audience of await time.until(waiting)) expect(audience.created_by.name).toBe('Ada');
+  });
+
   it('of a service that cuts pages shorter are found all the same', async () => {
     const service = start({ cap: 25 });
     const ids = service.add(100);

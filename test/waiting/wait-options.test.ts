@@ -47,6 +47,10 @@ describe('options of a wait', () => {
     [{ signal: new AbortController() }, '`signal` must be an AbortSignal'],
     [{ signal: null }, '`signal` must be an AbortSignal'],
     [{ onUpdate: 'x' }, '`onUpdate` must be a function.'],
+    [{ request: null }, '`request` of a wait is an object, not null.'],
+    [{ request: { deadlin: 5 } }, '`request.deadlin` is no option of a wait'],
+    [{ request: { timeout: Number.NaN } }, '`timeout` is NaN'],
+    [{ request: { headers: { 'a b': 'x' } } }, '`request` of a wait: headers: "a b"'],
     [{ timeout: Number.NaN }, '`timeout` is NaN'],
     [{ timeout: -1 }, '`timeout` is -1'],
   ])('are not %o', (given, message) => {
