@@ -1,17 +1,13 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { answer, type JobService, mostInAMinute, startJobService } from '../support/job-service.ts';
 import { amount, seeded } from '../support/seeded.ts';
-import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 
 const random = seeded('waits');
 const upTo = (most: number): number => Math.floor(random() * most);
 const oneOf = <T>(first: T, ...others: readonly T[]): T => [first, ...others][upTo(others.length + 1)] ?? first;
 
-let time: VirtualTime;
-beforeEach(() => {
-  time = startVirtualTime();
-});
-afterEach(() => time.end());
+const time = inVirtualTime();
 
 /** An answer that says nothing of the job. */
 const trouble = (): Response | Promise<Response> =>

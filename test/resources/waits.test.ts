@@ -1,22 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEvent, UpdateSource } from '../../src/index.ts';
+import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { answer, type JobService, startJobService } from '../support/job-service.ts';
 import { failureOf } from '../support/server.ts';
-import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 
 const MINUTE = 60_000;
 
-let time: VirtualTime;
+const time = inVirtualTime();
 let service: JobService;
 beforeEach(() => {
-  time = startVirtualTime();
   service = startJobService();
 });
 afterEach(async () => {
   await service.client.close();
-  const left = await time.timersLeft();
-  time.end();
-  expect(left).toBe(0);
+  expect(await time.timersLeft()).toBe(0);
 });
 
 const eventOf = (id: number, status: number, type = status === 104 ? 'audience.completed' : 'audience.failed') => {

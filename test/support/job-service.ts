@@ -1,4 +1,5 @@
 import { type Audience, AudienceClient, type ClientOptions, type WaitOptions } from '../../src/index.ts';
+import type { VirtualTime } from './virtual-time.ts';
 import { wireAudience } from './wire-audience.ts';
 
 /** A list of audiences whose jobs the test ends. */
@@ -115,6 +116,19 @@ export const waitFor = (
   ids: readonly number[],
   options?: WaitOptions<Audience>,
 ): Promise<PromiseSettledResult<Audience>[]> => Promise.allSettled(ids.map((id) => client.audiences.wait(id, options)));
+
+/** Ends jobs at 104; resolves with how many milliseconds later `waiting` had settled. */
+export async function lateness(
+  time: VirtualTime,
+  service: JobService,
+  ids: readonly number[],
+  waiting: Promise<unknown>,
+): Promise<number> {
+  for (const id of ids) service.set(id, 104);
+  const ended = performance.now();
+  await time.until(waiting);
+  return performance.now() - ended;
+}
 
 /** Pages read, in order. */
 export const lists = ({ reads }: JobService): number[] => reads.flatMap(({ page }) => page ?? []);
