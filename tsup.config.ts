@@ -1,7 +1,12 @@
 import { defineConfig } from 'tsup';
 
 export default defineConfig({
-  entry: { index: 'src/index.ts', node: 'src/node/index.ts', sandbox: 'src/sandbox/index.ts' },
+  entry: {
+    index: 'src/index.ts',
+    node: 'src/node/index.ts',
+    sandbox: 'src/sandbox/index.ts',
+    webhooks: 'src/webhooks/index.ts',
+  },
   format: 'esm',
   target: 'es2023',
   platform: 'neutral',

@@ -1,2 +1,3 @@
 export { type DownloadedFile, type DownloadToOptions, downloadTo } from './download-to.ts';
+export { toNodeListener } from './node-listener.ts';
 export { openFile } from './open-file.ts';

@@ -51,11 +51,18 @@ export class Clock {
     this.#arm();
   }
 
-  /** Moves a manual clock forward; everything due on the way runs in order, at its own time. */
-  advance(ms: number): void {
+  /**
+   * Moves a manual clock forward; everything due on the way runs in order, at its own time, and `settle`
+   * is awaited after each, because it may make more due.
+   */
+  async advance(ms: number, settle: () => Promise<void>): Promise<void> {
     if (this.#mode !== 'manual') throw new Error('`advance` needs a sandbox with `clock: "manual"`.');
     const target = this.#manual + ms;
-    this.#runUntil(target);
+    await settle();
+    for (let next = this.#first(); next && next.time <= target; next = this.#first()) {
+      this.#runUntil(next.time);
+      await settle();
+    }
     this.#manual = target;
   }
 

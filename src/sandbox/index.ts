@@ -1,5 +1,5 @@
 import { createApp } from './app.ts';
-import { wireTime } from './clock.ts';
+import { type Endpoints, endpointsOf, type NewEndpoint } from './endpoints.ts';
 import type { JobKind } from './jobs.ts';
 import { type Listening, type ListenOptions, listen } from './listen.ts';
 import {
@@ -18,7 +18,8 @@ import { createStorage } from './storage.ts';
 export type { ClockMode } from './clock.ts';
 export type { Devices, JobInfo, JobKind, JobOptions } from './jobs.ts';
 export type { SandboxLimits, WindowLimit } from './limits.ts';
-export type { Listening, ListenOptions, LogEntry, SandboxOptions, TokenKind };
+export type { Delivery } from './webhooks.ts';
+export type { Endpoints, Listening, ListenOptions, LogEntry, NewEndpoint, SandboxOptions, TokenKind };
 
 /** An account, with what its owner can do in the console. */
 export interface SandboxAccount {
@@ -46,10 +47,7 @@ export interface Sandbox {
     /** Opens an account; those of one company share its build budget and webhook endpoints. */
     create(input: Omit<NewAccount, 'company'> & { readonly company?: string }): SandboxAccount;
   };
-  readonly webhooks: {
-    /** Registers an endpoint for an account's company, as the console does. */
-    create(input: { account: SandboxAccount; name: string; url: string; events: readonly string[] }): { id: number };
-  };
+  readonly webhooks: Endpoints<SandboxAccount>;
   readonly jobs: {
     /** Ends a running job now, at the given status id. */
     finish(kind: JobKind, id: number, status: number): void;
@@ -81,7 +79,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       state.storageUrl = listening.storageUrl;
       return listening;
     },
-    advance: async (ms) => service.clock.advance(ms),
+    advance: (ms) => service.clock.advance(ms, () => service.webhooks.settled()),
     now: () => service.clock.now(),
     accounts: {
       create({ company = 'Example Company', ...input }) {
@@ -91,13 +89,11 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         return account;
       },
     },
-    webhooks: {
-      create({ account, ...endpoint }) {
-        const record = records.get(account);
-        if (!record) throw new Error('The account is not one of this sandbox.');
-        return addEndpoint(service, record, endpoint);
-      },
-    },
+    webhooks: endpointsOf(service, (account) => {
+      const record = records.get(account);
+      if (!record) throw new Error('The account is not one of this sandbox.');
+      return record;
+    }),
     jobs: { finish: (kind, id, status) => service.jobs.finish(kind, id, status) },
     log: service.state.log,
   };
@@ -124,23 +120,4 @@ function consoleOf(service: Service, record: AccountRecord): SandboxAccount {
       revokeTokens(service, record, 'login');
     },
   };
-}
-
-function addEndpoint(
-  { state, clock }: Service,
-  { company }: AccountRecord,
-  endpoint: { name: string; url: string; events: readonly string[] },
-): { id: number } {
-  const now = wireTime(clock.now());
-  const id = state.nextId++;
-  company.endpoints.push({
-    id,
-    ...endpoint,
-    schema_version: 1,
-    is_active: true,
-    last_delivery_at: null,
-    created_at: now,
-    updated_at: now,
-  });
-  return { id };
 }

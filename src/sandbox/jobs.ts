@@ -42,6 +42,8 @@ export interface JobStart {
   readonly resource: Mutable<JobResource & { readonly [more: string]: unknown }>;
   /** Runs when the job has ended well. */
   readonly completed?: () => void;
+  /** Runs when the job has ended, after that. */
+  readonly ended?: (succeeded: boolean) => void;
 }
 
 /** A phase begins after this share of the job's time. */
@@ -134,6 +136,7 @@ export class Jobs {
     if (kind === 'cohort') this.#enter(job, completes ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
     else this.#enter(job, status);
     if (completes) job.completed?.();
+    job.ended?.(completes);
   }
 
   /** Stops a running lookalike at 400; one that is publishing completes. */

@@ -16,6 +16,8 @@ export interface SandboxLimits {
   readonly activeTokens: number;
   /** Milliseconds that a presigned URL works and its upload can be claimed. */
   readonly claimWindow: number;
+  /** Milliseconds of the machine that a webhook receiver may take. */
+  readonly deliveryTimeout: number;
 }
 
 const MINUTE = 60_000;
@@ -33,7 +35,17 @@ export const SERVICE_LIMITS: SandboxLimits = {
   buildsPerDay: 300,
   activeTokens: 10,
   claimWindow: 15 * MINUTE,
+  deliveryTimeout: 10_000,
 };
+
+/** Waits between the six attempts of a delivery ("Delivery"). */
+export const DELIVERY_WAITS = [MINUTE, 5 * MINUTE, 25 * MINUTE, 2 * HOUR, 6 * HOUR] as const;
+
+/** Deliveries in a row that exhausted all attempts, after which an endpoint is switched off ("Delivery"). */
+export const EXHAUSTED_IN_A_ROW = 20;
+
+/** How long two signatures are sent after a rotation ("Signature"). */
+export const SECRET_OVERLAP = 24 * HOUR;
 
 /** API and MCP token lifetime ("Authentication"). */
 export const TOKEN_LIFETIME = 365 * DAY;

@@ -3,6 +3,7 @@ import { type JobOptions, Jobs } from './jobs.ts';
 import { createSlidingLog, DAY, HOUR, type SandboxLimits, SERVICE_LIMITS, TOKEN_LIFETIME } from './limits.ts';
 import { createRandom, type Random } from './random.ts';
 import { type AccountRecord, type Company, createState, type State, type Token, type TokenKind } from './state.ts';
+import { Webhooks } from './webhooks.ts';
 
 /** What a sandbox is made of; every route works on it. */
 export interface Service {
@@ -11,6 +12,7 @@ export interface Service {
   readonly random: Random;
   readonly limits: SandboxLimits;
   readonly jobs: Jobs;
+  readonly webhooks: Webhooks;
 }
 
 /** Options of a sandbox. */
@@ -22,17 +24,23 @@ export interface SandboxOptions {
   readonly jobs?: JobOptions;
   /** Replaces single limits of the service. */
   readonly limits?: Partial<SandboxLimits>;
+  /** Sends webhook deliveries in place of the global `fetch`. */
+  readonly deliver?: (request: Request) => Promise<Response>;
 }
 
 /** A service without accounts. */
-export function createService({ seed = 1, clock: mode = 'real', jobs = {}, limits = {} }: SandboxOptions): Service {
+export function createService(options: SandboxOptions): Service {
+  const { seed = 1, clock: mode = 'real', jobs = {}, deliver = (request) => fetch(request) } = options;
   const clock = new Clock(mode);
+  const random = createRandom(seed);
+  const limits = { ...SERVICE_LIMITS, ...options.limits };
   return {
     state: createState(),
     clock,
-    random: createRandom(seed),
-    limits: { ...SERVICE_LIMITS, ...limits },
+    random,
+    limits,
     jobs: new Jobs(clock, jobs),
+    webhooks: new Webhooks({ clock, random: createRandom(~seed), send: deliver, timeout: limits.deliveryTimeout }),
   };
 }
 

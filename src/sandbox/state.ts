@@ -51,13 +51,22 @@ export interface ResultFile {
   readonly deliveredAt: number;
 }
 
+/** A webhook endpoint, with what its resource does not show. */
+export interface Endpoint extends Mutable<WebhookEndpoint> {
+  secret: string;
+  /** The secret before the last rotation, and until when it signs, too. */
+  previous: { readonly secret: string; readonly until: number } | undefined;
+  /** Deliveries in a row that exhausted all attempts. */
+  exhausted: number;
+}
+
 /** An organization: its build budget and webhook endpoints. */
 export interface Company {
   readonly id: number;
   readonly name: string;
   readonly hour: SlidingLog;
   readonly day: SlidingLog;
-  readonly endpoints: Mutable<WebhookEndpoint>[];
+  readonly endpoints: Endpoint[];
 }
 
 /** Someone who can log in. */

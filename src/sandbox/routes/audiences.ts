@@ -87,12 +87,15 @@ function readLookalike(service: Service, body: Body, account: AccountRecord): Re
   return { name, resource: make(service, account, { id, name, dataset: seed.dataset, project, seed, devices }) };
 }
 
+/** An audience as its GET returns it. */
+export function showAudience({ clock }: Service, audience: Audience): unknown {
+  const eligibility = eligibilityOf(audience, clock.now());
+  return { ...audience, eligibility, is_activation_allowed: eligibility.allowed ? 1 : false };
+}
+
 /** Audiences and the lookalikes grown from them, which are audiences, too. */
 export function audienceRoutes(app: Hono<Env>, service: Service): void {
-  const wire = (audience: Audience): unknown => {
-    const eligibility = eligibilityOf(audience, service.clock.now());
-    return { ...audience, eligibility, is_activation_allowed: eligibility.allowed ? 1 : false };
-  };
+  const wire = (audience: Audience): unknown => showAudience(service, audience);
   const common = { label: 'Audience', of: (account: AccountRecord) => account.audiences, wire };
   const audiences: Collection<Audience> & { readonly name: 'audiences' } = {
     ...common,

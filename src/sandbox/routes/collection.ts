@@ -72,7 +72,11 @@ export function createRoute<T extends Named>(app: Hono<Env>, service: Service, c
     const { resource } = read;
     read.accepted?.();
     collection.of(account).set(resource.id, resource);
-    if (kind && isJobResource(resource)) service.jobs.start({ ...read, kind, resource });
+    if (kind && isJobResource(resource)) {
+      const ended = (succeeded: boolean): void =>
+        service.webhooks.tell(account.company, kind, succeeded, wire(resource));
+      service.jobs.start({ ...read, kind, resource, ended });
+    }
     return success([wire(resource)], `${label} created successfully.`);
   });
 }

@@ -1,10 +1,12 @@
 import type { Hono } from 'hono';
 import { operations } from '../../operations.ts';
+import type { WebhookEndpoint } from '../../schemas/webhook-endpoint.ts';
 import { invalid, refusal, success } from '../answers.ts';
 import type { Env } from '../gates.ts';
 import { APPS_PAGE, FIRST_USAGE_MONTH, REFERENCE_PAGE } from '../limits.ts';
 import { REFERENCE } from '../reference-data.ts';
 import type { Service } from '../service.ts';
+import type { Endpoint } from '../state.ts';
 import { honoPath, pageOf, readGates } from './collection.ts';
 
 /** Usage with the build budget, reference data, and the list of webhook endpoints. */
@@ -46,6 +48,11 @@ export function reportRoutes(app: Hono<Env>, service: Service): void {
   });
 
   app.get(operations['webhooks.list'].path, ...reads, (context) =>
-    success([...context.get('account').company.endpoints].reverse(), 'Webhook endpoints retrieved successfully.'),
+    success(context.get('account').company.endpoints.map(shown).reverse(), 'Webhook endpoints retrieved successfully.'),
   );
+}
+
+/** The signing secret appears in no answer ("Webhook endpoint"). */
+function shown({ secret, previous, exhausted, ...endpoint }: Endpoint): WebhookEndpoint {
+  return endpoint;
 }

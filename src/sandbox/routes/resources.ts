@@ -10,7 +10,7 @@ import { HOUR } from '../limits.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { findClaim } from '../uploads.ts';
-import { readAudience } from './audiences.ts';
+import { readAudience, showAudience } from './audiences.ts';
 import { type Collection, createRoute, type Reading, readRoutes } from './collection.ts';
 
 function readCohort(service: Service, body: Body, account: AccountRecord): Reading<Cohort> {
@@ -97,7 +97,9 @@ function replay(
     const read = readAudience(service, body, account);
     if ('resource' in read) {
       account.audiences.set(read.resource.id, read.resource);
-      service.jobs.start({ kind: 'audience', name: read.name, resource: read.resource });
+      const ended = (succeeded: boolean): void =>
+        service.webhooks.tell(account.company, 'audience', succeeded, showAudience(service, read.resource));
+      service.jobs.start({ kind: 'audience', name: read.name, resource: read.resource, ended });
     }
     schedule.replays = Number(schedule.replays) + 1;
     replay(service, account, schedule, body, every);

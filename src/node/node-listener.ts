@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { WebhookReceiver } from '../webhooks/receiver.ts';
+
+/** A request that a body parser of Express may have been at. */
+type ParsedRequest = IncomingMessage & { readonly body?: unknown };
+
+const ALREADY_PARSED =
+  'The body of a webhook was parsed before the receiver could read it, and signatures are over its raw bytes: put the receiver before `express.json()`, or `express.raw({ type: "application/json" })` on its route.';
+
+/**
+ * A receiver as a listener for `node:http`, as a route of Express 5, and, by `request.raw` and
+ * `reply.raw`, of Fastify 5.
+ *
+ * @example
+ * app.post('/webhooks', toNodeListener(receiver)); // before express.json()
+ */
+export function toNodeListener(
+  receiver: WebhookReceiver,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    void respond(receiver, request, response);
+  };
+}
+
+async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgoing: ServerResponse): Promise<void> {
+  const body = rawBodyOf(incoming);
+  if (body === undefined) {
+    console.error(ALREADY_PARSED);
+    outgoing.writeHead(500).end();
+    return;
+  }
+  const { status, headers } = await receiver.handle(requestOf(incoming, body));
+  // A body that was refused is not read to its end: the connection cannot be used again.
+  const rest = incoming.complete ? {} : { connection: 'close' };
+  outgoing.writeHead(status, { ...Object.fromEntries(headers), ...rest }).end();
+}
+
+/** The body as bytes or as a stream; `undefined` where a parser has taken it. */
+function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | IncomingMessage | undefined {
+  const { body } = request;
+  if (body instanceof Uint8Array) return Uint8Array.from(body);
+  if (typeof body === 'string') return body;
+  return request.readableDidRead ? undefined : request;
+}
+
+function requestOf(
+  { method = 'GET', headers }: IncomingMessage,
+  body: Uint8Array<ArrayBuffer> | string | IncomingMessage,
+): Request {
+  const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+  );
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : streamOf(body);
+  return new Request('http://localhost/', {
+    method,
+    headers: entries,
+    ...(hasBody && { body: bytes, duplex: 'half' }),
+  });
+}
+
+/** Reads as it is read. Given up, the request is left as it is, so that it can still be answered. */
+function streamOf(request: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array, undefined> = request[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}

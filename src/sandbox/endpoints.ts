@@ -1,0 +1,83 @@
+import { wireTime } from './clock.ts';
+import type { Service } from './service.ts';
+import type { AccountRecord, Company, Endpoint } from './state.ts';
+import { type Delivery, rotateSecret } from './webhooks.ts';
+
+/** What the console asks for when an endpoint is registered. */
+export interface NewEndpoint {
+  readonly name: string;
+  readonly url: string;
+  readonly events: readonly string[];
+}
+
+/** Webhook endpoints, as they are managed in the console. */
+export interface Endpoints<Account> {
+  /** Registers an endpoint for an account's company. The secret is shown once. */
+  create(input: NewEndpoint & { readonly account: Account }): { readonly id: number; readonly secret: string };
+  /** A new secret; for 24 hours deliveries carry a signature of the old one, too. */
+  rotate(id: number): { readonly secret: string };
+  /** Deliveries stop; what is not delivered yet is dropped. */
+  pause(id: number): void;
+  /** Deliveries go on, also after the endpoint was switched off. */
+  resume(id: number): void;
+  /** Sends a `webhook.test` event, whatever the endpoint subscribes to. */
+  test(id: number): void;
+  delete(id: number): void;
+  /** Every attempt that has ended, oldest first. */
+  readonly deliveries: readonly Delivery[];
+}
+
+/** The console's page of webhook endpoints. */
+export function endpointsOf<Account>(
+  service: Service,
+  recordOf: (account: Account) => AccountRecord,
+): Endpoints<Account> {
+  const { state, clock, random, webhooks } = service;
+  const secret = (): string => `whsec_${random.text(32)}`;
+  const find = (id: number): { readonly company: Company; readonly endpoint: Endpoint } => {
+    for (const company of state.companies.values()) {
+      const endpoint = company.endpoints.find((one) => one.id === id);
+      if (endpoint) return { company, endpoint };
+    }
+    throw new Error(`There is no webhook endpoint ${id}.`);
+  };
+  const activate = (id: number, is_active: boolean): void =>
+    void Object.assign(find(id).endpoint, { is_active, exhausted: 0, updated_at: wireTime(clock.now()) });
+  return {
+    create({ account, name, url, events }) {
+      const now = wireTime(clock.now());
+      const endpoint: Endpoint = {
+        id: state.nextId++,
+        name,
+        url,
+        events: [...events],
+        schema_version: 1,
+        is_active: true,
+        last_delivery_at: null,
+        created_at: now,
+        updated_at: now,
+        secret: secret(),
+        previous: undefined,
+        exhausted: 0,
+      };
+      recordOf(account).company.endpoints.push(endpoint);
+      return { id: endpoint.id, secret: endpoint.secret };
+    },
+    rotate(id) {
+      const { endpoint } = find(id);
+      rotateSecret(endpoint, secret(), clock.now());
+      return { secret: endpoint.secret };
+    },
+    pause: (id) => activate(id, false),
+    resume: (id) => activate(id, true),
+    test(id) {
+      const { company, endpoint } = find(id);
+      webhooks.test(company, endpoint);
+    },
+    delete(id) {
+      const { company, endpoint } = find(id);
+      company.endpoints.splice(company.endpoints.indexOf(endpoint), 1);
+    },
+    deliveries: webhooks.deliveries,
+  };
+}

@@ -1,0 +1,165 @@
+import type { Clock } from './clock.ts';
+import { wireTime } from './clock.ts';
+import type { JobKind } from './jobs.ts';
+import { DELIVERY_WAITS, EXHAUSTED_IN_A_ROW, SECRET_OVERLAP } from './limits.ts';
+import type { Random } from './random.ts';
+import type { Company, Endpoint } from './state.ts';
+
+/** One attempt to deliver an event to an endpoint. */
+export interface Delivery {
+  readonly endpointId: number;
+  readonly eventId: string;
+  readonly type: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** Sandbox time in milliseconds since 1970. */
+  readonly at: number;
+  /** The receiver's answer; none where there was no answer in time. */
+  readonly status?: number;
+}
+
+/** What deliveries are made with. */
+export interface WebhookParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Sends a delivery to its receiver. */
+  readonly send: (request: Request) => Promise<Response>;
+  /** How long a receiver may take. Milliseconds of the machine. */
+  readonly timeout: number;
+}
+
+/** An event on its way to one endpoint. */
+interface Parcel {
+  readonly endpoint: Endpoint;
+  readonly company: Company;
+  readonly id: string;
+  readonly type: string;
+  /** The same bytes in every attempt. */
+  readonly body: string;
+}
+
+/** Event families by kind of job; estimates have none ("Events"). */
+const FAMILIES: Readonly<Partial<Record<JobKind, string>>> = {
+  audience: 'audience',
+  lookalike: 'audience',
+  activation: 'activation',
+  cohort: 'cohort',
+};
+
+const SCHEMA_VERSION = 1;
+
+/** The service's sender of events ("Delivery", "Signature"). */
+export class Webhooks {
+  readonly deliveries: Delivery[] = [];
+  readonly #parts: WebhookParts;
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(parts: WebhookParts) {
+    this.#parts = parts;
+  }
+
+  /** A job has ended: every endpoint that subscribes to its event is told. */
+  tell(company: Company, kind: JobKind, succeeded: boolean, data: unknown): void {
+    const family = FAMILIES[kind];
+    if (family === undefined) return;
+    const type = `${family}.${succeeded ? 'completed' : 'failed'}`;
+    this.#send(
+      company,
+      type,
+      data,
+      company.endpoints.filter(({ events }) => events.includes(type)),
+    );
+  }
+
+  /** The console's send-test action: regardless of subscriptions. */
+  test(company: Company, endpoint: Endpoint): void {
+    this.#send(company, 'webhook.test', { message: 'This is a test.', endpoint_id: endpoint.id }, [endpoint]);
+  }
+
+  /** Resolves when every attempt that has begun has ended. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  #send(company: Company, type: string, data: unknown, endpoints: readonly Endpoint[]): void {
+    const { clock, random } = this.#parts;
+    const id = `evt_${random.text(24)}`;
+    const created_at = new Date(clock.now()).toISOString();
+    const body = JSON.stringify({ schema_version: SCHEMA_VERSION, id, type, created_at, company_id: company.id, data });
+    for (const endpoint of endpoints) {
+      if (endpoint.is_active) this.#attempt({ endpoint, company, id, type, body }, 1);
+    }
+  }
+
+  #attempt(parcel: Parcel, attempt: number): void {
+    const { endpoint, company } = parcel;
+    // Paused, switched off or deleted meanwhile: deliveries stop.
+    if (!endpoint.is_active || !company.endpoints.includes(endpoint)) return;
+    const work = this.#deliver(parcel, attempt).finally(() => this.#underWay.delete(work));
+    this.#underWay.add(work);
+  }
+
+  async #deliver(parcel: Parcel, attempt: number): Promise<void> {
+    const { clock } = this.#parts;
+    const { endpoint, id, type } = parcel;
+    const at = clock.now();
+    const status = await this.#post(parcel);
+    this.deliveries.push({
+      endpointId: endpoint.id,
+      eventId: id,
+      type,
+      attempt,
+      at,
+      ...(status !== undefined && { status }),
+    });
+    endpoint.last_delivery_at = wireTime(clock.now());
+    if (status !== undefined && status >= 200 && status < 300) {
+      endpoint.exhausted = 0;
+      return;
+    }
+    const wait = DELIVERY_WAITS[attempt - 1];
+    if (wait !== undefined) clock.at(at + wait, () => this.#attempt(parcel, attempt + 1));
+    else if (++endpoint.exhausted >= EXHAUSTED_IN_A_ROW) endpoint.is_active = false;
+  }
+
+  /** The receiver's status, or nothing. */
+  async #post({ endpoint, body }: Parcel): Promise<number | undefined> {
+    const { clock, send, timeout } = this.#parts;
+    const seconds = Math.floor(clock.now() / 1000);
+    const secrets = [
+      endpoint.secret,
+      ...(endpoint.previous && endpoint.previous.until > clock.now() ? [endpoint.previous.secret] : []),
+    ];
+    const signatures = await Promise.all(secrets.map((secret) => sign(`${seconds}.${body}`, secret)));
+    const headers = {
+      'content-type': 'application/json',
+      'service-signature': [`t=${seconds}`, ...signatures.map((signature) => `v1=${signature}`)].join(','),
+    };
+    try {
+      const signal = AbortSignal.timeout(timeout);
+      const response = await send(
+        new Request(endpoint.url, { method: 'POST', headers, body, signal, redirect: 'manual' }),
+      );
+      await response.body?.cancel();
+      return response.status;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** A new secret; the old one signs, too, for 24 hours. */
+export function rotateSecret(endpoint: Endpoint, secret: string, now: number): void {
+  endpoint.previous = { secret: endpoint.secret, until: now + SECRET_OVERLAP };
+  endpoint.secret = secret;
+  endpoint.updated_at = wireTime(now);
+}
+
+/** HMAC-SHA256 as hexadecimal digits. */
+async function sign(text: string, secret: string): Promise<string> {
+  const bytes = new TextEncoder();
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', bytes.encode(secret), algorithm, false, ['sign']);
+  const mac = await crypto.subtle.sign('HMAC', key, bytes.encode(text));
+  return [...new Uint8Array(mac)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

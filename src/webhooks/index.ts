@@ -1,0 +1,30 @@
+export { type WebhookRefusal, WebhookVerificationError } from '../errors/webhook.ts';
+export { type DedupeStore, type MemoryDedupeOptions, memoryDedupe } from './dedupe.ts';
+export {
+  type EventData,
+  type EventEnvelope,
+  isKnownEvent,
+  type KnownEventType,
+  type KnownWebhookEvent,
+  type UnknownWebhookEvent,
+  type WebhookEvent,
+} from './events.ts';
+export { isOutdated, type Stored } from './order.ts';
+export {
+  createWebhookReceiver,
+  type EventListener,
+  type HandleContext,
+  type ReceiverLogger,
+  type ReceiverOptions,
+  type WebhookHandlers,
+  type WebhookReceiver,
+} from './receiver.ts';
+export {
+  type RawBody,
+  SIGNATURE_HEADER,
+  type SignOptions,
+  signWebhook,
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+} from './verify.ts';

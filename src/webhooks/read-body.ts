@@ -1,0 +1,22 @@
+/** The bytes of a body, or `undefined` where there are more than `most`. */
+export async function readBody({ headers, body }: Request, most: number): Promise<Uint8Array | undefined> {
+  if (Number(headers.get('content-length')) > most) return undefined;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    size += read.value.length;
+    if (size > most) {
+      await reader?.cancel();
+      return undefined;
+    }
+    chunks.push(read.value);
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}

@@ -1,0 +1,172 @@
+import { AudienceError } from '../errors/base.ts';
+import { type DedupeStore, memoryDedupe } from './dedupe.ts';
+import { type EventData, type EventEnvelope, isKnownEvent, type KnownEventType, type WebhookEvent } from './events.ts';
+import { readBody } from './read-body.ts';
+import { type VerifyOptions, verifyWebhook } from './verify.ts';
+
+/** Handlers by type of event; each is done when its promise is. One that throws has the event sent again. */
+export type WebhookHandlers = {
+  readonly [Type in KnownEventType]?: (event: EventEnvelope<Type, EventData[Type]>) => unknown;
+};
+
+/** Where a receiver reports; `console` will do. */
+export interface ReceiverLogger {
+  warn(message: string): void;
+  error(message: string, cause?: unknown): void;
+}
+
+/** Options of {@link createWebhookReceiver}. */
+export interface ReceiverOptions extends VerifyOptions {
+  /** Signing secrets of the endpoint; two while one is rotated. */
+  readonly secrets: string | readonly string[];
+  readonly on?: WebhookHandlers | undefined;
+  /** Genuine events that have no handler, or are of an unknown type, version or shape. @default acknowledged, with a warning */
+  readonly otherwise?: ((event: WebhookEvent) => unknown) | undefined;
+  /** Has each event handled once; `false` hands on every delivery. @default a memory of this process */
+  readonly dedupe?: DedupeStore | false | undefined;
+  /** The largest body. Bytes. @default 1048576 */
+  readonly maxBytes?: number | undefined;
+  /** How long an event is kept from others if this process dies over it. Milliseconds. @default 300000 */
+  readonly leaseMs?: number | undefined;
+  /** @default console */
+  readonly logger?: ReceiverLogger | undefined;
+}
+
+/** What an edge platform gives besides the request. */
+export interface HandleContext {
+  /** Keeps the platform alive until a promise settles. */
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+}
+
+/** What hears of every genuine event at once, such as `client.waits`. */
+export interface EventListener {
+  notify(event: WebhookEvent): unknown;
+}
+
+/** Receives deliveries. */
+export interface WebhookReceiver {
+  /**
+   * Answers one delivery: 200 done, 400 not genuine, 405 not POST, 413 too large, 500 the handler failed,
+   * 503 busy or late. Never rejects; no answer holds any text.
+   */
+  handle(request: Request, context?: HandleContext): Promise<Response>;
+  /** Hands genuine events to waits, too, before any handler. Returns what ends that. */
+  attach(listener: EventListener): () => void;
+}
+
+/** The sender waits 10 s ("Delivery"): who is not done by then says so in time. Milliseconds. */
+const PATIENCE = 9_000;
+const MEBIBYTE = 1 << 20;
+const LEASE = 300_000;
+
+const answer = (status: number, headers: Readonly<Record<string, string>> = {}): Response =>
+  new Response(null, { status, headers });
+
+/**
+ * A receiver for any platform with `Request` and `Response`; `toNodeListener` of
+ * `audience-activation/node` takes it to `node:http`, Express and Fastify.
+ *
+ * @example
+ * const receiver = createWebhookReceiver({ secrets, on: { 'audience.completed': async ({ data }) => save(data) } });
+ * export const POST = (request: Request) => receiver.handle(request);
+ */
+export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver {
+  const { logger = console, maxBytes = MEBIBYTE } = options;
+  const store = options.dedupe === false ? undefined : (options.dedupe ?? memoryDedupe());
+  const listeners = new Set<EventListener>();
+
+  async function receive(request: Request, context: HandleContext): Promise<Response> {
+    if (request.method !== 'POST') return answer(405, { allow: 'POST' });
+    const body = await readBody(request, maxBytes);
+    if (!body) return answer(413);
+    const event = await verifyWebhook(body, request.headers, options.secrets, options);
+    for (const listener of listeners) tell(listener, event);
+    return store ? once(event, store, context) : within(run(event), context);
+  }
+
+  function tell(listener: EventListener, event: WebhookEvent): void {
+    try {
+      listener.notify(event);
+    } catch (error) {
+      logger.error(`A listener failed over event ${event.id}.`, error);
+    }
+  }
+
+  /** Runs the handler unless another delivery of the event does, or did. */
+  async function once(event: WebhookEvent, store: DedupeStore, context: HandleContext): Promise<Response> {
+    const claimed = await store.claim(event.id, options.leaseMs ?? LEASE);
+    if (claimed === 'done') return answer(200);
+    if (claimed === 'busy') return answer(503);
+    const work = run(event).then(
+      async (done) => {
+        // The work is done, whatever becomes of the note: the sender need not repeat it.
+        await store
+          .complete(event.id, claimed.lease)
+          .catch((error) => report(event, 'could not be noted as done', error));
+        return done;
+      },
+      async (error) => {
+        await store.release(event.id, claimed.lease).catch((cause) => report(event, 'could not be given back', cause));
+        throw error;
+      },
+    );
+    return within(work, context);
+  }
+
+  async function run(event: WebhookEvent): Promise<void> {
+    const { on = {}, otherwise } = options;
+    if (isKnownEvent(event)) {
+      const handler: ((event: never) => unknown) | undefined = on[event.type];
+      // The handler of a type takes the events of that type, which TypeScript does not follow through a union.
+      if (handler) return void (await Reflect.apply(handler, on, [event]));
+      if (event.type === 'webhook.test') return;
+    }
+    if (otherwise) await otherwise(event);
+    else if (listeners.size === 0 || !isKnownEvent(event))
+      logger.warn(`No handler for event ${event.id} of type ${event.type}.`);
+  }
+
+  /** The answer in time; work that is late goes on, and the next delivery is told what came of it. */
+  async function within(work: Promise<void>, { waitUntil }: HandleContext): Promise<Response> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<Response>((resolve) => {
+      timer = setTimeout(() => resolve(answer(503)), PATIENCE);
+    });
+    const settled = work.then(
+      () => answer(200),
+      (error) => {
+        logger.error('A webhook handler failed; the event will be sent again.', error);
+        return answer(500);
+      },
+    );
+    waitUntil?.(settled);
+    try {
+      return await Promise.race([settled, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function report({ id }: WebhookEvent, what: string, error: unknown): void {
+    logger.error(`Event ${id} ${what}.`, error);
+  }
+
+  return {
+    async handle(request, context = {}) {
+      try {
+        return await receive(request, context);
+      } catch (error) {
+        if (!AudienceError.isInstance(error)) {
+          logger.error('A delivery could not be received; it will be sent again.', error);
+          return answer(503);
+        }
+        logger.warn(`A delivery was refused: ${error.message}`);
+        return answer(error.code === 'webhook-invalid' ? 400 : 500);
+      }
+    },
+    attach(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { ConfigurationError } from '../errors/base.ts';
+import { WebhookVerificationError } from '../errors/webhook.ts';
+import { isEvent, type WebhookEvent } from './events.ts';
+import { hex, hmac, isSigned, parseSignatureHeader } from './signature.ts';
+
+/** The header that carries the signature ("Signature"); the operator's own name may stand in its place. */
+export const SIGNATURE_HEADER = 'Service-Signature';
+
+/** How far `t` may be off ("Other limits", signature timestamp tolerance). Seconds. */
+const TOLERANCE = 300;
+
+/** A body as it came, byte by byte. */
+export type RawBody = string | Uint8Array | ArrayBuffer;
+
+/** Headers of a request, or the value of the signature header alone. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>> | string;
+
+/** Options of {@link verifyWebhook}. */
+export interface VerifyOptions {
+  /** Seconds that the time of signing may differ from now, in either direction. @default 300 */
+  readonly tolerance?: number | undefined;
+  /** The current time in milliseconds since 1970. @default Date.now */
+  readonly now?: (() => number) | undefined;
+  /** @default 'Service-Signature' */
+  readonly headerName?: string | undefined;
+}
+
+/**
+ * Checks that a delivery is genuine, over the raw bytes of its body, and returns its event.
+ *
+ * @param secrets the endpoint's signing secret; several while it is rotated, or for several endpoints.
+ * @throws {WebhookVerificationError} whose `reason` says what is wrong; answer 400.
+ *
+ * @example
+ * const event = await verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET);
+ */
+export async function verifyWebhook(
+  rawBody: RawBody,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+  { tolerance = TOLERANCE, now = Date.now, headerName = SIGNATURE_HEADER }: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  const known = checkSecrets(secrets);
+  if (!(tolerance >= 0)) throw new ConfigurationError(`\`tolerance\` is ${tolerance}: give seconds, 0 or more.`);
+  const body = bytesOf(rawBody);
+  const header = parseSignatureHeader(headerOf(headers, headerName));
+  if (!(await isSigned(header, body, known))) throw noMatch(known);
+  checkAge(header.timestamp, Math.floor(now() / 1000), tolerance);
+  return parse(body);
+}
+
+/** Options of {@link signWebhook}. */
+export interface SignOptions {
+  /** Unix seconds. @default now */
+  readonly timestamp?: number | undefined;
+}
+
+/** The signature header of a body, as the service would send it; for tests. */
+export async function signWebhook(rawBody: RawBody, secret: string, { timestamp }: SignOptions = {}): Promise<string> {
+  const seconds = timestamp ?? Math.floor(Date.now() / 1000);
+  const [key = ''] = checkSecrets(secret);
+  return `t=${seconds},v1=${hex(await hmac(seconds, bytesOf(rawBody), key))}`;
+}
+
+function checkSecrets(secrets: string | readonly string[]): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
+  const known = list.filter((secret): secret is string => typeof secret === 'string' && secret !== '');
+  if (known.length === list.length && known.length > 0) return known;
+  throw new ConfigurationError('The webhook secret is missing or empty: give the one that the console shows once.');
+}
+
+function bytesOf(body: unknown): Uint8Array {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  throw new WebhookVerificationError(
+    `The body is ${body === undefined || body === null ? 'missing' : 'parsed already'}, but signatures are over its raw bytes: read it before any JSON parser does, such as by \`express.raw({ type: "application/json" })\` or \`await request.text()\`.`,
+    { reason: 'parsed-body' },
+  );
+}
+
+function headerOf(headers: WebhookHeaders, name: string): string {
+  const value = typeof headers === 'string' ? headers : findHeader(headers, name);
+  if (value) return value;
+  throw new WebhookVerificationError(
+    `The header ${name} is missing. If the operator calls it otherwise, give \`headerName\`; a proxy may also have removed it.`,
+    { reason: 'missing-header' },
+  );
+}
+
+function findHeader(headers: Exclude<WebhookHeaders, string>, name: string): string | undefined {
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  const lower = name.toLowerCase();
+  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === lower)?.[1];
+  return typeof value === 'object' ? value.join(',') : value;
+}
+
+function noMatch(secrets: readonly string[]): WebhookVerificationError {
+  const padded = secrets.some((secret) => secret.trim() !== secret);
+  const why = padded
+    ? 'The secret begins or ends with white space: remove it.'
+    : 'Check that the secret is that of this endpoint, and that the body is passed on byte by byte, not parsed and written anew.';
+  return new WebhookVerificationError(`No signature matches. ${why}`, { reason: 'no-match' });
+}
+
+function checkAge(timestamp: number, now: number, tolerance: number): void {
+  const age = now - timestamp;
+  if (Math.abs(age) <= tolerance) return;
+  const [reason, how] = age > 0 ? (['too-old', 'ago'] as const) : (['too-new', 'in the future'] as const);
+  throw new WebhookVerificationError(
+    `It was signed ${Math.abs(age)} s ${how}, and ${tolerance} s are tolerated: check this machine’s clock; a delivery that is replayed is refused, too.`,
+    { reason },
+  );
+}
+
+function parse(body: Uint8Array): WebhookEvent {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new WebhookVerificationError('The signature is right, but the body is no JSON.', { reason: 'not-json' });
+  }
+  if (isEvent(value)) return value;
+  throw new WebhookVerificationError('The signature is right, but the body is no event: it has no `id` and `type`.', {
+    reason: 'not-an-event',
+  });
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { isEvent } from '../../src/webhooks/events.ts';
+import { isOutdated } from '../../src/webhooks/index.ts';
+import { wireEvent } from '../support/deliveries.ts';
+
+const eventAt = (updated_at: unknown) => {
+  const event: unknown = wireEvent('evt_1', { data: { id: 1, updated_at } });
+  if (!isEvent(event)) throw new Error('It is one.');
+  return event;
+};
+
+it.each([
+  ['2026-11-21 10:00:00', '2026-11-21 10:00:01', true],
+  ['2026-11-21 10:00:01', '2026-11-21 10:00:01', false],
+  ['2026-11-21 10:00:02', '2026-11-21 10:00:01', false],
+  [undefined, '2026-11-21 10:00:01', false],
+  ['2026-11-21 10:00:00', undefined, false],
+])('an event of %s is outdated beside %s: %s', (told, updated_at, outdated) => {
+  expect(isOutdated(eventAt(told), { updated_at })).toBe(outdated);
+  expect(isOutdated(eventAt(told), undefined)).toBe(false);
+});

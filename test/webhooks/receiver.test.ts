@@ -1,0 +1,175 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  createWebhookReceiver,
+  memoryDedupe,
+  type ReceiverOptions,
+  type WebhookEvent,
+} from '../../src/webhooks/index.ts';
+import { delivery, keptLog, SECRET, wireEvent } from '../support/deliveries.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+function start(options: Partial<ReceiverOptions> = {}) {
+  const logger = keptLog();
+  const receiver = createWebhookReceiver({ secrets: SECRET, logger, ...options });
+  const send = async (event: object, init?: RequestInit): Promise<number> =>
+    (await receiver.handle(await delivery(event, init))).status;
+  return { receiver, send, lines: logger.lines };
+}
+
+describe('a receiver', () => {
+  it('hands an event to the handler of its type, and answers 200 without a body', async () => {
+    const seen: number[] = [];
+    const { receiver } = start({ on: { 'audience.completed': async ({ data }) => void seen.push(data.id) } });
+    const response = await receiver.handle(await delivery(wireEvent('evt_1')));
+    expect([response.status, await response.text()]).toEqual([200, '']);
+    expect(seen).toEqual([42]);
+  });
+
+  it('answers 405 to anything but POST', async () => {
+    const { receiver } = start();
+    const response = await receiver.handle(new Request('http://localhost/'));
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  it('answers 413 to what is too large, told or not', async () => {
+    const { send, receiver } = start({ maxBytes: 100 });
+    expect(await send(wireEvent('evt_1'))).toBe(413);
+    const body = new Blob(['x'.repeat(101)]).stream();
+    const request = new Request('http://localhost/', { method: 'POST', body, ...{ duplex: 'half' } });
+    expect((await receiver.handle(request)).status).toBe(413);
+  });
+
+  it('answers 400 to what is not genuine, and says why in the log alone', async () => {
+    const { send, receiver, lines } = start();
+    expect(await send(wireEvent('evt_1'), { headers: { 'service-signature': 't=1,v1=0' } })).toBe(400);
+    const response = await receiver.handle(await delivery(wireEvent('evt_1'), { body: '{}' }));
+    expect([response.status, await response.text()]).toEqual([400, '']);
+    expect(lines).toEqual([
+      expect.stringContaining('warn A delivery was refused: The signature header'),
+      expect.stringContaining('No signature matches'),
+    ]);
+  });
+
+  it('answers 500 when the handler fails, without its text, and hands the event on when it comes again', async () => {
+    let fails = true;
+    const handler = vi.fn(() => {
+      if (fails) throw new Error('the database is away');
+    });
+    const { send, receiver, lines } = start({ on: { 'audience.completed': handler } });
+    const response = await receiver.handle(await delivery(wireEvent('evt_1')));
+    expect([response.status, await response.text()]).toEqual([500, '']);
+    fails = false;
+    expect(await send(wireEvent('evt_1'))).toBe(200);
+    expect(await send(wireEvent('evt_1'))).toBe(200);
+    expect(handler).toHaveBeenCalledTimes(2);
+    expect(lines).toEqual([expect.stringContaining('error A webhook handler failed')]);
+  });
+
+  it('runs a handler once for two deliveries at once', async () => {
+    let finish = (): void => {};
+    const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
+    const { send } = start({ on: { 'audience.completed': handler } });
+    const first = send(wireEvent('evt_1'));
+    await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+    expect(await send(wireEvent('evt_1'))).toBe(503);
+    finish();
+    expect(await first).toBe(200);
+    expect(await send(wireEvent('evt_1'))).toBe(200);
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ['is done', 200, 1],
+    ['has failed', 200, 2],
+  ])(
+    'answers 503 after nine seconds; the work goes on, and what it %s decides about the next',
+    async (how, status, runs) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      let settle = (): void => {};
+      const handler = vi.fn(
+        () =>
+          new Promise<void>(
+            (resolve, reject) => (settle = how === 'is done' ? resolve : () => reject(new Error('late'))),
+          ),
+      );
+      const kept: Promise<unknown>[] = [];
+      const { receiver, send } = start({ on: { 'audience.completed': handler } });
+      const answered = receiver.handle(await delivery(wireEvent('evt_1')), {
+        waitUntil: (work) => void kept.push(work),
+      });
+      await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+      await vi.advanceTimersByTimeAsync(9_000);
+      expect((await answered).status).toBe(503);
+      expect(await send(wireEvent('evt_1'))).toBe(503);
+      settle();
+      await Promise.all(kept);
+      handler.mockImplementation(async () => {});
+      expect(await send(wireEvent('evt_1'))).toBe(status);
+      expect(handler).toHaveBeenCalledTimes(runs);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  it('acknowledges what is genuine and unknown, with a warning, or hands it to `otherwise`', async () => {
+    const unknown = [
+      wireEvent('evt_1', { type: 'audience.renamed' }),
+      wireEvent('evt_2', { schema_version: 2 }),
+      wireEvent('evt_3', { data: null }),
+    ];
+    const plain = start();
+    for (const event of unknown) expect(await plain.send(event)).toBe(200);
+    expect(plain.lines).toHaveLength(3);
+    const seen: WebhookEvent[] = [];
+    const handler = vi.fn();
+    const minded = start({ otherwise: (event) => void seen.push(event), on: { 'audience.completed': handler } });
+    for (const event of unknown) expect(await minded.send(event)).toBe(200);
+    expect(seen).toEqual(unknown);
+    expect(handler).not.toHaveBeenCalled();
+    expect(minded.lines).toEqual([]);
+  });
+
+  it('acknowledges the console’s test', async () => {
+    const { send, lines } = start();
+    expect(await send(wireEvent('evt_1', { type: 'webhook.test', data: { message: 'x' } }))).toBe(200);
+    expect(lines).toEqual([]);
+  });
+
+  it('tells those that are attached of each genuine event, whatever becomes of the handlers', async () => {
+    const seen: string[] = [];
+    const { receiver, send, lines } = start({ on: { 'audience.completed': () => Promise.reject(new Error('no')) } });
+    receiver.attach({
+      notify() {
+        throw new Error('broken');
+      },
+    });
+    const detach = receiver.attach({ notify: ({ id }) => seen.push(id) });
+    expect(await send(wireEvent('evt_1'))).toBe(500);
+    detach();
+    expect(await send(wireEvent('evt_2'))).toBe(500);
+    expect(seen).toEqual(['evt_1']);
+    expect(lines.filter((line) => line.includes('listener failed'))).toHaveLength(2);
+  });
+
+  it('answers 503 while its store is away, and 200 where only the note of the work fails', async () => {
+    const store = memoryDedupe();
+    const away = start({ dedupe: { ...store, claim: () => Promise.reject(new Error('redis is away')) } });
+    expect(await away.send(wireEvent('evt_1'))).toBe(503);
+    const noteless = start({ dedupe: { ...store, complete: () => Promise.reject(new Error('redis is away')) } });
+    expect(await noteless.send(wireEvent('evt_1', { type: 'webhook.test' }))).toBe(200);
+    expect(noteless.lines).toEqual([expect.stringContaining('could not be noted as done')]);
+  });
+
+  it('hands on every delivery with `dedupe: false`', async () => {
+    const handler = vi.fn();
+    const { send } = start({ dedupe: false, on: { 'audience.completed': handler } });
+    for (const _ of [1, 2]) expect(await send(wireEvent('evt_1'))).toBe(200);
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  it('answers 500 without a secret: nothing is wrong with the delivery', async () => {
+    const { send, lines } = start({ secrets: '' });
+    expect(await send(wireEvent('evt_1'))).toBe(500);
+    expect(lines).toEqual([expect.stringContaining('secret is missing')]);
+  });
+});
