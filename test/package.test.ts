@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const root = resolve('.');
@@ -61,6 +62,13 @@ describe('the packed tarball', () => {
         console.log(NotFoundError === (await import('audience-activation')).NotFoundError);${program}})();`;
     writeFileSync(join(project, 'cjs.cjs'), text);
     expect(run(process.execPath, ['cjs.cjs'], project)).toBe('true\nFrom the tarball true\n');
+  });
+
+  it('takes at most 4 KiB, compressed, for webhooks alone', () => {
+    const entry = join(project, 'webhooks.mjs');
+    writeFileSync(entry, `export * from 'audience-activation/webhooks';`);
+    const bundle = run(bin('esbuild'), [entry, '--bundle', '--minify', '--format=esm'], project);
+    expect(gzipSync(bundle, { level: 9 }).length).toBeLessThanOrEqual(4_096);
   });
 
   it('satisfies publint and attw', () => {

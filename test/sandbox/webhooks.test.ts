@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/index.ts';
+import { verifyWebhook } from '../../src/webhooks/index.ts';
+import { serve } from '../support/file-server.ts';
+import { startBench } from '../support/sandbox.ts';
+import { failureOf } from '../support/server.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+interface Received {
+  readonly body: string;
+  readonly signature: string;
+}
+
+/** A receiver that answers by `status`, with an endpoint that subscribes to audiences. */
+async function start(status: (attempt: number) => number | undefined = () => 200, options: SandboxOptions = {}) {
+  const received: Received[] = [];
+  const { url } = await serve(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    received.push({ body, signature: String(request.headers['service-signature']) });
+    const code = status(received.length);
+    if (code !== undefined) response.writeHead(code).end();
+  });
+  const bench = await startBench(options);
+  const { sandbox, account } = bench;
+  const endpoint = sandbox.webhooks.create({
+    account,
+    name: 'Mine',
+    url,
+    events: ['audience.completed', 'audience.failed'],
+  });
+  const verify = ({ body, signature }: Received, secrets: string | string[] = endpoint.secret) =>
+    verifyWebhook(body, signature, secrets, { now: () => sandbox.now() });
+  return { ...bench, received, endpoint, verify };
+}
+
+describe('deliveries of the sandbox', () => {
+  it('tell of ends as the GET does, signed, in the envelope of the specification', async () => {
+    const { client, sandbox, received, verify } = await start();
+    const { id } = await client.audiences.create({ name: 'Visitors' });
+    await sandbox.advance(11 * MINUTE);
+    const [first] = received;
+    if (!first) throw new Error('Nothing has come.');
+    const event = await verify(first);
+    expect(event).toMatchObject({ schema_version: 1, id: expect.stringMatching(/^evt_/), type: 'audience.completed' });
+    expect(Date.parse(event.created_at)).toBeLessThanOrEqual(sandbox.now());
+    const raw = await (await client.audiences.get(id).asResponse()).json();
+    expect(event.data).toEqual(raw.data[0]);
+    expect((await client.webhooks.list())[0]).toMatchObject({ is_active: true, last_delivery_at: expect.any(String) });
+    expect(JSON.stringify(await client.webhooks.list())).not.toContain('whsec_');
+  });
+
+  it('go to those that subscribe; lookalikes are audiences, estimates tell nothing', async () => {
+    const { client, sandbox, received, account } = await start();
+    sandbox.webhooks.create({ account, name: 'Other', url: 'http://127.0.0.1:9/', events: ['cohort.completed'] });
+    await client.estimates.create({ name: 'x' });
+    const seed = await client.audiences.create({ name: 'Seed' });
+    await sandbox.advance(11 * MINUTE);
+    await client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 1_000 } });
+    await sandbox.advance(11 * MINUTE);
+    const types = received.map(({ body }) => JSON.parse(body)).map(({ type, data }) => `${type} ${data.is_lookalike}`);
+    expect(types).toEqual(['audience.completed false', 'audience.completed true']);
+  });
+
+  it('are tried six times, at the waits of the specification, with one id and a new time each', async () => {
+    const { client, sandbox, received, verify } = await start(() => 503);
+    await client.audiences.create({ name: 'Visitors' });
+    await sandbox.advance(24 * HOUR);
+    const { deliveries } = sandbox.webhooks;
+    const [first] = deliveries;
+    expect(deliveries.map(({ at }) => (at - (first?.at ?? 0)) / MINUTE)).toEqual([0, 1, 6, 31, 151, 511]);
+    expect(deliveries.map(({ attempt, status }) => [attempt, status])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((attempt) => [attempt, 503]),
+    );
+    expect(new Set(deliveries.map(({ eventId }) => eventId)).size).toBe(1);
+    expect(new Set(received.map(({ signature }) => signature)).size).toBe(6);
+    for (const one of received.slice(0, 5)) expect(await failureOf(verify(one))).toMatchObject({ reason: 'too-old' });
+  });
+
+  it('that are not answered in time count as failed', async () => {
+    const { client, sandbox } = await start((attempt) => (attempt === 1 ? undefined : 204), {
+      limits: { deliveryTimeout: 100 },
+    });
+    await client.audiences.create({ name: 'Visitors' });
+    await sandbox.advance(12 * MINUTE);
+    expect(sandbox.webhooks.deliveries).toMatchObject([{ attempt: 1 }, { attempt: 2, status: 204 }]);
+    expect(sandbox.webhooks.deliveries[0]).not.toHaveProperty('status');
+  });
+
+  it('carry two signatures for 24 hours after a rotation, the new secret’s first', async () => {
+    const { sandbox, received, endpoint, verify } = await start();
+    const { secret } = sandbox.webhooks.rotate(endpoint.id);
+    sandbox.webhooks.test(endpoint.id);
+    await sandbox.advance(24 * HOUR);
+    sandbox.webhooks.test(endpoint.id);
+    await sandbox.advance(0);
+    const [during, after] = received;
+    if (!during || !after) throw new Error('Two were sent.');
+    const now = (): number => sandbox.now() - 24 * HOUR;
+    for (const known of [secret, endpoint.secret]) {
+      expect(await verifyWebhook(during.body, during.signature, known, { now })).toMatchObject({
+        type: 'webhook.test',
+      });
+    }
+    expect(during.signature.match(/v1=/g)).toHaveLength(2);
+    expect(await verify(after, secret)).toMatchObject({ type: 'webhook.test' });
+    expect(await failureOf(verify(after))).toMatchObject({ reason: 'no-match' });
+  });
+
+  it('stop when the endpoint is paused or deleted, and after 20 in a row that failed for good', async () => {
+    const { client, sandbox, endpoint } = await start(() => 500, { limits: { buildsPerHour: 1_000 } });
+    sandbox.webhooks.test(endpoint.id);
+    await sandbox.advance(0);
+    sandbox.webhooks.pause(endpoint.id);
+    await sandbox.advance(24 * HOUR);
+    expect(sandbox.webhooks.deliveries).toHaveLength(1);
+    expect(await client.webhooks.list()).toMatchObject([{ is_active: false }]);
+    sandbox.webhooks.resume(endpoint.id);
+    for (let count = 0; count < 20; count++) sandbox.webhooks.test(endpoint.id);
+    expect(await client.webhooks.list()).toMatchObject([{ is_active: true }]);
+    await sandbox.advance(9 * HOUR);
+    expect(sandbox.webhooks.deliveries).toHaveLength(1 + 20 * 6);
+    expect(await client.webhooks.list()).toMatchObject([{ is_active: false }]);
+    sandbox.webhooks.delete(endpoint.id);
+    expect(await client.webhooks.list()).toEqual([]);
+    expect(() => sandbox.webhooks.test(endpoint.id)).toThrow('There is no webhook endpoint');
+  });
+
+  it('can be sent by a function of your own', async () => {
+    const sent: string[] = [];
+    const deliver = async (request: Request): Promise<Response> => {
+      sent.push(await request.text());
+      return new Response(null, { status: 200 });
+    };
+    const { sandbox, endpoint } = await start(undefined, { deliver });
+    sandbox.webhooks.test(endpoint.id);
+    await sandbox.advance(0);
+    expect(sent.map((body) => JSON.parse(body).type)).toEqual(['webhook.test']);
+  });
+});
