@@ -5,7 +5,7 @@ import type { WebhookReceiver } from '../webhooks/receiver.ts';
 type ParsedRequest = IncomingMessage & { readonly body?: unknown };
 
 const ALREADY_PARSED =
-  'The body of a webhook was parsed before the receiver could read it, and signatures are over its raw bytes: put the receiver before `express.json()`, or `express.raw({ type: "application/json" })` on its route.';
+  'The body of a webhook was parsed before the receiver could read it, and signatures are over its raw bytes: put the receiver before `express.json()`, or `express.raw({ type: "application/json" })` on its route; in Fastify, remove its content type parsers for the route.';
 
 /**
  * A receiver as a listener for `node:http`, as a route of Express 5, and, by `request.raw` and
@@ -25,7 +25,7 @@ export function toNodeListener(
 async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgoing: ServerResponse): Promise<void> {
   const body = rawBodyOf(incoming);
   if (body === undefined) {
-    console.error(ALREADY_PARSED);
+    receiver.logger.error(ALREADY_PARSED);
     outgoing.writeHead(500).end();
     return;
   }

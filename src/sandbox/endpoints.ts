@@ -20,12 +20,18 @@ export interface Endpoints<Account> {
   pause(id: number): void;
   /** Deliveries go on, also after the endpoint was switched off. */
   resume(id: number): void;
-  /** Sends a `webhook.test` event, whatever the endpoint subscribes to. */
+  /** Sends a `webhook.test` event, whatever the endpoint subscribes to; an inactive one gets none. */
   test(id: number): void;
   delete(id: number): void;
   /** Every attempt that has ended, oldest first. */
   readonly deliveries: readonly Delivery[];
 }
+
+/** Types that an endpoint can subscribe to ("Events"). */
+const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
+  `${family}.completed`,
+  `${family}.failed`,
+]);
 
 /** The console's page of webhook endpoints. */
 export function endpointsOf<Account>(
@@ -45,6 +51,10 @@ export function endpointsOf<Account>(
     void Object.assign(find(id).endpoint, { is_active, exhausted: 0, updated_at: wireTime(clock.now()) });
   return {
     create({ account, name, url, events }) {
+      if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+        throw new Error(`"${url}" is no http(s) address.`);
+      const unknown = events.find((type) => !EVENT_TYPES.includes(type));
+      if (unknown !== undefined) throw new Error(`"${unknown}" is no type of event: use ${EVENT_TYPES.join(', ')}.`);
       const now = wireTime(clock.now());
       const endpoint: Endpoint = {
         id: state.nextId++,
@@ -72,6 +82,7 @@ export function endpointsOf<Account>(
     resume: (id) => activate(id, true),
     test(id) {
       const { company, endpoint } = find(id);
+      if (!endpoint.is_active) throw new Error(`Webhook endpoint ${id} is not active: nothing is sent to it.`);
       webhooks.test(company, endpoint);
     },
     delete(id) {

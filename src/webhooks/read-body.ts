@@ -1,7 +1,7 @@
 /** The bytes of a body, or `undefined` where there are more than `most`. */
 export async function readBody({ headers, body }: Request, most: number): Promise<Uint8Array | undefined> {
   if (Number(headers.get('content-length')) > most) return undefined;
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   const reader = body?.getReader();
   for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
@@ -12,11 +12,5 @@ export async function readBody({ headers, body }: Request, most: number): Promis
     }
     chunks.push(read.value);
   }
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }

@@ -1,8 +1,16 @@
-import { AudienceError } from '../errors/base.ts';
+import { ConfigurationError } from '../errors/base.ts';
+import { WebhookVerificationError } from '../errors/webhook.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
-import { type EventData, type EventEnvelope, isKnownEvent, type KnownEventType, type WebhookEvent } from './events.ts';
+import {
+  type EventData,
+  type EventEnvelope,
+  isKnownEvent,
+  isKnownType,
+  type KnownEventType,
+  type WebhookEvent,
+} from './events.ts';
 import { readBody } from './read-body.ts';
-import { type VerifyOptions, verifyWebhook } from './verify.ts';
+import { checkSecrets, checkTolerance, type VerifyOptions, verifyWebhook } from './verify.ts';
 
 /** Handlers by type of event; each is done when its promise is. One that throws has the event sent again. */
 export type WebhookHandlers = {
@@ -17,7 +25,7 @@ export interface ReceiverLogger {
 
 /** Options of {@link createWebhookReceiver}. */
 export interface ReceiverOptions extends VerifyOptions {
-  /** Signing secrets of the endpoint; two while one is rotated. */
+  /** Signing secrets of the endpoint; two while one is rotated. A list is read at each delivery. */
   readonly secrets: string | readonly string[];
   readonly on?: WebhookHandlers | undefined;
   /** Genuine events that have no handler, or are of an unknown type, version or shape. @default acknowledged, with a warning */
@@ -52,6 +60,8 @@ export interface WebhookReceiver {
   handle(request: Request, context?: HandleContext): Promise<Response>;
   /** Hands genuine events to waits, too, before any handler. Returns what ends that. */
   attach(listener: EventListener): () => void;
+  /** Where it reports. */
+  readonly logger: ReceiverLogger;
 }
 
 /** The sender waits 10 s ("Delivery"): who is not done by then says so in time. Milliseconds. */
@@ -66,29 +76,33 @@ const answer = (status: number, headers: Readonly<Record<string, string>> = {}):
  * A receiver for any platform with `Request` and `Response`; `toNodeListener` of
  * `audience-activation/node` takes it to `node:http`, Express and Fastify.
  *
+ * @throws {ConfigurationError} for options that would lose events, or refuse them all.
+ *
  * @example
  * const receiver = createWebhookReceiver({ secrets, on: { 'audience.completed': async ({ data }) => save(data) } });
  * export const POST = (request: Request) => receiver.handle(request);
  */
 export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver {
+  checkOptions(options);
   const { logger = console, maxBytes = MEBIBYTE } = options;
   const store = options.dedupe === false ? undefined : (options.dedupe ?? memoryDedupe());
   const listeners = new Set<EventListener>();
 
   async function receive(request: Request, context: HandleContext): Promise<Response> {
     if (request.method !== 'POST') return answer(405, { allow: 'POST' });
+    if (request.bodyUsed) throw new ConfigurationError('The body was read already: hand on the request as it came');
     const body = await readBody(request, maxBytes);
     if (!body) return answer(413);
     const event = await verifyWebhook(body, request.headers, options.secrets, options);
     for (const listener of listeners) tell(listener, event);
-    return store ? once(event, store, context) : within(run(event), context);
+    return store ? once(event, store, context) : within(event, run(event), context);
   }
 
   function tell(listener: EventListener, event: WebhookEvent): void {
     try {
       listener.notify(event);
     } catch (error) {
-      logger.error(`A listener failed over event ${event.id}.`, error);
+      report(event, 'failed in a listener', error);
     }
   }
 
@@ -110,7 +124,7 @@ export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver
         throw error;
       },
     );
-    return within(work, context);
+    return within(event, work, context);
   }
 
   async function run(event: WebhookEvent): Promise<void> {
@@ -122,20 +136,24 @@ export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver
       if (event.type === 'webhook.test') return;
     }
     if (otherwise) await otherwise(event);
-    else if (listeners.size === 0 || !isKnownEvent(event))
-      logger.warn(`No handler for event ${event.id} of type ${event.type}.`);
+    else if (!isKnownEvent(event))
+      logger.warn(`${named(event)} is of an unknown type, version or shape: acknowledged.`);
+    else if (listeners.size === 0) logger.warn(`${named(event)} has no handler: acknowledged.`);
   }
 
   /** The answer in time; work that is late goes on, and the next delivery is told what came of it. */
-  async function within(work: Promise<void>, { waitUntil }: HandleContext): Promise<Response> {
+  async function within(event: WebhookEvent, work: Promise<void>, { waitUntil }: HandleContext): Promise<Response> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<Response>((resolve) => {
-      timer = setTimeout(() => resolve(answer(503)), PATIENCE);
+      timer = setTimeout(() => {
+        logger.warn(`${named(event)} takes longer than 9 s: the work goes on, the event comes again.`);
+        resolve(answer(503));
+      }, PATIENCE);
     });
     const settled = work.then(
       () => answer(200),
       (error) => {
-        logger.error('A webhook handler failed; the event will be sent again.', error);
+        logger.error(`${named(event)} failed in its handler, and comes again.`, error);
         return answer(500);
       },
     );
@@ -147,21 +165,20 @@ export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver
     }
   }
 
-  function report({ id }: WebhookEvent, what: string, error: unknown): void {
-    logger.error(`Event ${id} ${what}.`, error);
+  function report(event: WebhookEvent, what: string, error: unknown): void {
+    logger.error(`${named(event)} ${what}.`, error);
   }
 
   return {
+    logger,
     async handle(request, context = {}) {
       try {
         return await receive(request, context);
       } catch (error) {
-        if (!AudienceError.isInstance(error)) {
-          logger.error('A delivery could not be received; it will be sent again.', error);
-          return answer(503);
-        }
-        logger.warn(`A delivery was refused: ${error.message}`);
-        return answer(error.code === 'webhook-invalid' ? 400 : 500);
+        const refused = WebhookVerificationError.isInstance(error);
+        if (refused) logger.warn(`A delivery was refused: ${error.message}`);
+        else logger.error('A delivery could not be received.', error);
+        return answer(refused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503);
       }
     },
     attach(listener) {
@@ -170,3 +187,21 @@ export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver
     },
   };
 }
+
+const named = ({ id, type }: WebhookEvent): string => `Webhook event ${id} (${type})`;
+
+/** Refuses what would lose events, or shows with the first delivery only. */
+function checkOptions({ secrets, on = {}, dedupe, tolerance = 0 }: ReceiverOptions): void {
+  if (!Array.isArray(secrets)) checkSecrets(secrets);
+  checkTolerance(tolerance);
+  const check = (right: boolean, what: string): void => {
+    if (!right) throw new ConfigurationError(`${what}.`);
+  };
+  for (const [type, handler = check] of Object.entries(on)) {
+    check(isKnownType(type) && isCallable(handler), `\`on["${type}"]\` is no handler of a known type`);
+  }
+  const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isCallable);
+  check(isStore, '`dedupe` is no store');
+}
+
+const isCallable = (value: unknown): boolean => typeof value === 'function';

@@ -17,10 +17,9 @@ const encoder = new TextEncoder();
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
 const malformed = (what: string): WebhookVerificationError =>
-  new WebhookVerificationError(
-    `The signature header ${what}. It should read like "t=1767225600,v1=5257a8…": pass it on exactly as it came.`,
-    { reason: 'malformed-header' },
-  );
+  new WebhookVerificationError(`The signature header ${what}: it reads like "t=1767225600,v1=5257a8…".`, {
+    reason: 'malformed-header',
+  });
 
 /** Reads a header: `t` once, any number of `v1`, other keys ignored. */
 export function parseSignatureHeader(header: string): SignatureHeader {

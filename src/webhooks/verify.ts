@@ -41,7 +41,7 @@ export async function verifyWebhook(
   { tolerance = TOLERANCE, now = Date.now, headerName = SIGNATURE_HEADER }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const known = checkSecrets(secrets);
-  if (!(tolerance >= 0)) throw new ConfigurationError(`\`tolerance\` is ${tolerance}: give seconds, 0 or more.`);
+  checkTolerance(tolerance);
   const body = bytesOf(rawBody);
   const header = parseSignatureHeader(headerOf(headers, headerName));
   if (!(await isSigned(header, body, known))) throw noMatch(known);
@@ -58,15 +58,24 @@ export interface SignOptions {
 /** The signature header of a body, as the service would send it; for tests. */
 export async function signWebhook(rawBody: RawBody, secret: string, { timestamp }: SignOptions = {}): Promise<string> {
   const seconds = timestamp ?? Math.floor(Date.now() / 1000);
+  if (!(Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12)) {
+    throw new ConfigurationError(`\`timestamp\` is ${seconds}: give whole seconds.`);
+  }
   const [key = ''] = checkSecrets(secret);
   return `t=${seconds},v1=${hex(await hmac(seconds, bytesOf(rawBody), key))}`;
 }
 
-function checkSecrets(secrets: string | readonly string[]): readonly string[] {
+/** Refuses what is no number of seconds. */
+export function checkTolerance(tolerance: number): void {
+  if (!(tolerance >= 0)) throw new ConfigurationError(`\`tolerance\` is ${tolerance}: give seconds, 0 or more.`);
+}
+
+/** The secrets as a list; refuses what is none. */
+export function checkSecrets(secrets: string | readonly string[]): readonly string[] {
   const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   const known = list.filter((secret): secret is string => typeof secret === 'string' && secret !== '');
   if (known.length === list.length && known.length > 0) return known;
-  throw new ConfigurationError('The webhook secret is missing or empty: give the one that the console shows once.');
+  throw new ConfigurationError('The webhook secret is missing or empty: the console shows it once.');
 }
 
 function bytesOf(body: unknown): Uint8Array {
@@ -74,7 +83,7 @@ function bytesOf(body: unknown): Uint8Array {
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   throw new WebhookVerificationError(
-    `The body is ${body === undefined || body === null ? 'missing' : 'parsed already'}, but signatures are over its raw bytes: read it before any JSON parser does, such as by \`express.raw({ type: "application/json" })\` or \`await request.text()\`.`,
+    `The body is ${body ? 'parsed already' : 'missing'}: signatures are over its raw bytes, as \`express.raw({ type: "application/json" })\` or \`await request.text()\` give them.`,
     { reason: 'parsed-body' },
   );
 }
@@ -83,7 +92,7 @@ function headerOf(headers: WebhookHeaders, name: string): string {
   const value = typeof headers === 'string' ? headers : findHeader(headers, name);
   if (value) return value;
   throw new WebhookVerificationError(
-    `The header ${name} is missing. If the operator calls it otherwise, give \`headerName\`; a proxy may also have removed it.`,
+    `The header ${name} is missing: a proxy removed it, or it has another name (\`headerName\`).`,
     { reason: 'missing-header' },
   );
 }
@@ -100,16 +109,23 @@ function noMatch(secrets: readonly string[]): WebhookVerificationError {
   const padded = secrets.some((secret) => secret.trim() !== secret);
   const why = padded
     ? 'The secret begins or ends with white space: remove it.'
-    : 'Check that the secret is that of this endpoint, and that the body is passed on byte by byte, not parsed and written anew.';
+    : 'Is the secret that of this endpoint, and the body passed on byte by byte?';
   return new WebhookVerificationError(`No signature matches. ${why}`, { reason: 'no-match' });
 }
 
 function checkAge(timestamp: number, now: number, tolerance: number): void {
   const age = now - timestamp;
   if (Math.abs(age) <= tolerance) return;
-  const [reason, how] = age > 0 ? (['too-old', 'ago'] as const) : (['too-new', 'in the future'] as const);
+  const [reason, how, why] =
+    age > 0
+      ? (['too-old', 'ago', 'it is a replay, or this machine’s clock is ahead'] as const)
+      : ([
+          'too-new',
+          'in the future',
+          'this machine’s clock is behind, or a sandbox’s ahead (give its `now`)',
+        ] as const);
   throw new WebhookVerificationError(
-    `It was signed ${Math.abs(age)} s ${how}, and ${tolerance} s are tolerated: check this machine’s clock; a delivery that is replayed is refused, too.`,
+    `It was signed ${Math.abs(age)} s ${how}, and ${tolerance} s are tolerated: ${why}.`,
     { reason },
   );
 }
@@ -119,10 +135,10 @@ function parse(body: Uint8Array): WebhookEvent {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    throw new WebhookVerificationError('The signature is right, but the body is no JSON.', { reason: 'not-json' });
+    throw new WebhookVerificationError('The body is signed, but no JSON.', { reason: 'not-json' });
   }
   if (isEvent(value)) return value;
-  throw new WebhookVerificationError('The signature is right, but the body is no event: it has no `id` and `type`.', {
+  throw new WebhookVerificationError('The body is signed, but no event with `id` and `type`.', {
     reason: 'not-an-event',
   });
 }

@@ -15,6 +15,11 @@ it.each([
   ['2026-11-21 10:00:02', '2026-11-21 10:00:01', false],
   [undefined, '2026-11-21 10:00:01', false],
   ['2026-11-21 10:00:00', undefined, false],
+  ['2026-11-21 10:00:00', '2026-11-21T08:00:00.000Z', false],
+  ['2026-11-21 10:00:00', '2026-11-21T13:00:00+02:00', true],
+  ['2026-11-21 10:00:00', new Date('2026-11-21T10:00:01Z'), true],
+  ['2026-11-21 10:00:00', Date.UTC(2026, 10, 21, 9), false],
+  ['2026-11-21 10:00:00', null, false],
 ])('an event of %s is outdated beside %s: %s', (told, updated_at, outdated) => {
   expect(isOutdated(eventAt(told), { updated_at })).toBe(outdated);
   expect(isOutdated(eventAt(told), undefined)).toBe(false);

@@ -63,7 +63,9 @@ describe('a receiver', () => {
     expect(await send(wireEvent('evt_1'))).toBe(200);
     expect(await send(wireEvent('evt_1'))).toBe(200);
     expect(handler).toHaveBeenCalledTimes(2);
-    expect(lines).toEqual([expect.stringContaining('error A webhook handler failed')]);
+    expect(lines).toEqual([
+      'error Webhook event evt_1 (audience.completed) failed in its handler, and comes again. the database is away',
+    ]);
   });
 
   it('runs a handler once for two deliveries at once', async () => {
@@ -148,7 +150,7 @@ describe('a receiver', () => {
     detach();
     expect(await send(wireEvent('evt_2'))).toBe(500);
     expect(seen).toEqual(['evt_1']);
-    expect(lines.filter((line) => line.includes('listener failed'))).toHaveLength(2);
+    expect(lines.filter((line) => line.includes('failed in a listener'))).toHaveLength(2);
   });
 
   it('answers 503 while its store is away, and 200 where only the note of the work fails', async () => {
@@ -167,8 +169,30 @@ describe('a receiver', () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  it('answers 500 without a secret: nothing is wrong with the delivery', async () => {
-    const { send, lines } = start({ secrets: '' });
+  it('answers 500 to a body that was read before, and says so', async () => {
+    const { receiver, lines } = start();
+    const request = await delivery(wireEvent('evt_1'));
+    await request.text();
+    expect((await receiver.handle(request)).status).toBe(500);
+    expect(lines).toEqual([expect.stringContaining('hand on the request as it came')]);
+  });
+
+  it.each([
+    [{ secrets: '' }, 'secret is missing'],
+    [{ secrets: undefined }, 'secret is missing'],
+    [{ on: { 'audience.complete': () => {} } }, '`on["audience.complete"]` is no handler of a known type'],
+    [{ on: { 'audience.failed': 5 } }, '`on["audience.failed"]`'],
+    [{ dedupe: new Map() }, '`dedupe` is no store'],
+    [{ dedupe: true }, '`dedupe` is no store'],
+    [{ tolerance: -4 }, '`tolerance` is -4'],
+  ])('is not made with %o', (wrong, message) => {
+    const untyped: object = { secrets: SECRET, ...wrong };
+    const options: ReceiverOptions = Object.assign({ secrets: SECRET }, untyped);
+    expect(() => createWebhookReceiver(options)).toThrow(message);
+  });
+
+  it('answers 500 without a secret yet: nothing is wrong with the delivery', async () => {
+    const { send, lines } = start({ secrets: [] });
     expect(await send(wireEvent('evt_1'))).toBe(500);
     expect(lines).toEqual([expect.stringContaining('secret is missing')]);
   });

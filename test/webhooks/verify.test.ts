@@ -153,6 +153,10 @@ describe('verifyWebhook', () => {
     expect(await failureOf(verify('x', { tolerance }))).toMatchObject({ name: 'ConfigurationError' });
   });
 
+  it.each([1.5, -1, 1e12, Number.NaN])('signs at no such time: %d', async (timestamp) => {
+    expect(await failureOf(signWebhook(BODY, SECRET, { timestamp }))).toMatchObject({ name: 'ConfigurationError' });
+  });
+
   it('takes unknown types, versions and data for genuine; they are no known events', async () => {
     for (const more of [
       { type: 'audience.renamed' },
