@@ -23,16 +23,26 @@ export function toNodeListener(
 }
 
 async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgoing: ServerResponse): Promise<void> {
-  const body = rawBodyOf(incoming);
-  if (body === undefined) {
-    receiver.logger.error(ALREADY_PARSED);
-    outgoing.writeHead(500).end();
-    return;
+  try {
+    const { status, headers } = await answerOf(receiver, incoming);
+    // Something else may have answered, or hung up, meanwhile.
+    if (outgoing.headersSent || outgoing.destroyed) return;
+    // A body that was refused is not read to its end: the connection cannot be used again.
+    const rest = incoming.complete || incoming.httpVersionMajor > 1 ? {} : { connection: 'close' };
+    outgoing.writeHead(status, { ...Object.fromEntries(headers), ...rest }).end();
+  } catch (error) {
+    receiver.logger.error('A webhook could not be answered.', error);
+    outgoing.destroy();
   }
-  const { status, headers } = await receiver.handle(requestOf(incoming, body));
-  // A body that was refused is not read to its end: the connection cannot be used again.
-  const rest = incoming.complete ? {} : { connection: 'close' };
-  outgoing.writeHead(status, { ...Object.fromEntries(headers), ...rest }).end();
+}
+
+async function answerOf(receiver: WebhookReceiver, incoming: ParsedRequest): Promise<Response> {
+  // There are methods that no `Request` can have.
+  if (incoming.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
+  const body = rawBodyOf(incoming);
+  if (body !== undefined) return receiver.handle(requestOf(incoming, body));
+  receiver.logger.error(ALREADY_PARSED);
+  return new Response(null, { status: 500 });
 }
 
 /** The body as bytes or as a stream; `undefined` where a parser has taken it. */
@@ -43,20 +53,13 @@ function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | I
   return request.readableDidRead ? undefined : request;
 }
 
-function requestOf(
-  { method = 'GET', headers }: IncomingMessage,
-  body: Uint8Array<ArrayBuffer> | string | IncomingMessage,
-): Request {
+function requestOf({ headers }: IncomingMessage, body: Uint8Array<ArrayBuffer> | string | IncomingMessage): Request {
+  // Those of HTTP/2 that begin with a colon are no headers.
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    value === undefined || name.startsWith(':') ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
-  const hasBody = method !== 'GET' && method !== 'HEAD';
   const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : streamOf(body);
-  return new Request('http://localhost/', {
-    method,
-    headers: entries,
-    ...(hasBody && { body: bytes, duplex: 'half' }),
-  });
+  return new Request('http://localhost/', { method: 'POST', headers: entries, body: bytes, ...{ duplex: 'half' } });
 }
 
 /** Reads as it is read. Given up, the request is left as it is, so that it can still be answered. */

@@ -63,7 +63,7 @@ export class Clock {
       this.#runUntil(next.time);
       await settle();
     }
-    this.#manual = target;
+    this.#manual = Math.max(this.#manual, target);
   }
 
   #runUntil(time: number): void {

@@ -16,7 +16,7 @@ export interface Endpoints<Account> {
   create(input: NewEndpoint & { readonly account: Account }): { readonly id: number; readonly secret: string };
   /** A new secret; for 24 hours deliveries carry a signature of the old one, too. */
   rotate(id: number): { readonly secret: string };
-  /** Deliveries stop; what is not delivered yet is dropped. */
+  /** Deliveries stop; an attempt that comes due meanwhile is dropped with all later ones of its event. */
   pause(id: number): void;
   /** Deliveries go on, also after the endpoint was switched off. */
   resume(id: number): void;

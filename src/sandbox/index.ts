@@ -39,7 +39,10 @@ export interface Sandbox {
   fetch(request: Request): Promise<Response>;
   /** Serves it over HTTP on loopback; storage, where files go in and out, on a port of its own. */
   listen(options?: ListenOptions): Promise<Listening>;
-  /** Moves a manual clock forward; everything due runs in order. Milliseconds. */
+  /**
+   * Moves a manual clock forward; everything due runs in order, and webhook deliveries are awaited, so do
+   * not await this while one is received. Milliseconds.
+   */
   advance(ms: number): Promise<void>;
   /** The sandbox's time in milliseconds since 1970. */
   now(): number;

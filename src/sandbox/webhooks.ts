@@ -135,15 +135,24 @@ export class Webhooks {
       'content-type': 'application/json',
       'service-signature': [`t=${seconds}`, ...signatures.map((signature) => `v1=${signature}`)].join(','),
     };
+    const controller = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        controller.abort();
+        reject(new Error('late'));
+      }, timeout);
+    });
     try {
-      const signal = AbortSignal.timeout(timeout);
-      const response = await send(
-        new Request(endpoint.url, { method: 'POST', headers, body, signal, redirect: 'manual' }),
-      );
-      await response.body?.cancel();
+      const { signal } = controller;
+      const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
+      const response = await Promise.race([send(new Request(endpoint.url, init)), late]);
+      response.body?.cancel().catch(() => {});
       return response.status;
     } catch {
       return undefined;
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

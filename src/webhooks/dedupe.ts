@@ -38,9 +38,11 @@ export function memoryDedupe({ window = DAY, max = 100_000 }: MemoryDedupeOption
     // Set anew, an event is the youngest.
     entries.delete(id);
     entries.set(id, entry);
-    for (const [old, { until }] of entries) {
-      if (until > performance.now() && entries.size <= max) break;
-      entries.delete(old);
+    const now = performance.now();
+    for (const [old, { lease, until }] of entries) {
+      if (until > now && entries.size <= max) break;
+      // What is under way is never forgotten.
+      if (until <= now || lease === undefined) entries.delete(old);
     }
   };
   const holds = (id: string, lease: string): boolean => entries.get(id)?.lease === lease;

@@ -55,7 +55,7 @@ export interface EventListener {
 export interface WebhookReceiver {
   /**
    * Answers one delivery: 200 done, 400 not genuine, 405 not POST, 413 too large, 500 the handler failed,
-   * 503 busy or late. Never rejects; no answer holds any text.
+   * 503 busy or late, 9 s after it came. Rejects only with what `waitUntil` throws; no answer holds any text.
    */
   handle(request: Request, context?: HandleContext): Promise<Response>;
   /** Hands genuine events to waits, too, before any handler. Returns what ends that. */
@@ -68,9 +68,6 @@ export interface WebhookReceiver {
 const PATIENCE = 9_000;
 const MEBIBYTE = 1 << 20;
 const LEASE = 300_000;
-
-const answer = (status: number, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(null, { status, headers });
 
 /**
  * A receiver for any platform with `Request` and `Response`; `toNodeListener` of
@@ -87,47 +84,59 @@ export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver
   const { logger = console, maxBytes = MEBIBYTE } = options;
   const store = options.dedupe === false ? undefined : (options.dedupe ?? memoryDedupe());
   const listeners = new Set<EventListener>();
+  const running = new Set<string>();
 
-  async function receive(request: Request, context: HandleContext): Promise<Response> {
-    if (request.method !== 'POST') return answer(405, { allow: 'POST' });
-    if (request.bodyUsed) throw new ConfigurationError('The body was read already: hand on the request as it came');
+  async function receive(request: Request): Promise<number> {
+    if (request.bodyUsed) throw new ConfigurationError('The body was read already: hand on requests as they come');
     const body = await readBody(request, maxBytes);
-    if (!body) return answer(413);
+    if (!body) return 413;
     const event = await verifyWebhook(body, request.headers, options.secrets, options);
-    for (const listener of listeners) tell(listener, event);
-    return store ? once(event, store, context) : within(event, run(event), context);
+    for (const listener of listeners) void tell(listener, event);
+    return store ? once(event, store) : run(event);
   }
 
-  function tell(listener: EventListener, event: WebhookEvent): void {
+  async function tell(listener: EventListener, event: WebhookEvent): Promise<void> {
     try {
-      listener.notify(event);
+      await listener.notify(event);
     } catch (error) {
       report(event, 'failed in a listener', error);
     }
   }
 
   /** Runs the handler unless another delivery of the event does, or did. */
-  async function once(event: WebhookEvent, store: DedupeStore, context: HandleContext): Promise<Response> {
-    const claimed = await store.claim(event.id, options.leaseMs ?? LEASE);
-    if (claimed === 'done') return answer(200);
-    if (claimed === 'busy') return answer(503);
-    const work = run(event).then(
-      async (done) => {
-        // The work is done, whatever becomes of the note: the sender need not repeat it.
-        await store
-          .complete(event.id, claimed.lease)
-          .catch((error) => report(event, 'could not be noted as done', error));
-        return done;
-      },
-      async (error) => {
-        await store.release(event.id, claimed.lease).catch((cause) => report(event, 'could not be given back', cause));
-        throw error;
-      },
-    );
-    return within(event, work, context);
+  async function once(event: WebhookEvent, store: DedupeStore): Promise<number> {
+    const { id } = event;
+    // A handler may take longer than its lease: as long as it is alive, it has the event.
+    if (running.has(id)) return 503;
+    running.add(id);
+    try {
+      const claimed = await store.claim(id, options.leaseMs ?? LEASE);
+      if (claimed === 'done') return 200;
+      if (claimed === 'busy') return 503;
+      const status = await run(event);
+      try {
+        await store[status === 200 ? 'complete' : 'release'](id, claimed.lease);
+      } catch (error) {
+        // What is done is done, whatever becomes of the note: the sender need not repeat it.
+        report(event, 'could not be noted', error);
+      }
+      return status;
+    } finally {
+      running.delete(id);
+    }
   }
 
-  async function run(event: WebhookEvent): Promise<void> {
+  async function run(event: WebhookEvent): Promise<number> {
+    try {
+      await handle(event);
+      return 200;
+    } catch (error) {
+      report(event, 'failed in its handler, and comes again', error);
+      return 500;
+    }
+  }
+
+  async function handle(event: WebhookEvent): Promise<void> {
     const { on = {}, otherwise } = options;
     if (isKnownEvent(event)) {
       const handler: ((event: never) => unknown) | undefined = on[event.type];
@@ -141,45 +150,38 @@ export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver
     else if (listeners.size === 0) logger.warn(`${named(event)} has no handler: acknowledged.`);
   }
 
-  /** The answer in time; work that is late goes on, and the next delivery is told what came of it. */
-  async function within(event: WebhookEvent, work: Promise<void>, { waitUntil }: HandleContext): Promise<Response> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<Response>((resolve) => {
-      timer = setTimeout(() => {
-        logger.warn(`${named(event)} takes longer than 9 s: the work goes on, the event comes again.`);
-        resolve(answer(503));
-      }, PATIENCE);
-    });
-    const settled = work.then(
-      () => answer(200),
-      (error) => {
-        logger.error(`${named(event)} failed in its handler, and comes again.`, error);
-        return answer(500);
-      },
-    );
-    waitUntil?.(settled);
-    try {
-      return await Promise.race([settled, late]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   function report(event: WebhookEvent, what: string, error: unknown): void {
     logger.error(`${named(event)} ${what}.`, error);
   }
 
+  /** The status of an answer; never rejects. */
+  async function statusOf(request: Request): Promise<number> {
+    try {
+      return await receive(request);
+    } catch (error) {
+      const refused = WebhookVerificationError.isInstance(error);
+      if (refused) logger.warn(`A delivery was refused: ${error.message}`);
+      else logger.error('A delivery could not be received.', error);
+      return refused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503;
+    }
+  }
+
   return {
     logger,
-    async handle(request, context = {}) {
-      try {
-        return await receive(request, context);
-      } catch (error) {
-        const refused = WebhookVerificationError.isInstance(error);
-        if (refused) logger.warn(`A delivery was refused: ${error.message}`);
-        else logger.error('A delivery could not be received.', error);
-        return answer(refused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503);
-      }
+    async handle(request, context) {
+      if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
+      const work = statusOf(request);
+      context?.waitUntil?.(work);
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<number>((resolve) => {
+        timer = setTimeout(() => {
+          logger.warn('A delivery takes longer than 9 s: it goes on, and comes again.');
+          resolve(503);
+        }, PATIENCE);
+      });
+      const status = await Promise.race([work, late]);
+      clearTimeout(timer);
+      return new Response(null, { status });
     },
     attach(listener) {
       listeners.add(listener);

@@ -28,10 +28,10 @@ export function parseSignatureHeader(header: string): SignatureHeader {
   let timestamp: number | undefined;
   for (const part of header.split(',')) {
     const [, key, value = ''] = /^ *([^=\s]+)=(.*?) *$/.exec(part) ?? [];
-    if (key === undefined) throw malformed('holds a part that is no "key=value"');
+    if (key === undefined) throw malformed('is no list of "key=value"');
     if (key === 't') {
       if (timestamp !== undefined) throw malformed('holds `t` twice');
-      if (!/^(?:0|[1-9]\d{0,11})$/.test(value)) throw malformed('holds a `t` that is no number of seconds');
+      if (!/^(?:0|[1-9]\d{0,11})$/.test(value)) throw malformed('holds no seconds as `t`');
       timestamp = Number(value);
     } else if (key === 'v1' && /^[0-9a-f]{64}$/i.test(value)) {
       // One that is malformed does no harm to one that is not.
@@ -39,7 +39,7 @@ export function parseSignatureHeader(header: string): SignatureHeader {
     }
   }
   if (timestamp === undefined) throw malformed('holds no `t`');
-  if (signatures.length === 0) throw malformed('holds no `v1` of 64 hexadecimal digits');
+  if (signatures.length === 0) throw malformed('holds no `v1` of 64 digits');
   return { timestamp, signatures };
 }
 

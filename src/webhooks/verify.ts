@@ -78,38 +78,43 @@ export function checkSecrets(secrets: string | readonly string[]): readonly stri
   throw new ConfigurationError('The webhook secret is missing or empty: the console shows it once.');
 }
 
+/** A copy, because a caller may use the buffer again while the signature is computed. */
 function bytesOf(body: unknown): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
-  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
-  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  try {
+    if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+    if (body instanceof ArrayBuffer) return new Uint8Array(body).slice();
+  } catch {
+    // A buffer that was handed on is none any more.
+  }
   throw new WebhookVerificationError(
-    `The body is ${body ? 'parsed already' : 'missing'}: signatures are over its raw bytes, as \`express.raw({ type: "application/json" })\` or \`await request.text()\` give them.`,
+    `The body is ${body ? 'parsed already' : 'missing'}: signatures are over its raw bytes, as of \`express.raw({ type: "application/json" })\` or \`await request.text()\`.`,
     { reason: 'parsed-body' },
   );
 }
 
-function headerOf(headers: WebhookHeaders, name: string): string {
-  const value = typeof headers === 'string' ? headers : findHeader(headers, name);
-  if (value) return value;
+function headerOf(headers: unknown, name: string): string {
+  const value = typeof headers === 'string' ? headers : findHeader(Object(headers), name.toLowerCase());
+  if (value && typeof value === 'string') return value;
   throw new WebhookVerificationError(
-    `The header ${name} is missing: a proxy removed it, or it has another name (\`headerName\`).`,
+    `The header ${name} is missing: removed by a proxy, or under another name (\`headerName\`).`,
     { reason: 'missing-header' },
   );
 }
 
-function findHeader(headers: Exclude<WebhookHeaders, string>, name: string): string | undefined {
-  if (typeof headers !== 'object' || headers === null) return undefined;
-  if (headers instanceof Headers) return headers.get(name) ?? undefined;
-  const lower = name.toLowerCase();
-  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === lower)?.[1];
-  return typeof value === 'object' ? value.join(',') : value;
+/** In `Headers` of any platform, or in a record. */
+function findHeader(headers: object, name: string): unknown {
+  const entries =
+    'entries' in headers && typeof headers.entries === 'function' ? headers.entries() : Object.entries(headers);
+  const [, value] = Array.from<readonly unknown[]>(entries).find(([key]) => String(key).toLowerCase() === name) ?? [];
+  return Array.isArray(value) ? value.join(',') : value;
 }
 
 function noMatch(secrets: readonly string[]): WebhookVerificationError {
   const padded = secrets.some((secret) => secret.trim() !== secret);
   const why = padded
-    ? 'The secret begins or ends with white space: remove it.'
-    : 'Is the secret that of this endpoint, and the body passed on byte by byte?';
+    ? 'The secret begins or ends with white space.'
+    : 'Is the secret of this endpoint, and the body passed on byte by byte?';
   return new WebhookVerificationError(`No signature matches. ${why}`, { reason: 'no-match' });
 }
 
@@ -119,11 +124,7 @@ function checkAge(timestamp: number, now: number, tolerance: number): void {
   const [reason, how, why] =
     age > 0
       ? (['too-old', 'ago', 'it is a replay, or this machine’s clock is ahead'] as const)
-      : ([
-          'too-new',
-          'in the future',
-          'this machine’s clock is behind, or a sandbox’s ahead (give its `now`)',
-        ] as const);
+      : (['too-new', 'in the future', 'this machine’s clock is behind, or a sandbox’s ahead (`now`)'] as const);
   throw new WebhookVerificationError(
     `It was signed ${Math.abs(age)} s ${how}, and ${tolerance} s are tolerated: ${why}.`,
     { reason },

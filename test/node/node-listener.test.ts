@@ -58,6 +58,22 @@ describe('toNodeListener', () => {
     expect((await fetch(url)).status).toBe(405);
   });
 
+  it('outlives methods that no `Request` can have, and answers of others', async () => {
+    const { receiver, seen } = start();
+    const { url } = await serve((request, response) => {
+      if (request.url === '/late') response.writeHead(504).end();
+      toNodeListener(receiver)(request, response);
+    });
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const request = send(url, { method: 'TRACE', agent: false }, (response) => resolve(response.resume().statusCode));
+      request.on('error', reject).end();
+    });
+    expect(status).toBe(405);
+    expect(await post(`${url}/late`)).toBe(504);
+    expect(await post(url)).toBe(200);
+    expect(seen).toContain(42);
+  });
+
   it.each(['bare', 'express.raw', 'express.text'])('serves Express 5, %s', async (parser) => {
     const { receiver, seen } = start();
     const app = express();

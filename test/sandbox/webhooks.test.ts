@@ -114,6 +114,7 @@ describe('deliveries of the sandbox', () => {
     sandbox.webhooks.test(endpoint.id);
     await sandbox.advance(0);
     sandbox.webhooks.pause(endpoint.id);
+    expect(() => sandbox.webhooks.test(endpoint.id)).toThrow('is not active');
     await sandbox.advance(24 * HOUR);
     expect(sandbox.webhooks.deliveries).toHaveLength(1);
     expect(await client.webhooks.list()).toMatchObject([{ is_active: false }]);
@@ -138,5 +139,28 @@ describe('deliveries of the sandbox', () => {
     sandbox.webhooks.test(endpoint.id);
     await sandbox.advance(0);
     expect(sent.map((body) => JSON.parse(body).type)).toEqual(['webhook.test']);
+  });
+
+  it('by a function of your own are as late as others, and count by their status', async () => {
+    const read = new Response('logged');
+    await read.text();
+    const answers = [new Promise<Response>(() => {}), Promise.resolve(read)];
+    const deliver = (): Promise<Response> => answers.shift() ?? Promise.resolve(new Response());
+    const { sandbox, endpoint } = await start(undefined, { deliver, limits: { deliveryTimeout: 50 } });
+    sandbox.webhooks.test(endpoint.id);
+    await Promise.all([sandbox.advance(2 * HOUR), sandbox.advance(MINUTE)]);
+    expect(sandbox.webhooks.deliveries.map(({ status }) => status)).toEqual([undefined, 200]);
+    const now = sandbox.now();
+    await sandbox.advance(0);
+    expect(sandbox.now()).toBe(now);
+  });
+
+  it.each([
+    [{ url: 'nope' }, '"nope" is no http(s) address'],
+    [{ events: ['audience.complete'] }, '"audience.complete" is no type of event'],
+  ])('go to no endpoint with %j', async (wrong, message) => {
+    const { sandbox, account } = await start();
+    const input = { account, name: 'x', url: 'http://127.0.0.1/', events: [], ...wrong };
+    expect(() => sandbox.webhooks.create(input)).toThrow(message);
   });
 });

@@ -47,4 +47,10 @@ describe('the memory of events', () => {
     expect(await store.claim('4', MINUTE)).toBe('done');
     expect(await store.claim('1', MINUTE)).toEqual({ lease: expect.any(String) });
   });
+
+  it('never forgets what is under way', async () => {
+    const store = memoryDedupe({ max: 2 });
+    for (const id of ['1', '2', '3', '4']) await store.claim(id, MINUTE);
+    for (const id of ['1', '2', '3', '4']) expect(await store.claim(id, MINUTE)).toBe('busy');
+  });
 });

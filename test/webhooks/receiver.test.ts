@@ -159,7 +159,7 @@ describe('a receiver', () => {
     expect(await away.send(wireEvent('evt_1'))).toBe(503);
     const noteless = start({ dedupe: { ...store, complete: () => Promise.reject(new Error('redis is away')) } });
     expect(await noteless.send(wireEvent('evt_1', { type: 'webhook.test' }))).toBe(200);
-    expect(noteless.lines).toEqual([expect.stringContaining('could not be noted as done')]);
+    expect(noteless.lines).toEqual([expect.stringContaining('could not be noted')]);
   });
 
   it('hands on every delivery with `dedupe: false`', async () => {
@@ -174,7 +174,7 @@ describe('a receiver', () => {
     const request = await delivery(wireEvent('evt_1'));
     await request.text();
     expect((await receiver.handle(request)).status).toBe(500);
-    expect(lines).toEqual([expect.stringContaining('hand on the request as it came')]);
+    expect(lines).toEqual([expect.stringContaining('hand on requests as they come')]);
   });
 
   it.each([
@@ -195,5 +195,63 @@ describe('a receiver', () => {
     const { send, lines } = start({ secrets: [] });
     expect(await send(wireEvent('evt_1'))).toBe(500);
     expect(lines).toEqual([expect.stringContaining('secret is missing')]);
+  });
+
+  it('keeps an event from itself for as long as its handler is alive, whatever its lease', async () => {
+    let finish = (): void => {};
+    const handler = vi.fn(
+      () =>
+        new Promise<void>((resolve) => {
+          finish = resolve;
+        }),
+    );
+    const { send } = start({ leaseMs: 0, on: { 'audience.completed': handler } });
+    const first = send(wireEvent('evt_1'));
+    await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+    expect(await send(wireEvent('evt_1'))).toBe(503);
+    finish();
+    expect(await first).toBe(200);
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it('answers in nine seconds, also when its store hangs or the body does not come to its end', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const store = { ...memoryDedupe(), claim: () => new Promise<never>(() => {}) };
+    const hanging = start({ dedupe: store });
+    const endless = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(10)) });
+    const stalled = new Request('http://localhost/', { method: 'POST', body: endless, ...{ duplex: 'half' } });
+    const answers = [hanging.send(wireEvent('evt_1')), hanging.receiver.handle(stalled).then(({ status }) => status)];
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(2));
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect(await Promise.all(answers)).toEqual([503, 503]);
+  });
+
+  it('takes what is done for done though its store throws at once, and logs a listener that rejects', async () => {
+    const complete = (): Promise<void> => {
+      throw new Error('not connected');
+    };
+    const handler = vi.fn();
+    const { receiver, send, lines } = start({
+      dedupe: { ...memoryDedupe(), complete },
+      on: { 'audience.completed': handler },
+    });
+    receiver.attach({ notify: () => Promise.reject(new Error('broken')) });
+    expect(await send(wireEvent('evt_1'))).toBe(200);
+    expect(lines).toEqual([
+      expect.stringContaining('failed in a listener'),
+      expect.stringContaining('could not be noted'),
+    ]);
+  });
+
+  it('calls `waitUntil` as a method of what the platform gives', async () => {
+    class Context {
+      readonly #kept: Promise<unknown>[] = [];
+      waitUntil(work: Promise<unknown>): void {
+        this.#kept.push(work);
+      }
+    }
+    const { receiver } = start();
+    const request = await delivery(wireEvent('evt_1', { type: 'webhook.test' }));
+    expect((await receiver.handle(request, new Context())).status).toBe(200);
   });
 });

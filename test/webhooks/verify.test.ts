@@ -170,4 +170,33 @@ describe('verifyWebhook', () => {
       expect(isKnownEvent(event)).toBe(false);
     }
   });
+
+  it('reads the body once: what a caller writes over it meanwhile counts for nothing', async () => {
+    const body = new TextEncoder().encode(BODY);
+    const call = verifyWebhook(body, `t=${NOW},v1=${MAC}`, ['whsec_other', SECRET], { now });
+    body.set(new TextEncoder().encode(BODY.replace('evt_1', 'evt_X')));
+    expect(await call).toEqual(EVENT);
+  });
+
+  it('takes `Headers` of another implementation', async () => {
+    const kept: [string, string][] = [['service-signature', `t=${NOW},v1=${MAC}`]];
+    const foreign: Headers = Object.assign(Object.create(null), { entries: () => kept[Symbol.iterator]() });
+    expect(await verify(foreign)).toMatchObject({ id: 'evt_1' });
+  });
+
+  it.each([[{ 'service-signature': null }], [{ 'service-signature': 5 }], [{ 'service-signature': {} }], [null], [5]])(
+    'finds no header in %j',
+    async (headers) => {
+      const odd: { headers: WebhookHeaders } = JSON.parse(JSON.stringify({ headers }));
+      expect(await reasonOf(verify(odd.headers))).toBe('missing-header');
+    },
+  );
+
+  it('finds no body in a buffer that was handed on', async () => {
+    const { buffer } = new TextEncoder().encode(BODY);
+    structuredClone(buffer, { transfer: [buffer] });
+    expect(await reasonOf(verifyWebhook(buffer, `t=${NOW},v1=${MAC}`, SECRET, { now }))).toMatch(
+      /parsed-body|no-match/,
+    );
+  });
 });
