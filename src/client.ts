@@ -123,13 +123,7 @@ export class AudienceClient {
     this.reference = new Reference(this.#transport);
     this.usage = new UsageReports(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
-    this.waits = new Waits(this.#scheduler, {
-      audience: this.audiences,
-      lookalike: this.lookalikes,
-      estimate: this.estimates,
-      activation: this.activations,
-      cohort: this.cohorts,
-    });
+    this.waits = new Waits(this.#scheduler, this);
   }
 
   /**

@@ -35,12 +35,19 @@ export interface JobEvent {
   readonly company_id?: number | undefined;
 }
 
-/** What waits for the jobs of each kind. */
-type Waitables = {
-  readonly [K in JobKind]: {
-    wait(target: IdLike, options?: WaitOptions<JobResources[K]>): Promise<JobResources[K]>;
-  };
-};
+/** What waits for the jobs of a kind. */
+interface Waitable<T> {
+  wait(target: IdLike, options?: WaitOptions<T>): Promise<T>;
+}
+
+/** The namespaces of a client whose resources have jobs. */
+interface Namespaces {
+  readonly audiences: Waitable<Audience>;
+  readonly lookalikes: Waitable<Audience>;
+  readonly estimates: Waitable<Estimate>;
+  readonly activations: Waitable<Activation>;
+  readonly cohorts: Waitable<Cohort>;
+}
 
 /** Kinds of job that the events of a family tell of; those of audiences tell of lookalikes, too ("Events"). */
 const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
@@ -52,11 +59,17 @@ const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
 /** All waits of a client and of those made by `withOptions`, whatever method began them. */
 export class Waits {
   readonly #scheduler: Scheduler;
-  readonly #waitables: Waitables;
+  readonly #waitables: { readonly [K in JobKind]: Waitable<JobResources[K]> };
 
-  constructor(scheduler: Scheduler, waitables: Waitables) {
+  constructor(scheduler: Scheduler, namespaces: Namespaces) {
     this.#scheduler = scheduler;
-    this.#waitables = waitables;
+    this.#waitables = {
+      audience: namespaces.audiences,
+      lookalike: namespaces.lookalikes,
+      estimate: namespaces.estimates,
+      activation: namespaces.activations,
+      cohort: namespaces.cohorts,
+    };
   }
 
   /** Waits and watches under way. */

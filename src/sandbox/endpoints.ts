@@ -51,25 +51,7 @@ export function endpointsOf<Account>(
     void Object.assign(find(id).endpoint, { is_active, exhausted: 0, updated_at: wireTime(clock.now()) });
   return {
     create({ account, name, url, events }) {
-      if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-        throw new Error(`"${url}" is no http(s) address.`);
-      const unknown = events.find((type) => !EVENT_TYPES.includes(type));
-      if (unknown !== undefined) throw new Error(`"${unknown}" is no type of event: use ${EVENT_TYPES.join(', ')}.`);
-      const now = wireTime(clock.now());
-      const endpoint: Endpoint = {
-        id: state.nextId++,
-        name,
-        url,
-        events: [...events],
-        schema_version: 1,
-        is_active: true,
-        last_delivery_at: null,
-        created_at: now,
-        updated_at: now,
-        secret: secret(),
-        previous: undefined,
-        exhausted: 0,
-      };
+      const endpoint = newEndpoint({ name, url, events }, state.nextId++, secret(), wireTime(clock.now()));
       recordOf(account).company.endpoints.push(endpoint);
       return { id: endpoint.id, secret: endpoint.secret };
     },
@@ -90,5 +72,27 @@ export function endpointsOf<Account>(
       company.endpoints.splice(company.endpoints.indexOf(endpoint), 1);
     },
     deliveries: webhooks.deliveries,
+  };
+}
+
+/** An endpoint just registered. */
+function newEndpoint({ name, url, events }: NewEndpoint, id: number, secret: string, now: string): Endpoint {
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+    throw new Error(`"${url}" is no http(s) address.`);
+  const unknown = events.find((type) => !EVENT_TYPES.includes(type));
+  if (unknown !== undefined) throw new Error(`"${unknown}" is no type of event: use ${EVENT_TYPES.join(', ')}.`);
+  return {
+    id,
+    name,
+    url,
+    events: [...events],
+    schema_version: 1,
+    is_active: true,
+    last_delivery_at: null,
+    created_at: now,
+    updated_at: now,
+    secret,
+    previous: undefined,
+    exhausted: 0,
   };
 }

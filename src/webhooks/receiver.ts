@@ -79,65 +79,109 @@ const LEASE = 300_000;
  * const receiver = createWebhookReceiver({ secrets, on: { 'audience.completed': async ({ data }) => save(data) } });
  * export const POST = (request: Request) => receiver.handle(request);
  */
-export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver {
-  checkOptions(options);
-  const { logger = console, maxBytes = MEBIBYTE } = options;
-  const store = options.dedupe === false ? undefined : (options.dedupe ?? memoryDedupe());
-  const listeners = new Set<EventListener>();
-  const running = new Set<string>();
+export const createWebhookReceiver = (options: ReceiverOptions): WebhookReceiver => new Receiver(options);
 
-  async function receive(request: Request): Promise<number> {
-    if (request.bodyUsed) throw new ConfigurationError('The body was read already: hand on requests as they come');
-    const body = await readBody(request, maxBytes);
-    if (!body) return 413;
-    const event = await verifyWebhook(body, request.headers, options.secrets, options);
-    for (const listener of listeners) void tell(listener, event);
-    return store ? once(event, store) : run(event);
+class Receiver implements WebhookReceiver {
+  readonly logger: ReceiverLogger;
+  readonly #options: ReceiverOptions;
+  readonly #store: DedupeStore | undefined;
+  readonly #listeners = new Set<EventListener>();
+  /** Ids of events whose handlers are alive. */
+  readonly #running = new Set<string>();
+
+  constructor(options: ReceiverOptions) {
+    checkOptions(options);
+    this.#options = options;
+    this.logger = options.logger ?? console;
+    this.#store = options.dedupe === false ? undefined : (options.dedupe ?? memoryDedupe());
   }
 
-  async function tell(listener: EventListener, event: WebhookEvent): Promise<void> {
+  async handle(request: Request, context?: HandleContext): Promise<Response> {
+    if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
+    const work = this.#statusOf(request);
+    context?.waitUntil?.(work);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<number>((resolve) => {
+      timer = setTimeout(() => {
+        this.logger.warn('A delivery takes longer than 9 s: it goes on, and comes again.');
+        resolve(503);
+      }, PATIENCE);
+    });
+    const status = await Promise.race([work, late]);
+    clearTimeout(timer);
+    return new Response(null, { status });
+  }
+
+  attach(listener: EventListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The status of an answer; never rejects. */
+  async #statusOf(request: Request): Promise<number> {
+    try {
+      return await this.#receive(request);
+    } catch (error) {
+      const refused = WebhookVerificationError.isInstance(error);
+      if (refused) this.logger.warn(`A delivery was refused: ${error.message}`);
+      else this.logger.error('A delivery could not be received.', error);
+      return refused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503;
+    }
+  }
+
+  async #receive(request: Request): Promise<number> {
+    const { secrets, maxBytes = MEBIBYTE } = this.#options;
+    if (request.bodyUsed) throw new ConfigurationError('The body was read already');
+    const body = await readBody(request, maxBytes);
+    if (!body) return 413;
+    const event = await verifyWebhook(body, request.headers, secrets, this.#options);
+    for (const listener of this.#listeners) void this.#tell(listener, event);
+    return this.#store ? this.#once(event, this.#store) : this.#run(event);
+  }
+
+  async #tell(listener: EventListener, event: WebhookEvent): Promise<void> {
     try {
       await listener.notify(event);
     } catch (error) {
-      report(event, 'failed in a listener', error);
+      this.#report(event, 'failed in a listener', error);
     }
   }
 
   /** Runs the handler unless another delivery of the event does, or did. */
-  async function once(event: WebhookEvent, store: DedupeStore): Promise<number> {
+  async #once(event: WebhookEvent, store: DedupeStore): Promise<number> {
     const { id } = event;
     // A handler may take longer than its lease: as long as it is alive, it has the event.
-    if (running.has(id)) return 503;
-    running.add(id);
+    if (this.#running.has(id)) return 503;
+    this.#running.add(id);
     try {
-      const claimed = await store.claim(id, options.leaseMs ?? LEASE);
+      const claimed = await store.claim(id, this.#options.leaseMs ?? LEASE);
       if (claimed === 'done') return 200;
       if (claimed === 'busy') return 503;
-      const status = await run(event);
+      const status = await this.#run(event);
       try {
         await store[status === 200 ? 'complete' : 'release'](id, claimed.lease);
       } catch (error) {
         // What is done is done, whatever becomes of the note: the sender need not repeat it.
-        report(event, 'could not be noted', error);
+        this.#report(event, 'could not be noted', error);
       }
       return status;
     } finally {
-      running.delete(id);
+      this.#running.delete(id);
     }
   }
 
-  async function run(event: WebhookEvent): Promise<number> {
+  async #run(event: WebhookEvent): Promise<number> {
     try {
-      await handle(event);
+      await this.#handOn(event);
       return 200;
     } catch (error) {
-      report(event, 'failed in its handler, and comes again', error);
+      this.#report(event, 'failed in its handler, and comes again', error);
       return 500;
     }
   }
 
-  async function handle(event: WebhookEvent): Promise<void> {
-    const { on = {}, otherwise } = options;
+  async #handOn(event: WebhookEvent): Promise<void> {
+    const { on = {}, otherwise } = this.#options;
     if (isKnownEvent(event)) {
       const handler: ((event: never) => unknown) | undefined = on[event.type];
       // The handler of a type takes the events of that type, which TypeScript does not follow through a union.
@@ -145,52 +189,19 @@ export function createWebhookReceiver(options: ReceiverOptions): WebhookReceiver
       if (event.type === 'webhook.test') return;
     }
     if (otherwise) await otherwise(event);
-    else if (!isKnownEvent(event))
-      logger.warn(`${named(event)} is of an unknown type, version or shape: acknowledged.`);
-    else if (listeners.size === 0) logger.warn(`${named(event)} has no handler: acknowledged.`);
-  }
-
-  function report(event: WebhookEvent, what: string, error: unknown): void {
-    logger.error(`${named(event)} ${what}.`, error);
-  }
-
-  /** The status of an answer; never rejects. */
-  async function statusOf(request: Request): Promise<number> {
-    try {
-      return await receive(request);
-    } catch (error) {
-      const refused = WebhookVerificationError.isInstance(error);
-      if (refused) logger.warn(`A delivery was refused: ${error.message}`);
-      else logger.error('A delivery could not be received.', error);
-      return refused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503;
+    else if (!isKnownEvent(event)) {
+      this.logger.warn(`${named(event)} is of an unknown type, version or shape: acknowledged.`);
+    } else if (this.#listeners.size === 0) {
+      this.logger.warn(`${named(event)} has no handler: acknowledged.`);
     }
   }
 
-  return {
-    logger,
-    async handle(request, context) {
-      if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
-      const work = statusOf(request);
-      context?.waitUntil?.(work);
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<number>((resolve) => {
-        timer = setTimeout(() => {
-          logger.warn('A delivery takes longer than 9 s: it goes on, and comes again.');
-          resolve(503);
-        }, PATIENCE);
-      });
-      const status = await Promise.race([work, late]);
-      clearTimeout(timer);
-      return new Response(null, { status });
-    },
-    attach(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
+  #report(event: WebhookEvent, what: string, error: unknown): void {
+    this.logger.error(`${named(event)} ${what}.`, error);
+  }
 }
 
-const named = ({ id, type }: WebhookEvent): string => `Webhook event ${id} (${type})`;
+const named = ({ id, type }: WebhookEvent): string => `Event ${id} (${type})`;
 
 /** Refuses what would lose events, or shows with the first delivery only. */
 function checkOptions({ secrets, on = {}, dedupe, tolerance = 0 }: ReceiverOptions): void {

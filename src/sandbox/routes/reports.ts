@@ -37,13 +37,8 @@ export function reportRoutes(app: Hono<Env>, service: Service): void {
     const tables = Object.hasOwn(REFERENCE, dataset) ? REFERENCE[dataset] : undefined;
     const rows = tables && Object.hasOwn(tables, name) ? tables[name] : undefined;
     if (!rows) return refusal(404, 'Reference table not found.');
-    const apps = dataset === 'apps';
-    const page = pageOf(
-      rows,
-      context,
-      apps ? APPS_PAGE : REFERENCE_PAGE,
-      apps ? Number.POSITIVE_INFINITY : REFERENCE_PAGE,
-    );
+    const [size, cap] = dataset === 'apps' ? [APPS_PAGE, Number.POSITIVE_INFINITY] : [REFERENCE_PAGE, REFERENCE_PAGE];
+    const page = pageOf(rows, context, size, cap);
     return success(page, 'Reference data retrieved successfully.');
   });
 
