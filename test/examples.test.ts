@@ -95,9 +95,10 @@ describe('examples/await-many.ts', () => {
 describe('examples/webhook-server.ts', () => {
   it('receives events of ends, which end waits', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/webhook-server.ts'], { timeout: 30_000 });
-    for (const name of [1, 2])
-      expect(stdout).toContain(`Wait for "Visitors of store ${name}": Completed, told by webhook.`);
-    expect(stdout).toContain('Wait for "Visitors of store 3": JobNeedsInfoError, told by webhook.');
+    for (const name of [1, 2]) expect(stdout).toContain(`Wait for "Visitors of store ${name}": Completed, told by`);
+    expect(stdout).toContain('Wait for "Visitors of store 3": JobNeedsInfoError, told by');
+    // A look may come just between an end and its event.
+    expect(stdout).toContain('told by webhook.');
     expect(stdout.match(/^Event: audience \d+ holds \d+ devices\.$/gm)).toHaveLength(2);
     expect(stderr).toBe('');
   }, 40_000);

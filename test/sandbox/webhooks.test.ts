@@ -81,7 +81,7 @@ describe('deliveries of the sandbox', () => {
 
   it('that are not answered in time count as failed', async () => {
     const { client, sandbox } = await start((attempt) => (attempt === 1 ? undefined : 204), {
-      limits: { deliveryTimeout: 100 },
+      limits: { deliveryTimeout: 1_500 },
     });
     await client.audiences.create({ name: 'Visitors' });
     await sandbox.advance(12 * MINUTE);
