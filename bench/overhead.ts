@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { AudienceClient } from 'audience-activation';
 import ky from 'ky';
 import pRetry from 'p-retry';
+import { cpuOf, medianOfRounds } from './support/rounds.ts';
 
 const ROUNDS = 15;
 const CALLS = 400;
@@ -26,29 +27,10 @@ const contenders: Readonly<Record<string, () => Promise<unknown>>> = {
   'audience-activation': () => client.webhooks.list(),
 };
 
-/** CPU microseconds a call, of this process. */
-async function measure(call: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage();
-  for (let at = 0; at < CALLS; at++) await call();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / CALLS;
-}
-
-const times = new Map(Object.keys(contenders).map((name) => [name, [] as number[]]));
-for (let round = 0; round <= ROUNDS; round++) {
-  for (const [name, call] of Object.entries(contenders)) {
-    const time = await measure(call);
-    // The first round warms up.
-    if (round > 0) times.get(name)?.push(time);
-  }
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-const base = median(times.get('bare fetch') ?? []);
-for (const [name, values] of times) {
-  console.log(
-    `${name.padEnd(22)} ${median(values).toFixed(0).padStart(5)} µs  ${(median(values) / base).toFixed(2)} x`,
-  );
+const times = await medianOfRounds(contenders, ROUNDS, (call) => cpuOf(call, CALLS));
+const base = times.get('bare fetch') ?? 0;
+for (const [name, time] of times) {
+  console.log(`${name.padEnd(22)} ${time.toFixed(0).padStart(5)} µs  ${(time / base).toFixed(2)} x`);
 }
 await client.close();
 child.kill();

@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { median } from './support/rounds.ts';
 
 const SIZE = Number(process.argv[2] ?? 2 ** 30);
 const ROUNDS = 5;
@@ -42,7 +43,6 @@ async function measure(name: string): Promise<Measured> {
 const results = new Map(NAMES.map((name) => [name, [] as Measured[]]));
 for (let round = 0; round < ROUNDS; round++) for (const name of NAMES) results.get(name)?.push(await measure(name));
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 const timeOf = (name: string): number => median((results.get(name) ?? []).map(({ ms }) => ms));
 const peakOf = (name: string): number => Math.max(...(results.get(name) ?? []).map(({ peak }) => peak));
 

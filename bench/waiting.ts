@@ -6,6 +6,7 @@
  */
 import { AudienceClient, RATE_LIMITS } from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';
+import { randomOf } from '../test/support/seeded.ts';
 import { startVirtualTime } from '../test/support/virtual-time.ts';
 import { type Strategy, strategies } from './support/strategies.ts';
 
@@ -36,16 +37,8 @@ interface Result {
   readonly queued: readonly number[];
 }
 
-/** Random numbers by a seed, so that every run is the same. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return (state + 0.5) / 2 ** 32;
-  };
-}
-
-const normal = (random: () => number): number => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
+const normal = (random: () => number): number =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
 const wireTime = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -85,7 +78,7 @@ async function ownReads(client: AudienceClient, perMinute: number, random: () =>
   const queued: number[] = [];
   const pending: Promise<unknown>[] = [];
   while (perMinute > 0 && !isOver()) {
-    await sleep((-Math.log(random()) * MINUTE) / perMinute);
+    await sleep((-Math.log(1 - random()) * MINUTE) / perMinute);
     const asked = performance.now();
     const onRequest = (): void => void queued.push(performance.now() - asked);
     pending.push(client.withOptions({ onRequest }).projects.list());
@@ -109,7 +102,7 @@ async function measure(options: Options): Promise<Result> {
 }
 
 async function measureOnce({ waits, strategy, lost, own = 0 }: Options, seed: number): Promise<Result> {
-  const random = seeded(7 * seed);
+  const random = randomOf(7 * seed);
   const { client, ends, reads } = startService(random);
   const jobs = [];
   for (let at = 0; at < waits; at++) jobs.push(await client.audiences.create({ name: `Audience ${at}` }));
@@ -126,7 +119,7 @@ async function measureOnce({ waits, strategy, lost, own = 0 }: Options, seed: nu
     await strategy(client, audience.id);
     delays.push(Math.max(0, performance.now() - end));
   });
-  const reading = ownReads(client, own, seeded(11 * seed), () => delays.length === waits);
+  const reading = ownReads(client, own, randomOf(11 * seed), () => delays.length === waits);
   await Promise.all(watched);
   const minutes = (performance.now() - began) / MINUTE;
   const queued = (await reading).toSorted((a, b) => a - b);
@@ -143,7 +136,7 @@ const seconds = (ms: number): string => (ms / 1000).toFixed(1).padStart(7);
 
 const time = startVirtualTime();
 // The jitter of waits, too, is the same in every run.
-Math.random = seeded(3);
+Math.random = randomOf(3);
 console.log('waits  how                         mean s   p95 s   reads/min   most in a minute');
 function show(waits: number, how: string, result: Pick<Result, 'delays' | 'readsPerMinute' | 'mostInAMinute'>): void {
   const { delays, readsPerMinute, mostInAMinute } = result;

@@ -7,6 +7,7 @@
 import { signWebhook, verifyWebhook } from 'audience-activation/webhooks';
 import Stripe from 'stripe';
 import { Webhook } from 'svix';
+import { cpuOf, medianOfRounds } from './support/rounds.ts';
 
 const ROUNDS = 15;
 const CALLS = 4_000;
@@ -29,26 +30,8 @@ const contenders: Readonly<Record<string, () => unknown>> = {
   'svix, sync': () => svix.verify(payload, svixHeaders),
 };
 
-/** Calls a second. */
-async function measure(call: () => unknown): Promise<number> {
-  const started = process.cpuUsage();
-  for (let at = 0; at < CALLS; at++) await call();
-  const { user, system } = process.cpuUsage(started);
-  return (CALLS / (user + system)) * 1e6;
-}
-
-const rates = new Map(Object.keys(contenders).map((name) => [name, [] as number[]]));
-for (let round = 0; round <= ROUNDS; round++) {
-  for (const [name, call] of Object.entries(contenders)) {
-    const rate = await measure(call);
-    // The first round warms up.
-    if (round > 0) rates.get(name)?.push(rate);
-  }
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-const own = median(rates.get('audience-activation') ?? []);
-for (const [name, values] of rates) {
-  const rate = median(values);
-  console.log(`${name.padEnd(22)} ${rate.toFixed(0).padStart(7)} a CPU second  ${(rate / own).toFixed(2)} x`);
+const times = await medianOfRounds(contenders, ROUNDS, (call) => cpuOf(call, CALLS));
+const own = times.get('audience-activation') ?? 0;
+for (const [name, time] of times) {
+  console.log(`${name.padEnd(22)} ${(1e6 / time).toFixed(0).padStart(7)} a CPU second  ${(own / time).toFixed(2)} x`);
 }

@@ -15,6 +15,9 @@ export class InvalidInputError extends Error {
   }
 }
 
+/** A value of a caller's, as an error shows it. */
+export const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
+
 /** Refuses numbers that a typo or a missing value would turn into endless work. */
 export function checkNumbers<Name extends string>(
   options: Readonly<Partial<Record<Name, unknown>>>,

@@ -1,5 +1,5 @@
 import type { Query, ResolvedOperation } from '../operations.ts';
-import { checkSendable, InvalidInputError } from './input.ts';
+import { checkSendable, InvalidInputError, shown } from './input.ts';
 
 /** Values of a path's parameters. */
 export type PathParams = Readonly<Record<string, string | number>>;
@@ -30,8 +30,7 @@ function fillPath(template: string, params: PathParams): string {
     const usable =
       typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
     if (!usable) {
-      const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
-      throw new InvalidInputError({ [name]: [`${shown} cannot be part of a path; give an id.`] });
+      throw new InvalidInputError({ [name]: [`${shown(value)} cannot be part of a path; give an id.`] });
     }
     return encodeURIComponent(String(value));
   });

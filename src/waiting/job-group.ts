@@ -1,8 +1,9 @@
 import { RateLimitError } from '../errors/api.ts';
 import type { JobKind } from '../errors/job.ts';
 import type { CallOptions, RequestOptions } from '../transport/settings.ts';
+import { isOlder } from '../updated-at.ts';
 import { EventTrust } from './event-trust.ts';
-import { isOlder, Job, type Subscriber, type UpdateSource } from './job.ts';
+import { Job, type Subscriber, type UpdateSource } from './job.ts';
 import { ListReader, type Shown } from './list-reader.ts';
 import { type Observed, progressOf } from './outcome.ts';
 import type { Look, LookQueue, LookQueues, Schedulable, Scheduler } from './scheduler.ts';

@@ -97,18 +97,3 @@ export class Job<T extends Observed> {
     for (const subscriber of [...this.subscribers]) if (this.subscribers.has(subscriber)) subscriber.fail(error);
   }
 }
-
-/** `Y-m-d H:i:s`: such texts sort as their times do. */
-const TIMESTAMP = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
-
-/** Whether a state of a resource is from before another one, by the service's own timestamps. */
-export function isOlder(state: unknown, than: unknown): boolean {
-  const [one, other] = [updatedAt(state), updatedAt(than)];
-  return one !== undefined && other !== undefined && one < other;
-}
-
-function updatedAt(resource: unknown): string | undefined {
-  if (typeof resource !== 'object' || resource === null || !('updated_at' in resource)) return undefined;
-  const time = resource.updated_at;
-  return typeof time === 'string' && TIMESTAMP.test(time) ? time : undefined;
-}

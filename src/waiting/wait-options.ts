@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/base.ts';
-import { checkHeaders, checkNumbers, checkSendable } from '../transport/input.ts';
+import { checkHeaders, checkNumbers, checkSendable, shown } from '../transport/input.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { UpdateSource } from './job.ts';
 
@@ -34,12 +34,10 @@ export type IdLike = number | { readonly id: number };
 /** The id of something. */
 export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
-
 /** What is wrong with an id to wait for, if anything. */
 export function idProblem(id: unknown): string | undefined {
   if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return undefined;
-  return `${textOf(id)} is no id; give a positive integer, or an object with such an \`id\`.`;
+  return `${shown(id)} is no id; give a positive integer, or an object with such an \`id\`.`;
 }
 
 const OPTIONS: Readonly<Record<keyof WaitOptions<unknown>, true>> = {
@@ -55,7 +53,7 @@ export function checkOptions<T>(options: WaitOptions<T>): WaitOptions<T> {
     if (!right) throw new ConfigurationError(message);
   };
   const isObject = typeof options === 'object' && options !== null;
-  check(isObject, `Options of a wait are an object, not ${textOf(options)}.`);
+  check(isObject, `Options of a wait are an object, not ${shown(options)}.`);
   const unknown = Object.keys(options).find((name) => !(name in OPTIONS));
   check(unknown === undefined, `\`${unknown}\` is no option of a wait: use ${Object.keys(OPTIONS).join(', ')}.`);
   const { signal, onUpdate } = options;
@@ -79,7 +77,7 @@ const REQUEST: Readonly<Record<keyof Omit<RequestOptions, 'signal'>, true>> = {
 
 function checkRequest(request: Omit<RequestOptions, 'signal'>): void {
   const isObject = typeof request === 'object' && request !== null;
-  if (!isObject) throw new ConfigurationError(`\`request\` of a wait is an object, not ${textOf(request)}.`);
+  if (!isObject) throw new ConfigurationError(`\`request\` of a wait is an object, not ${shown(request)}.`);
   const unknown = Object.keys(request).find((name) => !(name in REQUEST));
   if (unknown !== undefined) {
     throw new ConfigurationError(

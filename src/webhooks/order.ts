@@ -1,3 +1,4 @@
+import { isOlder } from '../updated-at.ts';
 import type { WebhookEvent } from './events.ts';
 
 /** What is kept of a resource: the resource itself, or a row with its `updated_at`, as a text of the service or a time. */
@@ -13,13 +14,4 @@ export interface Stored {
  * @example
  * if (isOutdated(event, await db.find(event.data.id))) return;
  */
-export function isOutdated({ data }: WebhookEvent, stored: Stored | undefined): boolean {
-  const told = typeof data === 'object' && data !== null && 'updated_at' in data ? data.updated_at : undefined;
-  // A comparison with what is no time is false.
-  return timeOf(told) < timeOf(stored?.updated_at);
-}
-
-function timeOf(value: unknown): number {
-  if (typeof value !== 'string') return value instanceof Date || typeof value === 'number' ? Number(value) : Number.NaN;
-  return Date.parse(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value) ? `${value.replace(' ', 'T')}Z` : value);
-}
+export const isOutdated = ({ data }: WebhookEvent, stored: Stored | undefined): boolean => isOlder(data, stored);

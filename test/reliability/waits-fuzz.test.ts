@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
-import { answer, type JobService, mostInAMinute, startJobService } from '../support/job-service.ts';
+import { answer, type JobService, startJobService } from '../support/job-service.ts';
 import { amount, seeded } from '../support/seeded.ts';
 
 const random = seeded('waits');
@@ -116,7 +116,7 @@ it.each(Array.from({ length: amount(15, 500) }, (_, round) => round))(
     for (let minute = 0; minute < 30 && crowd.ended < crowd.begun; minute++) await time.pass(60_000);
     expect(crowd.ended).toBe(crowd.begun);
     expect(service.client.waits.size).toBe(0);
-    expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
     expect(await time.timersLeft()).toBe(0);
   },
 );

@@ -4,16 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WaitTimeoutError } from '../../src/index.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
-import {
-  answer,
-  type JobService,
-  lateness,
-  lists,
-  mostInAMinute,
-  singles,
-  startJobService,
-  waitFor,
-} from '../support/job-service.ts';
+import { answer, type JobService, lateness, startJobService, waitFor } from '../support/job-service.ts';
 import { amount } from '../support/seeded.ts';
 
 const MINUTE = 60_000;
@@ -106,7 +97,7 @@ describe('waits take turns', () => {
     await time.pass(MINUTE);
     service.reads.length = 0;
     await time.pass(10 * MINUTE);
-    expect(lists(service).length).toBeGreaterThan(80);
+    expect(service.lists().length).toBeGreaterThan(80);
     const began = performance.now();
     let told = Number.POSITIVE_INFINITY;
     const onUpdate = (): void => {
@@ -115,7 +106,7 @@ describe('waits take turns', () => {
     ended.push(service.client.cohorts.wait(7, { onUpdate }).catch(() => {}));
     await time.pass(10_000);
     expect(told - began).toBeLessThan(5_000);
-    expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
     await service.client.close();
     await Promise.all(ended);
   });
@@ -132,7 +123,7 @@ describe('waits take turns', () => {
     expect(told).toBe(1_000);
     await time.pass(30_000);
     expect(await lateness(time, service, ids, Promise.all([first, joined]))).toBeLessThan(14_000);
-    expect(singles(service).length).toBeLessThan(100);
+    expect(service.singles().length).toBeLessThan(100);
   });
 
   it('so that ends come before the rest where rows leave fields out', async () => {
@@ -157,7 +148,7 @@ describe('waits take turns', () => {
       service.client.waits.notify({ type: 'audience.updated', data: { id: 1 } });
       await time.pass(500);
     }
-    const reads = singles(service);
+    const reads = service.singles();
     expect(reads.filter((id) => id === 1).length).toBeLessThanOrEqual(31);
     expect(reads.filter((id) => id === 9).length).toBeGreaterThan(9);
     await service.client.close();
@@ -172,7 +163,7 @@ describe('waits take turns', () => {
     const own = Array.from({ length: 400 }, () => service.client.audiences.get(1).catch(() => {}));
     await time.pass(8 * MINUTE);
     service.reads.splice(0, service.reads.length, ...service.reads.filter(({ page }) => page !== undefined));
-    expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
     await Promise.all(own);
     await service.client.close();
   });
@@ -243,7 +234,7 @@ describe('one wait holds up no other', () => {
     service.interfere = () => answer([], 500);
     const waiting = waitFor(service, service.add(200), { request: { maxRetries: 20 } });
     await time.pass(10 * MINUTE);
-    expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
     await service.client.close();
     await waiting;
   });

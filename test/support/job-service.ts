@@ -35,6 +35,12 @@ export interface JobService {
   remove(id: number): void;
   /** The audience as its GET returns it. */
   show(id: number): Record<string, unknown>;
+  /** Pages read, in order. */
+  lists(): number[];
+  /** Single audiences read, in order. */
+  singles(): number[];
+  /** The most reads in any minute. */
+  mostInAMinute(): number;
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -84,6 +90,9 @@ export function startJobService(options: JobServiceOptions = {}): JobService {
       states.delete(id);
     },
     show,
+    lists: () => service.reads.flatMap(({ page }) => page ?? []),
+    singles: () => service.reads.flatMap(({ id }) => id ?? []),
+    mostInAMinute: () => mostInAMinute(service.reads),
     client: new AudienceClient({
       baseUrl: 'http://localhost',
       token: 'test-token',
@@ -130,14 +139,7 @@ export async function lateness(
   return performance.now() - ended;
 }
 
-/** Pages read, in order. */
-export const lists = ({ reads }: JobService): number[] => reads.flatMap(({ page }) => page ?? []);
-
-/** Single audiences read, in order. */
-export const singles = ({ reads }: JobService): number[] => reads.flatMap(({ id }) => id ?? []);
-
-/** The most reads in any minute. */
-export function mostInAMinute({ reads }: JobService): number {
+function mostInAMinute(reads: readonly JobRead[]): number {
   let from = 0;
   let most = 0;
   for (const [to, { at }] of reads.entries()) {

@@ -1,9 +1,5 @@
-/** Random numbers from 0 to 1 that a seed decides (mulberry32); the seed is printed so that a failure can be repeated. */
-export function seeded(
-  name: string,
-  seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31)),
-): () => number {
-  console.info(`${name}: SEED=${seed}`);
+/** Random numbers from 0 to 1 that a seed decides (mulberry32). */
+export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -11,6 +7,15 @@ export function seeded(
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** Random numbers of a test; the seed is printed so that a failure can be repeated. */
+export function seeded(
+  name: string,
+  seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31)),
+): () => number {
+  console.info(`${name}: SEED=${seed}`);
+  return randomOf(seed);
 }
 
 /** How much a random test does: the short form with `npm test`, the full one with `npm run test:soak`. */

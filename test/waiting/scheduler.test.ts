@@ -5,9 +5,6 @@ import {
   type JobService,
   type JobServiceOptions,
   lateness,
-  lists,
-  mostInAMinute,
-  singles,
   startJobService,
   waitFor,
 } from '../support/job-service.ts';
@@ -28,10 +25,10 @@ describe('one wait', () => {
     await time.pass(30 * MINUTE);
     service.set(id, 104);
     await time.until(waiting);
-    expect(lists(service)).toEqual([]);
+    expect(service.lists()).toEqual([]);
     expect(service.reads[0]?.at).toBe(began);
     expect(service.reads.length / 30).toBeGreaterThan(24);
-    expect(mostInAMinute(service)).toBeLessThanOrEqual(30);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(30);
     expect(await time.timersLeft()).toBe(0);
   });
 
@@ -59,8 +56,8 @@ describe('several waits', () => {
     expect(service.reads).toMatchObject([{ page: 1 }]);
     for (const id of ids) service.set(id, 104);
     await time.until(waiting);
-    expect(lists(service)).toEqual([1, 1]);
-    expect(singles(service)).toEqual([]);
+    expect(service.lists()).toEqual([1, 1]);
+    expect(service.singles()).toEqual([]);
   });
 
   it('fetch only the pages that hold one, and one that is alone on its page by itself', async () => {
@@ -73,8 +70,8 @@ describe('several waits', () => {
     await time.pass(2 * MINUTE);
     service.reads.length = 0;
     await time.pass(10 * MINUTE);
-    expect(new Set(lists(service))).toEqual(new Set([1, 3]));
-    expect(new Set(singles(service))).toEqual(new Set([1_050]));
+    expect(new Set(service.lists())).toEqual(new Set([1, 3]));
+    expect(new Set(service.singles())).toEqual(new Set([1_050]));
     await service.client.close();
     expect(await time.timersLeft()).toBe(0);
   });
@@ -90,8 +87,8 @@ describe('several waits', () => {
       // Ten pages, or, where rows are anywhere, thirty.
       expect(await lateness(time, service, ids, waiting)).toBeLessThan(order === 'shuffled' ? 40_000 : 14_000);
       expect(found).toBeLessThanOrEqual(180);
-      expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
-      expect(singles(service).length).toBeLessThan(50);
+      expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
+      expect(service.singles().length).toBeLessThan(50);
     },
   );
 
@@ -103,9 +100,9 @@ describe('several waits', () => {
       const ids = Array.from({ length: 10 }, (_, at) => 31_337 + at);
       const waiting = waitFor(service, ids);
       await time.pass(10 * MINUTE);
-      expect(new Set(lists(service)).size).toBeLessThanOrEqual(25);
+      expect(new Set(service.lists()).size).toBeLessThanOrEqual(25);
       expect(await lateness(time, service, ids, waiting)).toBeLessThan(12_000);
-      expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+      expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
     },
   );
 
@@ -118,7 +115,7 @@ describe('several waits', () => {
       service.add(7);
     }
     expect(await lateness(time, service, ids, waiting)).toBeLessThan(13_000);
-    expect(singles(service).length).toBeLessThan(60);
+    expect(service.singles().length).toBeLessThan(60);
   });
 
   it('read one that is missing from its page by itself; only what that says ends it', async () => {
@@ -131,7 +128,7 @@ describe('several waits', () => {
     await time.pass(MINUTE);
     service.remove(gone);
     expect(await time.until(caught)).toMatchObject({ name: 'NotFoundError', status: 404 });
-    expect(singles(service)).toEqual([gone]);
+    expect(service.singles()).toEqual([gone]);
     for (const id of others) service.set(id, 104);
     expect((await time.until(waiting)).every(({ status }) => status === 'fulfilled')).toBe(true);
   });
@@ -163,9 +160,9 @@ describe('rows', () => {
     await time.pass(5 * MINUTE);
     for (const id of ids) service.set(id, 104);
     await time.until(waiting);
-    expect(lists(service)).toEqual([1]);
+    expect(service.lists()).toEqual([1]);
     expect(warned).toEqual([expect.stringContaining('its rows carry no `status`')]);
-    expect(mostInAMinute(service)).toBeLessThanOrEqual(60);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
   });
 
   it('that leave fields out tell of changes only: what has changed is read whole', async () => {
@@ -173,10 +170,10 @@ describe('rows', () => {
     const ids = service.add(20);
     const waiting = Promise.all(ids.map((id) => service.client.audiences.wait(id)));
     await time.pass(5 * MINUTE);
-    expect(singles(service)).toHaveLength(20);
+    expect(service.singles()).toHaveLength(20);
     for (const id of ids) service.set(id, 104);
     for (const audience of await time.until(waiting)) expect(audience.created_by.name).toBe('Ada');
-    expect(singles(service)).toHaveLength(40);
+    expect(service.singles()).toHaveLength(40);
   });
 
   it('that leave something out deep inside are not the whole resource either', async () => {
@@ -199,7 +196,7 @@ describe('rows', () => {
     service.reads.length = 0;
     for (const id of ids) service.set(id, 104);
     await time.until(waiting);
-    expect(singles(service)).toEqual([]);
+    expect(service.singles()).toEqual([]);
   });
 });
 
@@ -217,13 +214,13 @@ describe('a list', () => {
     const ids = service.add(3);
     const waiting = waitFor(service, ids);
     await time.pass(9 * MINUTE);
-    expect(lists(service)).toHaveLength(1);
+    expect(service.lists()).toHaveLength(1);
     failing(service, 200, 200);
     await time.pass(3 * MINUTE);
     service.reads.length = 0;
     for (const id of ids) service.set(id, 104);
     expect((await time.until(waiting)).every(({ status: how }) => how === 'fulfilled')).toBe(true);
-    expect(singles(service)).toEqual([]);
+    expect(service.singles()).toEqual([]);
   });
 
   it('that is refused while another of its pages is under way loses no wait', async () => {
@@ -252,7 +249,7 @@ describe('a list', () => {
     await time.pass(MINUTE);
     service.reads.length = 0;
     await time.pass(5 * MINUTE);
-    expect(singles(service).length).toBeLessThan(lists(service).length);
+    expect(service.singles().length).toBeLessThan(service.lists().length);
     await service.client.close();
     await waiting;
   });
@@ -271,10 +268,10 @@ describe('a list', () => {
     void waitFor(alone, alone.add(1));
     void waitFor(apart, apart.add(3));
     await time.pass(MINUTE);
-    expect(singles(alone)).toEqual([]);
-    expect(lists(apart)).toEqual([]);
-    expect(lists(alone).length).toBeGreaterThan(5);
-    expect(singles(apart).length).toBeGreaterThan(5);
+    expect(alone.singles()).toEqual([]);
+    expect(apart.lists()).toEqual([]);
+    expect(alone.lists().length).toBeGreaterThan(5);
+    expect(apart.singles().length).toBeGreaterThan(5);
     await Promise.all([alone.client.close(), apart.client.close()]);
   });
 
@@ -291,7 +288,7 @@ describe('a list', () => {
     await time.pass(MINUTE);
     service.set(own, 104);
     await time.until(waiting);
-    expect(new Set(singles(service))).toEqual(new Set([own]));
+    expect(new Set(service.singles())).toEqual(new Set([own]));
     expect(sent).toEqual(new Set(['yes']));
     await service.client.close();
   });

@@ -1,0 +1,26 @@
+/** The middle of some values. */
+export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+
+/** Measures contenders in turn, after a round that warms up; returns the median of each by its name. */
+export async function medianOfRounds<T>(
+  contenders: Readonly<Record<string, T>>,
+  rounds: number,
+  measure: (contender: T) => Promise<number>,
+): Promise<Map<string, number>> {
+  const values = new Map(Object.keys(contenders).map((name) => [name, [] as number[]]));
+  for (let round = 0; round <= rounds; round++) {
+    for (const [name, contender] of Object.entries(contenders)) {
+      const value = await measure(contender);
+      if (round > 0) values.get(name)?.push(value);
+    }
+  }
+  return new Map([...values].map(([name, measured]) => [name, median(measured)]));
+}
+
+/** CPU microseconds of this process that each of so many calls takes. */
+export async function cpuOf(call: () => unknown, calls: number): Promise<number> {
+  const before = process.cpuUsage();
+  for (let at = 0; at < calls; at++) await call();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / calls;
+}
