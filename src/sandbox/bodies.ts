@@ -25,7 +25,7 @@ export function readName(body: Body, field: string, fallback: string, errors: Er
 /** The project of a body; one that does not exist is a 422 ("Rules known for creates", rule 1). */
 export function readProject({ project_id }: Body, account: AccountRecord, errors: Errors): Body | null {
   if (project_id === undefined || project_id === null) return null;
-  const project = typeof project_id === 'number' ? account.projects.get(project_id) : undefined;
+  const project = account.projects.get(Number(project_id));
   if (!project) errors.project_id = ['The selected project id is invalid.'];
   return project ?? null;
 }

@@ -16,13 +16,15 @@ export class Clock {
   readonly #speed: number;
   readonly #began = performance.now();
   readonly #start: number;
-  readonly #due = new Set<Due>();
+  /** Sorted: the last is due first. */
+  readonly #due: Due[] = [];
   #manual: number;
   #order = 0;
+  #timed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** A clock that starts at the machine's time, or at `start`. */
-  constructor(mode: ClockMode, start = Date.now()) {
+  /** A clock that starts at `start`. */
+  constructor(mode: ClockMode, start: number) {
     this.#mode = mode;
     this.#speed = typeof mode === 'object' ? mode.speed : 1;
     this.#start = start;
@@ -34,13 +36,19 @@ export class Clock {
     return this.#start + (performance.now() - this.#began) * this.#speed;
   }
 
+  /** A number for works that, due at one time, run in the order of their numbers. */
+  order(): number {
+    return this.#order++;
+  }
+
   /** Runs `work` when the time has come. Returns what calls it off. */
-  at(time: number, work: () => void): () => void {
-    const entry: Due = { time, order: this.#order++, work };
-    this.#due.add(entry);
+  at(time: number, work: () => void, order = this.order()): () => void {
+    const entry: Due = { time, order, work };
+    this.#due.splice(this.#placeOf(entry), 0, entry);
     this.#arm();
     return () => {
-      this.#due.delete(entry);
+      const place = this.#placeOf(entry);
+      if (this.#due[place] === entry) this.#due.splice(place, 1);
       this.#arm();
     };
   }
@@ -51,15 +59,28 @@ export class Clock {
     this.#arm();
   }
 
+  /** From now on, what is due runs by itself; without, only when somebody looks, which leaves no timer behind. */
+  keepTime(): void {
+    this.#timed = true;
+    this.#arm();
+  }
+
+  /** Calls off all that is due. */
+  stop(): void {
+    this.#due.length = 0;
+    this.#arm();
+  }
+
   /**
    * Moves a manual clock forward; everything due on the way runs in order, at its own time, and `settle`
    * is awaited after each, because it may make more due.
    */
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {
     if (this.#mode !== 'manual') throw new Error('`advance` needs a sandbox with `clock: "manual"`.');
+    if (!(ms >= 0)) throw new Error(`\`advance\` takes milliseconds from 0, not ${ms}.`);
     const target = this.#manual + ms;
     await settle();
-    for (let next = this.#first(); next && next.time <= target; next = this.#first()) {
+    for (let next = this.#due.at(-1); next && next.time <= target; next = this.#due.at(-1)) {
       this.#runUntil(next.time);
       await settle();
     }
@@ -67,25 +88,30 @@ export class Clock {
   }
 
   #runUntil(time: number): void {
-    for (let next = this.#first(); next && next.time <= time; next = this.#first()) {
-      this.#due.delete(next);
+    for (let next = this.#due.at(-1); next && next.time <= time; next = this.#due.at(-1)) {
+      this.#due.pop();
       this.#manual = Math.max(this.#manual, next.time);
       next.work();
     }
   }
 
-  #first(): Due | undefined {
-    let found: Due | undefined;
-    for (const one of this.#due) {
-      if (!found || one.time < found.time || (one.time === found.time && one.order < found.order)) found = one;
+  /** Where an entry stands, or belongs: after all that are due later. */
+  #placeOf({ time, order }: Due): number {
+    let low = 0;
+    for (let high = this.#due.length; low < high; ) {
+      const middle = (low + high) >>> 1;
+      const other = this.#due[middle];
+      if (other && (other.time > time || (other.time === time && other.order > order))) low = middle + 1;
+      else high = middle;
     }
-    return found;
+    return low;
   }
 
   /** One timer for the earliest work; it does not keep the process alive. */
   #arm(): void {
+    if (!this.#timed || this.#mode === 'manual') return;
     clearTimeout(this.#timer);
-    const next = this.#mode === 'manual' ? undefined : this.#first();
+    const next = this.#due.at(-1);
     if (!next) return;
     const delay = Math.max(0, (next.time - this.now()) / this.#speed);
     this.#timer = setTimeout(() => this.settle(), Math.min(delay, LONGEST_TIMER));

@@ -23,7 +23,7 @@ export interface Endpoints<Account> {
   /** Sends a `webhook.test` event, whatever the endpoint subscribes to; an inactive one gets none. */
   test(id: number): void;
   delete(id: number): void;
-  /** Every attempt that has ended, oldest first. */
+  /** The latest attempts that have ended (10,000 unless `limits.logLength` differs), in the order they began. */
   readonly deliveries: readonly Delivery[];
 }
 
@@ -51,8 +51,15 @@ export function endpointsOf<Account>(
     void Object.assign(find(id).endpoint, { is_active, exhausted: 0, updated_at: wireTime(clock.now()) });
   return {
     create({ account, name, url, events }) {
-      const endpoint = newEndpoint({ name, url, events }, state.nextId++, secret(), wireTime(clock.now()));
-      recordOf(account).company.endpoints.push(endpoint);
+      const endpoint = newEndpoint(
+        recordOf(account),
+        { name, url, events },
+        state.nextId++,
+        wireTime(clock.now()),
+        secret(),
+      );
+      endpoint.creator.company.endpoints.push(endpoint);
+      clock.keepTime();
       return { id: endpoint.id, secret: endpoint.secret };
     },
     rotate(id) {
@@ -71,12 +78,20 @@ export function endpointsOf<Account>(
       const { company, endpoint } = find(id);
       company.endpoints.splice(company.endpoints.indexOf(endpoint), 1);
     },
-    deliveries: webhooks.deliveries,
+    get deliveries() {
+      return webhooks.deliveries;
+    },
   };
 }
 
 /** An endpoint just registered. */
-function newEndpoint({ name, url, events }: NewEndpoint, id: number, secret: string, now: string): Endpoint {
+function newEndpoint(
+  creator: AccountRecord,
+  { name, url, events }: NewEndpoint,
+  id: number,
+  now: string,
+  secret: string,
+): Endpoint {
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
     throw new Error(`"${url}" is no http(s) address.`);
   const unknown = events.find((type) => !EVENT_TYPES.includes(type));
@@ -91,6 +106,7 @@ function newEndpoint({ name, url, events }: NewEndpoint, id: number, secret: str
     last_delivery_at: null,
     created_at: now,
     updated_at: now,
+    creator,
     secret,
     previous: undefined,
     exhausted: 0,

@@ -1,18 +1,24 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { refusal, tooMany, unauthenticated } from './answers.ts';
-import { createSlidingLog, REPLAY_WINDOW, type SandboxLimits } from './limits.ts';
-import { findToken, type Service } from './service.ts';
-import type { AccountRecord, Replay } from './state.ts';
+import { REPLAY_WINDOW } from './limits.ts';
+import { bytesOf } from './request-body.ts';
+import type { Service } from './service.ts';
+import { SlidingLog } from './sliding-log.ts';
+import type { AccountRecord, AddressBucket, Replay, Token, TokenBucket } from './state.ts';
+import { findToken } from './tokens.ts';
 
-/** What gates leave for the routes behind them. */
+/** What gates leave for the routes behind them, and what stands in front of them. */
 export interface Env {
-  Variables: { account: AccountRecord; replayed: boolean };
+  Bindings: {
+    /** Where the request comes from. */
+    readonly address: string;
+    /** Names that `Host` may hold beside addresses and localhost; any, if there are none given. */
+    readonly names?: readonly string[];
+  };
+  Variables: { account: AccountRecord; token: Token; replayed: boolean; fault: string };
 }
 
 type Gate = MiddlewareHandler<Env>;
-
-/** Rate buckets of the service. */
-export type BucketName = 'read' | 'write' | 'mcp' | 'login' | 'mint';
 
 /** 406 without `Accept: application/json`. */
 export const accept: Gate = async (context, next) => {
@@ -20,32 +26,57 @@ export const accept: Gate = async (context, next) => {
   return refusal(406, 'Not acceptable: send Accept: application/json.');
 };
 
-const tokenOf = (context: Context<Env>): string | undefined =>
-  /^bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+/** The live token that came with a request. */
+export function tokenOf(service: Service, context: Context<Env>): Token | undefined {
+  const value = /^bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+  return value === undefined ? undefined : findToken(service, value);
+}
 
-/** 401 without a live general token; an MCP token is valid on the MCP endpoint only. */
+/** Who sends a request, for the routes and the log. */
+export function identify(context: Context<Env>, token: Token): void {
+  context.set('token', token);
+  context.set('account', token.account);
+}
+
+/** 401 without a live general token; tokens of scope `mcp` are valid on the MCP endpoint only. */
 export const bearer =
   (service: Service): Gate =>
   async (context, next) => {
-    const value = tokenOf(context);
-    const found = value === undefined ? undefined : findToken(service, value);
-    if (!found || found.token.kind === 'mcp') return unauthenticated();
-    context.set('account', found.account);
+    const token = tokenOf(service, context);
+    if (!token || token.kind === 'mcp' || token.kind === 'oauth') return unauthenticated();
+    identify(context, token);
     return next();
   };
 
-/** Counts a request in a bucket: per address for login and mint, per token for the rest. */
+/** Counts a request in a bucket of its token ("Rate limits"). */
 export const metered =
-  ({ state, clock, limits }: Service, bucket: BucketName): Gate =>
+  (service: Service, bucket: TokenBucket): Gate =>
+  async (context, next) =>
+    takeSlot(service, context.get('token'), bucket) ?? next();
+
+/** Counts one in a bucket of a token: 429 when it is full. */
+export function takeSlot({ clock, limits }: Service, { buckets }: Token, bucket: TokenBucket): Response | undefined {
+  const log = buckets.get(bucket) ?? new SlidingLog(limits[bucket]);
+  buckets.set(bucket, log);
+  return refuseFor(log.take(clock.now()));
+}
+
+/** Counts a request in a bucket of its address ("Rate limits"). */
+export const meteredByAddress =
+  ({ state, clock, limits }: Service, bucket: AddressBucket): Gate =>
   async (context, next) => {
-    const limit: SandboxLimits[BucketName] = limits[bucket];
-    const perAddress = bucket === 'login' || bucket === 'mint';
-    const key = `${bucket} ${perAddress ? 'address' : tokenOf(context)}`;
-    const log = state.buckets.get(key) ?? createSlidingLog(limit);
-    state.buckets.set(key, log);
-    const wait = log.take(clock.now());
-    return wait > 0 ? tooMany('Too many requests.', wait) : next();
+    const key = `${bucket} ${context.env.address}`;
+    const known = state.addresses.get(key);
+    const log = known ?? new SlidingLog(limits[bucket]);
+    const now = clock.now();
+    if (!known) {
+      for (const [old, other] of state.addresses) if (other.count(now) === 0) state.addresses.delete(old);
+      state.addresses.set(key, log);
+    }
+    return refuseFor(log.take(now)) ?? next();
   };
+
+const refuseFor = (wait: number): Response | undefined => (wait > 0 ? tooMany('Too many requests.', wait) : undefined);
 
 /**
  * Replays the stored response of an idempotency key for 24 hours; 409 for another body, or while
@@ -57,29 +88,34 @@ export const idempotent =
     const key = context.req.header('idempotency-key');
     if (!key) return next();
     const { replays } = context.get('account');
+    const now = clock.now();
+    // Oldest first: all keys live equally long.
+    for (const [old, { expiresAt }] of replays) {
+      if (expiresAt > now) break;
+      replays.delete(old);
+    }
     const known = replays.get(key);
-    if (known && known.expiresAt > clock.now()) {
-      const body = await context.req.text();
-      const answer = replayed(known, operation, body);
+    if (known) {
+      const answer = replayed(known, operation, await bytesOf(context));
       context.set('replayed', answer.status < 400);
       return answer;
     }
-    const replay: Replay = { operation, body: undefined, response: undefined, expiresAt: clock.now() + REPLAY_WINDOW };
+    const replay: Replay = { operation, body: undefined, response: undefined, expiresAt: now + REPLAY_WINDOW };
     replays.set(key, replay);
     try {
-      replay.body = await context.req.text();
+      replay.body = await bytesOf(context);
       await next();
-      if (context.res.status < 300)
-        replay.response = { status: context.res.status, text: await context.res.clone().text() };
+      const { res } = context;
+      if (res.status < 300) replay.response = { status: res.status, text: await res.clone().text() };
     } finally {
       if (!replay.response) replays.delete(key);
     }
     return undefined;
   };
 
-function replayed(known: Replay, operation: string, body: string): Response {
+function replayed(known: Replay, operation: string, body: Uint8Array): Response {
   if (!known.response) return refusal(409, 'A request with this idempotency key is still in flight.');
-  if (known.operation !== operation || known.body !== body) {
+  if (known.operation !== operation || !sameBytes(known.body, body)) {
     return refusal(409, 'This idempotency key was used with a different body.');
   }
   return new Response(known.response.text, {
@@ -87,6 +123,9 @@ function replayed(known: Replay, operation: string, body: string): Response {
     headers: { 'content-type': 'application/json' },
   });
 }
+
+const sameBytes = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
+  a?.length === b.length && a.every((byte, at) => byte === b[at]);
 
 /** Spends one build of the organization's budget: 429 while the hour or the day is used up. */
 export function spendBuild({ clock }: Service, { company }: AccountRecord): Response | undefined {

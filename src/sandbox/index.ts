@@ -1,44 +1,48 @@
-import { createApp } from './app.ts';
-import { type Endpoints, endpointsOf, type NewEndpoint } from './endpoints.ts';
-import type { JobKind } from './jobs.ts';
-import { type Listening, type ListenOptions, listen } from './listen.ts';
 import {
-  createService,
-  issueToken,
+  consoleOf,
+  consoleOfCompany,
+  createCompany,
+  type ListedConnection,
+  type ListedToken,
   type NewAccount,
+  type NewCompany,
   openAccount,
-  revokeTokens,
-  type SandboxOptions,
-  type Service,
-  tokensOf,
-} from './service.ts';
+  type SandboxAccount,
+  type SandboxCompany,
+} from './console.ts';
+import { type Endpoints, endpointsOf, type NewEndpoint } from './endpoints.ts';
+import type { FaultRequest, FaultRule } from './faults.ts';
+import { type Forms, formsOf } from './forms.ts';
+import type { JobInfo, JobKind, JobOutcome } from './jobs.ts';
+import type { Listening, ListenOptions } from './listen.ts';
+import { consent, readAuthorization } from './oauth/authorization.ts';
+import { createService, type SandboxOptions, type Service } from './service.ts';
 import type { AccountRecord, LogEntry, TokenKind } from './state.ts';
-import { createStorage } from './storage.ts';
 
 export type { ClockMode } from './clock.ts';
-export type { Devices, JobInfo, JobKind, JobOptions } from './jobs.ts';
+export type { Devices, JobInfo, JobKind, JobOptions, JobOutcome } from './jobs.ts';
 export type { SandboxLimits, WindowLimit } from './limits.ts';
 export type { Delivery } from './webhooks.ts';
-export type { Endpoints, Listening, ListenOptions, LogEntry, NewEndpoint, SandboxOptions, TokenKind };
-
-/** An account, with what its owner can do in the console. */
-export interface SandboxAccount {
-  readonly email: string;
-  readonly password: string;
-  /** Issues a token as the credential exchange does, without a request. */
-  token(kind: TokenKind): string;
-  /** Sets a new password, which ends every token. */
-  changePassword(password: string): void;
-  /** Ends the login token. */
-  logout(): void;
-}
+export type {
+  Endpoints,
+  FaultRequest,
+  FaultRule,
+  ListedConnection,
+  ListedToken,
+  Listening,
+  ListenOptions,
+  LogEntry,
+  NewAccount,
+  NewCompany,
+  NewEndpoint,
+  SandboxAccount,
+  SandboxCompany,
+  SandboxOptions,
+  TokenKind,
+};
 
 /** The service on this machine. */
-export interface Sandbox {
-  /** Answers one request, in process: to the API, or to the storage that presigned URLs point to. */
-  fetch(request: Request): Promise<Response>;
-  /** Serves it over HTTP on loopback; storage, where files go in and out, on a port of its own. */
-  listen(options?: ListenOptions): Promise<Listening>;
+export interface Sandbox extends Forms {
   /**
    * Moves a manual clock forward; everything due runs in order, and webhook deliveries are awaited, so do
    * not await this while one is received. Milliseconds.
@@ -46,17 +50,38 @@ export interface Sandbox {
   advance(ms: number): Promise<void>;
   /** The sandbox's time in milliseconds since 1970. */
   now(): number;
+  readonly companies: {
+    /** Creates an organization; accounts belong to it by its name. */
+    create(input: NewCompany): SandboxCompany;
+  };
   readonly accounts: {
     /** Opens an account; those of one company share its build budget and webhook endpoints. */
-    create(input: Omit<NewAccount, 'company'> & { readonly company?: string }): SandboxAccount;
+    create(input: NewAccount): SandboxAccount;
+  };
+  readonly oauth: {
+    /** Consents to an authorization request as an account, as on its page; returns where the browser is sent. */
+    consent(account: SandboxAccount, authorizationUrl: string | URL): string;
   };
   readonly webhooks: Endpoints<SandboxAccount>;
   readonly jobs: {
+    /** Decides how the next job of a kind ends; several wait in line. */
+    next(kind: JobKind, outcome: JobOutcome): void;
     /** Ends a running job now, at the given status id. */
-    finish(kind: JobKind, id: number, status: number): void;
+    finish(kind: JobKind, id: number, status: number, reason?: string): void;
+    /** Why a job ended as it did; the API never tells. */
+    reason(kind: JobKind, id: number): string | undefined;
+    /** Jobs that are running, oldest first. */
+    readonly running: readonly JobInfo[];
   };
-  /** Every request so far, oldest first. */
+  readonly faults: {
+    /** Lets something go wrong from now on, behind the rules before it; returns what takes it back. */
+    add(rule: FaultRule): () => void;
+    /** Takes all rules back. */
+    clear(): void;
+  };
+  /** The latest requests (10,000 unless `limits.logLength` differs), oldest first. */
   readonly log: readonly LogEntry[];
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -65,62 +90,54 @@ export interface Sandbox {
  * @example
  * const sandbox = createSandbox({ clock: 'manual' });
  * const account = sandbox.accounts.create({ email: 'me@example.com', password: 'secret' });
- * const client = new AudienceClient({ baseUrl: 'http://localhost', token: account.token('api'), fetch: (q, i) => sandbox.fetch(new Request(q, i)) });
+ * const client = new AudienceClient({ baseUrl: 'http://localhost', token: account.token('api'), fetch: sandbox.fetch });
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const service = createService(options);
-  const app = createApp(service);
-  const storage = createStorage(service);
-  const { state } = service;
-  const fetch = async (request: Request): Promise<Response> =>
-    (new URL(request.url).origin === state.storageUrl ? storage : app).fetch(request);
+  const forms = formsOf(service, options.origin);
+  const { clock, faults, webhooks } = service;
   const records = new WeakMap<SandboxAccount, AccountRecord>();
+  const recordOf = (account: SandboxAccount): AccountRecord => {
+    const record = records.get(account);
+    if (!record) throw new Error('The account is not one of this sandbox.');
+    return record;
+  };
   return {
-    fetch,
-    async listen(where = {}) {
-      const listening = await listen(app.fetch, storage.fetch, where);
-      state.storageUrl = listening.storageUrl;
-      return listening;
-    },
-    advance: (ms) => service.clock.advance(ms, () => service.webhooks.settled()),
-    now: () => service.clock.now(),
+    ...forms,
+    advance: (ms) => clock.advance(ms, () => webhooks.settled()),
+    now: () => clock.now(),
+    companies: { create: (input) => consoleOfCompany(createCompany(service, input)) },
     accounts: {
-      create({ company = 'Example Company', ...input }) {
-        const record = openAccount(service, { ...input, company });
+      create(input) {
+        const record = openAccount(service, input);
         const account = consoleOf(service, record);
         records.set(account, record);
         return account;
       },
     },
-    webhooks: endpointsOf(service, (account) => {
-      const record = records.get(account);
-      if (!record) throw new Error('The account is not one of this sandbox.');
-      return record;
-    }),
-    jobs: { finish: (kind, id, status) => service.jobs.finish(kind, id, status) },
-    log: service.state.log,
+    oauth: {
+      consent: (account, url) => consent(service, readAuthorization(service, String(url)), recordOf(account)),
+    },
+    webhooks: endpointsOf(service, recordOf),
+    jobs: jobsOf(service),
+    faults: { add: (rule) => faults.add(rule), clear: () => faults.clear() },
+    log: service.state.log.entries,
+    [Symbol.asyncDispose]: forms.close,
   };
 }
 
-function consoleOf(service: Service, record: AccountRecord): SandboxAccount {
+/** The worker's side of the console, up to date at every look. */
+function jobsOf({ clock, jobs }: Service): Sandbox['jobs'] {
+  const upToDate = (): typeof jobs => {
+    clock.settle();
+    return jobs;
+  };
   return {
-    email: record.email,
-    get password() {
-      return record.password;
-    },
-    token(kind) {
-      const cap = service.limits.activeTokens;
-      if (kind !== 'login' && tokensOf(service, record, kind).length >= cap) {
-        throw new Error(`The account has ${cap} live ${kind} tokens already, as many as the service allows.`);
-      }
-      return issueToken(service, record, kind).value;
-    },
-    changePassword(password) {
-      record.password = password;
-      revokeTokens(service, record);
-    },
-    logout() {
-      revokeTokens(service, record, 'login');
+    next: (kind, outcome) => jobs.next(kind, outcome),
+    finish: (kind, id, status, reason) => upToDate().finish(kind, id, status, reason),
+    reason: (kind, id) => upToDate().reason(kind, id),
+    get running() {
+      return upToDate().running;
     },
   };
 }

@@ -19,12 +19,24 @@ export interface Devices {
   readonly scids?: number;
 }
 
+/** How a job ends: a status id, or one with more. */
+export type JobOutcome =
+  | number
+  | {
+      /** 104, 107 or a 4xx; cohorts end at 4 for 104, and at 5 for any other. */
+      readonly status: number;
+      /** Why it ended so, as the console tells; the API does not. */
+      readonly reason?: string;
+      /** Milliseconds of sandbox time this job takes. @default what `duration` says */
+      readonly duration?: number;
+    };
+
 /** How jobs run. */
 export interface JobOptions {
   /** Milliseconds of sandbox time a job takes. @default 600000 */
   readonly duration?: number | ((job: JobInfo) => number);
-  /** Status id a job ends at: 104, 107 or a 4xx. Cohorts end at 4 for 104, and at 5 for any other. @default 104 */
-  readonly outcome?: number | ((job: JobInfo) => number);
+  /** How a job ends; `sandbox.jobs.next` goes first. @default 104 */
+  readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome);
   /** Devices an audience's build finds. @default some thousands; a third as many SCIDs */
   readonly devices?: number | ((job: JobInfo) => number | Devices);
 }
@@ -57,6 +69,7 @@ const TEN_MINUTES = 600_000;
 /** Where audiences, estimates and activations begin (made up) and end ("States and transitions"). */
 export const QUEUED = 100;
 export const COMPLETED = 104;
+const NEEDS_INFO = 107;
 const STOPPED = 400;
 const PUBLISHING = 103;
 const COHORT_COMPLETED = 4;
@@ -98,51 +111,84 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 /** A status as resources show it. */
 export const statusOf = (id: number): { id: number; name: string } => ({ id, name: STATUS_NAMES[id] ?? 'Error' });
 
+/** What the console shows at 107 when nobody gave a reason. */
+const UNKNOWN_REASON = 'The job cannot be done as requested.';
+
+interface Running extends JobStart {
+  readonly stops: readonly (() => void)[];
+  end: Exclude<JobOutcome, number>;
+}
+
 /** The worker of the sandbox. */
 export class Jobs {
   readonly #clock: Clock;
   readonly #options: JobOptions;
-  readonly #running = new Map<number, JobStart & { readonly stops: readonly (() => void)[]; end: number }>();
+  readonly #running = new Map<number, Running>();
+  readonly #next = new Map<JobKind, JobOutcome[]>();
+  readonly #reasons = new Map<number, string>();
 
   constructor(clock: Clock, options: JobOptions) {
     this.#clock = clock;
     this.#options = options;
+    if (typeof options.outcome === 'number' || typeof options.outcome === 'object') readOutcome(options.outcome);
+  }
+
+  /** Jobs that are running, oldest first. */
+  get running(): JobInfo[] {
+    return [...this.#running.values()].map(({ kind, name, resource }) => ({ kind, id: resource.id, name }));
+  }
+
+  /** Decides how the next job of a kind ends; several wait in line. */
+  next(kind: JobKind, outcome: JobOutcome): void {
+    readOutcome(outcome);
+    this.#next.set(kind, [...(this.#next.get(kind) ?? []), outcome]);
   }
 
   /** Starts the job of a resource just created. */
   start(job: JobStart): void {
-    const { duration = TEN_MINUTES, outcome } = this.#options;
     const { kind, resource, name } = job;
     const info: JobInfo = { kind, id: resource.id, name };
-    const takes = typeof duration === 'function' ? duration(info) : duration;
-    const end = (typeof outcome === 'function' ? outcome(info) : outcome) ?? COMPLETED;
+    const { duration = TEN_MINUTES, outcome } = this.#options;
+    const ruled = typeof outcome === 'function' ? outcome(info) : outcome;
+    const end = readOutcome(this.#next.get(kind)?.shift() ?? ruled ?? COMPLETED);
+    const takes = end.duration ?? (typeof duration === 'function' ? duration(info) : duration);
     const began = this.#clock.now();
     const [first, ...later] = PHASES[kind];
     if (first) this.#enter(job, first.status);
     const stops = later.map(({ share, status }) =>
       this.#clock.at(began + takes * share, () => this.#enter(job, status)),
     );
-    stops.push(this.#clock.at(began + takes, () => this.finish(kind, resource.id, running.end)));
-    const running = { ...job, stops, end };
+    const running: Running = { ...job, stops, end };
+    stops.push(
+      this.#clock.at(began + takes, () => this.finish(kind, resource.id, running.end.status, running.end.reason)),
+    );
     this.#running.set(resource.id, running);
   }
 
   /** Ends a job now, at the given status. */
-  finish(kind: JobKind, id: number, status: number): void {
+  finish(kind: JobKind, id: number, status: number, reason?: string): void {
     const job = this.#running.get(id);
     if (job?.kind !== kind) throw new Error(`No job of ${kind} ${id} is running.`);
+    readOutcome(status);
     const completes = status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED);
     this.drop(id);
     if (kind === 'cohort') this.#enter(job, completes ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
     else this.#enter(job, status);
+    const why = reason ?? (status === NEEDS_INFO ? UNKNOWN_REASON : undefined);
+    if (why !== undefined) this.#reasons.set(id, why);
     if (completes) job.completed?.();
     job.ended?.(completes);
+  }
+
+  /** Why a job ended as it did; the console shows it, the API does not ("States and transitions"). */
+  reason(kind: JobKind, id: number): string | undefined {
+    return this.#running.get(id)?.kind === kind ? undefined : this.#reasons.get(id);
   }
 
   /** Stops a running lookalike at 400; one that is publishing completes. */
   cancel(id: number): void {
     const job = this.#running.get(id);
-    if (job?.resource.status.id === PUBLISHING) job.end = COMPLETED;
+    if (job?.resource.status.id === PUBLISHING) job.end = { status: COMPLETED };
     else if (job) this.finish('lookalike', id, STOPPED);
   }
 
@@ -150,6 +196,7 @@ export class Jobs {
   drop(id: number): void {
     for (const stop of this.#running.get(id)?.stops ?? []) stop();
     this.#running.delete(id);
+    this.#reasons.delete(id);
   }
 
   /** Devices that the build of an audience finds. */
@@ -164,4 +211,13 @@ export class Jobs {
     resource.status = statusOf(status);
     if ('updated_at' in resource) Object.assign(resource, { updated_at: wireTime(this.#clock.now()) });
   }
+}
+
+/** An outcome in its long form. */
+function readOutcome(outcome: JobOutcome): Exclude<JobOutcome, number> {
+  const end = typeof outcome === 'number' ? { status: outcome } : outcome;
+  const { status } = end;
+  const ends = status === COMPLETED || status === NEEDS_INFO || (status >= 400 && status < 500);
+  if (ends || status === COHORT_COMPLETED || status === COHORT_NOT_AVAILABLE) return end;
+  throw new Error(`A job ends at 104, 107 or a 4xx status, a cohort at 4 or 5; not at ${status}.`);
 }

@@ -4,7 +4,7 @@ export interface WindowLimit {
   readonly interval: number;
 }
 
-/** Every limit of the sandbox, for options that change one. */
+/** Every limit of the sandbox, for options that change one. Durations in milliseconds of the sandbox's clock. */
 export interface SandboxLimits {
   readonly read: WindowLimit;
   readonly write: WindowLimit;
@@ -18,6 +18,8 @@ export interface SandboxLimits {
   readonly claimWindow: number;
   /** Milliseconds of the machine that a webhook receiver may take. */
   readonly deliveryTimeout: number;
+  /** How many requests, and how many deliveries, are logged; older ones are forgotten. */
+  readonly logLength: number;
 }
 
 const MINUTE = 60_000;
@@ -36,6 +38,7 @@ export const SERVICE_LIMITS: SandboxLimits = {
   activeTokens: 10,
   claimWindow: 15 * MINUTE,
   deliveryTimeout: 10_000,
+  logLength: 10_000,
 };
 
 /** Waits between the six attempts of a delivery ("Delivery"). */
@@ -49,6 +52,13 @@ export const SECRET_OVERLAP = 24 * HOUR;
 
 /** API and MCP token lifetime ("Authentication"). */
 export const TOKEN_LIFETIME = 365 * DAY;
+
+/** OAuth token lifetimes ("Authentication"). */
+export const ACCESS_TOKEN_LIFETIME = HOUR;
+export const REFRESH_TOKEN_LIFETIME = 60 * DAY;
+
+/** How long an authorization code can be exchanged; not specified, RFC 6749 recommends ten minutes at most. */
+export const CODE_LIFETIME = 10 * MINUTE;
 
 /** Replay window of an idempotency key ("Other limits"). */
 export const REPLAY_WINDOW = 24 * HOUR;
@@ -83,35 +93,3 @@ export const LOOKBACK_DAYS = 45;
 
 /** First month with a usage report ("Other limits"). */
 export const FIRST_USAGE_MONTH = '2020-01';
-
-/** A sliding log: exact in every window, whatever its phase. */
-export interface SlidingLog {
-  /** Counts one at `now`; otherwise tells how many milliseconds until one fits. */
-  take(now: number): number;
-  /** Milliseconds until one fits, without counting. */
-  wait(now: number): number;
-  count(now: number): number;
-}
-
-/** A log for one limit. */
-export function createSlidingLog({ limit, interval }: WindowLimit): SlidingLog {
-  const times: number[] = [];
-  const wait = (now: number): number => {
-    while (times[0] !== undefined && times[0] <= now - interval) times.shift();
-    if (times.length < limit) return 0;
-    const freeing = times[times.length - limit];
-    return freeing === undefined ? interval : freeing + interval - now;
-  };
-  return {
-    wait,
-    take(now) {
-      const left = wait(now);
-      if (left === 0) times.push(now);
-      return left;
-    },
-    count(now) {
-      wait(now);
-      return times.length;
-    },
-  };
-}

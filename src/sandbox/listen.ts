@@ -1,3 +1,7 @@
+import type { Http2Bindings, HttpBindings } from '@hono/node-server';
+import { ConnectionCut } from './faults.ts';
+import type { Env } from './gates.ts';
+
 /** A sandbox on TCP ports. */
 export interface Listening {
   /** Its address, for `baseUrl`. */
@@ -14,19 +18,30 @@ export interface ListenOptions {
   readonly port?: number;
   /** Port of storage. @default 0, any free port */
   readonly storagePort?: number;
+  /** Address to listen on. All but loopback lets other machines in, which is warned of. @default '127.0.0.1' */
+  readonly host?: string;
+  /** Name of this machine: in the URLs that the sandbox gives, and accepted in the header `Host`. @default the address */
+  readonly name?: string;
 }
 
-type Answer = (request: Request) => Response | Promise<Response>;
+type Answer = (request: Request, env: Env['Bindings']) => Response | Promise<Response>;
 
 /** One server on one port. */
 type Serving = Pick<Listening, 'url' | 'close'>;
 
-/** Serves the API and its storage over HTTP on loopback. */
+const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];
+
+/** Serves the API and its storage over HTTP. */
 export async function listen(api: Answer, storage: Answer, options: ListenOptions): Promise<Listening> {
-  const front = await serve(api, options.port ?? 0);
+  const { host = '127.0.0.1' } = options;
+  if (!/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) {
+    const { emitWarning } = await import('node:process');
+    emitWarning(`The sandbox listens on ${host}: other machines can use it.`, 'SandboxWarning');
+  }
+  const front = await serve(api, options, options.port ?? 0);
   let back: Serving;
   try {
-    back = await serve(storage, options.storagePort ?? 0);
+    back = await serve(storage, options, options.storagePort ?? 0);
   } catch (error) {
     await front.close();
     throw error;
@@ -41,17 +56,30 @@ export async function listen(api: Answer, storage: Answer, options: ListenOption
 }
 
 /** `node:http` is loaded only now, so browsers can use the rest. */
-async function serve(fetch: Answer, port: number): Promise<Serving> {
+async function serve(answer: Answer, { host = '127.0.0.1', name }: ListenOptions, port: number): Promise<Serving> {
   const { createAdaptorServer } = await import('@hono/node-server');
+  const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');
+  const names = name === undefined ? [] : [name];
+  const fetch = async (request: Request, { incoming }: HttpBindings | Http2Bindings): Promise<Response> => {
+    try {
+      const address = (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+      return await answer(request, { address, names });
+    } catch (error) {
+      if (!(error instanceof ConnectionCut)) throw error;
+      incoming.socket.destroy();
+      return RESPONSE_ALREADY_SENT;
+    }
+  };
   const server = createAdaptorServer({ fetch });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
+    server.listen(port, host, resolve);
   });
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
+  const shown = name ?? (WILDCARDS.includes(host) ? '127.0.0.1' : host);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${address.port}`,
     close: () =>
       new Promise((resolve, reject) => {
         server.close((error) => (error ? reject(error) : resolve()));

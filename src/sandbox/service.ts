@@ -1,9 +1,10 @@
 import { Clock, type ClockMode } from './clock.ts';
+import { type FaultRule, Faults } from './faults.ts';
 import { type JobOptions, Jobs } from './jobs.ts';
-import { createSlidingLog, DAY, HOUR, type SandboxLimits, SERVICE_LIMITS, TOKEN_LIFETIME } from './limits.ts';
+import { type SandboxLimits, SERVICE_LIMITS } from './limits.ts';
 import { createRandom, type Random } from './random.ts';
-import { type AccountRecord, type Company, createState, type State, type Token, type TokenKind } from './state.ts';
-import { Webhooks } from './webhooks.ts';
+import { createState, type LogEntry, type State } from './state.ts';
+import { type Delivery, Webhooks } from './webhooks.ts';
 
 /** What a sandbox is made of; every route works on it. */
 export interface Service {
@@ -13,116 +14,74 @@ export interface Service {
   readonly limits: SandboxLimits;
   readonly jobs: Jobs;
   readonly webhooks: Webhooks;
+  readonly faults: Faults;
+  /** Hosts beyond loopback that OAuth clients may be redirected to. */
+  readonly redirectHosts: readonly string[];
+  /** Writes a request down. */
+  readonly record: (entry: LogEntry) => void;
 }
 
 /** Options of a sandbox. */
 export interface SandboxOptions {
-  /** Decides all randomness. @default 1 */
+  /** Decides all randomness; an integer. @default 1 */
   readonly seed?: number;
   /** @default 'real' */
   readonly clock?: ClockMode;
+  /** The sandbox's time when it is created. @default the machine's */
+  readonly start?: Date | number;
   readonly jobs?: JobOptions;
   /** Replaces single limits of the service. */
   readonly limits?: Partial<SandboxLimits>;
+  /** What goes wrong on purpose, from the first request on. */
+  readonly faults?: readonly FaultRule[];
+  /** Origin at which `handlers` answer the API, like `https://api.example.com`. @default any origin */
+  readonly origin?: string;
+  /** Hosts beyond loopback that OAuth clients may be redirected to. @default none */
+  readonly redirectHosts?: readonly string[];
   /** Sends webhook deliveries in place of the global `fetch`. */
   readonly deliver?: (request: Request) => Promise<Response>;
+  /** Called with each request once it is answered, as it goes into `log`. */
+  readonly onRequest?: (entry: LogEntry) => void;
+  /** Called with each attempt to deliver an event once it has ended. */
+  readonly onDelivery?: (delivery: Delivery) => void;
 }
 
 /** A service without accounts. */
 export function createService(options: SandboxOptions): Service {
-  const { seed = 1, clock: mode = 'real', jobs = {}, deliver = (request) => fetch(request) } = options;
-  const clock = new Clock(mode);
-  const random = createRandom(seed);
+  checkOptions(options);
+  const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {}, onRequest, onDelivery } = options;
+  const clock = new Clock(mode, Number(start));
   const limits = { ...SERVICE_LIMITS, ...options.limits };
+  const state = createState(limits.logLength);
   return {
-    state: createState(),
+    state,
     clock,
-    random,
+    random: createRandom(seed),
     limits,
     jobs: new Jobs(clock, jobs),
-    webhooks: new Webhooks({ clock, random: createRandom(~seed), send: deliver, timeout: limits.deliveryTimeout }),
+    // Numbers of their own: an event or a fault more leaves tokens and ids as they are.
+    webhooks: new Webhooks({
+      clock,
+      random: createRandom(~seed),
+      send: options.deliver ?? ((request) => fetch(request)),
+      timeout: limits.deliveryTimeout,
+      logLength: limits.logLength,
+      ...(onDelivery && { onDelivery }),
+    }),
+    faults: new Faults(createRandom(seed + 2 ** 31), options.faults ?? []),
+    redirectHosts: options.redirectHosts ?? [],
+    record(entry) {
+      state.log.add(entry);
+      onRequest?.(entry);
+    },
   };
 }
 
-/** The company of a name, created at its first mention. */
-function companyOf({ state, limits }: Service, name: string): Company {
-  const known = state.companies.get(name);
-  if (known) return known;
-  const company: Company = {
-    id: state.nextId++,
-    name,
-    hour: createSlidingLog({ limit: limits.buildsPerHour, interval: HOUR }),
-    day: createSlidingLog({ limit: limits.buildsPerDay, interval: DAY }),
-    endpoints: [],
-  };
-  state.companies.set(name, company);
-  return company;
-}
-
-/** Who opens an account. */
-export interface NewAccount {
-  readonly email: string;
-  readonly password: string;
-  readonly company: string;
-  /** Whether the connection to the delivery partner holds credentials. @default true */
-  readonly deliveryCredentials?: boolean;
-}
-
-/** Opens an account, as the console does. */
-export function openAccount(service: Service, input: NewAccount): AccountRecord {
-  const { state } = service;
-  if (state.accounts.has(input.email)) throw new Error('An account with this email exists already.');
-  const account: AccountRecord = {
-    id: state.nextId++,
-    email: input.email,
-    password: input.password,
-    company: companyOf(service, input.company),
-    deliveryCredentials: input.deliveryCredentials ?? true,
-    audiences: new Map(),
-    estimates: new Map(),
-    activations: new Map(),
-    cohorts: new Map(),
-    projects: new Map(),
-    schedules: new Map(),
-    replays: new Map(),
-  };
-  state.accounts.set(input.email, account);
-  return account;
-}
-
-/** Live tokens of an account, of one kind or of all. */
-export function tokensOf({ state, clock }: Service, account: AccountRecord, kind?: TokenKind): Token[] {
-  const now = clock.now();
-  return [...state.tokens.values()].filter(
-    (token) => token.accountId === account.id && (kind === undefined || token.kind === kind) && token.expiresAt > now,
-  );
-}
-
-/** Ends tokens of an account; returns how many were live. */
-export function revokeTokens(service: Service, account: AccountRecord, kind?: TokenKind): number {
-  const live = tokensOf(service, account, kind);
-  for (const token of live) service.state.tokens.delete(token.value);
-  return live.length;
-}
-
-/** Issues a token; a login ends the account's previous one. */
-export function issueToken(service: Service, account: AccountRecord, kind: TokenKind): Token {
-  if (kind === 'login') revokeTokens(service, account, 'login');
-  const { state, random, clock } = service;
-  const token: Token = {
-    value: `${state.nextId++}|${random.text(40)}`,
-    kind,
-    accountId: account.id,
-    expiresAt: kind === 'login' ? Number.POSITIVE_INFINITY : clock.now() + TOKEN_LIFETIME,
-  };
-  state.tokens.set(token.value, token);
-  return token;
-}
-
-/** The live token of a value, with its account. */
-export function findToken(service: Service, value: string): { token: Token; account: AccountRecord } | undefined {
-  const token = service.state.tokens.get(value);
-  if (!token || token.expiresAt <= service.clock.now()) return undefined;
-  for (const account of service.state.accounts.values()) if (account.id === token.accountId) return { token, account };
-  return undefined;
+function checkOptions({ seed, clock, start, origin }: SandboxOptions): void {
+  if (seed !== undefined && !Number.isSafeInteger(seed)) throw new Error(`\`seed\` must be an integer, not ${seed}.`);
+  if (typeof clock === 'object' && !(clock.speed > 0 && Number.isFinite(clock.speed)))
+    throw new Error(`\`clock.speed\` must be a number above 0, not ${clock.speed}.`);
+  if (start !== undefined && Number.isNaN(Number(start))) throw new Error('`start` must be a date.');
+  if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).origin !== origin))
+    throw new Error(`\`origin\` must be like "https://api.example.com", not "${origin}".`);
 }

@@ -3,25 +3,35 @@ import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate, Project, Schedule } from '../schemas/open-resources.ts';
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
-import type { SlidingLog } from './limits.ts';
+import type { FileMeasure } from './file-measure.ts';
+import { Log } from './log.ts';
+import type { SlidingLog } from './sliding-log.ts';
 
 /** Kinds of bearer token that the credential exchange issues. */
 export type TokenKind = 'login' | 'api' | 'mcp';
 
-/** A token as the service knows it. */
+/** Rate buckets that count by token, and those that count by address. */
+export type TokenBucket = 'read' | 'write' | 'mcp';
+export type AddressBucket = 'login' | 'mint';
+
+/** A bearer token as the service knows it. */
 export interface Token {
+  readonly id: number;
   readonly value: string;
-  readonly kind: TokenKind;
-  readonly accountId: number;
+  readonly kind: TokenKind | 'oauth';
+  readonly account: AccountRecord;
+  /** Milliseconds. */
+  readonly issuedAt: number;
   /** Milliseconds; login tokens have no known lifetime. */
   readonly expiresAt: number;
+  readonly buckets: Map<TokenBucket, SlidingLog>;
 }
 
 /** What is remembered under an idempotency key. */
 export interface Replay {
   readonly operation: string;
-  /** Body bytes as text; unknown while the first request is still arriving. */
-  body: string | undefined;
+  /** Bytes of the body; unknown while the first request is still arriving. */
+  body: Uint8Array | undefined;
   /** The stored response; unknown while the create is in flight. */
   response: { readonly status: number; readonly text: string } | undefined;
   readonly expiresAt: number;
@@ -38,7 +48,7 @@ export interface UploadSlot {
   /** Milliseconds: presigned URL and claim end here. */
   readonly expiresAt: number;
   /** What has arrived: never the bytes themselves, so that a gigabyte costs no memory. */
-  file: { readonly size: number; readonly lines: number } | undefined;
+  file: FileMeasure | undefined;
   claimed: boolean;
 }
 
@@ -53,6 +63,8 @@ export interface ResultFile {
 
 /** A webhook endpoint, with what its resource does not show. */
 export interface Endpoint extends Mutable<WebhookEndpoint> {
+  /** Who registered it, and is notified when it is switched off. */
+  readonly creator: AccountRecord;
   secret: string;
   /** The secret before the last rotation, and until when it signs, too. */
   previous: { readonly secret: string; readonly until: number } | undefined;
@@ -75,6 +87,8 @@ export interface AccountRecord {
   readonly email: string;
   password: string;
   readonly company: Company;
+  /** What the service has told its owner, oldest first. */
+  readonly notifications: string[];
   /** Whether the connection to the delivery partner holds credentials. */
   readonly deliveryCredentials: boolean;
   readonly audiences: Map<number, Mutable<Audience>>;
@@ -95,11 +109,43 @@ export interface LogEntry {
   readonly at: string;
   readonly method: string;
   readonly path: string;
+  /** 0 where the connection was cut before the service answered. */
   readonly status: number;
   /** Email of the account whose token or credentials came with it. */
   readonly account?: string;
   /** Whether an idempotency key was answered with its stored response. */
   readonly replayed?: boolean;
+  /** What was done to it on purpose. */
+  readonly fault?: string;
+}
+
+/** A client that has registered by OAuth. */
+export interface OAuthClient {
+  readonly id: string;
+  /** None for public clients. */
+  readonly secret: string | undefined;
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+}
+
+/** Consent that was given, until its code is exchanged. */
+export interface AuthorizationCode {
+  readonly client: OAuthClient;
+  readonly account: AccountRecord;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly expiresAt: number;
+}
+
+/** An OAuth connection of an account: its current pair of tokens. */
+export interface Grant {
+  /** The same for every pair of the connection. */
+  readonly id: number;
+  readonly client: OAuthClient;
+  readonly account: AccountRecord;
+  readonly access: Token;
+  readonly refresh: string;
+  readonly refreshExpiresAt: number;
 }
 
 /** Everything the service knows. */
@@ -107,12 +153,16 @@ export interface State {
   readonly accounts: Map<string, AccountRecord>;
   readonly companies: Map<string, Company>;
   readonly tokens: Map<string, Token>;
-  /** Rate buckets by name and token or address. */
-  readonly buckets: Map<string, SlidingLog>;
+  /** Rate buckets by name and address. */
+  readonly addresses: Map<string, SlidingLog>;
   readonly uploads: Map<string, UploadSlot>;
   /** Result files by activation. */
   readonly results: Map<number, ResultFile>;
-  readonly log: LogEntry[];
+  readonly oauthClients: Map<string, OAuthClient>;
+  readonly codes: Map<string, AuthorizationCode>;
+  /** By refresh token. */
+  readonly grants: Map<string, Grant>;
+  readonly log: Log<LogEntry>;
   /** Origin that presigned URLs and results point to. */
   storageUrl: string;
   nextId: number;
@@ -122,15 +172,18 @@ export interface State {
 const STORAGE_IN_PROCESS = 'https://storage.sandbox.invalid';
 
 /** A service that nobody has used yet. */
-export function createState(): State {
+export function createState(logLength: number): State {
   return {
     accounts: new Map(),
     companies: new Map(),
     tokens: new Map(),
-    buckets: new Map(),
+    addresses: new Map(),
     uploads: new Map(),
     results: new Map(),
-    log: [],
+    oauthClients: new Map(),
+    codes: new Map(),
+    grants: new Map(),
+    log: new Log(logLength),
     storageUrl: STORAGE_IN_PROCESS,
     nextId: 1,
   };

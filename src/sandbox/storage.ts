@@ -1,6 +1,8 @@
 import { type Context, Hono } from 'hono';
-import { cors } from 'hono/cors';
+import { measure } from './file-measure.ts';
+import type { Env } from './gates.ts';
 import { UPLOAD_SIZES } from './limits.ts';
+import { addMiddleware } from './middleware.ts';
 import { readResult, resultLength } from './results.ts';
 import type { Service } from './service.ts';
 import type { UploadSlot } from './state.ts';
@@ -14,17 +16,12 @@ function refusal(status: number, code: string, message: string): Response {
 const denied = (message = 'Access Denied'): Response => refusal(403, 'AccessDenied', message);
 
 /** Object storage on an origin of its own: takes uploads, hands out results, and knows no tokens. */
-export function createStorage(service: Service): Hono {
-  const app = new Hono();
-  const { state, clock } = service;
-  const exposeHeaders = ['Content-Range', 'Content-Encoding', 'ETag', 'Retry-After'];
-  app.use(cors({ origin: '*', allowMethods: ['GET', 'PUT'], exposeHeaders }));
-  app.use(async (context, next) => {
-    clock.settle();
-    await next();
-    const { method, path } = context.req;
-    state.log.push({ at: new Date(clock.now()).toISOString(), method, path, status: context.res.status });
-  });
+export function createStorage(service: Service): Hono<Env> {
+  const app = new Hono<Env>();
+  const exposed = ['Content-Range', 'Content-Encoding', 'ETag', 'Retry-After'];
+  addMiddleware(app, service, exposed, (status) =>
+    refusal(status, 'InternalError', 'We encountered an internal error.'),
+  );
   app.put('/uploads/:reference', (context) => takeFile(context, service));
   app.get('/results/:activation/:file', (context) => giveResult(context, service));
   app.notFound(() => refusal(404, 'NoSuchKey', 'The specified key does not exist.'));
@@ -39,7 +36,7 @@ async function takeFile(context: Context, { state, clock }: Service): Promise<Re
   if (length === undefined) return refusal(411, 'MissingContentLength', 'You must provide the Content-Length header.');
   const problem = sizeProblem(slot, Number(length));
   if (problem) return refusal(400, 'EntityTooLarge', problem);
-  const file = await count(context.req.raw.body);
+  const file = await measure(context.req.raw.body).catch(() => undefined);
   if (file?.size !== Number(length))
     return refusal(400, 'IncompleteBody', 'The body does not hold Content-Length bytes.');
   slot.file = file;
@@ -49,25 +46,6 @@ async function takeFile(context: Context, { state, clock }: Service): Promise<Re
 function sizeProblem({ kind, size }: UploadSlot, length: number): string | undefined {
   if (length > (UPLOAD_SIZES[kind] ?? 0)) return 'Your proposed upload exceeds the maximum allowed size.';
   return size === undefined || size === length ? undefined : `The slot was reserved for ${size} bytes.`;
-}
-
-const NEWLINE = 10;
-
-/** Size and lines of a body; nothing of one that was cut. */
-async function count(body: ReadableStream<Uint8Array> | null): Promise<{ size: number; lines: number } | undefined> {
-  let size = 0;
-  let lines = 0;
-  let last = NEWLINE;
-  try {
-    for await (const chunk of body ?? []) {
-      size += chunk.length;
-      last = chunk.at(-1) ?? last;
-      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
-    }
-  } catch {
-    return undefined;
-  }
-  return { size, lines: last === NEWLINE ? lines : lines + 1 };
 }
 
 function giveResult(context: Context, { state }: Service): Response {

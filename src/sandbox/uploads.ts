@@ -1,4 +1,6 @@
-import { UNCLAIMED_CLEANUP } from './limits.ts';
+import type { Body, Errors } from './bodies.ts';
+import type { FileMeasure } from './file-measure.ts';
+import { UNCLAIMED_CLEANUP, UPLOAD_SIZES } from './limits.ts';
 import type { Service } from './service.ts';
 import type { AccountRecord, UploadSlot } from './state.ts';
 
@@ -30,8 +32,47 @@ export function slotUrl({ state }: Service, { reference, expiresAt, signature }:
   return `${state.storageUrl}/uploads/${reference}?expires=${Math.floor(expiresAt / 1000)}&signature=${signature}`;
 }
 
+/** A file that came as a part of a `multipart/form-data` body. */
+export class FilePart {
+  readonly measure: FileMeasure;
+
+  constructor(measure: FileMeasure) {
+    this.measure = measure;
+  }
+}
+
+/** A file that a create makes use of. */
+interface UsableFile extends FileMeasure {
+  /** Marks its upload as claimed; called when the create is accepted. */
+  readonly claim: () => void;
+}
+
+/**
+ * The file of a create's body: the upload behind `upload_reference`, or the part `file`. Puts what is wrong with
+ * it into `errors`.
+ */
+export function readFile(
+  service: Service,
+  account: AccountRecord,
+  body: Body,
+  kind: string,
+  errors: Errors,
+): UsableFile | undefined {
+  const { upload_reference, file } = body;
+  if (file !== undefined && upload_reference === undefined) {
+    if (!(file instanceof FilePart)) errors.file = ['The file must be a file.'];
+    else if (file.measure.size > (UPLOAD_SIZES[kind] ?? 0)) errors.file = ['The file is too large.'];
+    else return { ...file.measure, claim() {} };
+    return undefined;
+  }
+  const slot = findClaim(service, account, upload_reference, kind);
+  if (typeof slot === 'string') errors.upload_reference = [slot];
+  if (typeof slot === 'string' || !slot.file) return undefined;
+  return { ...slot.file, claim: () => void Object.assign(slot, { claimed: true }) };
+}
+
 /** The slot of a reference as a create may claim it, or what is wrong with it. */
-export function findClaim(
+function findClaim(
   { state, clock }: Service,
   account: AccountRecord,
   reference: unknown,

@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts';
 import { wireTime } from './clock.ts';
 import type { JobKind } from './jobs.ts';
 import { DELIVERY_WAITS, EXHAUSTED_IN_A_ROW, SECRET_OVERLAP } from './limits.ts';
+import { Log } from './log.ts';
 import type { Random } from './random.ts';
 import type { Company, Endpoint } from './state.ts';
 
@@ -26,6 +27,9 @@ export interface WebhookParts {
   readonly send: (request: Request) => Promise<Response>;
   /** How long a receiver may take. Milliseconds of the machine. */
   readonly timeout: number;
+  /** How many attempts are remembered. */
+  readonly logLength: number;
+  readonly onDelivery?: (delivery: Delivery) => void;
 }
 
 /** An event on its way to one endpoint. */
@@ -36,6 +40,14 @@ interface Parcel {
   readonly type: string;
   /** The same bytes in every attempt. */
   readonly body: string;
+  /** Its place among attempts due at the same time, whichever answer came first. */
+  readonly order: number;
+}
+
+/** An attempt from its beginning on. */
+interface Attempt {
+  /** Known when it has ended. */
+  delivery: Delivery | undefined;
 }
 
 /** Event families by kind of job; estimates have none ("Events"). */
@@ -50,12 +62,18 @@ const SCHEMA_VERSION = 1;
 
 /** The service's sender of events ("Delivery", "Signature"). */
 export class Webhooks {
-  readonly deliveries: Delivery[] = [];
   readonly #parts: WebhookParts;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #attempts: Log<Attempt>;
+  readonly #underWay = new Map<Promise<void>, AbortController>();
 
   constructor(parts: WebhookParts) {
     this.#parts = parts;
+    this.#attempts = new Log(parts.logLength);
+  }
+
+  /** Attempts that have ended, in the order they began. */
+  get deliveries(): Delivery[] {
+    return this.#attempts.entries.flatMap(({ delivery }) => delivery ?? []);
   }
 
   /** A job has ended: every endpoint that subscribes to its event is told. */
@@ -78,7 +96,12 @@ export class Webhooks {
 
   /** Resolves when every attempt that has begun has ended. */
   async settled(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.keys());
+  }
+
+  /** Gives up on attempts under way. */
+  stop(): void {
+    for (const controller of this.#underWay.values()) controller.abort();
   }
 
   #send(company: Company, type: string, data: unknown, endpoints: readonly Endpoint[]): void {
@@ -87,7 +110,7 @@ export class Webhooks {
     const created_at = new Date(clock.now()).toISOString();
     const body = JSON.stringify({ schema_version: SCHEMA_VERSION, id, type, created_at, company_id: company.id, data });
     for (const endpoint of endpoints) {
-      if (endpoint.is_active) this.#attempt({ endpoint, company, id, type, body }, 1);
+      if (endpoint.is_active) this.#attempt({ endpoint, company, id, type, body, order: clock.order() }, 1);
     }
   }
 
@@ -95,56 +118,48 @@ export class Webhooks {
     const { endpoint, company } = parcel;
     // Paused, switched off or deleted meanwhile: deliveries stop.
     if (!endpoint.is_active || !company.endpoints.includes(endpoint)) return;
-    const work = this.#deliver(parcel, attempt).finally(() => this.#underWay.delete(work));
-    this.#underWay.add(work);
+    const controller = new AbortController();
+    const work = this.#deliver(parcel, attempt, controller).finally(() => this.#underWay.delete(work));
+    this.#underWay.set(work, controller);
   }
 
-  async #deliver(parcel: Parcel, attempt: number): Promise<void> {
-    const { clock } = this.#parts;
+  async #deliver(parcel: Parcel, attempt: number, controller: AbortController): Promise<void> {
+    const { clock, onDelivery } = this.#parts;
     const { endpoint, id, type } = parcel;
     const at = clock.now();
-    const status = await this.#post(parcel);
-    this.deliveries.push({
+    const entry: Attempt = { delivery: undefined };
+    this.#attempts.add(entry);
+    const status = await this.#post(parcel, controller);
+    entry.delivery = {
       endpointId: endpoint.id,
       eventId: id,
       type,
       attempt,
       at,
       ...(status !== undefined && { status }),
-    });
+    };
+    onDelivery?.(entry.delivery);
     endpoint.last_delivery_at = wireTime(clock.now());
     if (status !== undefined && status >= 200 && status < 300) {
       endpoint.exhausted = 0;
       return;
     }
     const wait = DELIVERY_WAITS[attempt - 1];
-    if (wait !== undefined) clock.at(at + wait, () => this.#attempt(parcel, attempt + 1));
-    else if (++endpoint.exhausted >= EXHAUSTED_IN_A_ROW) endpoint.is_active = false;
+    if (wait !== undefined) clock.at(at + wait, () => this.#attempt(parcel, attempt + 1), parcel.order);
+    else if (++endpoint.exhausted === EXHAUSTED_IN_A_ROW) switchOff(endpoint);
   }
 
   /** The receiver's status, or nothing. */
-  async #post({ endpoint, body }: Parcel): Promise<number | undefined> {
+  async #post({ endpoint, body }: Parcel, controller: AbortController): Promise<number | undefined> {
     const { clock, send, timeout } = this.#parts;
-    const seconds = Math.floor(clock.now() / 1000);
-    const secrets = [
-      endpoint.secret,
-      ...(endpoint.previous && endpoint.previous.until > clock.now() ? [endpoint.previous.secret] : []),
-    ];
-    const signatures = await Promise.all(secrets.map((secret) => sign(`${seconds}.${body}`, secret)));
-    const headers = {
-      'content-type': 'application/json',
-      'service-signature': [`t=${seconds}`, ...signatures.map((signature) => `v1=${signature}`)].join(','),
-    };
-    const controller = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    const signature = await signatureOf(endpoint, body, clock.now());
+    const headers = { 'content-type': 'application/json', 'service-signature': signature };
+    const { signal } = controller;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        controller.abort();
-        reject(new Error('late'));
-      }, timeout);
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
+    const timer = setTimeout(() => controller.abort(), timeout);
     try {
-      const { signal } = controller;
       const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
       const response = await Promise.race([send(new Request(endpoint.url, init)), late]);
       response.body?.cancel().catch(() => {});
@@ -155,6 +170,22 @@ export class Webhooks {
       clearTimeout(timer);
     }
   }
+}
+
+/** "the endpoint is disabled and its creator notified" ("Delivery"). */
+function switchOff(endpoint: Endpoint): void {
+  endpoint.is_active = false;
+  endpoint.creator.notifications.push(
+    `Webhook endpoint ${endpoint.id} "${endpoint.name}" was switched off: ${EXHAUSTED_IN_A_ROW} deliveries in a row failed.`,
+  );
+}
+
+/** `t=…,v1=…`, with a second `v1` of the old secret for 24 hours after a rotation ("Signature"). */
+async function signatureOf({ secret, previous }: Endpoint, body: string, now: number): Promise<string> {
+  const seconds = Math.floor(now / 1000);
+  const secrets = [secret, ...(previous && previous.until > now ? [previous.secret] : [])];
+  const signatures = await Promise.all(secrets.map((one) => sign(`${seconds}.${body}`, one)));
+  return [`t=${seconds}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
 }
 
 /** A new secret; the old one signs, too, for 24 hours. */

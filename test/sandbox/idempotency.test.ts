@@ -31,7 +31,13 @@ describe('an idempotency key', () => {
         };
       },
     });
-    const headers = { accept: 'application/json', authorization: `Bearer ${one.token}`, 'idempotency-key': 'k' };
+    const json = 'application/json';
+    const headers = {
+      accept: json,
+      'content-type': json,
+      authorization: `Bearer ${one.token}`,
+      'idempotency-key': 'k',
+    };
     const init = { method: 'POST', headers, body, duplex: 'half' } as const;
     const first = one.sandbox.fetch(new Request('http://sandbox/api/v2/audiences/create', init));
     await expect.poll(async () => (await one.create(one.token, 'k')).status).toBe(409);

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/operations.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
@@ -48,18 +47,5 @@ describe('the sandbox', () => {
         account: credentials.email,
       },
     ]);
-  });
-
-  it('takes types and the operation table from the client, no other code', () => {
-    const files = readdirSync('src/sandbox', { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.endsWith('.ts'),
-    );
-    const taken = files.flatMap((name) =>
-      [...readFileSync(`src/sandbox/${name}`, 'utf8').matchAll(/^import (?!type).*from '((?:\.\.\/)+[^']+)'/gm)].map(
-        ([, from]) => from,
-      ),
-    );
-    const outside = taken.filter((from) => from && /operations|schemas|transport|errors|client/.test(from));
-    expect(new Set(outside)).toEqual(new Set(['../../operations.ts']));
   });
 });

@@ -2,17 +2,18 @@ import type { Context, Hono } from 'hono';
 import { operations } from '../../operations.ts';
 import { invalid, refusal, success } from '../answers.ts';
 import { offsetTime } from '../clock.ts';
-import { accept, type Env, metered } from '../gates.ts';
-import { issueToken, revokeTokens, type Service, tokensOf } from '../service.ts';
+import { accept, type Env, meteredByAddress } from '../gates.ts';
+import { readBody } from '../request-body.ts';
+import type { Service } from '../service.ts';
 import type { AccountRecord, TokenKind } from '../state.ts';
+import { issueToken, revokeTokens, tokensOf } from '../tokens.ts';
 
 /** Same as the console's own check: one `@`, no white space. */
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
 /** The account of the credentials in a body, or the refusal. */
 async function authenticate(service: Service, context: Context<Env>): Promise<AccountRecord | Response> {
-  const body: unknown = await context.req.json().catch(() => undefined);
-  const { email, password } = fields(body);
+  const { email, password } = (await readBody(context)) ?? {};
   const errors = {
     ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['The email must be a valid email address.'] }),
     ...(!(typeof password === 'string' && password !== '') && { password: ['The password field is required.'] }),
@@ -25,13 +26,9 @@ async function authenticate(service: Service, context: Context<Env>): Promise<Ac
   return account;
 }
 
-function fields(body: unknown): { email?: unknown; password?: unknown } {
-  return typeof body === 'object' && body !== null ? body : {};
-}
-
 /** Login, mint and revoke ("Credential exchange"). */
 export function authRoutes(app: Hono<Env>, service: Service): void {
-  app.post(operations['auth.login'].path, accept, metered(service, 'login'), async (context) => {
+  app.post(operations['auth.login'].path, accept, meteredByAddress(service, 'login'), async (context) => {
     const account = await authenticate(service, context);
     if (account instanceof Response) return account;
     return success({ token: issueToken(service, account, 'login').value }, 'Token generated successfully.');
@@ -44,7 +41,7 @@ function mintRoutes(app: Hono<Env>, service: Service, kind: TokenKind, mintPath:
   const name = kind.toUpperCase();
   const cap = service.limits.activeTokens;
 
-  app.post(mintPath, accept, metered(service, 'mint'), async (context) => {
+  app.post(mintPath, accept, meteredByAddress(service, 'mint'), async (context) => {
     const account = await authenticate(service, context);
     if (account instanceof Response) return account;
     if (tokensOf(service, account, kind).length >= cap) {
@@ -56,7 +53,7 @@ function mintRoutes(app: Hono<Env>, service: Service, kind: TokenKind, mintPath:
     return success({ token: value, expires_at }, `${name} token generated successfully.`);
   });
 
-  app.post(revokePath, accept, metered(service, 'mint'), async (context) => {
+  app.post(revokePath, accept, meteredByAddress(service, 'mint'), async (context) => {
     const account = await authenticate(service, context);
     if (account instanceof Response) return account;
     return success({ revoked: revokeTokens(service, account, kind) }, `${name} tokens revoked successfully.`);

@@ -5,6 +5,7 @@ import { type Body, type Errors, isBody } from '../bodies.ts';
 import { accept, bearer, type Env, idempotent, metered, spendBuild } from '../gates.ts';
 import type { JobKind } from '../jobs.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../limits.ts';
+import { readBody } from '../request-body.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 
@@ -62,8 +63,8 @@ export function createRoute<T extends Named>(app: Hono<Env>, service: Service, c
   const { name, label, kind, wire = (resource) => resource } = collection;
   const operation = `${name}.create` as const;
   app.post(operations[operation].path, ...writeGates(service), idempotent(service, operation), async (context) => {
-    const body: unknown = await context.req.json().catch(() => undefined);
-    if (!isBody(body)) return invalid({ body: ['The body must be a JSON object.'] });
+    const body = await readBody(context);
+    if (!body) return invalid({ body: ['The body must be a JSON object, or multipart/form-data.'] });
     const account = context.get('account');
     const read = collection.read(body, account);
     if ('errors' in read) return invalid(read.errors);
@@ -99,6 +100,7 @@ export function readRoutes<T extends Named>(
       const resource = find(context);
       if (!resource) return missing();
       service.jobs.drop(resource.id);
+      service.state.results.delete(resource.id);
       collection.of(context.get('account')).delete(resource.id);
       return success([], `${label} deleted successfully.`);
     });

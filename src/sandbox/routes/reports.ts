@@ -14,7 +14,7 @@ export function reportRoutes(app: Hono<Env>, service: Service): void {
   const reads = readGates(service);
 
   app.get(operations['usage.get'].path, ...reads, (context) => {
-    const { clock, limits } = service;
+    const { clock } = service;
     const yearmonth = context.req.query('yearmonth') ?? '';
     const now = clock.now();
     const current = new Date(now).toISOString().slice(0, 7);
@@ -24,8 +24,8 @@ export function reportRoutes(app: Hono<Env>, service: Service): void {
     const { hour, day } = context.get('account').company;
     const wait = Math.max(hour.wait(now), day.wait(now));
     const build_budget = {
-      hour: { limit: limits.buildsPerHour, used: hour.count(now) },
-      day: { limit: limits.buildsPerDay, used: day.count(now) },
+      hour: { limit: hour.limit, used: hour.count(now) },
+      day: { limit: day.limit, used: day.count(now) },
       retry_after_seconds: wait > 0 ? Math.ceil(wait / 1000) : null,
     };
     return success({ yearmonth, build_budget }, 'Usage retrieved successfully.');
@@ -48,6 +48,6 @@ export function reportRoutes(app: Hono<Env>, service: Service): void {
 }
 
 /** The signing secret appears in no answer ("Webhook endpoint"). */
-function shown({ secret, previous, exhausted, ...endpoint }: Endpoint): WebhookEndpoint {
+function shown({ creator, secret, previous, exhausted, ...endpoint }: Endpoint): WebhookEndpoint {
   return endpoint;
 }

@@ -9,16 +9,15 @@ import { QUEUED, statusOf } from '../jobs.ts';
 import { HOUR } from '../limits.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
-import { findClaim } from '../uploads.ts';
+import { readFile } from '../uploads.ts';
 import { readAudience, showAudience } from './audiences.ts';
 import { type Collection, createRoute, type Reading, readRoutes } from './collection.ts';
 
 function readCohort(service: Service, body: Body, account: AccountRecord): Reading<Cohort> {
   const { state, clock, random } = service;
   const errors: Errors = {};
-  const claim =
-    body.upload_reference === undefined ? undefined : findClaim(service, account, body.upload_reference, 'cohort');
-  if (typeof claim === 'string') errors.upload_reference = [claim];
+  const brings = body.upload_reference !== undefined || body.file !== undefined;
+  const file = brings ? readFile(service, account, body, 'cohort', errors) : undefined;
   const name = readName(body, 'name', 'Untitled cohort', errors);
   const project = readProject(body, account, errors);
   if (Object.keys(errors).length > 0) return { errors };
@@ -34,15 +33,11 @@ function readCohort(service: Service, body: Body, account: AccountRecord): Readi
     created_at: now,
     updated_at: now,
   };
-  const slot = typeof claim === 'object' ? claim : undefined;
-  const accepted = (): void => {
-    if (slot) slot.claimed = true;
-  };
   const completed = (): void => {
     // The first line of a file names its columns.
-    resource.total_eids = slot?.file ? Math.max(0, slot.file.lines - 1) : 1_000 + Math.floor(random.next() * 50_000);
+    resource.total_eids = file ? Math.max(0, file.lines - 1) : 1_000 + Math.floor(random.next() * 50_000);
   };
-  return { name, resource, accepted, completed };
+  return { name, resource, ...(file && { accepted: file.claim }), completed };
 }
 
 function readEstimate(service: Service, body: Body, account: AccountRecord): Reading<Estimate> {

@@ -1,12 +1,13 @@
 import type { Hono } from 'hono';
 import { operations } from '../../operations.ts';
 import { invalid, success } from '../answers.ts';
-import { type Errors, isBody } from '../bodies.ts';
+import type { Errors } from '../bodies.ts';
 import { offsetTime } from '../clock.ts';
 import type { Env } from '../gates.ts';
 import { UPLOAD_SIZES } from '../limits.ts';
+import { readBody } from '../request-body.ts';
 import type { Service } from '../service.ts';
-import { findClaim, reserveSlot, slotUrl } from '../uploads.ts';
+import { readFile, reserveSlot, slotUrl } from '../uploads.ts';
 import { writeGates } from './collection.ts';
 
 /** Where uploads of points of interest are claimed. The specification shows no path; this one is made up. */
@@ -23,8 +24,7 @@ function sizeErrors(kind: string, size: unknown): Errors {
 /** Reservations, and the claim of an upload that is no cohort. */
 export function uploadRoutes(app: Hono<Env>, service: Service): void {
   app.post(operations['uploads.reserve'].path, ...writeGates(service), async (context) => {
-    const body: unknown = await context.req.json().catch(() => undefined);
-    const { kind, size } = isBody(body) ? body : {};
+    const { kind, size } = (await readBody(context)) ?? {};
     if (typeof kind !== 'string' || !Object.hasOwn(UPLOAD_SIZES, kind)) {
       return invalid({ kind: [`The kind must be one of ${Object.keys(UPLOAD_SIZES).join(', ')}.`] });
     }
@@ -39,12 +39,11 @@ export function uploadRoutes(app: Hono<Env>, service: Service): void {
   });
 
   app.post(POI_SUBMISSIONS, ...writeGates(service), async (context) => {
-    const body: unknown = await context.req.json().catch(() => undefined);
-    const reference = isBody(body) ? body.upload_reference : undefined;
-    const slot = findClaim(service, context.get('account'), reference, 'poi_submission');
-    if (typeof slot === 'string') return invalid({ upload_reference: [slot] });
-    slot.claimed = true;
-    const submission = { id: service.state.nextId++, rows: slot.file?.lines ?? 0 };
-    return success([submission], 'POI submission created successfully.');
+    const errors: Errors = {};
+    const body = (await readBody(context)) ?? {};
+    const file = readFile(service, context.get('account'), body, 'poi_submission', errors);
+    if (!file) return invalid(errors);
+    file.claim();
+    return success([{ id: service.state.nextId++, rows: file.lines }], 'POI submission created successfully.');
   });
 }

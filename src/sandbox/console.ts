@@ -1,0 +1,188 @@
+import { grantsOf, revokeGrant } from './grants.ts';
+import { DAY, HOUR } from './limits.ts';
+import type { Service } from './service.ts';
+import { SlidingLog } from './sliding-log.ts';
+import type { AccountRecord, Company, TokenKind } from './state.ts';
+import { issueToken, revokeTokens, tokensOf } from './tokens.ts';
+
+/** Who opens an account. */
+export interface NewAccount {
+  readonly email: string;
+  readonly password: string;
+  /** Name of its company, which is created at its first mention. @default 'Example Company' */
+  readonly company?: string;
+  /** Whether the connection to the delivery partner holds credentials. @default true */
+  readonly deliveryCredentials?: boolean;
+}
+
+/** What an organization is, and may build. */
+export interface NewCompany {
+  readonly name: string;
+  /** Builds in a rolling hour and day. @default 60 and 300 */
+  readonly buildsPerHour?: number;
+  readonly buildsPerDay?: number;
+}
+
+/** An organization, whose accounts share build budget and webhook endpoints. */
+export interface SandboxCompany {
+  readonly id: number;
+  readonly name: string;
+  /** Sets the budget; builds so far stay counted. */
+  setBuildBudget(budget: { readonly buildsPerHour?: number; readonly buildsPerDay?: number }): void;
+}
+
+/** A token as the console lists it. */
+export interface ListedToken {
+  readonly id: number;
+  readonly kind: TokenKind;
+  readonly createdAt: Date;
+  /** None for login tokens, whose lifetime is not specified. */
+  readonly expiresAt: Date | undefined;
+}
+
+/** An OAuth connection as the console lists it. */
+export interface ListedConnection {
+  readonly id: number;
+  readonly client: string;
+  /** When its refresh token expires, unless renewed. */
+  readonly expiresAt: Date;
+}
+
+/** An account, with what its owner can do in the console. */
+export interface SandboxAccount {
+  readonly email: string;
+  readonly password: string;
+  readonly company: SandboxCompany;
+  /** Issues a token as the credential exchange does, without a request. */
+  token(kind: TokenKind): string;
+  /** Live tokens of the credential exchange, oldest first; their values are shown at issue only. */
+  tokens(): ListedToken[];
+  /** Ends one token. */
+  revokeToken(id: number): void;
+  /** OAuth connections. */
+  connections(): ListedConnection[];
+  /** Ends an OAuth connection. */
+  revokeConnection(id: number): void;
+  /** Sets a new password, which ends every token and OAuth connection. */
+  changePassword(password: string): void;
+  /** Ends the login token. */
+  logout(): void;
+  /** What the service has told the owner, like an endpoint switched off; oldest first. */
+  readonly notifications: readonly string[];
+}
+
+/** A company, as the console creates it. */
+export function createCompany({ state, limits }: Service, input: NewCompany): Company {
+  const { name, buildsPerHour = limits.buildsPerHour, buildsPerDay = limits.buildsPerDay } = input;
+  if (state.companies.has(name)) throw new Error(`There is a company "${name}" already.`);
+  const company: Company = {
+    id: state.nextId++,
+    name,
+    hour: new SlidingLog({ limit: buildsPerHour, interval: HOUR }),
+    day: new SlidingLog({ limit: buildsPerDay, interval: DAY }),
+    endpoints: [],
+  };
+  state.companies.set(name, company);
+  return company;
+}
+
+/** Opens an account, as the console does. */
+export function openAccount(service: Service, input: NewAccount): AccountRecord {
+  const { state } = service;
+  const { email, password, company = 'Example Company', deliveryCredentials = true } = input;
+  if (state.accounts.has(email)) throw new Error('An account with this email exists already.');
+  const account: AccountRecord = {
+    id: state.nextId++,
+    email,
+    password,
+    company: state.companies.get(company) ?? createCompany(service, { name: company }),
+    notifications: [],
+    deliveryCredentials,
+    audiences: new Map(),
+    estimates: new Map(),
+    activations: new Map(),
+    cohorts: new Map(),
+    projects: new Map(),
+    schedules: new Map(),
+    replays: new Map(),
+  };
+  state.accounts.set(email, account);
+  return account;
+}
+
+/** The console's page of a company. */
+export function consoleOfCompany({ id, name, hour, day }: Company): SandboxCompany {
+  return {
+    id,
+    name,
+    setBuildBudget({ buildsPerHour = hour.limit, buildsPerDay = day.limit }) {
+      hour.limit = buildsPerHour;
+      day.limit = buildsPerDay;
+    },
+  };
+}
+
+/** The console as the owner of an account sees it. */
+export function consoleOf(service: Service, record: AccountRecord): SandboxAccount {
+  return {
+    email: record.email,
+    get password() {
+      return record.password;
+    },
+    company: consoleOfCompany(record.company),
+    ...consoleOfTokens(service, record),
+    connections: () =>
+      grantsOf(service, record).map(({ id, client, refreshExpiresAt }) => ({
+        id,
+        client: client.name,
+        expiresAt: new Date(refreshExpiresAt),
+      })),
+    revokeConnection(id) {
+      const grant = grantsOf(service, record).find((one) => one.id === id);
+      if (!grant) throw new Error(`There is no OAuth connection ${id} of this account.`);
+      revokeGrant(service, grant);
+    },
+    changePassword(password) {
+      record.password = password;
+      revokeTokens(service, record);
+      for (const grant of grantsOf(service, record)) revokeGrant(service, grant);
+    },
+    logout() {
+      revokeTokens(service, record, 'login');
+    },
+    notifications: record.notifications,
+  };
+}
+
+function consoleOfTokens(
+  service: Service,
+  record: AccountRecord,
+): Pick<SandboxAccount, 'token' | 'tokens' | 'revokeToken'> {
+  return {
+    token(kind) {
+      const cap = service.limits.activeTokens;
+      if (kind !== 'login' && tokensOf(service, record, kind).length >= cap) {
+        throw new Error(`The account has ${cap} live ${kind} tokens already, as many as the service allows.`);
+      }
+      return issueToken(service, record, kind).value;
+    },
+    tokens: () =>
+      tokensOf(service, record).flatMap(({ id, kind, issuedAt, expiresAt }) =>
+        kind === 'oauth'
+          ? []
+          : [
+              {
+                id,
+                kind,
+                createdAt: new Date(issuedAt),
+                expiresAt: Number.isFinite(expiresAt) ? new Date(expiresAt) : undefined,
+              },
+            ],
+      ),
+    revokeToken(id) {
+      const token = tokensOf(service, record).find((one) => one.id === id && one.kind !== 'oauth');
+      if (!token) throw new Error(`There is no live token ${id} of this account.`);
+      service.state.tokens.delete(token.value);
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { operations } from '../operations.ts';
+import type { Random } from './random.ts';
+
+/** A request as a rule about faults sees it. */
+export interface FaultRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+}
+
+/** What goes wrong, and when. One of `status`, `cut` and `malformed`, or `delay` alone or with one of them. */
+export interface FaultRule {
+  /**
+   * Requests that it strikes: an operation (`'audiences.create'`), a path or a method and path, where `{id}` stands for
+   * one segment and `*` for anything (`'GET /api/v2/audiences/{id}'`, `'/uploads/*'`), or a function. @default all
+   */
+  readonly on?: string | ((request: FaultRequest) => boolean);
+  /** Share of those requests that it strikes, by the seed. @default 1 */
+  readonly rate?: number;
+  /** How often it strikes at most. @default no limit */
+  readonly times?: number;
+  /** Milliseconds of the machine that the request is held before anything else happens. */
+  readonly delay?: number;
+  /** The service does not act and answers this error status. */
+  readonly status?: number;
+  /** `Retry-After` of that answer, in seconds. */
+  readonly retryAfter?: number;
+  /** The connection is cut: before the service acts, after it has acted, or in the middle of the answer's body. */
+  readonly cut?: 'before' | 'after' | 'body';
+  /** The service acts; half of the answer's body comes, as if it were whole. */
+  readonly malformed?: boolean;
+}
+
+/** Thrown through the routes when the connection is to be cut. */
+export class ConnectionCut extends Error {
+  override readonly name = 'ConnectionCut';
+}
+
+interface Armed {
+  readonly rule: FaultRule;
+  readonly matches: (request: FaultRequest) => boolean;
+  left: number;
+}
+
+/** What goes wrong on purpose. */
+export class Faults {
+  readonly #random: Random;
+  readonly #armed = new Set<Armed>();
+
+  constructor(random: Random, rules: readonly FaultRule[]) {
+    this.#random = random;
+    for (const rule of rules) this.add(rule);
+  }
+
+  /** Adds a rule, behind those before it; returns what takes it back. */
+  add(rule: FaultRule): () => void {
+    check(rule);
+    const armed: Armed = { rule, matches: matcher(rule.on), left: rule.times ?? Number.POSITIVE_INFINITY };
+    this.#armed.add(armed);
+    return () => void this.#armed.delete(armed);
+  }
+
+  /** Takes all rules back. */
+  clear(): void {
+    this.#armed.clear();
+  }
+
+  /** The first rule that strikes a request. */
+  strike(request: FaultRequest): FaultRule | undefined {
+    for (const armed of this.#armed) {
+      if (armed.left <= 0 || !armed.matches(request)) continue;
+      const { rate = 1 } = armed.rule;
+      if (rate < 1 && this.#random.next() >= rate) continue;
+      armed.left--;
+      return armed.rule;
+    }
+    return undefined;
+  }
+}
+
+/** A rule in a few words, for the log. */
+export function describeFault({ delay, status, cut, malformed }: FaultRule): string {
+  return [
+    ...(delay === undefined ? [] : [`delay ${delay} ms`]),
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(cut === undefined ? [] : [`cut ${cut}`]),
+    ...(malformed ? ['malformed'] : []),
+  ].join(', ');
+}
+
+function check(rule: FaultRule): void {
+  const { rate = 1, times = 0, delay = 0, status, retryAfter, cut, malformed } = rule;
+  const wrong = (what: string): Error => new Error(`A fault rule is wrong: ${what}.`);
+  if (!(rate >= 0 && rate <= 1)) throw wrong(`\`rate\` is a share from 0 to 1, not ${rate}`);
+  if (!(times >= 0 && delay >= 0)) throw wrong('`times` and `delay` are numbers from 0');
+  if (status !== undefined && !(Number.isInteger(status) && status >= 400 && status <= 599))
+    throw wrong(`\`status\` is an error status, 400 to 599, not ${status}`);
+  if (retryAfter !== undefined && status === undefined) throw wrong('`retryAfter` goes with `status`');
+  if (cut !== undefined && !['before', 'after', 'body'].includes(cut)) throw wrong(`\`cut\` cannot be "${cut}"`);
+  const ways = [status !== undefined, cut !== undefined, malformed === true].filter(Boolean).length;
+  if (ways > 1) throw wrong('`status`, `cut` and `malformed` exclude each other');
+  if (ways === 0 && delay === 0) throw wrong('it needs one of `status`, `cut`, `malformed` and `delay`');
+}
+
+function matcher(on: FaultRule['on']): (request: FaultRequest) => boolean {
+  if (on === undefined) return () => true;
+  if (typeof on === 'function') return on;
+  const named = Object.entries(operations).find(([name]) => name === on)?.[1];
+  const text = named ? `${named.method} ${named.path}` : on;
+  const parts = /^(?:([A-Z]+) )?(\/.*|\*.*)$/.exec(text);
+  if (!parts) throw new Error(`A fault rule is wrong: "${on}" is no operation, path, or method and path.`);
+  const [, method, path = ''] = parts;
+  const escaped = path.replace(/[.+?^$()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
+  const pattern = new RegExp(`^${escaped.replace(/\{\w+\}/g, '[^/]+')}$`);
+  return (request) => (method === undefined || method === request.method) && pattern.test(request.path);
+}

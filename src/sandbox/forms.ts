@@ -1,0 +1,74 @@
+import type { RequestHandler } from 'msw';
+import { createApp } from './app.ts';
+import { ConnectionCut } from './faults.ts';
+import { createHandler } from './handlers.ts';
+import { type Listening, type ListenOptions, listen } from './listen.ts';
+import type { Service } from './service.ts';
+import { createStorage } from './storage.ts';
+
+/** The ways in which requests reach a sandbox, and their end. */
+export interface Forms {
+  /**
+   * Answers one request, in process, to the API or to the storage that presigned URLs point to: a `fetch` for clients,
+   * also with its errors. Login and mint buckets go by the header `X-Forwarded-For`.
+   */
+  readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+  /** Request handlers of msw 3, for `setupServer(...sandbox.handlers)` and `setupWorker`. */
+  readonly handlers: RequestHandler[];
+  /** Serves it over HTTP, on loopback unless told; storage, where files go in and out, on a port of its own. */
+  listen(options?: ListenOptions): Promise<Listening>;
+  /** Stops listening, timers and deliveries; later requests fail. */
+  close(): Promise<void>;
+}
+
+/** What a service is reached by. */
+export function formsOf(service: Service, origin: string | undefined): Forms {
+  const app = createApp(service);
+  const storage = createStorage(service);
+  const { state, clock, webhooks } = service;
+  const listenings = new Set<Listening>();
+  let closed = false;
+  const answer = async (request: Request): Promise<Response> => {
+    if (closed) throw new ConnectionCut();
+    const address = request.headers.get('x-forwarded-for') ?? '127.0.0.1';
+    return (new URL(request.url).origin === state.storageUrl ? storage : app).fetch(request, { address });
+  };
+  const storageOrigin = (): string => state.storageUrl;
+  return {
+    fetch: (input, init) => asFetch(answer, new Request(input, init)),
+    handlers: [createHandler({ answer, origin, storageOrigin })],
+    async listen(where = {}) {
+      if (closed) throw new Error('The sandbox is closed.');
+      const listening = await listen(app.fetch, storage.fetch, where);
+      listenings.add(listening);
+      state.storageUrl = listening.storageUrl;
+      return listening;
+    },
+    async close() {
+      closed = true;
+      clock.stop();
+      webhooks.stop();
+      await Promise.all([...listenings].map(({ close }) => close()));
+      listenings.clear();
+    },
+  };
+}
+
+/** Rejects as `fetch` does: with the signal's reason when aborted, with a `TypeError` when the connection is cut. */
+async function asFetch(answer: (request: Request) => Promise<Response>, request: Request): Promise<Response> {
+  const { signal } = request;
+  signal.throwIfAborted();
+  let left = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    left = () => reject(signal.reason);
+    signal.addEventListener('abort', left, { once: true });
+  });
+  try {
+    return await Promise.race([answer(request), aborted]);
+  } catch (error) {
+    if (!(error instanceof ConnectionCut) || signal.aborted) throw signal.aborted ? signal.reason : error;
+    throw new TypeError('fetch failed', { cause: error });
+  } finally {
+    signal.removeEventListener('abort', left);
+  }
+}

@@ -1,0 +1,112 @@
+import type { Hono, MiddlewareHandler } from 'hono';
+import { cors } from 'hono/cors';
+import { ConnectionCut, describeFault } from './faults.ts';
+import type { Env } from './gates.ts';
+import type { Service } from './service.ts';
+
+type Layer = MiddlewareHandler<Env>;
+
+/** How an origin of the service answers when it refuses to work. */
+export type Failure = (status: number) => Response;
+
+/** What is before every route: CORS for pages of any origin, the log, and faults. */
+export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: string[], failure: Failure): void {
+  app.use(cors({ origin: '*', exposeHeaders }));
+  app.use(logged(service));
+  app.use(addressed(failure));
+  app.use(faulty(service, failure));
+  app.onError((error) => {
+    if (error instanceof ConnectionCut) throw error;
+    return failure(500);
+  });
+}
+
+/** Writes each request down when it has been answered. */
+const logged =
+  ({ clock, state, record }: Service): Layer =>
+  async (context, next) => {
+    clock.settle();
+    try {
+      await next();
+      context.res.headers.set('x-request-id', `req_${state.log.total + 1}`);
+    } finally {
+      const account = context.get('account')?.email;
+      const fault = context.get('fault');
+      record({
+        at: new Date(clock.now()).toISOString(),
+        method: context.req.method,
+        path: context.req.path,
+        status: context.finalized ? context.res.status : 0,
+        ...(account !== undefined && { account }),
+        ...(context.get('replayed') && { replayed: true }),
+        ...(fault !== undefined && { fault }),
+      });
+    }
+  };
+
+/** 421 for a `Host` that is no address and no known name, as a page's whose name was bound to this machine (DNS rebinding). */
+const addressed =
+  (failure: Failure): Layer =>
+  async (context, next) => {
+    const { names } = context.env;
+    if (names === undefined) return next();
+    const host = context.req.header('host') ?? '';
+    const { hostname } = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : { hostname: '' };
+    const known = /^(?:[\d.]+|\[.+\]|(?:.+\.)?localhost)$/.test(hostname) || names.includes(hostname);
+    return known ? next() : failure(421);
+  };
+
+/** Lets go wrong what rules say. */
+const faulty =
+  ({ faults }: Service, failure: Failure): Layer =>
+  async (context, next) => {
+    const { method, path, raw } = context.req;
+    const rule = faults.strike({ method, path, headers: raw.headers });
+    if (!rule) return next();
+    context.set('fault', describeFault(rule));
+    if (rule.delay !== undefined) await sleep(rule.delay, raw.signal);
+    if (rule.cut === 'before') throw new ConnectionCut();
+    if (rule.status !== undefined) {
+      const answer = failure(rule.status);
+      if (rule.retryAfter !== undefined) answer.headers.set('retry-after', String(rule.retryAfter));
+      return answer;
+    }
+    await next();
+    if (rule.cut === 'after') throw new ConnectionCut();
+    if (rule.cut === 'body' || rule.malformed) context.res = await halved(context.res, rule.cut === 'body');
+    return undefined;
+  };
+
+/** An answer with half of its body; the rest is missing, or the connection is cut there. */
+async function halved(response: Response, cut: boolean): Promise<Response> {
+  const whole = new Uint8Array(await response.arrayBuffer());
+  const half = whole.subarray(0, Math.floor(whole.length / 2));
+  const headers = new Headers(response.headers);
+  if (!cut) headers.delete('content-length');
+  const body = new ReadableStream({
+    start(controller) {
+      if (half.length > 0) controller.enqueue(half);
+      if (!cut) controller.close();
+    },
+    pull(controller) {
+      if (cut) controller.error(new ConnectionCut());
+    },
+  });
+  return new Response(body, { status: response.status, headers });
+}
+
+/** Time of the machine; a caller that has left is not waited for. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const left = (): void => {
+      clearTimeout(timer);
+      reject(new ConnectionCut());
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', left);
+      resolve();
+    }, ms);
+    if (signal.aborted) left();
+    else signal.addEventListener('abort', left, { once: true });
+  });
+}
