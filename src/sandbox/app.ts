@@ -5,6 +5,7 @@ import { addMiddleware } from './middleware.ts';
 import { activationRoutes } from './routes/activations.ts';
 import { audienceRoutes } from './routes/audiences.ts';
 import { authRoutes } from './routes/auth.ts';
+import { mcpRoutes } from './routes/mcp.ts';
 import { oauthRoutes } from './routes/oauth.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { resourceRoutes } from './routes/resources.ts';
@@ -18,7 +19,9 @@ export const API_PATHS = /^\/(?:api\/v2|oauth)\/|^\/\.well-known\/oauth-/;
 export function createApp(service: Service): Hono<Env> {
   const app = new Hono<Env>();
   const exposed = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
-  addMiddleware(app, service, exposed, (status) => refusal(status, `The sandbox answers ${status}.`));
+  addMiddleware(app, service, exposed, (status, message = `The sandbox answers ${status}.`) =>
+    refusal(status, message),
+  );
   authRoutes(app, service);
   audienceRoutes(app, service);
   activationRoutes(app, service);
@@ -26,6 +29,7 @@ export function createApp(service: Service): Hono<Env> {
   reportRoutes(app, service);
   uploadRoutes(app, service);
   oauthRoutes(app, service);
+  mcpRoutes(app, service);
   app.notFound(() => refusal(404, 'Not found.'));
   return app;
 }

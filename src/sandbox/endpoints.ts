@@ -28,7 +28,7 @@ export interface Endpoints<Account> {
 }
 
 /** Types that an endpoint can subscribe to ("Events"). */
-const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
+export const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
   `${family}.completed`,
   `${family}.failed`,
 ]);

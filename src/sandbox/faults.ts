@@ -31,9 +31,33 @@ export interface FaultRule {
   readonly malformed?: boolean;
 }
 
+/** What of an answer comes before the connection is cut in the middle of its body. */
+interface HalfAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
 /** Thrown through the routes when the connection is to be cut. */
 export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut';
+  readonly answer: HalfAnswer | undefined;
+
+  constructor(answer?: HalfAnswer) {
+    super('The connection was cut on purpose.');
+    this.answer = answer;
+  }
+
+  /** The cut as `fetch` shows it: a body that breaks off, if there was an answer. */
+  toResponse(): Response | undefined {
+    if (!this.answer) return undefined;
+    const { status, headers, body: half } = this.answer;
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(half),
+      pull: (controller) => controller.error(new TypeError('terminated', { cause: this })),
+    });
+    return new Response(body, { status, headers });
+  }
 }
 
 interface Armed {

@@ -66,7 +66,10 @@ async function asFetch(answer: (request: Request) => Promise<Response>, request:
   try {
     return await Promise.race([answer(request), aborted]);
   } catch (error) {
-    if (!(error instanceof ConnectionCut) || signal.aborted) throw signal.aborted ? signal.reason : error;
+    if (signal.aborted) throw signal.reason;
+    if (!(error instanceof ConnectionCut)) throw error;
+    const begun = error.toResponse();
+    if (begun) return begun;
     throw new TypeError('fetch failed', { cause: error });
   } finally {
     signal.removeEventListener('abort', left);

@@ -14,6 +14,8 @@ export interface Env {
     readonly address: string;
     /** Names that `Host` may hold beside addresses and localhost; any, if there are none given. */
     readonly names?: readonly string[];
+    /** Whose request it is, where the MCP endpoint sends it. */
+    readonly token?: Token;
   };
   Variables: { account: AccountRecord; token: Token; replayed: boolean; fault: string };
 }
@@ -42,8 +44,10 @@ export function identify(context: Context<Env>, token: Token): void {
 export const bearer =
   (service: Service): Gate =>
   async (context, next) => {
-    const token = tokenOf(service, context);
-    if (!token || token.kind === 'mcp' || token.kind === 'oauth') return unauthenticated();
+    const sent = tokenOf(service, context);
+    const general = sent?.kind === 'login' || sent?.kind === 'api' ? sent : undefined;
+    const token = context.env.token ?? general;
+    if (!token) return unauthenticated();
     identify(context, token);
     return next();
   };

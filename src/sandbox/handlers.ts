@@ -32,7 +32,7 @@ export function createHandler({ answer, origin, storageOrigin }: HandlerParts): 
     async run({ request, requestId }) {
       if (!isOurs(new URL(request.url))) return null;
       const response = await answer(request).catch((error: unknown) => {
-        if (error instanceof ConnectionCut) return Response.error();
+        if (error instanceof ConnectionCut) return error.toResponse() ?? Response.error();
         throw error;
       });
       return { handler, request, requestId, response };

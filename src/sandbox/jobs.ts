@@ -125,7 +125,7 @@ export class Jobs {
   readonly #options: JobOptions;
   readonly #running = new Map<number, Running>();
   readonly #next = new Map<JobKind, JobOutcome[]>();
-  readonly #reasons = new Map<number, string>();
+  readonly #reasons = new Map<number, { readonly kind: JobKind; readonly why: string }>();
 
   constructor(clock: Clock, options: JobOptions) {
     this.#clock = clock;
@@ -175,14 +175,15 @@ export class Jobs {
     if (kind === 'cohort') this.#enter(job, completes ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
     else this.#enter(job, status);
     const why = reason ?? (status === NEEDS_INFO ? UNKNOWN_REASON : undefined);
-    if (why !== undefined) this.#reasons.set(id, why);
+    if (why !== undefined) this.#reasons.set(id, { kind, why });
     if (completes) job.completed?.();
     job.ended?.(completes);
   }
 
   /** Why a job ended as it did; the console shows it, the API does not ("States and transitions"). */
   reason(kind: JobKind, id: number): string | undefined {
-    return this.#running.get(id)?.kind === kind ? undefined : this.#reasons.get(id);
+    const known = this.#reasons.get(id);
+    return known?.kind === kind ? known.why : undefined;
   }
 
   /** Stops a running lookalike at 400; one that is publishing completes. */

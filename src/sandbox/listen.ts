@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { Http2Bindings, HttpBindings } from '@hono/node-server';
 import { ConnectionCut } from './faults.ts';
 import type { Env } from './gates.ts';
@@ -25,6 +26,8 @@ export interface ListenOptions {
 }
 
 type Answer = (request: Request, env: Env['Bindings']) => Response | Promise<Response>;
+
+type Outgoing = (HttpBindings | Http2Bindings)['outgoing'];
 
 /** One server on one port. */
 type Serving = Pick<Listening, 'url' | 'close'>;
@@ -60,17 +63,17 @@ async function serve(answer: Answer, { host = '127.0.0.1', name }: ListenOptions
   const { createAdaptorServer } = await import('@hono/node-server');
   const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');
   const names = name === undefined ? [] : [name];
-  const fetch = async (request: Request, { incoming }: HttpBindings | Http2Bindings): Promise<Response> => {
+  const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
     try {
       const address = (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
       return await answer(request, { address, names });
     } catch (error) {
       if (!(error instanceof ConnectionCut)) throw error;
-      incoming.socket.destroy();
+      cutOff(error, outgoing);
       return RESPONSE_ALREADY_SENT;
     }
   };
-  const server = createAdaptorServer({ fetch });
+  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -86,4 +89,17 @@ async function serve(answer: Answer, { host = '127.0.0.1', name }: ListenOptions
         if ('closeAllConnections' in server) server.closeAllConnections();
       }),
   };
+}
+
+/** Ends a connection without an answer, or in the middle of one. */
+function cutOff({ answer }: ConnectionCut, outgoing: Outgoing): void {
+  const stream: Writable = outgoing;
+  if (!answer) {
+    stream.destroy();
+    return;
+  }
+  outgoing.statusCode = answer.status;
+  for (const [name, value] of answer.headers) outgoing.setHeader(name, value);
+  // A length that is not reached, or no last chunk: either tells the caller.
+  stream.write(answer.body, () => stream.destroy());
 }

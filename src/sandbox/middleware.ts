@@ -7,7 +7,7 @@ import type { Service } from './service.ts';
 type Layer = MiddlewareHandler<Env>;
 
 /** How an origin of the service answers when it refuses to work. */
-export type Failure = (status: number) => Response;
+export type Failure = (status: number, message?: string) => Response;
 
 /** What is before every route: CORS for pages of any origin, the log, and faults. */
 export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: string[], failure: Failure): void {
@@ -53,7 +53,8 @@ const addressed =
     const host = context.req.header('host') ?? '';
     const { hostname } = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : { hostname: '' };
     const known = /^(?:[\d.]+|\[.+\]|(?:.+\.)?localhost)$/.test(hostname) || names.includes(hostname);
-    return known ? next() : failure(421);
+    if (known) return next();
+    return failure(421, `The sandbox does not know itself as "${hostname}"; listen with that \`name\` if it should.`);
   };
 
 /** Lets go wrong what rules say. */
@@ -73,27 +74,16 @@ const faulty =
     }
     await next();
     if (rule.cut === 'after') throw new ConnectionCut();
-    if (rule.cut === 'body' || rule.malformed) context.res = await halved(context.res, rule.cut === 'body');
+    if (rule.cut !== 'body' && !rule.malformed) return undefined;
+    const { status } = context.res;
+    const headers = new Headers(context.res.headers);
+    const whole = new Uint8Array(await context.res.arrayBuffer());
+    const body = whole.slice(0, Math.floor(whole.length / 2));
+    if (rule.cut === 'body') throw new ConnectionCut({ status, headers, body });
+    headers.delete('content-length');
+    context.res = new Response(body, { status, headers });
     return undefined;
   };
-
-/** An answer with half of its body; the rest is missing, or the connection is cut there. */
-async function halved(response: Response, cut: boolean): Promise<Response> {
-  const whole = new Uint8Array(await response.arrayBuffer());
-  const half = whole.subarray(0, Math.floor(whole.length / 2));
-  const headers = new Headers(response.headers);
-  if (!cut) headers.delete('content-length');
-  const body = new ReadableStream({
-    start(controller) {
-      if (half.length > 0) controller.enqueue(half);
-      if (!cut) controller.close();
-    },
-    pull(controller) {
-      if (cut) controller.error(new ConnectionCut());
-    },
-  });
-  return new Response(body, { status: response.status, headers });
-}
 
 /** Time of the machine; a caller that has left is not waited for. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -19,8 +19,8 @@ const denied = (message = 'Access Denied'): Response => refusal(403, 'AccessDeni
 export function createStorage(service: Service): Hono<Env> {
   const app = new Hono<Env>();
   const exposed = ['Content-Range', 'Content-Encoding', 'ETag', 'Retry-After'];
-  addMiddleware(app, service, exposed, (status) =>
-    refusal(status, 'InternalError', 'We encountered an internal error.'),
+  addMiddleware(app, service, exposed, (status, message = 'We encountered an internal error.') =>
+    refusal(status, 'InternalError', message),
   );
   app.put('/uploads/:reference', (context) => takeFile(context, service));
   app.get('/results/:activation/:file', (context) => giveResult(context, service));

@@ -1,0 +1,138 @@
+#!/usr/bin/env node
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { EVENT_TYPES } from './endpoints.ts';
+import { createSandbox, type Delivery, type LogEntry, type Sandbox, type SandboxOptions } from './index.ts';
+
+const HELP = `audience-activation sandbox [options]
+
+The Audience Build and Activation API on this machine, to develop and test against.
+
+  --port <n>          port of the API; any free one unless given
+  --storage-port <n>  port of the storage for uploads and results; any free one unless given
+  --host <address>    address to listen on (127.0.0.1); any other lets other machines in
+  --name <name>       name of this machine, for its URLs and accepted in the header Host
+  --speed <n>         how much faster than the machine's its clock runs (1)
+  --seed <n>          decides tokens, ids and all that is random (1)
+  --duration <s>      seconds of its clock that a job takes (600)
+  --outcome <status>  status that jobs end at: 104, 107 or a 4xx (104)
+  --webhook <url>     registers a webhook endpoint for all events and prints its secret
+  --email <email>     of the account (dev@example.com)
+  --password <text>   of the account (sandbox)
+  --help              this text
+
+Ctrl-C stops it; nothing is kept.
+`;
+
+const options = {
+  port: { type: 'string' },
+  'storage-port': { type: 'string' },
+  host: { type: 'string' },
+  name: { type: 'string' },
+  speed: { type: 'string' },
+  seed: { type: 'string' },
+  duration: { type: 'string' },
+  outcome: { type: 'string' },
+  webhook: { type: 'string' },
+  email: { type: 'string', default: 'dev@example.com' },
+  password: { type: 'string', default: 'sandbox' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+type Flags = ReturnType<typeof readFlags>;
+
+function readFlags(args: string[]) {
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const [command, ...more] = positionals;
+  if (!values.help && (command !== 'sandbox' || more.length > 0))
+    throw new Error(
+      command === undefined ? 'A command is missing.' : `There is no command "${positionals.join(' ')}".`,
+    );
+  return values;
+}
+
+/** A number of the command line; nothing where it was not given. */
+function numberOf(
+  flags: Flags,
+  name: 'port' | 'storage-port' | 'speed' | 'seed' | 'duration' | 'outcome',
+  largest = Infinity,
+) {
+  const text = flags[name];
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0 && value <= largest) return value;
+  throw new Error(`--${name} takes a number${largest < Infinity ? ` up to ${largest}` : ''}, not "${text}".`);
+}
+
+/** Prints without what a terminal would take as a command of its own. */
+function print(line: string): void {
+  process.stdout.write(`${line.replace(/[^\P{Cc}\t]/gu, '?')}\n`);
+}
+
+/** One line a request; a second of the sandbox's clock is precise enough. */
+function requestLine({ at, method, path, status, account, replayed, fault }: LogEntry): string {
+  const notes = [account, replayed && 'replayed', fault && `fault: ${fault}`].filter(Boolean);
+  return `${at.slice(11, 19)} ${method.padEnd(4)} ${path} ${status || '---'} ${notes.join(', ')}`.trimEnd();
+}
+
+function deliveryLine({ at, type, endpointId, attempt, status }: Delivery): string {
+  const time = new Date(at).toISOString().slice(11, 19);
+  return `${time} SEND ${type} to endpoint ${endpointId}, attempt ${attempt}: ${status ?? 'no answer'}`;
+}
+
+function sandboxOptions(flags: Flags): SandboxOptions {
+  const speed = numberOf(flags, 'speed');
+  const seed = numberOf(flags, 'seed');
+  const seconds = numberOf(flags, 'duration');
+  const outcome = numberOf(flags, 'outcome');
+  return {
+    ...(speed !== undefined && { clock: { speed } }),
+    ...(seed !== undefined && { seed }),
+    jobs: { ...(seconds !== undefined && { duration: seconds * 1_000 }), ...(outcome !== undefined && { outcome }) },
+    onRequest: (entry) => print(requestLine(entry)),
+    onDelivery: (delivery) => print(deliveryLine(delivery)),
+  };
+}
+
+async function start(flags: Flags): Promise<Sandbox> {
+  const sandbox = createSandbox(sandboxOptions(flags));
+  const port = numberOf(flags, 'port', 65_535);
+  const storagePort = numberOf(flags, 'storage-port', 65_535);
+  const { host, name, email, password, webhook } = flags;
+  const account = sandbox.accounts.create({ email, password });
+  const endpoint =
+    webhook === undefined
+      ? undefined
+      : sandbox.webhooks.create({ account, name: 'Command line', url: webhook, events: EVENT_TYPES });
+  const listening = await sandbox.listen({
+    ...(port !== undefined && { port }),
+    ...(storagePort !== undefined && { storagePort }),
+    ...(host !== undefined && { host }),
+    ...(name !== undefined && { name }),
+  });
+  print(`API      ${listening.url}`);
+  print(`Storage  ${listening.storageUrl}`);
+  print(`Account  ${email}  password: ${password}`);
+  print(`Token    ${account.token('api')}`);
+  if (endpoint) print(`Webhook  ${webhook}  secret: ${endpoint.secret}`);
+  print('Ready. Ctrl-C stops it.');
+  return sandbox;
+}
+
+async function main(args: string[]): Promise<void> {
+  const flags = readFlags(args);
+  if (flags.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const sandbox = await start(flags);
+  const stop = (): void => void sandbox.close();
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${message}\nSee: npx audience-activation --help\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { createSandbox, type FaultRule } from '../../src/sandbox/index.ts';
+import { credentials, startBench } from '../support/sandbox.ts';
+import { failureOf } from '../support/server.ts';
+
+const once = { maxRetries: 0 };
+
+describe('a fault', () => {
+  it('of a status is answered in place of the service, with its Retry-After', async () => {
+    const { client, sandbox } = await startBench({
+      faults: [{ on: 'audiences.create', status: 503, retryAfter: 7, times: 1 }],
+    });
+    const raw = await failureOf(client.audiences.create({ name: 'x' }, once));
+    expect(raw).toMatchObject({ name: 'ServerError', status: 503, outcome: 'unknown' });
+    expect(raw).toHaveProperty(['headers', 'retry-after'], '7');
+    expect((await client.audiences.list()).items).toEqual([]);
+    expect(sandbox.log[0]).toMatchObject({ status: 503, fault: 'status 503' });
+    await client.audiences.create({ name: 'x' }, once);
+  });
+
+  it.each([
+    ['before', 0, 0],
+    ['after', 1, 200],
+    ['body', 1, 200],
+  ] as const)('cuts the connection: %s, over HTTP and in process', async (cut, created, status) => {
+    const { client, sandbox, connect, account } = await startBench({ faults: [{ on: 'audiences.create', cut }] });
+    for (const [at, one] of [client, connect({ token: account.token('api'), fetch: sandbox.fetch })].entries()) {
+      const error = await failureOf(one.audiences.create({ name: 'x' }, once));
+      expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'unknown' });
+      expect((await one.audiences.list()).items).toHaveLength(created * (at + 1));
+    }
+    expect(sandbox.log[0]).toMatchObject({ status, fault: `cut ${cut}` });
+  });
+
+  it('of a cut answer is no loss to a client that repeats under its key', async () => {
+    const { client, sandbox } = await startBench({
+      faults: [{ on: 'POST /api/v2/{name}/create', cut: 'after', times: 2 }],
+    });
+    await client.audiences.create({ name: 'once' });
+    expect((await client.audiences.list()).items).toHaveLength(1);
+    expect(sandbox.log.filter(({ replayed }) => replayed)).toHaveLength(2);
+  });
+
+  it('mangles an answer to half of its body', async () => {
+    const { client } = await startBench({ faults: [{ malformed: true, on: ({ path }) => path.endsWith('/usage') }] });
+    expect(await failureOf(client.usage.get(undefined, once))).toMatchObject({ name: 'ResponseError', status: 200 });
+  });
+
+  it('delays a request by the machine’s time', async () => {
+    const { client } = await startBench({
+      faults: [
+        { delay: 40, on: '*/usage' },
+        { delay: 5_000, on: '*/webhooks/*' },
+      ],
+    });
+    const began = performance.now();
+    await client.usage.get();
+    expect(performance.now() - began).toBeGreaterThanOrEqual(39);
+    expect(await failureOf(client.webhooks.list({ timeout: 50, ...once }))).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('in process, delayed, ends at once with the reason of its signal', async () => {
+    const sandbox = createSandbox({ faults: [{ delay: 60_000 }] });
+    const reason = new Error('enough');
+    const asked = sandbox.fetch('http://x/api/v2/usage', { signal: AbortSignal.abort(reason) });
+    await expect(asked).rejects.toBe(reason);
+    const controller = new AbortController();
+    const waiting = sandbox.fetch('http://x/api/v2/usage', { signal: controller.signal });
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect.poll(() => sandbox.log).toMatchObject([{ status: 0, fault: 'delay 60000 ms' }]);
+  });
+
+  it('strikes uploads and downloads, too', async () => {
+    const { client } = await startBench({ faults: [{ on: 'PUT /uploads/*', status: 500 }] });
+    const upload = client.uploads.upload({ kind: 'cohort', data: new Blob(['a\nb\n']), ...once });
+    expect(await failureOf(upload)).toMatchObject({ status: 500 });
+  });
+
+  it('can be added and taken back; the first rule that strikes wins', async () => {
+    const { client, sandbox } = await startBench();
+    const remove = sandbox.faults.add({ on: 'usage.get', status: 500 });
+    sandbox.faults.add({ status: 502 });
+    expect(await failureOf(client.usage.get(undefined, once))).toMatchObject({ status: 500 });
+    remove();
+    expect(await failureOf(client.usage.get(undefined, once))).toMatchObject({ status: 502 });
+    sandbox.faults.clear();
+    await client.usage.get();
+  });
+
+  it('at a rate strikes the requests that the seed says', async () => {
+    const run = async (seed: number): Promise<string> => {
+      const sandbox = createSandbox({ seed, faults: [{ rate: 0.3, status: 500 }] });
+      sandbox.accounts.create(credentials);
+      const struck: boolean[] = [];
+      for (let at = 0; at < 200; at++) struck.push((await sandbox.fetch('http://x/api/v2/usage')).status === 500);
+      return struck.map(Number).join('');
+    };
+    const first = await run(3);
+    expect(await run(3)).toBe(first);
+    expect(await run(4)).not.toBe(first);
+    const share = [...first].filter((one) => one === '1').length;
+    expect(share).toBeGreaterThan(40);
+    expect(share).toBeLessThan(80);
+  });
+
+  it.each<[FaultRule, string]>([
+    [{}, 'needs one of'],
+    [{ status: 200 }, 'error status'],
+    [{ status: 500, cut: 'after' }, 'exclude each other'],
+    [{ rate: 2, status: 500 }, 'a share from 0 to 1'],
+    [{ retryAfter: 1, cut: 'after' }, 'goes with `status`'],
+    [{ delay: -1 }, 'numbers from 0'],
+    [{ on: 'audience.create', status: 500 }, 'no operation, path'],
+  ])('of %j is refused', (rule, message) => {
+    expect(() => createSandbox({ faults: [rule] })).toThrow(message);
+  });
+});
