@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
+import { msw } from 'msw/vite';
 import { defineConfig } from 'vitest/config';
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -20,11 +21,16 @@ const timed = {
 };
 
 const browser = {
-  optimizeDeps: { include: ['ky', 'p-retry', 'p-throttle', 'uuid', 'zod/mini'] },
+  // Serves the worker file of msw.
+  plugins: [msw({ mode: 'worker-only' })],
+  optimizeDeps: {
+    include: ['ky', 'p-retry', 'p-throttle', 'uuid', 'zod/mini', 'hono', 'hono/cors', 'msw/browser'],
+    exclude: ['@hono/node-server'],
+  },
   test: {
     ...shared,
     name: 'chromium',
-    include: ['test/transport/**/*.test.ts'],
+    include: ['test/transport/**/*.test.ts', 'test/sandbox/**/*.browser.test.ts'],
     exclude: ['test/**/*.timed.test.ts'],
     browser: {
       enabled: true,

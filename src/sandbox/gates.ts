@@ -12,8 +12,8 @@ export interface Env {
   Bindings: {
     /** Where the request comes from. */
     readonly address: string;
-    /** Names that `Host` may hold beside addresses and localhost; any, if there are none given. */
-    readonly names?: readonly string[];
+    /** Given where it came over HTTP: the names that `Host` may hold beside addresses and localhost. */
+    readonly overHttp?: { readonly names: readonly string[] };
     /** Whose request it is, where the MCP endpoint sends it. */
     readonly token?: Token;
   };

@@ -66,7 +66,7 @@ async function serve(answer: Answer, { host = '127.0.0.1', name }: ListenOptions
   const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
     try {
       const address = (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
-      return await answer(request, { address, names });
+      return await answer(request, { address, overHttp: { names } });
     } catch (error) {
       if (!(error instanceof ConnectionCut)) throw error;
       cutOff(error, outgoing);
@@ -81,13 +81,18 @@ async function serve(answer: Answer, { host = '127.0.0.1', name }: ListenOptions
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
   const shown = name ?? (WILDCARDS.includes(host) ? '127.0.0.1' : host);
+  let closing: Promise<void> | undefined;
+  const stop = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.close((error) => (error ? reject(error) : resolve()));
+      if ('closeAllConnections' in server) server.closeAllConnections();
+    });
   return {
     url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${address.port}`,
-    close: () =>
-      new Promise((resolve, reject) => {
-        server.close((error) => (error ? reject(error) : resolve()));
-        if ('closeAllConnections' in server) server.closeAllConnections();
-      }),
+    close() {
+      closing ??= stop();
+      return closing;
+    },
   };
 }
 

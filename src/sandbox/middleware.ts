@@ -48,11 +48,11 @@ const logged =
 const addressed =
   (failure: Failure): Layer =>
   async (context, next) => {
-    const { names } = context.env;
-    if (names === undefined) return next();
+    const { overHttp } = context.env;
+    if (!overHttp) return next();
     const host = context.req.header('host') ?? '';
     const { hostname } = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : { hostname: '' };
-    const known = /^(?:[\d.]+|\[.+\]|(?:.+\.)?localhost)$/.test(hostname) || names.includes(hostname);
+    const known = /^(?:[\d.]+|\[.+\]|(?:.+\.)?localhost)$/.test(hostname) || overHttp.names.includes(hostname);
     if (known) return next();
     return failure(421, `The sandbox does not know itself as "${hostname}"; listen with that \`name\` if it should.`);
   };

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { request } from 'node:http';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
+import { credentials, startBench } from '../support/sandbox.ts';
+import { failureOf } from '../support/server.ts';
+
+async function start(options: SandboxOptions = {}, where: { name?: string } = {}) {
+  const sandbox = createSandbox({ clock: 'manual', ...options });
+  const token = sandbox.accounts.create(credentials).token('api');
+  const { url, storageUrl, close } = await sandbox.listen(where);
+  onTestFinished(close);
+  return { sandbox, token, url, storageUrl };
+}
+
+/** A request with headers and an address that `fetch` would not send. */
+function send(url: string, options: { headers?: Record<string, string>; localAddress?: string; body?: string }) {
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const { body, ...rest } = options;
+    const sent = request(url, { method: body === undefined ? 'GET' : 'POST', ...rest }, async (response) => {
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      resolve({ status: response.statusCode ?? 0, text });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+describe('a sandbox over HTTP', () => {
+  it.each([
+    ['evil.example', 421],
+    ['127.0.0.1.evil.example', 421],
+    ['evil.example:80', 421],
+    ['localhost:4010', 401],
+    ['api.localhost', 401],
+    ['127.0.0.1:1', 401],
+    ['[::1]:1', 401],
+  ])('addressed as %j answers %i, against DNS rebinding', async (host, status) => {
+    const { url, storageUrl } = await start();
+    const headers = { host, accept: 'application/json' };
+    const answer = await send(`${url}/api/v2/usage`, { headers });
+    expect(answer.status).toBe(status);
+    if (status === 421) expect(answer.text).toContain('listen with that `name`');
+    expect((await send(`${storageUrl}/results/1/a.csv`, { headers })).status).toBe(status === 421 ? 421 : 403);
+  });
+
+  it('knows the name it is given, which its URLs hold', async () => {
+    const { url, storageUrl } = await start({}, { name: 'sandbox.test' });
+    expect(url).toMatch(/^http:\/\/sandbox\.test:\d+$/);
+    expect(storageUrl).toMatch(/^http:\/\/sandbox\.test:\d+$/);
+    const headers = { host: 'sandbox.test', accept: 'application/json' };
+    expect((await send(`http://127.0.0.1:${new URL(url).port}/api/v2/usage`, { headers })).status).toBe(401);
+  });
+
+  it('counts logins and mints by the address they come from', async () => {
+    const { url } = await start({ limits: { login: { limit: 1, interval: 60_000 } } });
+    const headers = { accept: 'application/json', 'content-type': 'application/json' };
+    const login = async (localAddress: string) =>
+      (await send(`${url}/api/v2/auth/login`, { headers, localAddress, body: JSON.stringify(credentials) })).status;
+    const statuses = [await login('127.0.0.1'), await login('127.0.0.1'), await login('127.0.0.2')];
+    expect(statuses).toEqual([200, 429, 200]);
+  });
+
+  it('lets pages of any origin in, and read Retry-After', async () => {
+    const { url, token } = await start({ limits: { read: { limit: 0, interval: 60_000 } } });
+    const preflight = await fetch(`${url}/api/v2/audiences/create`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,idempotency-key',
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization,content-type,idempotency-key');
+    const headers = { origin: 'https://app.example', accept: 'application/json', authorization: `Bearer ${token}` };
+    const refused = await fetch(`${url}/api/v2/webhooks/index`, { headers });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    expect(refused.headers.get('access-control-expose-headers')).toContain('Retry-After');
+    expect(refused.headers.get('retry-after')).toBe('60');
+  });
+
+  it('warns where other machines can use it, and nowhere else', async () => {
+    const program = (host: string): string => `
+      const { createSandbox } = await import('./src/sandbox/index.ts');
+      const { url, close } = await createSandbox().listen({ host: '${host}' });
+      console.log(url);
+      await close();`;
+    const run = async (host: string) =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', program(host)], { timeout: 20_000 });
+    const open = await run('0.0.0.0');
+    expect(open.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
+    expect(open.stderr).toContain('SandboxWarning: The sandbox listens on 0.0.0.0: other machines can use it.');
+    expect((await run('127.0.0.1')).stderr).toBe('');
+  }, 40_000);
+
+  it('says which port is taken, and leaves none open then', async () => {
+    const { sandbox, url, storageUrl } = await start();
+    const taken = Number(new URL(url).port);
+    await expect(sandbox.listen({ port: taken })).rejects.toThrow(
+      `EADDRINUSE: address already in use 127.0.0.1:${taken}`,
+    );
+    await expect(sandbox.listen({ storagePort: Number(new URL(storageUrl).port) })).rejects.toThrow('EADDRINUSE');
+  });
+
+  it('leaves the globals of its process alone', async () => {
+    const before = [globalThis.Request, globalThis.Response];
+    await start();
+    expect([globalThis.Request, globalThis.Response]).toEqual(before);
+  });
+
+  it('closed, answers no more: not its clients, not in process', async () => {
+    const { sandbox, client, connect } = await startBench({ faults: [{ on: 'usage.get', delay: 60_000 }] });
+    const pending = failureOf(client.usage.get(undefined, { maxRetries: 0 }));
+    await expect.poll(() => sandbox.jobs.running).toEqual([]);
+    await sandbox.close();
+    expect(await pending).toMatchObject({ name: 'ConnectionError' });
+    const inProcess = connect({ token: 'x', fetch: sandbox.fetch, maxRetries: 0 });
+    expect(await failureOf(inProcess.usage.get())).toMatchObject({ name: 'ConnectionError' });
+    await expect(sandbox.listen()).rejects.toThrow('The sandbox is closed.');
+    await sandbox.close();
+  });
+});
