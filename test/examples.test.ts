@@ -2,9 +2,17 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { createSandbox } from '../src/sandbox/index.ts';
 import { startBench } from './support/sandbox.ts';
 
 const run = promisify(execFile);
+
+/** A fast service with one account, whose jobs ask for more. */
+async function listenFor(email: string, password: string) {
+  const sandbox = createSandbox({ clock: { speed: 600 }, jobs: { outcome: 107 } });
+  sandbox.accounts.create({ email, password });
+  return { sandbox, ...(await sandbox.listen()) };
+}
 
 describe('examples/await-audience.ts', () => {
   it('builds an audience, prints eligibility and budget, and tells of a failed build', async () => {
@@ -101,5 +109,25 @@ describe('examples/webhook-server.ts', () => {
     expect(stdout).toContain('told by webhook.');
     expect(stdout.match(/^Event: audience \d+ holds \d+ devices\.$/gm)).toHaveLength(2);
     expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe('examples/testing', () => {
+  it('has a test of a user’s own code, with the sandbox in process', async () => {
+    const { stdout } = await run(process.execPath, ['--test', 'examples/testing/audience.test.ts'], {
+      timeout: 30_000,
+    });
+    expect(stdout).toMatch(/^ℹ pass 1$/m);
+  }, 40_000);
+
+  it('has a shell script that logs in, creates, polls and lists', async () => {
+    const { url, sandbox, close } = await listenFor('dev@example.com', 'sandbox');
+    const { stdout } = await run('bash', ['examples/testing/curl.sh', url], { timeout: 30_000 });
+    const lines = stdout.trim().split('\n');
+    expect(lines[0]).toMatch(/^Created audience \d+\.$/);
+    expect(lines.at(-2)).toBe('Status 107.');
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ status: 'success', data: [{ name: 'From a shell' }] });
+    expect(sandbox.log[0]).toMatchObject({ path: '/api/v2/auth/login', status: 200 });
+    await close();
   }, 40_000);
 });

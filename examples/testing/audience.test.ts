@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AudienceClient, JobNeedsInfoError } from 'audience-activation';
+import { createSandbox } from 'audience-activation/sandbox';
+
+test('a build that needs more information is told as such', async () => {
+  await using sandbox = createSandbox({ clock: { speed: 6_000 }, jobs: { outcome: 107 } });
+  const account = sandbox.accounts.create({ email: 'me@example.com', password: 'secret' });
+  await using client = new AudienceClient({
+    baseUrl: 'https://api.example.com',
+    token: account.token('api'),
+    fetch: sandbox.fetch,
+  });
+  await assert.rejects(client.audiences.createAndWait({ name: 'Visitors' }), JobNeedsInfoError);
+});

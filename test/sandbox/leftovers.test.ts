@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const run = async (...args: string[]): Promise<string> =>
+  (await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26, timeout: 120_000 })).stdout;
+
+describe('the sandbox', () => {
+  it('logs the same bytes in two runs with one seed, faults and deliveries included', async () => {
+    const day = 'test/support/sandbox-day.ts';
+    const [first, second] = await Promise.all([run(day), run(day)]);
+    expect(first).toBe(second);
+    const { log, deliveries } = JSON.parse(first);
+    expect(log.length).toBe(160);
+    expect(new Set(log.map(({ fault }: { fault?: string }) => fault)).size).toBe(4);
+    expect(deliveries.length).toBeGreaterThan(160);
+  }, 60_000);
+
+  it('keeps its memory flat over 100,000 requests, and 1,000 of them leave nothing behind', async () => {
+    const { heaps, before, after, resources } = JSON.parse(
+      await run('--expose-gc', 'test/support/sandbox-memory.ts', '100000'),
+    );
+    const MIB = 2 ** 20;
+    expect(heaps.length).toBeGreaterThan(10);
+    expect(heaps.at(-1) - heaps[1]).toBeLessThan(MIB);
+    expect(after - before).toBeLessThan(MIB);
+    expect(resources).toEqual([]);
+  }, 120_000);
+});

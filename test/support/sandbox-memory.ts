@@ -1,0 +1,85 @@
+import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts';
+
+/** Measures what sandboxes leave in memory; run with `--expose-gc`. Prints one line of JSON. */
+const { gc } = globalThis;
+if (!gc) throw new Error('Run this with --expose-gc.');
+
+/** Bytes on the heap that are in use. */
+async function heap(): Promise<number> {
+  for (let round = 0; round < 4; round++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    gc?.();
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+function openSandbox(): {
+  readonly sandbox: Sandbox;
+  readonly call: (path: string, body?: object, key?: string) => Promise<unknown>;
+} {
+  const sandbox = createSandbox({ clock: 'manual', limits: { logLength: 500, buildsPerHour: 1e6, buildsPerDay: 1e6 } });
+  const token = sandbox.accounts.create({ email: 'ada@example.com', password: 'x' }).token('api');
+  const call = async (path: string, body?: object, key?: string): Promise<unknown> => {
+    const headers = {
+      accept: 'application/json',
+      authorization: `Bearer ${token}`,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+    };
+    const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
+    const response = await sandbox.fetch(`http://sandbox/api/v2/${path}`, init);
+    if (response.status >= 400) throw new Error(`${path}: ${response.status}`);
+    return response.json();
+  };
+  return { sandbox, call };
+}
+
+function idIn(answer: unknown): number {
+  const found = /"id":(\d+)/.exec(JSON.stringify(answer))?.[1];
+  return Number(found);
+}
+
+/** Ten requests of every kind, over ten minutes, that leave nothing the service has to keep. */
+async function round({ sandbox, call }: ReturnType<typeof openSandbox>, at: number): Promise<void> {
+  const audience = idIn(await call('audiences/create', { name: 'x' }, `key ${at}`));
+  await sandbox.advance(600_000);
+  const activation = idIn(await call('activations/create', { audience_id: audience }));
+  await call('uploads/create', { kind: 'cohort' });
+  for (const path of ['audiences/index', `audiences/${audience}`, 'usage?yearmonth=2020-01']) await call(path);
+  await call('auth/login', { email: 'ada@example.com', password: 'x' });
+  await sandbox.advance(600_000);
+  await call(`activations/${activation}`);
+  await call(`activations/${activation}/delete`, {});
+  await call(`audiences/${audience}/delete`, {});
+}
+
+async function thousandSandboxes(): Promise<void> {
+  for (let at = 0; at < 1_000; at++) {
+    const sandbox = createSandbox();
+    const token = sandbox.accounts.create({ email: 'ada@example.com', password: 'x' }).token('api');
+    const headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+    };
+    await sandbox.fetch('http://sandbox/api/v2/audiences/create', { method: 'POST', headers, body: '{"name":"x"}' });
+  }
+}
+
+/** Of resources, not of the moment: a read that ends is none. */
+const resources = (): string[] => process.getActiveResourcesInfo().filter((name) => !/^(?:TTY|Pipe)Wrap$/.test(name));
+
+const requests = Number(process.argv[2] ?? 100_000);
+const one = openSandbox();
+const heaps: number[] = [];
+for (let at = 0; at < requests / 10; at++) {
+  if (at % Math.ceil(requests / 100) === 0) heaps.push(await heap());
+  await round(one, at);
+}
+heaps.push(await heap());
+
+await thousandSandboxes();
+const before = await heap();
+await thousandSandboxes();
+const after = await heap();
+console.log(JSON.stringify({ heaps, before, after, resources: resources() }));
