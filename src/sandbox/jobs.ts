@@ -38,7 +38,7 @@ export interface JobOptions {
   /** How a job ends; `sandbox.jobs.next` goes first. @default 104 */
   readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome);
   /** Devices an audience's build finds. @default some thousands; a third as many SCIDs */
-  readonly devices?: number | ((job: JobInfo) => number | Devices);
+  readonly devices?: number | Devices | ((job: JobInfo) => number | Devices);
 }
 
 /** A resource with a job behind it. */

@@ -1,6 +1,6 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import { credentials } from '../support/sandbox.ts';
@@ -37,6 +37,9 @@ describe('handlers for msw', () => {
   });
 
   it('let other requests pass, and those of other origins when told theirs', async () => {
+    // msw says there what it was not asked to handle.
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => void vi.restoreAllMocks());
     const { client, server } = start({ origin: 'https://elsewhere.example.com' });
     expect(await (await fetch('https://other.example.com/x')).text()).toBe('other');
     expect(await failureOf(client.usage.get(undefined, { maxRetries: 0 }))).toMatchObject({ name: 'ConnectionError' });

@@ -1,8 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR, startSandbox } from '../support/sandbox-calls.ts';
 
+const soon = { timeout: 1_000 };
+
 describe('an idempotency key', () => {
-  it('replays the stored response for 24 hours', async () => {
+  it.each(['audiences', 'lookalikes', 'estimates', 'activations', 'cohorts', 'projects', 'schedules'])(
+    'is honoured by the create of %s: one resource, one build',
+    async (name) => {
+      const one = startSandbox();
+      const seed = (await one.create(one.token)).body.data[0].id;
+      one.sandbox.jobs.finish('audience', seed, 104);
+      const body = { audience_id: seed, source_audience_id: seed, config: { target_size: 5 } };
+      const headers = { 'idempotency-key': 'k' };
+      const create = () => one.call('POST', `/api/v2/${name}/create`, { token: one.token, body, headers });
+      const first = await create();
+      expect(first.status).toBe(200);
+      expect((await create()).body).toEqual(first.body);
+      const { data } = (await one.call('GET', '/api/v2/usage?yearmonth=2020-01', { token: one.token })).body;
+      expect(data.build_budget.hour.used).toBe(name === 'projects' || name === 'schedules' ? 1 : 2);
+    },
+  );
+
+  it('replays the stored response for 24 hours', soon, async () => {
     const one = startSandbox();
     const first = await one.create(one.token, 'k');
     await one.sandbox.advance(23 * HOUR);

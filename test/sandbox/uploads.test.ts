@@ -48,10 +48,19 @@ describe('reservations', () => {
     [{ kind: 'cohort', size: 2 ** 30 + 1 }, 'size'],
     [{ kind: 'poi_submission', size: 50 * 2 ** 20 + 1 }, 'size'],
     [{ kind: 'cohort', size: 'x' }, 'size'],
-  ])('refuse %j', async (body, field) => {
+  ])('refuse what is no upload of the specification: %j', async (body, field) => {
     const { call, token } = startSandbox();
     const answer = await call('POST', '/api/v2/uploads/create', { token, body });
     expect(answer).toMatchObject({ status: 422, body: { errors: { [field]: [expect.any(String)] } } });
+  });
+});
+
+describe('reservations of the largest size', () => {
+  it.each([
+    ['cohort', 2 ** 30],
+    ['poi_submission', 50 * 2 ** 20],
+  ])('of %s are %i bytes', async (kind, size) => {
+    expect((await reserved(kind, { size })).slot).toMatchObject({ reference: expect.any(String) });
   });
 });
 
@@ -104,7 +113,7 @@ describe('a claim', () => {
     expect((await claim()).body.errors.upload_reference[0]).toContain('claimed already');
   });
 
-  it('is too late after 15 minutes; the file is gone after a day', async () => {
+  it('is too late after 15 minutes; the file is gone after a day', { timeout: 1_000 }, async () => {
     const { put, claim, sandbox } = await reserved();
     await put('a\n');
     await sandbox.advance(15 * MINUTE);

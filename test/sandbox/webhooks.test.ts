@@ -7,6 +7,7 @@ import { failureOf } from '../support/server.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const soon = { timeout: 1_000 };
 
 interface Received {
   readonly body: string;
@@ -64,7 +65,7 @@ describe('deliveries of the sandbox', () => {
     expect(types).toEqual(['audience.completed false', 'audience.completed true']);
   });
 
-  it('are tried six times, at the waits of the specification, with one id and a new time each', async () => {
+  it('are tried six times, at the waits of the specification, with one id and a new time each', soon, async () => {
     const { client, sandbox, received, verify } = await start(() => 503);
     await client.audiences.create({ name: 'Visitors' });
     await sandbox.advance(24 * HOUR);
@@ -89,7 +90,7 @@ describe('deliveries of the sandbox', () => {
     expect(sandbox.webhooks.deliveries[0]).not.toHaveProperty('status');
   });
 
-  it('carry two signatures for 24 hours after a rotation, the new secret’s first', async () => {
+  it('carry two signatures for 24 hours after a rotation, the new secret’s first', soon, async () => {
     const { sandbox, received, endpoint, verify } = await start();
     const { secret } = sandbox.webhooks.rotate(endpoint.id);
     sandbox.webhooks.test(endpoint.id);
@@ -109,8 +110,8 @@ describe('deliveries of the sandbox', () => {
     expect(await failureOf(verify(after))).toMatchObject({ reason: 'no-match' });
   });
 
-  it('stop when the endpoint is paused or deleted, and after 20 in a row that failed for good', async () => {
-    const { client, sandbox, endpoint } = await start(() => 500, { limits: { buildsPerHour: 1_000 } });
+  it('stop when the endpoint is paused, and go on when it is resumed; a deleted one is gone', async () => {
+    const { client, sandbox, endpoint } = await start(() => 500);
     sandbox.webhooks.test(endpoint.id);
     await sandbox.advance(0);
     sandbox.webhooks.pause(endpoint.id);
@@ -119,14 +120,54 @@ describe('deliveries of the sandbox', () => {
     expect(sandbox.webhooks.deliveries).toHaveLength(1);
     expect(await client.webhooks.list()).toMatchObject([{ is_active: false }]);
     sandbox.webhooks.resume(endpoint.id);
-    for (let count = 0; count < 20; count++) sandbox.webhooks.test(endpoint.id);
-    expect(await client.webhooks.list()).toMatchObject([{ is_active: true }]);
-    await sandbox.advance(9 * HOUR);
-    expect(sandbox.webhooks.deliveries).toHaveLength(1 + 20 * 6);
-    expect(await client.webhooks.list()).toMatchObject([{ is_active: false }]);
+    sandbox.webhooks.test(endpoint.id);
+    await sandbox.advance(0);
+    expect(sandbox.webhooks.deliveries).toHaveLength(2);
     sandbox.webhooks.delete(endpoint.id);
     expect(await client.webhooks.list()).toEqual([]);
     expect(() => sandbox.webhooks.test(endpoint.id)).toThrow('There is no webhook endpoint');
+  });
+
+  it('that failed for good 20 times in a row switch the endpoint off, and its creator is notified', soon, async () => {
+    const status = { now: 500 };
+    const { client, sandbox, endpoint, account } = await start(() => status.now);
+    const send = async (count: number): Promise<void> => {
+      for (let at = 0; at < count; at++) sandbox.webhooks.test(endpoint.id);
+      await sandbox.advance(9 * HOUR);
+    };
+    await send(19);
+    status.now = 200;
+    await send(1);
+    status.now = 500;
+    await send(19);
+    expect(await client.webhooks.list()).toMatchObject([{ is_active: true }]);
+    expect(account.notifications).toEqual([]);
+    await send(1);
+    expect(sandbox.webhooks.deliveries).toHaveLength(39 * 6 + 1);
+    expect(await client.webhooks.list()).toMatchObject([{ is_active: false }]);
+    expect(account.notifications).toEqual([
+      `Webhook endpoint ${endpoint.id} "Mine" was switched off: 20 deliveries in a row failed.`,
+    ]);
+    await sandbox.advance(24 * HOUR);
+    expect(sandbox.webhooks.deliveries).toHaveLength(39 * 6 + 1);
+  });
+
+  it('of one event have one id at every endpoint; a test goes regardless of subscriptions', async () => {
+    const { client, sandbox, account, endpoint, received } = await start();
+    const { url } = (await client.webhooks.list())[0] ?? { url: '' };
+    const second = sandbox.webhooks.create({ account, name: 'Second', url, events: ['audience.completed'] });
+    const none = sandbox.webhooks.create({ account, name: 'None', url, events: [] });
+    await client.audiences.create({ name: 'Visitors' });
+    await sandbox.advance(HOUR);
+    expect(new Set(received.map(({ body }) => JSON.parse(body).id)).size).toBe(1);
+    expect(sandbox.webhooks.deliveries.map(({ endpointId }) => endpointId)).toEqual([endpoint.id, second.id]);
+    sandbox.webhooks.test(none.id);
+    await sandbox.advance(0);
+    expect(JSON.parse(received.at(-1)?.body ?? '')).toMatchObject({
+      type: 'webhook.test',
+      company_id: expect.any(Number),
+      data: { message: expect.any(String), endpoint_id: none.id },
+    });
   });
 
   it('can be sent by a function of your own', async () => {
