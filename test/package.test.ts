@@ -64,6 +64,14 @@ describe('the packed tarball', () => {
     expect(run(process.execPath, ['cjs.cjs'], project)).toBe('true\nFrom the tarball true\n');
   });
 
+  it('runs its command', () => {
+    const home = join(project, 'node_modules', 'audience-activation');
+    const { bin: bins } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+    const command = join(home, bins['audience-activation']);
+    expect(readFileSync(command, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+    expect(run(process.execPath, [command, '--help'], project)).toContain('audience-activation sandbox [options]');
+  });
+
   it('takes at most 4 KiB, compressed, for webhooks alone', () => {
     const entry = join(project, 'webhooks.mjs');
     writeFileSync(entry, `export * from 'audience-activation/webhooks';`);

@@ -54,16 +54,13 @@ export const bearer =
 
 /** Counts a request in a bucket of its token ("Rate limits"). */
 export const metered =
-  (service: Service, bucket: TokenBucket): Gate =>
-  async (context, next) =>
-    takeSlot(service, context.get('token'), bucket) ?? next();
-
-/** Counts one in a bucket of a token: 429 when it is full. */
-export function takeSlot({ clock, limits }: Service, { buckets }: Token, bucket: TokenBucket): Response | undefined {
-  const log = buckets.get(bucket) ?? new SlidingLog(limits[bucket]);
-  buckets.set(bucket, log);
-  return refuseFor(log.take(clock.now()));
-}
+  ({ clock, limits }: Service, bucket: TokenBucket): Gate =>
+  async (context, next) => {
+    const { buckets } = context.get('token');
+    const log = buckets.get(bucket) ?? new SlidingLog(limits[bucket]);
+    buckets.set(bucket, log);
+    return refuseFor(log.take(clock.now())) ?? next();
+  };
 
 /** Counts a request in a bucket of its address ("Rate limits"). */
 export const meteredByAddress =

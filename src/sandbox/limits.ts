@@ -54,7 +54,7 @@ export const SECRET_OVERLAP = 24 * HOUR;
 export const TOKEN_LIFETIME = 365 * DAY;
 
 /** OAuth token lifetimes ("Authentication"). */
-export const ACCESS_TOKEN_LIFETIME = HOUR;
+export const ACCESS_TOKEN_LIFETIME = 60 * MINUTE;
 export const REFRESH_TOKEN_LIFETIME = 60 * DAY;
 
 /** How long an authorization code can be exchanged; not specified, RFC 6749 recommends ten minutes at most. */

@@ -2,7 +2,7 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import { type OperationName, operations } from '../operations.ts';
 
 /** Arguments of a tool. */
-export type ToolInput = Readonly<Record<string, unknown>>;
+type ToolInput = Readonly<Record<string, unknown>>;
 
 /** Calls an operation of the API as the owner of a token. */
 export type CallOperation = (token: string, operation: OperationName, input: ToolInput) => Promise<Response>;

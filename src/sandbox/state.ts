@@ -129,7 +129,7 @@ export interface OAuthClient {
 }
 
 /** Consent that was given, until its code is exchanged. */
-export interface AuthorizationCode {
+interface AuthorizationCode {
   readonly client: OAuthClient;
   readonly account: AccountRecord;
   readonly redirectUri: string;

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
@@ -7,7 +8,7 @@ const run = async (...args: string[]): Promise<string> =>
 
 describe('the sandbox', () => {
   it('logs the same bytes in two runs with one seed, faults and deliveries included', async () => {
-    const day = 'test/support/sandbox-day.ts';
+    const day = fileURLToPath(new URL('../support/sandbox-day.ts', import.meta.url));
     const [first, second] = await Promise.all([run(day), run(day)]);
     expect(first).toBe(second);
     const { log, deliveries } = JSON.parse(first);
@@ -17,9 +18,8 @@ describe('the sandbox', () => {
   }, 60_000);
 
   it('keeps its memory flat over 100,000 requests, and 1,000 of them leave nothing behind', async () => {
-    const { heaps, before, after, resources } = JSON.parse(
-      await run('--expose-gc', 'test/support/sandbox-memory.ts', '100000'),
-    );
+    const program = fileURLToPath(new URL('../support/sandbox-memory.ts', import.meta.url));
+    const { heaps, before, after, resources } = JSON.parse(await run('--expose-gc', program, '100000'));
     const MIB = 2 ** 20;
     expect(heaps.length).toBeGreaterThan(10);
     expect(heaps.at(-1) - heaps[1]).toBeLessThan(MIB);

@@ -4,8 +4,8 @@ import { credentials } from './sandbox.ts';
 
 export const ORIGIN = 'https://api.example.com';
 export const REDIRECT = 'http://127.0.0.1:5000/callback';
-export const VERIFIER = 'a-verifier-of-forty-three-characters-or-more';
-export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
+const VERIFIER = 'a-verifier-of-forty-three-characters-or-more';
+const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
 /** A sandbox as an OAuth client sees it, with a registered public client. */
 export async function startOAuth(options: SandboxOptions = {}) {

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+interface Rule {
+  readonly rule: string;
+  readonly file: string | undefined;
+  readonly title: string | undefined;
+}
+
+const page = readFileSync('docs/sandbox.md', 'utf8');
+const part = page.slice(page.indexOf('\n## The rules it keeps'), page.indexOf('\n## What it makes up'));
+const rules: Rule[] = part
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (?:rule|---) \|/.test(line))
+  .map((line) => {
+    const [rule = '', test = ''] = line.slice(2, -2).split(' | ');
+    const [, file, title] = /^`(\w+)` › (.+)$/.exec(test) ?? [];
+    return { rule, file, title };
+  });
+
+/** Titles of the tests in a file that run: `it(…)` and `it.each(…)(…)`, not `it.skip(…)`. */
+function titlesOf(file: string): string[] {
+  const path = `test/sandbox/${file}.test.ts`;
+  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
+  const titles: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && /^it(?:\.each(?:<[^>]*>)?\([\s\S]*\))?$/.test(node.expression.getText(source))) {
+      const [title] = node.arguments;
+      if (title && ts.isStringLiteralLike(title)) titles.push(title.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return titles;
+}
+
+describe('the rules of docs/sandbox.md', () => {
+  it('are some, from every section of the specification', () => {
+    expect(rules.length).toBeGreaterThan(80);
+    const sections = [...part.matchAll(/^### (.+)$/gm)].map(([, name]) => name);
+    expect(sections).toEqual([
+      'Resources and their fields',
+      'States and transitions',
+      'Endpoints',
+      'Authentication',
+      'Events',
+      'Errors',
+      'Limits',
+    ]);
+  });
+
+  it.each(rules)('are shown by a test: $rule', ({ file, title }) => {
+    if (file === undefined || title === undefined) throw new Error('The row names no test, like `file` › title.');
+    expect(titlesOf(file)).toContain(title);
+  });
+});
