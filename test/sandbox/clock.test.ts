@@ -1,0 +1,94 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Clock } from '../../src/sandbox/clock.ts';
+import { createSandbox } from '../../src/sandbox/index.ts';
+import { credentials } from '../support/sandbox.ts';
+import { randomOf } from '../support/seeded.ts';
+
+const settled = async (): Promise<void> => {};
+
+describe('a manual clock', () => {
+  it('runs what is due in the order of time, then of its making, each at its own time', async () => {
+    const clock = new Clock('manual', 1_000);
+    const ran: string[] = [];
+    const at = (time: number, name: string, order?: number) =>
+      clock.at(time, () => ran.push(`${name} ${clock.now()}`), order);
+    const reserved = clock.order();
+    at(1_300, 'c');
+    at(1_100, 'a');
+    at(1_300, 'd');
+    at(1_300, 'b', reserved);
+    const callOff = at(1_200, 'never');
+    at(2_000, 'later');
+    clock.at(1_100, () => at(1_150, 'nested'));
+    callOff();
+    callOff();
+    await clock.advance(999, settled);
+    expect(ran).toEqual(['a 1100', 'nested 1150', 'b 1300', 'c 1300', 'd 1300']);
+    expect(clock.now()).toBe(1_999);
+    await clock.advance(1, settled);
+    expect(ran.at(-1)).toBe('later 2000');
+  });
+
+  it('keeps its order among thousands, half of them called off', async () => {
+    const random = randomOf(5);
+    const clock = new Clock('manual', 0);
+    const ran: number[] = [];
+    const expected: number[] = [];
+    for (let count = 0; count < 5_000; count++) {
+      const time = Math.floor(random() * 1_000);
+      const callOff = clock.at(time, () => ran.push(time));
+      if (random() < 0.5) callOff();
+      else expected.push(time);
+    }
+    await clock.advance(1_000, settled);
+    expect(ran).toEqual(expected.toSorted((a, b) => a - b));
+  });
+
+  it('runs what is due at once before the next request, and nothing after it was stopped', () => {
+    const clock = new Clock('manual', 0);
+    let ran = 0;
+    clock.at(0, () => ran++);
+    clock.settle();
+    clock.at(0, () => ran++);
+    clock.stop();
+    clock.settle();
+    expect(ran).toBe(1);
+  });
+});
+
+describe('a clock that runs by itself', () => {
+  it('runs as fast as told', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const sandbox = createSandbox({ clock: { speed: 60 } });
+    const began = sandbox.now();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(sandbox.now() - began).toBe(600_000);
+  });
+
+  it('sends what is due though nobody asks, once there is an endpoint', async () => {
+    const sent: string[] = [];
+    const sandbox = createSandbox({
+      clock: { speed: 6_000 },
+      async deliver(request) {
+        sent.push(JSON.parse(await request.text()).type);
+        return new Response();
+      },
+    });
+    onTestFinished(() => sandbox.close());
+    const account = sandbox.accounts.create(credentials);
+    sandbox.webhooks.create({
+      account,
+      name: 'Mine',
+      url: 'https://receiver.example/',
+      events: ['audience.completed'],
+    });
+    const headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${account.token('api')}`,
+    };
+    await sandbox.fetch('http://x/api/v2/audiences/create', { method: 'POST', headers, body: '{}' });
+    await expect.poll(() => sent).toEqual(['audience.completed']);
+  });
+});
