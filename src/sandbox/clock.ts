@@ -21,6 +21,7 @@ export class Clock {
   #manual: number;
   #order = 0;
   #timed = false;
+  #stopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** A clock that starts at `start`. */
@@ -43,6 +44,7 @@ export class Clock {
 
   /** Runs `work` when the time has come. Returns what calls it off. */
   at(time: number, work: () => void, order = this.order()): () => void {
+    if (this.#stopped) return () => {};
     const entry: Due = { time, order, work };
     this.#due.splice(this.#placeOf(entry), 0, entry);
     this.#arm();
@@ -65,8 +67,9 @@ export class Clock {
     this.#arm();
   }
 
-  /** Calls off all that is due. */
+  /** Calls off all that is due, now and later. */
   stop(): void {
+    this.#stopped = true;
     this.#due.length = 0;
     this.#arm();
   }

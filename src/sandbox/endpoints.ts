@@ -1,6 +1,6 @@
 import { wireTime } from './clock.ts';
 import type { Service } from './service.ts';
-import type { AccountRecord, Company, Endpoint } from './state.ts';
+import type { AccountRecord, Endpoint } from './state.ts';
 import { type Delivery, rotateSecret } from './webhooks.ts';
 
 /** What the console asks for when an endpoint is registered. */
@@ -40,48 +40,44 @@ export function endpointsOf<Account>(
 ): Endpoints<Account> {
   const { state, clock, random, webhooks } = service;
   const secret = (): string => `whsec_${random.text(32)}`;
-  const find = (id: number): { readonly company: Company; readonly endpoint: Endpoint } => {
-    for (const company of state.companies.values()) {
-      const endpoint = company.endpoints.find((one) => one.id === id);
-      if (endpoint) return { company, endpoint };
-    }
-    throw new Error(`There is no webhook endpoint ${id}.`);
-  };
   const activate = (id: number, is_active: boolean): void =>
-    void Object.assign(find(id).endpoint, { is_active, exhausted: 0, updated_at: wireTime(clock.now()) });
+    void Object.assign(findEndpoint(service, id), { is_active, exhausted: 0, updated_at: wireTime(clock.now()) });
   return {
     create({ account, name, url, events }) {
-      const endpoint = newEndpoint(
-        recordOf(account),
-        { name, url, events },
-        state.nextId++,
-        wireTime(clock.now()),
-        secret(),
-      );
-      endpoint.creator.company.endpoints.push(endpoint);
+      const creator = recordOf(account);
+      const endpoint = newEndpoint(creator, { name, url, events }, state.nextId++, wireTime(clock.now()), secret());
+      creator.company.endpoints.push(endpoint);
       clock.keepTime();
       return { id: endpoint.id, secret: endpoint.secret };
     },
     rotate(id) {
-      const { endpoint } = find(id);
+      const endpoint = findEndpoint(service, id);
       rotateSecret(endpoint, secret(), clock.now());
       return { secret: endpoint.secret };
     },
     pause: (id) => activate(id, false),
     resume: (id) => activate(id, true),
     test(id) {
-      const { company, endpoint } = find(id);
+      const endpoint = findEndpoint(service, id);
       if (!endpoint.is_active) throw new Error(`Webhook endpoint ${id} is not active: nothing is sent to it.`);
-      webhooks.test(company, endpoint);
+      webhooks.test(endpoint);
     },
     delete(id) {
-      const { company, endpoint } = find(id);
-      company.endpoints.splice(company.endpoints.indexOf(endpoint), 1);
+      const endpoint = findEndpoint(service, id);
+      const { endpoints } = endpoint.creator.company;
+      endpoints.splice(endpoints.indexOf(endpoint), 1);
     },
     get deliveries() {
       return webhooks.deliveries;
     },
   };
+}
+
+function findEndpoint({ state }: Service, id: number): Endpoint {
+  const all = [...state.companies.values()].flatMap(({ endpoints }) => endpoints);
+  const endpoint = all.find((one) => one.id === id);
+  if (!endpoint) throw new Error(`There is no webhook endpoint ${id}.`);
+  return endpoint;
 }
 
 /** An endpoint just registered. */

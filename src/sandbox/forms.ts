@@ -25,31 +25,34 @@ export interface Forms {
 export function formsOf(service: Service, origin: string | undefined): Forms {
   const app = createApp(service);
   const storage = createStorage(service);
-  const { state, clock, webhooks } = service;
+  const { state, clock, webhooks, ended } = service;
+  const inProcess = state.storageUrl;
   const listenings = new Set<Listening>();
-  let closed = false;
   const answer = async (request: Request): Promise<Response> => {
-    if (closed) throw new ConnectionCut();
+    if (ended.signal.aborted) throw new ConnectionCut();
     const address = request.headers.get('x-forwarded-for') ?? '127.0.0.1';
     return (new URL(request.url).origin === state.storageUrl ? storage : app).fetch(request, { address });
   };
-  const storageOrigin = (): string => state.storageUrl;
+  const drop = async (listening: Listening): Promise<void> => {
+    listenings.delete(listening);
+    state.storageUrl = [...listenings].at(-1)?.storageUrl ?? inProcess;
+    await listening.close();
+  };
   return {
-    fetch: (input, init) => asFetch(answer, new Request(input, init)),
-    handlers: [createHandler({ answer, origin, storageOrigin })],
+    fetch: async (input, init) => asFetch(answer, new Request(input, init)),
+    handlers: [createHandler({ answer, origin, storageOrigin: () => state.storageUrl })],
     async listen(where = {}) {
-      if (closed) throw new Error('The sandbox is closed.');
+      if (ended.signal.aborted) throw new Error('The sandbox is closed.');
       const listening = await listen(app.fetch, storage.fetch, where);
       listenings.add(listening);
       state.storageUrl = listening.storageUrl;
-      return listening;
+      return { ...listening, close: () => drop(listening) };
     },
     async close() {
-      closed = true;
+      ended.abort();
       clock.stop();
       webhooks.stop();
-      await Promise.all([...listenings].map(({ close }) => close()));
-      listenings.clear();
+      await Promise.all([...listenings].map(drop));
     },
   };
 }

@@ -17,7 +17,7 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   app.use(faulty(service, failure));
   app.onError((error) => {
     if (error instanceof ConnectionCut) throw error;
-    return failure(500);
+    return failure(500, `The sandbox failed: ${error.message}`);
   });
 }
 
@@ -59,13 +59,13 @@ const addressed =
 
 /** Lets go wrong what rules say. */
 const faulty =
-  ({ faults }: Service, failure: Failure): Layer =>
+  ({ faults, ended }: Service, failure: Failure): Layer =>
   async (context, next) => {
     const { method, path, raw } = context.req;
     const rule = faults.strike({ method, path, headers: raw.headers });
     if (!rule) return next();
     context.set('fault', describeFault(rule));
-    if (rule.delay !== undefined) await sleep(rule.delay, raw.signal);
+    if (rule.delay !== undefined) await sleep(rule.delay, AbortSignal.any([raw.signal, ended.signal]));
     if (rule.cut === 'before') throw new ConnectionCut();
     if (rule.status !== undefined) {
       const answer = failure(rule.status);
@@ -85,7 +85,7 @@ const faulty =
     return undefined;
   };
 
-/** Time of the machine; a caller that has left is not waited for. */
+/** Time of the machine; ends with a cut when the caller leaves, or the sandbox is closed. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const left = (): void => {

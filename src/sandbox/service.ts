@@ -19,6 +19,8 @@ export interface Service {
   readonly redirectHosts: readonly string[];
   /** Writes a request down. */
   readonly record: (entry: LogEntry) => void;
+  /** Aborted when the sandbox is closed. */
+  readonly ended: AbortController;
 }
 
 /** Options of a sandbox. */
@@ -66,15 +68,27 @@ export function createService(options: SandboxOptions): Service {
       send: options.deliver ?? ((request) => fetch(request)),
       timeout: limits.deliveryTimeout,
       logLength: limits.logLength,
-      ...(onDelivery && { onDelivery }),
+      onDelivery: (delivery) => tell(onDelivery, delivery),
     }),
     faults: new Faults(createRandom(seed + 2 ** 31), options.faults ?? []),
     redirectHosts: options.redirectHosts ?? [],
     record(entry) {
       state.log.add(entry);
-      onRequest?.(entry);
+      tell(onRequest, entry);
     },
+    ended: new AbortController(),
   };
+}
+
+/** Calls a user's function; what it throws is the user's to see, and no business of the request. */
+function tell<T>(listener: ((told: T) => void) | undefined, told: T): void {
+  try {
+    listener?.(told);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }
 
 function checkOptions({ seed, clock, start, origin }: SandboxOptions): void {

@@ -29,13 +29,12 @@ export interface WebhookParts {
   readonly timeout: number;
   /** How many attempts are remembered. */
   readonly logLength: number;
-  readonly onDelivery?: (delivery: Delivery) => void;
+  readonly onDelivery: (delivery: Delivery) => void;
 }
 
 /** An event on its way to one endpoint. */
 interface Parcel {
   readonly endpoint: Endpoint;
-  readonly company: Company;
   readonly id: string;
   readonly type: string;
   /** The same bytes in every attempt. */
@@ -90,8 +89,9 @@ export class Webhooks {
   }
 
   /** The console's send-test action: regardless of subscriptions. */
-  test(company: Company, endpoint: Endpoint): void {
-    this.#send(company, 'webhook.test', { message: 'This is a test.', endpoint_id: endpoint.id }, [endpoint]);
+  test(endpoint: Endpoint): void {
+    const data = { message: 'This is a test.', endpoint_id: endpoint.id };
+    this.#send(endpoint.creator.company, 'webhook.test', data, [endpoint]);
   }
 
   /** Resolves when every attempt that has begun has ended. */
@@ -110,14 +110,14 @@ export class Webhooks {
     const created_at = new Date(clock.now()).toISOString();
     const body = JSON.stringify({ schema_version: SCHEMA_VERSION, id, type, created_at, company_id: company.id, data });
     for (const endpoint of endpoints) {
-      if (endpoint.is_active) this.#attempt({ endpoint, company, id, type, body, order: clock.order() }, 1);
+      if (endpoint.is_active) this.#attempt({ endpoint, id, type, body, order: clock.order() }, 1);
     }
   }
 
   #attempt(parcel: Parcel, attempt: number): void {
-    const { endpoint, company } = parcel;
+    const { endpoint } = parcel;
     // Paused, switched off or deleted meanwhile: deliveries stop.
-    if (!endpoint.is_active || !company.endpoints.includes(endpoint)) return;
+    if (!endpoint.is_active || !endpoint.creator.company.endpoints.includes(endpoint)) return;
     const controller = new AbortController();
     const work = this.#deliver(parcel, attempt, controller).finally(() => this.#underWay.delete(work));
     this.#underWay.set(work, controller);
@@ -138,7 +138,7 @@ export class Webhooks {
       at,
       ...(status !== undefined && { status }),
     };
-    onDelivery?.(entry.delivery);
+    onDelivery(entry.delivery);
     endpoint.last_delivery_at = wireTime(clock.now());
     if (status !== undefined && status >= 200 && status < 300) {
       endpoint.exhausted = 0;

@@ -71,13 +71,13 @@ export function createRoute<T extends Named>(app: Hono<Env>, service: Service, c
     const refused = kind && spendBuild(service, account);
     if (refused) return refused;
     const { resource } = read;
-    read.accepted?.();
-    collection.of(account).set(resource.id, resource);
     if (kind && isJobResource(resource)) {
       const ended = (succeeded: boolean): void =>
         service.webhooks.tell(account.company, kind, succeeded, wire(resource));
       service.jobs.start({ ...read, kind, resource, ended });
     }
+    read.accepted?.();
+    collection.of(account).set(resource.id, resource);
     return success([wire(resource)], `${label} created successfully.`);
   });
 }
