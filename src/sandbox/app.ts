@@ -30,6 +30,6 @@ export function createApp(service: Service): Hono<Env> {
   uploadRoutes(app, service);
   oauthRoutes(app, service);
   mcpRoutes(app, service);
-  app.notFound(() => refusal(404, 'Not found.'));
+  app.notFound(() => refusal(404, 'Not found: the API is below /api/v2/.'));
   return app;
 }

@@ -14,6 +14,18 @@ export function isBody(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** An id as a number or in digits; nothing for anything else. */
+export function readId(value: unknown): number | undefined {
+  const digits = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
+  return /^[1-9]\d*$/.test(digits) ? Number(digits) : undefined;
+}
+
+/** The row of a table that a value names by its id. */
+export function findById<T>(table: ReadonlyMap<number, T>, value: unknown): T | undefined {
+  const id = readId(value);
+  return id === undefined ? undefined : table.get(id);
+}
+
 /** A text field, which may be left out. */
 export function readName(body: Body, field: string, fallback: string, errors: Errors): string {
   const value = body[field] ?? fallback;
@@ -25,17 +37,20 @@ export function readName(body: Body, field: string, fallback: string, errors: Er
 /** The project of a body; one that does not exist is a 422 ("Rules known for creates", rule 1). */
 export function readProject({ project_id }: Body, account: AccountRecord, errors: Errors): Body | null {
   if (project_id === undefined || project_id === null) return null;
-  const project = account.projects.get(Number(project_id));
+  const project = findById(account.projects, project_id);
   if (!project) errors.project_id = ['The selected project id is invalid.'];
   return project ?? null;
 }
 
+/** A day that there is, as `YYYY-MM-DD`. */
+function isDate(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
+  const time = Date.parse(value);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+}
+
 function isDataset(value: unknown): value is AudienceDataset {
-  return (
-    isBody(value) &&
-    typeof value.analysis_type === 'string' &&
-    [value.start_date, value.end_date].every((date) => typeof date === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(date))
-  );
+  return isBody(value) && typeof value.analysis_type === 'string' && [value.start_date, value.end_date].every(isDate);
 }
 
 /** Datasets of a body; WebDomain data reach back 45 days at most (rule 3). */

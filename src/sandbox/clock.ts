@@ -10,6 +10,9 @@ interface Due {
 /** The longest delay `setTimeout` can hold. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
+/** The last date that JavaScript knows, in milliseconds. */
+const LATEST_DATE = 8.64e15;
+
 /** Time of a sandbox, and work that is due at a time. Milliseconds since 1970. */
 export class Clock {
   readonly #mode: ClockMode;
@@ -18,7 +21,11 @@ export class Clock {
   readonly #start: number;
   /** Sorted: the last is due first. */
   readonly #due: Due[] = [];
+  /** Time of a clock that stands still. */
   #manual: number;
+  /** Time of the work that runs: when it was due, though it may run later. */
+  #dueTime: number | undefined;
+  #advanced: Promise<void> = Promise.resolve();
   #order = 0;
   #timed = false;
   #stopped = false;
@@ -33,6 +40,7 @@ export class Clock {
   }
 
   now(): number {
+    if (this.#dueTime !== undefined) return this.#dueTime;
     if (this.#mode === 'manual') return this.#manual;
     return this.#start + (performance.now() - this.#began) * this.#speed;
   }
@@ -76,11 +84,19 @@ export class Clock {
 
   /**
    * Moves a manual clock forward; everything due on the way runs in order, at its own time, and `settle`
-   * is awaited after each, because it may make more due.
+   * is awaited after each, because it may make more due. One advance follows the other.
    */
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {
     if (this.#mode !== 'manual') throw new Error('`advance` needs a sandbox with `clock: "manual"`.');
-    if (!(ms >= 0)) throw new Error(`\`advance\` takes milliseconds from 0, not ${ms}.`);
+    if (!(ms >= 0 && this.#manual + ms <= LATEST_DATE))
+      throw new Error(`\`advance\` takes milliseconds from 0, up to the last date there is, not ${ms}.`);
+    const advanced = this.#advanced.then(() => this.#advance(ms, settle));
+    // The next one does not fail because this one did.
+    this.#advanced = advanced.catch(() => {});
+    await advanced;
+  }
+
+  async #advance(ms: number, settle: () => Promise<void>): Promise<void> {
     const target = this.#manual + ms;
     await settle();
     for (let next = this.#due.at(-1); next && next.time <= target; next = this.#due.at(-1)) {
@@ -94,7 +110,12 @@ export class Clock {
     for (let next = this.#due.at(-1); next && next.time <= time; next = this.#due.at(-1)) {
       this.#due.pop();
       this.#manual = Math.max(this.#manual, next.time);
-      next.work();
+      this.#dueTime = next.time;
+      try {
+        next.work();
+      } finally {
+        this.#dueTime = undefined;
+      }
     }
   }
 

@@ -16,12 +16,14 @@ The Audience Build and Activation API on this machine, to develop and test again
   --seed <n>          decides tokens, ids and all that is random (1)
   --duration <s>      seconds of its clock that a job takes (600)
   --outcome <status>  status that jobs end at: 104, 107 or a 4xx (104)
-  --webhook <url>     registers a webhook endpoint for all events and prints its secret
+  --webhook <url>     registers a webhook endpoint for all events and prints its secret; signatures hold the machine's
+                      time, whatever the speed
   --email <email>     of the account (dev@example.com)
   --password <text>   of the account (sandbox)
   --help              this text
 
-Ctrl-C stops it; nothing is kept.
+Times in its log are those of its clock. Faults, budgets and all else of the console are for programs: see
+docs/sandbox.md of the package. Ctrl-C stops it; nothing is kept.
 `;
 
 const options = {
@@ -69,15 +71,17 @@ function print(line: string): void {
   process.stdout.write(`${line.replace(/[^\P{Cc}\t]/gu, '?')}\n`);
 }
 
-/** One line a request; a second of the sandbox's clock is precise enough. */
+/** A time of the sandbox, to the second. */
+const timeOf = (iso: string): string => `${iso.slice(0, 19)}Z`;
+
+/** One line a request. */
 function requestLine({ at, method, path, status, account, replayed, fault }: LogEntry): string {
   const notes = [account, replayed && 'replayed', fault && `fault: ${fault}`].filter(Boolean);
-  return `${at.slice(11, 19)} ${method.padEnd(4)} ${path} ${status || '---'} ${notes.join(', ')}`.trimEnd();
+  return `${timeOf(at)} ${method.padEnd(4)} ${path} ${status || '---'} ${notes.join(', ')}`.trimEnd();
 }
 
 function deliveryLine({ at, type, endpointId, attempt, status }: Delivery): string {
-  const time = new Date(at).toISOString().slice(11, 19);
-  return `${time} SEND ${type} to endpoint ${endpointId}, attempt ${attempt}: ${status ?? 'no answer'}`;
+  return `${timeOf(new Date(at).toISOString())} SEND ${type} to endpoint ${endpointId}, attempt ${attempt}: ${status ?? 'no answer'}`;
 }
 
 function sandboxOptions(flags: Flags): SandboxOptions {
@@ -89,6 +93,7 @@ function sandboxOptions(flags: Flags): SandboxOptions {
     ...(speed !== undefined && { clock: { speed } }),
     ...(seed !== undefined && { seed }),
     jobs: { ...(seconds !== undefined && { duration: seconds * 1_000 }), ...(outcome !== undefined && { outcome }) },
+    signatureClock: 'machine',
     onRequest: (entry) => print(requestLine(entry)),
     onDelivery: (delivery) => print(deliveryLine(delivery)),
   };
@@ -127,12 +132,17 @@ async function main(args: string[]): Promise<void> {
   }
   const sandbox = await start(flags);
   const stop = (): void => void sandbox.close();
+  // Nobody reads on, as after `| head`.
+  process.stdout.on('error', stop);
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${message}\nSee: npx audience-activation --help\n`);
+  const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  process.stderr.write(
+    `${message}${taken ? '. Choose another --port or --storage-port.' : ''}\nSee: npx audience-activation --help\n`,
+  );
   process.exitCode = 1;
 });

@@ -146,6 +146,7 @@ export function consoleOf(service: Service, record: AccountRecord): SandboxAccou
       record.password = password;
       revokeTokens(service, record);
       for (const grant of grantsOf(service, record)) revokeGrant(service, grant);
+      for (const [code, { account }] of service.state.codes) if (account === record) service.state.codes.delete(code);
     },
     logout() {
       revokeTokens(service, record, 'login');
@@ -154,12 +155,16 @@ export function consoleOf(service: Service, record: AccountRecord): SandboxAccou
   };
 }
 
+/** Kinds that the credential exchange issues. */
+const KINDS: readonly TokenKind[] = ['login', 'api', 'mcp'];
+
 function consoleOfTokens(
   service: Service,
   record: AccountRecord,
 ): Pick<SandboxAccount, 'token' | 'tokens' | 'revokeToken'> {
   return {
     token(kind) {
+      if (!KINDS.includes(kind)) throw new Error(`"${kind}" is no kind of token: ${KINDS.join(', ')}.`);
       const cap = service.limits.activeTokens;
       if (kind !== 'login' && tokensOf(service, record, kind).length >= cap) {
         throw new Error(`The account has ${cap} live ${kind} tokens already, as many as the service allows.`);

@@ -1,6 +1,9 @@
 import type { Audience, Eligibility } from '../schemas/audience.ts';
 import { ACTIVATION_MINIMUM, DAY, LOOKALIKE_ACTIVATION_MINIMUM, RETENTION_DAYS } from './limits.ts';
 
+/** Identifiers that can be delivered ("Mapping-key retention"). */
+export const IDENTIFIERS: readonly string[] = ['EID', 'SCID', 'HEM', 'MAID', 'IP'];
+
 /** Identifiers that mapping keys deliver; gone when the keys are ("Mapping-key retention"). */
 export const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 

@@ -44,6 +44,7 @@ export function endpointsOf<Account>(
     void Object.assign(findEndpoint(service, id), { is_active, exhausted: 0, updated_at: wireTime(clock.now()) });
   return {
     create({ account, name, url, events }) {
+      clock.settle();
       const creator = recordOf(account);
       const endpoint = newEndpoint(creator, { name, url, events }, state.nextId++, wireTime(clock.now()), secret());
       creator.company.endpoints.push(endpoint);
@@ -88,8 +89,9 @@ function newEndpoint(
   now: string,
   secret: string,
 ): Endpoint {
-  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-    throw new Error(`"${url}" is no http(s) address.`);
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  if (!address || !/^https?:$/.test(address.protocol)) throw new Error(`"${url}" is no http(s) address.`);
+  if (address.username !== '' || address.password !== '') throw new Error('The url must hold no user or password.');
   const unknown = events.find((type) => !EVENT_TYPES.includes(type));
   if (unknown !== undefined) throw new Error(`"${unknown}" is no type of event: use ${EVENT_TYPES.join(', ')}.`);
   return {

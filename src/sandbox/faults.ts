@@ -31,6 +31,9 @@ export interface FaultRule {
   readonly malformed?: boolean;
 }
 
+/** The longest delay that `setTimeout` can hold. */
+const LONGEST_DELAY = 2 ** 31 - 1;
+
 /** What of an answer comes before the connection is cut in the middle of its body. */
 interface HalfAnswer {
   readonly status: number;
@@ -116,7 +119,8 @@ function check(rule: FaultRule): void {
   const { rate = 1, times = 0, delay = 0, status, retryAfter, cut, malformed } = rule;
   const wrong = (what: string): Error => new Error(`A fault rule is wrong: ${what}.`);
   if (!(rate >= 0 && rate <= 1)) throw wrong(`\`rate\` is a share from 0 to 1, not ${rate}`);
-  if (!(times >= 0 && delay >= 0)) throw wrong('`times` and `delay` are numbers from 0');
+  if (!(times >= 0)) throw wrong('`times` is a number from 0');
+  if (!(delay >= 0 && delay <= LONGEST_DELAY)) throw wrong(`\`delay\` is a number from 0 to ${LONGEST_DELAY}`);
   if (status !== undefined && !(Number.isInteger(status) && status >= 400 && status <= 599))
     throw wrong(`\`status\` is an error status, 400 to 599, not ${status}`);
   if (retryAfter !== undefined && status === undefined) throw wrong('`retryAfter` goes with `status`');

@@ -28,10 +28,12 @@ export function formsOf(service: Service, origin: string | undefined): Forms {
   const { state, clock, webhooks, ended } = service;
   const inProcess = state.storageUrl;
   const listenings = new Set<Listening>();
+  const isStorage = (origin: string): boolean =>
+    origin === inProcess || [...listenings].some(({ storageUrl }) => origin === storageUrl);
   const answer = async (request: Request): Promise<Response> => {
     if (ended.signal.aborted) throw new ConnectionCut();
     const address = request.headers.get('x-forwarded-for') ?? '127.0.0.1';
-    return (new URL(request.url).origin === state.storageUrl ? storage : app).fetch(request, { address });
+    return (isStorage(new URL(request.url).origin) ? storage : app).fetch(request, { address });
   };
   const drop = async (listening: Listening): Promise<void> => {
     listenings.delete(listening);
@@ -40,13 +42,16 @@ export function formsOf(service: Service, origin: string | undefined): Forms {
   };
   return {
     fetch: async (input, init) => asFetch(answer, new Request(input, init)),
-    handlers: [createHandler({ answer, origin, storageOrigin: () => state.storageUrl })],
+    handlers: [createHandler({ answer, origin, isStorage })],
     async listen(where = {}) {
-      if (ended.signal.aborted) throw new Error('The sandbox is closed.');
-      const listening = await listen(app.fetch, storage.fetch, where);
-      listenings.add(listening);
-      state.storageUrl = listening.storageUrl;
-      return { ...listening, close: () => drop(listening) };
+      const listening = ended.signal.aborted ? undefined : await listen(app.fetch, storage.fetch, where);
+      if (listening && !ended.signal.aborted) {
+        listenings.add(listening);
+        state.storageUrl = listening.storageUrl;
+        return { ...listening, close: () => drop(listening) };
+      }
+      await listening?.close();
+      throw new Error('The sandbox is closed.');
     },
     async close() {
       ended.abort();

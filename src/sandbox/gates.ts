@@ -14,6 +14,8 @@ export interface Env {
     readonly address: string;
     /** Given where it came over HTTP: the names that `Host` may hold beside addresses and localhost. */
     readonly overHttp?: { readonly names: readonly string[] };
+    /** Origin of the storage beside it, if not the sandbox's latest. */
+    readonly storageUrl?: string;
     /** Whose request it is, where the MCP endpoint sends it. */
     readonly token?: Token;
   };
@@ -24,7 +26,7 @@ type Gate = MiddlewareHandler<Env>;
 
 /** 406 without `Accept: application/json`. */
 export const accept: Gate = async (context, next) => {
-  if (/application\/json/i.test(context.req.header('accept') ?? '')) return next();
+  if (/(?:^|,)\s*application\/json\s*(?:[;,]|$)/i.test(context.req.header('accept') ?? '')) return next();
   return refusal(406, 'Not acceptable: send Accept: application/json.');
 };
 
@@ -33,6 +35,10 @@ export function tokenOf(service: Service, context: Context<Env>): Token | undefi
   const value = /^bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
   return value === undefined ? undefined : findToken(service, value);
 }
+
+/** Origin of the storage that goes with the way a request came. */
+export const storageOf = ({ state }: Service, context: Context<Env>): string =>
+  context.env.storageUrl ?? state.storageUrl;
 
 /** Who sends a request, for the routes and the log. */
 export function identify(context: Context<Env>, token: Token): void {
@@ -128,12 +134,15 @@ function replayed(known: Replay, operation: string, body: Uint8Array): Response 
 const sameBytes = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
   a?.length === b.length && a.every((byte, at) => byte === b[at]);
 
-/** Spends one build of the organization's budget: 429 while the hour or the day is used up. */
-export function spendBuild({ clock }: Service, { company }: AccountRecord): Response | undefined {
+/** 429 while the organization's budget of the hour or the day is used up. */
+export function refuseBuild({ clock }: Service, { company }: AccountRecord): Response | undefined {
   const now = clock.now();
   const wait = Math.max(company.hour.wait(now), company.day.wait(now));
-  if (wait > 0) return tooMany('Build budget exceeded.', wait);
-  company.hour.take(now);
-  company.day.take(now);
-  return undefined;
+  return wait > 0 ? tooMany('Build budget exceeded.', wait) : undefined;
+}
+
+/** Counts one build in the organization's budget. */
+export function countBuild({ clock }: Service, { company }: AccountRecord): void {
+  company.hour.take(clock.now());
+  company.day.take(clock.now());
 }

@@ -8,7 +8,7 @@ export interface HandlerParts {
   readonly answer: (request: Request) => Promise<Response>;
   /** The API's origin; any, if not told. */
   readonly origin: string | undefined;
-  readonly storageOrigin: () => string;
+  readonly isStorage: (origin: string) => boolean;
 }
 
 /** What msw 3 asks of a handler, so that no copy of msw is needed to make one. */
@@ -24,9 +24,9 @@ interface Handler {
 const nothing = (): void => {};
 
 /** A request handler of msw 3 with the whole sandbox behind it. */
-export function createHandler({ answer, origin, storageOrigin }: HandlerParts): RequestHandler {
+export function createHandler({ answer, origin, isStorage }: HandlerParts): RequestHandler {
   const isOurs = (url: URL): boolean =>
-    url.origin === storageOrigin() || (origin === undefined ? API_PATHS.test(url.pathname) : url.origin === origin);
+    isStorage(url.origin) || (origin === undefined ? API_PATHS.test(url.pathname) : url.origin === origin);
   const handler: Handler = {
     kind: 'request',
     async run({ request, requestId }) {

@@ -130,7 +130,9 @@ export class Jobs {
   constructor(clock: Clock, options: JobOptions) {
     this.#clock = clock;
     this.#options = options;
-    if (typeof options.outcome === 'number' || typeof options.outcome === 'object') readOutcome(options.outcome);
+    const { outcome, duration } = options;
+    if (outcome !== undefined && typeof outcome !== 'function') readOutcome('audience', outcome);
+    if (typeof duration === 'number') readDuration(duration);
   }
 
   /** Jobs that are running, oldest first. */
@@ -140,7 +142,7 @@ export class Jobs {
 
   /** Decides how the next job of a kind ends; several wait in line. */
   next(kind: JobKind, outcome: JobOutcome): void {
-    readOutcome(outcome);
+    readOutcome(kind, outcome);
     this.#next.set(kind, [...(this.#next.get(kind) ?? []), outcome]);
   }
 
@@ -150,8 +152,8 @@ export class Jobs {
     const info: JobInfo = { kind, id: resource.id, name };
     const { duration = TEN_MINUTES, outcome } = this.#options;
     const ruled = typeof outcome === 'function' ? outcome(info) : outcome;
-    const end = readOutcome(this.#next.get(kind)?.shift() ?? ruled ?? COMPLETED);
-    const takes = end.duration ?? (typeof duration === 'function' ? duration(info) : duration);
+    const end = readOutcome(kind, this.#next.get(kind)?.shift() ?? ruled ?? COMPLETED);
+    const takes = readDuration(end.duration ?? (typeof duration === 'function' ? duration(info) : duration));
     const began = this.#clock.now();
     const [first, ...later] = PHASES[kind];
     if (first) this.#enter(job, first.status);
@@ -169,7 +171,7 @@ export class Jobs {
   finish(kind: JobKind, id: number, status: number, reason?: string): void {
     const job = this.#running.get(id);
     if (job?.kind !== kind) throw new Error(`No job of ${kind} ${id} is running.`);
-    readOutcome(status);
+    readOutcome(kind, status);
     const completes = status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED);
     this.drop(id);
     if (kind === 'cohort') this.#enter(job, completes ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
@@ -214,11 +216,17 @@ export class Jobs {
   }
 }
 
-/** An outcome in its long form. */
-function readOutcome(outcome: JobOutcome): Exclude<JobOutcome, number> {
+/** An outcome in its long form, if jobs of a kind can end so. */
+function readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, number> {
+  if (!Object.hasOwn(PHASES, kind)) throw new Error(`"${kind}" is no kind of job: ${Object.keys(PHASES).join(', ')}.`);
   const end = typeof outcome === 'number' ? { status: outcome } : outcome;
   const { status } = end;
   const ends = status === COMPLETED || status === NEEDS_INFO || (status >= 400 && status < 500);
-  if (ends || status === COHORT_COMPLETED || status === COHORT_NOT_AVAILABLE) return end;
-  throw new Error(`A job ends at 104, 107 or a 4xx status, a cohort at 4 or 5; not at ${status}.`);
+  if (ends || (kind === 'cohort' && (status === COHORT_COMPLETED || status === COHORT_NOT_AVAILABLE))) return end;
+  throw new Error(`A job ends at 104, 107 or a 4xx status, a cohort also at 4 or 5; not at ${status}.`);
+}
+
+function readDuration(ms: number): number {
+  if (ms >= 0 && ms < Number.POSITIVE_INFINITY) return ms;
+  throw new Error(`A job takes milliseconds from 0, not ${ms}.`);
 }

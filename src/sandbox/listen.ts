@@ -41,12 +41,12 @@ export async function listen(api: Answer, storage: Answer, options: ListenOption
     const { emitWarning } = await import('node:process');
     emitWarning(`The sandbox listens on ${host}: other machines can use it.`, 'SandboxWarning');
   }
-  const front = await serve(api, options, options.port ?? 0);
-  let back: Serving;
+  const back = await serve(storage, options, options.storagePort ?? 0);
+  let front: Serving;
   try {
-    back = await serve(storage, options, options.storagePort ?? 0);
+    front = await serve(api, options, options.port ?? 0, back.url);
   } catch (error) {
-    await front.close();
+    await back.close();
     throw error;
   }
   return {
@@ -59,14 +59,19 @@ export async function listen(api: Answer, storage: Answer, options: ListenOption
 }
 
 /** `node:http` is loaded only now, so browsers can use the rest. */
-async function serve(answer: Answer, { host = '127.0.0.1', name }: ListenOptions, port: number): Promise<Serving> {
+async function serve(
+  answer: Answer,
+  { host = '127.0.0.1', name = host }: ListenOptions,
+  port: number,
+  storageUrl?: string,
+): Promise<Serving> {
   const { createAdaptorServer } = await import('@hono/node-server');
   const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');
-  const names = name === undefined ? [] : [name];
+  const overHttp = { names: [name.toLowerCase()] };
   const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
     try {
       const address = (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
-      return await answer(request, { address, overHttp: { names } });
+      return await answer(request, { address, overHttp, ...(storageUrl !== undefined && { storageUrl }) });
     } catch (error) {
       if (!(error instanceof ConnectionCut)) throw error;
       cutOff(error, outgoing);
@@ -80,7 +85,7 @@ async function serve(answer: Answer, { host = '127.0.0.1', name }: ListenOptions
   });
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
-  const shown = name ?? (WILDCARDS.includes(host) ? '127.0.0.1' : host);
+  const shown = WILDCARDS.includes(name) ? '127.0.0.1' : name;
   let closing: Promise<void> | undefined;
   const stop = (): Promise<void> =>
     new Promise((resolve, reject) => {

@@ -7,6 +7,11 @@ type ToolInput = Readonly<Record<string, unknown>>;
 /** Calls an operation of the API as the owner of a token. */
 export type CallOperation = (token: string, operation: OperationName, input: ToolInput) => Promise<Response>;
 
+const text = { type: 'string' };
+const integer = { type: 'integer' };
+const list = { type: 'array' };
+const object = { type: 'object' };
+
 /** Tokens are no business of an agent, and the endpoint does not call itself. */
 const TOOLS = Object.keys(operations).filter(isTool);
 
@@ -14,14 +19,33 @@ function isTool(name: string): name is OperationName {
   return Object.hasOwn(operations, name) && !name.startsWith('auth.') && name !== 'mcp.send';
 }
 
+/** What the arguments of an operation are, beside its path parameters and an idempotency key. */
+const ARGUMENTS: Readonly<Partial<Record<OperationName, Readonly<Record<string, object>>>>> = {
+  'audiences.create': { name: text, project_id: integer, dataset: list, filters: object },
+  'lookalikes.create': { name: text, source_audience_id: integer, config: object },
+  'estimates.create': { name: text, dataset: list, filters: object },
+  'activations.create': { audience_id: integer, description: text, identifier: text, filters: object },
+  'cohorts.create': { name: text, upload_reference: text },
+  'projects.create': { name: text },
+  'schedules.create': { name: text, audience_id: integer, interval_hours: { type: 'number' } },
+  'uploads.reserve': { kind: text, size: integer },
+  'usage.get': { yearmonth: text },
+};
+
+const PAGING = { page: integer, per_page: integer };
+
 const toolName = (operation: OperationName): string => operation.replace('.', '_');
 
 /** A tool for one operation: its path parameters, and whatever fields its body or query may have. */
 function toolOf(operation: OperationName) {
   const { method, path } = operations[operation];
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const own = params.map((name) => [name, { type: name === 'id' ? 'integer' : 'string' }]);
-  const more = operation.endsWith('.create') ? [['idempotency_key', { type: 'string' }]] : [];
+  const own = params.map((name) => [name, name === 'id' ? integer : text]);
+  const more = [
+    ...Object.entries(ARGUMENTS[operation] ?? {}),
+    ...(operation.endsWith('.create') ? [['idempotency_key', text]] : []),
+    ...(operation.endsWith('.list') ? Object.entries(PAGING) : []),
+  ];
   return {
     name: toolName(operation),
     description: `${method} ${path}`,

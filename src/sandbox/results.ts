@@ -35,8 +35,8 @@ export function deliverResult({ state, random, clock }: Service, id: number, ide
   state.results.set(id, { signature: random.text(40), identifier, rows, deliveredAt: clock.now() });
 }
 
-/** Where the results of an activation can be read; empty before. */
-export function resultUri({ state }: Service, id: number): string {
+/** Where the results of an activation can be read in a storage; empty before. */
+export function resultUri({ state }: Service, id: number, storage: string): string {
   const file = state.results.get(id);
-  return file ? `${state.storageUrl}/results/${id}/devices.csv?signature=${file.signature}` : '';
+  return file ? `${storage}/results/${id}/devices.csv?signature=${file.signature}` : '';
 }

@@ -135,6 +135,10 @@ interface AuthorizationCode {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly expiresAt: number;
+  /** A code is good for one try. */
+  used: boolean;
+  /** The connection it was exchanged for. */
+  grantId: number | undefined;
 }
 
 /** An OAuth connection of an account: its current pair of tokens. */

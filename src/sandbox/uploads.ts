@@ -27,9 +27,9 @@ export function reserveSlot(
   return slot;
 }
 
-/** The presigned URL of a slot. */
-export function slotUrl({ state }: Service, { reference, expiresAt, signature }: UploadSlot): string {
-  return `${state.storageUrl}/uploads/${reference}?expires=${Math.floor(expiresAt / 1000)}&signature=${signature}`;
+/** The presigned URL of a slot in a storage. */
+export function slotUrl(storage: string, { reference, expiresAt, signature }: UploadSlot): string {
+  return `${storage}/uploads/${reference}?expires=${Math.floor(expiresAt / 1000)}&signature=${signature}`;
 }
 
 /** A file that came as a part of a `multipart/form-data` body. */

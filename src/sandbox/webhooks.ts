@@ -23,6 +23,8 @@ export interface Delivery {
 export interface WebhookParts {
   readonly clock: Clock;
   readonly random: Random;
+  /** The time that signatures hold. Milliseconds. */
+  readonly signingTime: () => number;
   /** Sends a delivery to its receiver. */
   readonly send: (request: Request) => Promise<Response>;
   /** How long a receiver may take. Milliseconds of the machine. */
@@ -64,6 +66,7 @@ export class Webhooks {
   readonly #parts: WebhookParts;
   readonly #attempts: Log<Attempt>;
   readonly #underWay = new Map<Promise<void>, AbortController>();
+  #stopped = false;
 
   constructor(parts: WebhookParts) {
     this.#parts = parts;
@@ -99,8 +102,9 @@ export class Webhooks {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay.keys());
   }
 
-  /** Gives up on attempts under way. */
+  /** Gives up on attempts under way, and makes no more. */
   stop(): void {
+    this.#stopped = true;
     for (const controller of this.#underWay.values()) controller.abort();
   }
 
@@ -117,7 +121,7 @@ export class Webhooks {
   #attempt(parcel: Parcel, attempt: number): void {
     const { endpoint } = parcel;
     // Paused, switched off or deleted meanwhile: deliveries stop.
-    if (!endpoint.is_active || !endpoint.creator.company.endpoints.includes(endpoint)) return;
+    if (this.#stopped || !endpoint.is_active || !endpoint.creator.company.endpoints.includes(endpoint)) return;
     const controller = new AbortController();
     const work = this.#deliver(parcel, attempt, controller).finally(() => this.#underWay.delete(work));
     this.#underWay.set(work, controller);
@@ -146,22 +150,23 @@ export class Webhooks {
     }
     const wait = DELIVERY_WAITS[attempt - 1];
     if (wait !== undefined) clock.at(at + wait, () => this.#attempt(parcel, attempt + 1), parcel.order);
-    else if (++endpoint.exhausted === EXHAUSTED_IN_A_ROW) switchOff(endpoint);
+    else if (++endpoint.exhausted === EXHAUSTED_IN_A_ROW) switchOff(endpoint, wireTime(clock.now()));
   }
 
   /** The receiver's status, or nothing. */
   async #post({ endpoint, body }: Parcel, controller: AbortController): Promise<number | undefined> {
-    const { clock, send, timeout } = this.#parts;
-    const signature = await signatureOf(endpoint, body, clock.now());
-    const headers = { 'content-type': 'application/json', 'service-signature': signature };
+    const { clock, signingTime, send, timeout } = this.#parts;
     const { signal } = controller;
     const late = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
     const timer = setTimeout(() => controller.abort(), timeout);
+    const sending = signatureOf(body, signingSecrets(endpoint, clock.now()), signingTime()).then((signature) => {
+      const headers = { 'content-type': 'application/json', 'service-signature': signature };
+      return send(new Request(endpoint.url, { method: 'POST', headers, body, signal, redirect: 'manual' }));
+    });
     try {
-      const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
-      const response = await Promise.race([send(new Request(endpoint.url, init)), late]);
+      const response = await Promise.race([sending, late]);
       response.body?.cancel().catch(() => {});
       return response.status;
     } catch {
@@ -173,17 +178,22 @@ export class Webhooks {
 }
 
 /** "the endpoint is disabled and its creator notified" ("Delivery"). */
-function switchOff(endpoint: Endpoint): void {
+function switchOff(endpoint: Endpoint, now: string): void {
   endpoint.is_active = false;
+  endpoint.updated_at = now;
   endpoint.creator.notifications.push(
     `Webhook endpoint ${endpoint.id} "${endpoint.name}" was switched off: ${EXHAUSTED_IN_A_ROW} deliveries in a row failed.`,
   );
 }
 
-/** `t=…,v1=…`, with a second `v1` of the old secret for 24 hours after a rotation ("Signature"). */
-async function signatureOf({ secret, previous }: Endpoint, body: string, now: number): Promise<string> {
-  const seconds = Math.floor(now / 1000);
-  const secrets = [secret, ...(previous && previous.until > now ? [previous.secret] : [])];
+/** The secret, and the old one for 24 hours after a rotation, the new one first ("Signature"). */
+function signingSecrets({ secret, previous }: Endpoint, now: number): string[] {
+  return previous && previous.until > now ? [secret, previous.secret] : [secret];
+}
+
+/** `t=…,v1=…`, a `v1` for each secret ("Signature"). */
+async function signatureOf(body: string, secrets: readonly string[], time: number): Promise<string> {
+  const seconds = Math.floor(time / 1000);
   const signatures = await Promise.all(secrets.map((one) => sign(`${seconds}.${body}`, one)));
   return [`t=${seconds}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
 }

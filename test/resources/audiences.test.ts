@@ -7,7 +7,7 @@ describe('audiences', () => {
   it('are created, read, listed and deleted', async () => {
     const { client } = await startBench();
     const created = await client.audiences.create({ name: 'Visitors', dataset: recentDataset() });
-    expect(created).toMatchObject({ name: 'Visitors', status: { id: 100 }, is_activation_allowed: true });
+    expect(created).toMatchObject({ name: 'Visitors', status: { id: 100 }, is_activation_allowed: false });
     expect(await client.audiences.get(created.id)).toEqual(created);
     expect((await client.audiences.list()).items).toEqual([created]);
     expect(await client.audiences.delete(created.id)).toBeUndefined();

@@ -9,11 +9,13 @@ describe('audiences', () => {
     const one = startSandbox({ jobs: { duration: 100_000, outcome: ({ name }) => (name === 'bad' ? 107 : 104) } });
     const good = (await one.create(one.token)).body.data[0];
     const bad = (await one.create(one.token, undefined, { name: 'bad' })).body.data[0];
-    expect(good).toMatchObject({ status: { id: 100, name: 'Queued' }, is_activation_allowed: 1 });
+    expect(good).toMatchObject({ status: { id: 100, name: 'Queued' }, is_activation_allowed: false, results_count: 0 });
     await one.sandbox.advance(50_000);
     expect(await read(one, good.id)).toMatchObject({ status: { id: 102 } });
     await one.sandbox.advance(50_000);
-    expect(await read(one, good.id)).toMatchObject({ status: { id: 104, name: 'Completed' } });
+    const built = await read(one, good.id);
+    expect(built).toMatchObject({ status: { id: 104, name: 'Completed' }, is_activation_allowed: 1 });
+    expect(built.results_count).toBeGreaterThan(2_000);
     expect(await read(one, bad.id)).toMatchObject({ status: { id: 107, name: 'Additional Info' } });
   });
 
@@ -53,9 +55,26 @@ describe('audiences', () => {
     expect(await names('?per_page=no&page=no')).toHaveLength(25);
   });
 
+  it.each(['4e0', '04', '%204', '4.0', '0x4', '-4', '4%2F', '__proto__'])('are not found by the id %s', async (id) => {
+    const one = startSandbox();
+    expect((await one.create(one.token)).body.data[0].id).toBe(4);
+    expect((await one.call('GET', `/api/v2/audiences/${id}`, { token: one.token })).status).toBe(404);
+  });
+
+  it.each([{ toString: 1 }, [4], true, '4 ', 4.5])('of the project %j are a 422', async (project_id) => {
+    const one = startSandbox();
+    await one.call('POST', '/api/v2/projects/create', { token: one.token, body: {} });
+    const { status, body } = await one.create(one.token, undefined, { project_id });
+    expect([status, Object.keys(body.errors)]).toEqual([422, ['project_id']]);
+  });
+
   it.each([
     ['no object', 'text'],
     ['a dataset that is no list', { dataset: {} }],
+    [
+      'a dataset of days that are none',
+      { dataset: [{ analysis_type: 'WebDomain', start_date: '9999-99-99', end_date: '2026-02-30' }] },
+    ],
     ['a dataset without dates', { dataset: [{ analysis_type: 'WebDomain' }] }],
     [
       'WebDomain data before the 45-day window',

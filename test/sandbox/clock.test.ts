@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Clock } from '../../src/sandbox/clock.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { credentials } from '../support/sandbox.ts';
+import { startSandbox } from '../support/sandbox-calls.ts';
 import { randomOf } from '../support/seeded.ts';
 
 const settled = async (): Promise<void> => {};
@@ -56,7 +57,51 @@ describe('a manual clock', () => {
   });
 });
 
+describe('advance', () => {
+  it('called while another runs follows it', async () => {
+    const sandbox = createSandbox({ clock: 'manual', start: 0 });
+    await Promise.all([sandbox.advance(600), sandbox.advance(400)]);
+    expect(sandbox.now()).toBe(1_000);
+  });
+
+  it('goes no further than dates go', async () => {
+    const sandbox = createSandbox({ clock: 'manual' });
+    for (const ms of [Number.POSITIVE_INFINITY, 8.64e15, Number.NaN])
+      await expect(sandbox.advance(ms)).rejects.toThrow(/takes milliseconds from 0/);
+    await sandbox.advance(0);
+    expect((await sandbox.fetch('http://x/api/v2/usage')).status).toBe(406);
+  });
+});
+
 describe('a clock that runs by itself', () => {
+  it('runs what nobody looked at when it was due, at the time it was due', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { create, call, token, sandbox } = startSandbox({ clock: { speed: 3_600 }, start: Date.UTC(2026, 0, 1) });
+    const audience_id = (await create(token)).body.data[0].id;
+    const body = { audience_id, interval_hours: 1 };
+    const { id } = (await call('POST', '/api/v2/schedules/create', { token, body })).body.data[0];
+    await vi.advanceTimersByTimeAsync(50_500);
+    expect((await call('GET', `/api/v2/schedules/${id}`, { token })).body.data[0].replays).toBe(50);
+    const built = (await call('GET', `/api/v2/audiences/${audience_id}`, { token })).body.data[0];
+    expect([built.status.id, built.updated_at]).toEqual([104, '2026-01-01 00:10:00']);
+    expect(sandbox.jobs.running).toEqual([]);
+  });
+
+  it('tells no endpoint of what ended before it was there', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let sent = 0;
+    const deliver = async (): Promise<Response> => new Response(null, { status: 200 + (sent++ && 0) });
+    const { create, token, sandbox, account } = startSandbox({ clock: { speed: 3_600 }, deliver });
+    await create(token);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const events = ['audience.completed'];
+    sandbox.webhooks.create({ account, name: 'Late', url: 'https://receiver.example/', events });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(sent).toBe(0);
+  });
+
   it('runs as fast as told', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());

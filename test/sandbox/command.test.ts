@@ -39,7 +39,7 @@ describe('the command', () => {
     expect(audience.status.id).toBe(104);
     await expect
       .poll(() => printed.out)
-      .toMatch(/\d\d:\d\d:\d\d POST \/api\/v2\/audiences\/create 200 dev@example\.com\n/);
+      .toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ POST \/api\/v2\/audiences\/create 200 dev@example\.com$/m);
     expect(printed.out).toMatch(/ POST \/api\/v2\/auth\/login 200 dev@example\.com\n/);
     expect(printed.out.match(/Token/g)).toHaveLength(1);
     child.kill('SIGINT');
@@ -94,6 +94,29 @@ describe('the command', () => {
     expect((await ended).err).toContain('The sandbox listens on 0.0.0.0: other machines can use it.');
   }, 40_000);
 
+  it('ends quietly when nobody reads its output any more', async () => {
+    const { child, printed, ended } = await start();
+    child.stdout?.destroy();
+    const url = wordAfter(printed.out, 'API');
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => 'up',
+          () => 'down',
+        ),
+      )
+      .toBe('down');
+    expect(await ended).toMatchObject({ code: 0, err: '' });
+  }, 40_000);
+
+  it('says which port is taken, and what to do', async () => {
+    const { url, close } = await createSandbox().listen();
+    onTestFinished(close);
+    const { err, code } = await run('sandbox', '--port', new URL(url).port).ended;
+    expect(code).toBe(1);
+    expect(err).toMatch(/^listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+\. Choose another --port/);
+  });
+
   it('helps', async () => {
     expect(await run('--help').ended).toMatchObject({
       code: 0,
@@ -109,7 +132,7 @@ describe('the command', () => {
     [['sandbox', '--port', '99999'], '--port takes a number up to 65535, not "99999".'],
     [['sandbox', '--speed', 'fast'], '--speed takes a number, not "fast".'],
     [['sandbox', '--speed', '0'], '`clock.speed`'],
-    [['sandbox', '--outcome', '99'], 'not at 99'],
+    [['sandbox', '--outcome', '4'], 'not at 4'],
     [['sandbox', '--webhook', 'nowhere'], '"nowhere" is no http(s) address'],
   ])('called as %j says what is wrong, and fails', async (args, message) => {
     const { code, out, err } = await run(...args).ended;

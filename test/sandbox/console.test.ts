@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { startBench } from '../support/sandbox.ts';
 import { DAY, HOUR, startSandbox } from '../support/sandbox-calls.ts';
@@ -74,9 +74,26 @@ describe('jobs in the console', () => {
     expect(JSON.stringify(body)).not.toContain('domain list');
   });
 
-  it('run to an end of theirs only', () => {
-    expect(() => createSandbox({ jobs: { outcome: 103 } })).toThrow(/ends at 104, 107 or a 4xx/);
-    expect(() => createSandbox().jobs.next('audience', 200)).toThrow(/not at 200/);
+  it('run to an end of theirs only, for a time that there is', async () => {
+    for (const outcome of [103, 4, 5]) expect(() => createSandbox({ jobs: { outcome } })).toThrow(`not at ${outcome}.`);
+    expect(() => createSandbox().jobs.next('audience', 4)).toThrow(/not at 4/);
+    expect(() => createSandbox().jobs.next('cohort', 4)).not.toThrow();
+    expect(() => createSandbox({ jobs: { duration: -1 } })).toThrow(/not -1/);
+    const one = startSandbox();
+    const { id } = (await one.create(one.token)).body.data[0];
+    expect(() => one.sandbox.jobs.finish('audience', id, 5)).toThrow(/not at 5/);
+  });
+
+  it('of a rule that is wrong are not created, and the answer says why', async () => {
+    for (const jobs of [{ outcome: () => 200 }, { duration: () => Number.NaN }]) {
+      const one = startSandbox({ jobs, limits: { buildsPerHour: 1 } });
+      const { status, body } = await one.create(one.token);
+      expect([status, body.message]).toEqual([500, expect.stringMatching(/^The sandbox failed: A job (?:ends|takes)/)]);
+      expect((await one.call('GET', '/api/v2/audiences/index', { token: one.token })).body.data).toEqual([]);
+      expect((await one.call('GET', '/api/v2/usage?yearmonth=2020-01', { token: one.token })).body.data).toMatchObject({
+        build_budget: { hour: { used: 0 } },
+      });
+    }
   });
 
   it('of a real clock are up to date at every look', async () => {
@@ -90,10 +107,55 @@ describe('options of a sandbox', () => {
   it.each([
     [{ seed: 0.5 }, '`seed`'],
     [{ clock: { speed: 0 } }, '`clock.speed`'],
+    [{ clock: { speed: 1e7 } }, '`clock.speed`'],
+    [{ limits: { buildsPerHour: -1 } }, 'The limit `buildsPerHour` must be a number from 0.'],
     [{ start: new Date('never') }, '`start`'],
     [{ origin: 'https://api.example.com/' }, '`origin`'],
   ])('of %j are refused', (options, message) => {
     expect(() => createSandbox(options)).toThrow(message);
+  });
+
+  it('that plain JavaScript gets wrong are refused, too', () => {
+    const wrong: [object, string][] = [
+      [{ speed: 3 }, 'There is no option `speed`'],
+      [{ clock: 'fast' }, "`clock` must be 'real'"],
+      [{ limits: { reads: 3 } }, 'There is no limit `reads`'],
+      [{ limits: { read: 5 } }, 'must be { limit, interval }'],
+    ];
+    for (const [options, message] of wrong) expect(() => createSandbox(options)).toThrow(message);
+    const { account, sandbox } = startSandbox();
+    const [oauth, audiences]: string[] = ['oauth', 'audiences'];
+    // @ts-expect-error -- a kind that is none
+    expect(() => account.token(oauth)).toThrow('"oauth" is no kind of token: login, api, mcp.');
+    // @ts-expect-error -- a kind that is none
+    expect(() => sandbox.jobs.next(audiences, 104)).toThrow('"audiences" is no kind of job');
+  });
+
+  it('that are called and throw do so apart from the request', async () => {
+    const thrown: unknown[] = [];
+    const listeners = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.on('uncaughtException', (error) => thrown.push(error));
+    onTestFinished(() => {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of listeners) process.on('uncaughtException', listener);
+    });
+    const failing = new Error('mine');
+    const fail = (): never => {
+      throw failing;
+    };
+    const one = startSandbox({
+      onRequest: fail,
+      onDelivery: fail,
+      deliver: async () => new Response(null, { status: 500 }),
+    });
+    const { account, sandbox } = one;
+    const { id } = sandbox.webhooks.create({ account, name: 'x', url: 'https://receiver.example/', events: [] });
+    expect(await ping(one, one.token)).toBe(200);
+    sandbox.webhooks.test(id);
+    await sandbox.advance(60_000);
+    expect(sandbox.webhooks.deliveries).toHaveLength(2);
+    await expect.poll(() => thrown).toEqual([failing, failing, failing]);
   });
 
   it('start the clock when told', async () => {

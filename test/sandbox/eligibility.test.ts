@@ -58,6 +58,12 @@ describe('an activation', () => {
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
   });
 
+  it.each(['maid', ['MAID'], 'É', 7, { toString: 1 }])('of the identifier %j is a 422', async (identifier) => {
+    const { post, audience } = start();
+    const { status, body } = await post('activations', { audience_id: await audience(), identifier });
+    expect([status, Object.keys(body.errors)]).toEqual([422, ['identifier']]);
+  });
+
   it('without credentials, supplied or stored, is a 422', async () => {
     const { sandbox, call } = start();
     const token = sandbox.accounts

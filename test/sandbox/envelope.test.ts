@@ -36,9 +36,12 @@ describe('the envelope', () => {
     expect(await call('GET', '/api/v2/usage', { token, headers: { accept: 'text/html' } })).toMatchObject({
       status: 406,
     });
-    expect(await call('POST', '/api/v2/auth/login', { body: credentials, headers: { accept: '*/*' } })).toMatchObject({
-      status: 406,
-    });
+    for (const accept of ['*/*', 'application/json-seq', 'text/html;q=application/json']) {
+      const answer = await call('POST', '/api/v2/auth/login', { body: credentials, headers: { accept } });
+      expect(answer).toMatchObject({ status: 406 });
+    }
+    const accept = 'text/plain, application/json;q=0.5';
+    expect((await call('POST', '/api/v2/auth/login', { body: credentials, headers: { accept } })).status).toBe(200);
   });
 
   it('of an unknown path is a 404', async () => {

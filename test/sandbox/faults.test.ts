@@ -111,7 +111,9 @@ describe('a fault', () => {
     [{ status: 500, cut: 'after' }, 'exclude each other'],
     [{ rate: 2, status: 500 }, 'a share from 0 to 1'],
     [{ retryAfter: 1, cut: 'after' }, 'goes with `status`'],
-    [{ delay: -1 }, 'numbers from 0'],
+    [{ delay: -1 }, '`delay` is a number from 0'],
+    [{ delay: 2 ** 31 }, '`delay` is a number from 0'],
+    [{ times: -1, status: 500 }, '`times` is a number from 0'],
     [{ on: 'audience.create', status: 500 }, 'no operation, path'],
   ])('of %j is refused', (rule, message) => {
     expect(() => createSandbox({ faults: [rule] })).toThrow(message);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/operations.ts';
-import { credentials, MINUTE, startSandbox } from '../support/sandbox-calls.ts';
+import { credentials, DAY, MINUTE, startSandbox } from '../support/sandbox-calls.ts';
 
 const all = Object.entries(operations).map(([name, { method, path, token }]) => ({
   name,
@@ -21,12 +21,15 @@ describe('every operation', () => {
   });
 
   it.each([...general, ...all.filter(({ token }) => token === 'mcp')])(
-    'answers 401 to $name without a token, and with one that is none',
+    'answers 401 to $name without a token, with one that is none, and with one that has expired',
     async ({ method, path }) => {
-      const { call } = startSandbox();
+      const { call, sandbox, account } = startSandbox();
       const body = method === 'POST' ? {} : undefined;
       expect((await call(method, path, { body })).status).toBe(401);
       expect((await call(method, path, { body, token: '1|nobody' })).status).toBe(401);
+      const token = account.token(path.endsWith('/mcp') ? 'mcp' : 'api');
+      await sandbox.advance(365 * DAY);
+      expect((await call(method, path, { body, token })).status).toBe(401);
     },
   );
 

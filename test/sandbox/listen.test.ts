@@ -47,9 +47,9 @@ describe('a sandbox over HTTP', () => {
   });
 
   it('knows the name it is given, which its URLs hold', async () => {
-    const { url, storageUrl } = await start({}, { name: 'sandbox.test' });
-    expect(url).toMatch(/^http:\/\/sandbox\.test:\d+$/);
-    expect(storageUrl).toMatch(/^http:\/\/sandbox\.test:\d+$/);
+    const { url, storageUrl } = await start({}, { name: 'Sandbox.test' });
+    expect(url).toMatch(/^http:\/\/Sandbox\.test:\d+$/);
+    expect(storageUrl).toMatch(/^http:\/\/Sandbox\.test:\d+$/);
     const headers = { host: 'sandbox.test', accept: 'application/json' };
     expect((await send(`http://127.0.0.1:${new URL(url).port}/api/v2/usage`, { headers })).status).toBe(401);
   });
@@ -110,6 +110,60 @@ describe('a sandbox over HTTP', () => {
     const before = [globalThis.Request, globalThis.Response];
     await start();
     expect([globalThis.Request, globalThis.Response]).toEqual(before);
+  });
+
+  it('listening twice has storage beside each, and in process', async () => {
+    const { sandbox, token } = await start();
+    const reserve = async (base: string): Promise<string> => {
+      const headers = {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+      };
+      const init = { method: 'POST', headers, body: '{"kind":"cohort"}' };
+      const send = base === '' ? sandbox.fetch : fetch;
+      return (await (await send(`${base || 'http://x'}/api/v2/uploads/create`, init)).json()).data.url;
+    };
+    const put = async (url: string, send: typeof fetch): Promise<number> =>
+      (await send(url, { method: 'PUT', body: 'a\n', headers: { 'content-length': '2' } })).status;
+    const [one, two] = [await sandbox.listen(), await sandbox.listen()];
+    onTestFinished(() => sandbox.close());
+    const slots = [await reserve(one.url), await reserve(two.url)];
+    expect(slots.map((url) => new URL(url).origin)).toEqual([one.storageUrl, two.storageUrl]);
+    expect(await Promise.all(slots.map((url) => put(url, fetch)))).toEqual([200, 200]);
+    await two.close();
+    expect(await put(await reserve(one.url), fetch)).toBe(200);
+    expect(await put(slots[0] ?? '', sandbox.fetch)).toBe(200);
+    await one.close();
+    const other = createSandbox();
+    const account = other.accounts.create(credentials);
+    expect(new URL(await reserve('')).protocol).toBe('http:');
+    expect(account.tokens()).toEqual([]);
+  });
+
+  it('closed while it begins to listen leaves no server', async () => {
+    const sandbox = createSandbox();
+    const listening = sandbox.listen();
+    await sandbox.close();
+    await expect(listening).rejects.toThrow('The sandbox is closed.');
+  });
+
+  it('closed makes no deliveries, not even again those it gave up', async () => {
+    let sent = 0;
+    const deliver = (): Promise<Response> => {
+      sent++;
+      return new Promise(() => {});
+    };
+    const sandbox = createSandbox({ clock: { speed: 600_000 }, deliver });
+    const account = sandbox.accounts.create(credentials);
+    const { id } = sandbox.webhooks.create({ account, name: 'x', url: 'https://receiver.example/', events: [] });
+    sandbox.webhooks.test(id);
+    await expect.poll(() => sent).toBe(1);
+    await sandbox.close();
+    await expect.poll(() => sandbox.webhooks.deliveries).toHaveLength(1);
+    sandbox.webhooks.test(id);
+    await expect.poll(() => sandbox.now() - Date.now()).toBeGreaterThan(3_600_000);
+    expect(sent).toBe(1);
   });
 
   it('closed, answers no more: not its clients, not in process', async () => {

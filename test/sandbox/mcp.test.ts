@@ -80,6 +80,10 @@ describe('the MCP endpoint', () => {
     );
     expect(ids[0]).toBe(ids[1]);
     expect((await mcp.callTool({ name: 'nothing', arguments: {} })).isError).toBe(true);
+    expect(await call('reference_list', { dataset: '..', name: 'usage' })).toMatchObject({ body: { code: 404 } });
+    expect(await call('reference_list', { dataset: 'web', name: 'domains', per_page: 3 })).toMatchObject({
+      body: { data: [{ id: 1 }, { id: 2 }, { id: 3 }] },
+    });
   });
 
   it('counts what its tools ask for in the read and write buckets, too', async () => {

@@ -51,6 +51,8 @@ describe('registration', () => {
     ['another grant type', { grant_types: ['authorization_code', 'password'] }, 'invalid_client_metadata'],
     ['another response type', { response_types: ['token'] }, 'invalid_client_metadata'],
     ['another authentication', { token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
+    ['a name that is none', { client_name: { toString: 1 } }, 'invalid_client_metadata'],
+    ['a redirect URI that is no text', { redirect_uris: [{ toString: 1 }] }, 'invalid_redirect_uri'],
   ])('with %s is refused', async (_, metadata, error) => {
     const { register } = await startOAuth();
     expect(await register({ redirect_uris: [REDIRECT], ...metadata })).toMatchObject({ status: 400, body: { error } });
@@ -67,6 +69,14 @@ describe('registration', () => {
     ['https://app.example.com/callback#part', 400],
     ['https://user@app.example.com/callback', 400],
     ['/callback', 400],
+    ['https://@localhost/', 400],
+    ['http:localhost/cb', 400],
+    [' http://localhost/cb', 400],
+    ['http://localhost\\@evil/', 400],
+    ['http://127.1/cb', 400],
+    ['http://localhost.evil.example/', 400],
+    ['http://127.0.0.1@evil.example/', 400],
+    ['https://app.example.com', 201],
     ['com.example.app:/callback', 400],
   ])('of the redirect URI %s is answered %i', async (uri, status) => {
     const { register } = await startOAuth({ redirectHosts: ['app.example.com'] });
@@ -91,6 +101,7 @@ describe('authorization', () => {
     ['another scope', { scope: '*' }, 'invalid_scope'],
     ['another response type', { response_type: 'token' }, 'unsupported_response_type'],
     ['another resource', { resource: 'https://other.example.com/' }, 'invalid_target'],
+    ['a resource that looks alike', { resource: `${ORIGIN}.evil/mcp` }, 'invalid_target'],
   ])('with %s goes back to the client as an error', async (_, more, error) => {
     const { sandbox, authorizationUrl } = await startOAuth();
     const answer = await sandbox.fetch(authorizationUrl(more), { redirect: 'manual' });
@@ -159,6 +170,23 @@ describe('a code', () => {
     });
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(await redeem(code)).toMatchObject(invalid);
+  });
+
+  it('that is used twice revokes what it was exchanged for', async () => {
+    const { authorize, redeem, ping, refresh } = await startOAuth();
+    const code = authorize();
+    const { body } = await redeem(code);
+    expect(await ping(body.access_token)).toBe(200);
+    expect((await redeem(code)).body.error_description).toContain('revoked');
+    expect(await ping(body.access_token)).toBe(401);
+    expect((await refresh(body.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  it('ends with a password change', async () => {
+    const { account, authorize, redeem } = await startOAuth();
+    const code = authorize();
+    account.changePassword('new');
+    expect((await redeem(code)).body.error).toBe('invalid_grant');
   });
 
   it('of a confidential client needs its secret, in the body or by Basic', async () => {

@@ -144,7 +144,8 @@ describe('deliveries of the sandbox', () => {
     expect(account.notifications).toEqual([]);
     await send(1);
     expect(sandbox.webhooks.deliveries).toHaveLength(39 * 6 + 1);
-    expect(await client.webhooks.list()).toMatchObject([{ is_active: false }]);
+    const [off] = await client.webhooks.list();
+    expect(off).toMatchObject({ is_active: false, updated_at: off?.last_delivery_at });
     expect(account.notifications).toEqual([
       `Webhook endpoint ${endpoint.id} "Mine" was switched off: 20 deliveries in a row failed.`,
     ]);
@@ -198,6 +199,7 @@ describe('deliveries of the sandbox', () => {
 
   it.each([
     [{ url: 'nope' }, '"nope" is no http(s) address'],
+    [{ url: 'http://user:pw@127.0.0.1/' }, 'must hold no user or password'],
     [{ events: ['audience.complete'] }, '"audience.complete" is no type of event'],
   ])('go to no endpoint with %j', async (wrong, message) => {
     const { sandbox, account } = await start();

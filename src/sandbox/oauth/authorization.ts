@@ -47,7 +47,7 @@ export function checkAuthorization({ query, issuer }: AuthorizationRequest): voi
   if (!CHALLENGE.test(query.get('code_challenge') ?? ''))
     throw new OAuthRefusal('invalid_request', 'PKCE is mandatory: code_challenge must be a SHA-256 in base64url.');
   const resource = query.get('resource');
-  if (resource !== null && !resource.startsWith(issuer))
+  if (resource !== null && resource !== issuer && !resource.startsWith(`${issuer}/`))
     throw new OAuthRefusal('invalid_target', 'The resource is not this service.');
 }
 
@@ -78,6 +78,8 @@ export function consent(service: Service, request: AuthorizationRequest, account
     redirectUri: request.redirectUri,
     challenge: request.query.get('code_challenge') ?? '',
     expiresAt: now + CODE_LIFETIME,
+    used: false,
+    grantId: undefined,
   });
   return answerTo(request, { code });
 }

@@ -43,15 +43,24 @@ export async function exchange(service: Service, client: OAuthClient, form: URLS
 
 async function redeemCode(service: Service, client: OAuthClient, form: URLSearchParams): Promise<Grant> {
   const { state, clock } = service;
-  const known = state.codes.get(form.get('code') ?? '');
-  state.codes.delete(form.get('code') ?? '');
-  if (known?.client !== client || known.expiresAt <= clock.now())
-    throw new OAuthRefusal('invalid_grant', 'The code is unknown, used or expired.');
-  if (known.redirectUri !== (form.get('redirect_uri') ?? known.redirectUri))
+  // First, so that nothing comes between the look at the code and its use.
+  const challenge = await challengeOf(form.get('code_verifier') ?? '');
+  const code = state.codes.get(form.get('code') ?? '');
+  if (code?.client !== client || code.expiresAt <= clock.now())
+    throw new OAuthRefusal('invalid_grant', 'The code is unknown or has expired.');
+  if (code.used) {
+    // Two hold the code: what it was exchanged for is revoked (RFC 6749, 4.1.2).
+    for (const grant of state.grants.values()) if (grant.id === code.grantId) revokeGrant(service, grant);
+    throw new OAuthRefusal('invalid_grant', 'The code was used already; what it was exchanged for is revoked.');
+  }
+  code.used = true;
+  if (code.redirectUri !== (form.get('redirect_uri') ?? code.redirectUri))
     throw new OAuthRefusal('invalid_grant', 'The redirect URI is not the one the code was asked for with.');
-  if ((await challengeOf(form.get('code_verifier') ?? '')) !== known.challenge)
+  if (challenge !== code.challenge)
     throw new OAuthRefusal('invalid_grant', 'The code verifier does not match the code challenge.');
-  return issueGrant(service, client, known.account);
+  const grant = issueGrant(service, client, code.account);
+  code.grantId = grant.id;
+  return grant;
 }
 
 /** S256 of RFC 7636. */

@@ -25,6 +25,8 @@ export function checkScope(scope: unknown): void {
 function redirectProblem(uri: unknown, approvedHosts: readonly string[]): string | undefined {
   if (typeof uri !== 'string' || !URL.canParse(uri)) return 'must be absolute';
   const url = new URL(uri);
+  // Compared as texts later: what a parser mends would never be equal.
+  if (url.href !== uri && url.href !== `${uri}/`) return `must be exact, like ${url.href}`;
   if (uri.includes('*')) return 'must not hold wildcards';
   if (uri.includes('#')) return 'must not hold a fragment';
   if (url.username !== '' || url.password !== '') return 'must not hold userinfo';
@@ -45,9 +47,10 @@ export function registerClient({ state, random, clock, redirectHosts }: Service,
   if (redirect_uris.length === 0) throw new OAuthRefusal('invalid_redirect_uri', 'A redirect URI is needed.');
   for (const uri of redirect_uris) {
     const problem = redirectProblem(uri, redirectHosts);
-    if (problem) throw new OAuthRefusal('invalid_redirect_uri', `The redirect URI "${String(uri)}" ${problem}.`);
+    if (problem) throw new OAuthRefusal('invalid_redirect_uri', `The redirect URI ${JSON.stringify(uri)} ${problem}.`);
   }
   const wrong = (what: string): OAuthRefusal => new OAuthRefusal('invalid_client_metadata', what);
+  if (typeof client_name !== 'string') throw wrong('The client_name must be a string.');
   if (!grant_types.every((type) => typeof type === 'string' && GRANT_TYPES.includes(type)))
     throw wrong(`Grant types are ${GRANT_TYPES.join(' and ')}.`);
   if (!list(body.response_types, ['code']).every((type) => type === 'code')) throw wrong('The response type is code.');
@@ -56,7 +59,7 @@ export function registerClient({ state, random, clock, redirectHosts }: Service,
   const client: OAuthClient = {
     id: `client_${random.text(20)}`,
     secret: method === 'none' ? undefined : random.text(40),
-    name: String(client_name),
+    name: client_name,
     redirectUris: redirect_uris.map(String),
   };
   state.oauthClients.set(client.id, client);

@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
 import type { Activation } from '../../schemas/activation.ts';
 import type { Audience } from '../../schemas/audience.ts';
-import { type Body, type Errors, isBody, readName, readProject } from '../bodies.ts';
+import { type Body, type Errors, findById, isBody, readName, readProject } from '../bodies.ts';
 import { wireTime } from '../clock.ts';
-import { eligibilityOf, enoughDevices, isExpired, KEYED_IDENTIFIERS } from '../eligibility.ts';
+import { eligibilityOf, enoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from '../eligibility.ts';
 import type { Env } from '../gates.ts';
 import { COMPLETED, QUEUED, statusOf } from '../jobs.ts';
 import { deliverResult, resultUri } from '../results.ts';
@@ -30,17 +30,21 @@ function readActivation(service: Service, body: Body, account: AccountRecord): R
   const description = readName(body, 'description', 'Untitled activation', errors);
   const project = readProject(body, account, errors);
   for (const field of FORBIDDEN) if (body[field] !== undefined) errors[field] = [`The ${field} field is prohibited.`];
-  const audience = account.audiences.get(Number(body.audience_id));
-  const problem = audienceError(audience, body.identifier, clock.now());
+  const identifier = body.identifier ?? 'EID';
+  if (typeof identifier !== 'string' || !IDENTIFIERS.includes(identifier))
+    errors.identifier = [`The identifier must be one of ${IDENTIFIERS.join(', ')}.`];
+  const audience = findById(account.audiences, body.audience_id);
+  const problem = audienceError(audience, identifier, clock.now());
   if (problem) errors.audience_id = [problem];
   if (!account.deliveryCredentials && (body.credentials ?? '') === '') {
     errors.credentials = ['No credentials are available: supply them or store them on the connection.'];
   }
-  if (!audience || Object.keys(errors).length > 0) return { errors };
+  if (!audience || typeof identifier !== 'string' || Object.keys(errors).length > 0) return { errors };
   const resource = makeActivation(state.nextId++, description, audience, body, account, wireTime(clock.now()));
   resource.project = project;
+  resource.pricing_model = { identifier };
   const completed = (): void => {
-    deliverResult(service, resource.id, String(resource.pricing_model.identifier), audience.results_count);
+    deliverResult(service, resource.id, identifier, audience.results_count);
     resource.datastreams = [{ name: 'devices', status: 'Delivered', results: { uri: '' } }];
   };
   return { name: description, resource, completed };
@@ -50,7 +54,7 @@ function makeActivation(
   id: number,
   description: string,
   audience: Audience,
-  { identifier = 'EID', filters }: Body,
+  { filters }: Body,
   { email }: AccountRecord,
   now: string,
 ): Mutable<Activation> {
@@ -67,7 +71,7 @@ function makeActivation(
     created_by: { name: email.split('@')[0] ?? email, email },
     project: null,
     partner: { name: 'Sandbox Partner', description: 'Takes deliveries of the sandbox.' },
-    pricing_model: { identifier },
+    pricing_model: {},
     datastreams: [{ name: 'devices', status: 'Pending', results: { uri: '' } }],
     filters: {
       freq_limit: freq_limit === true,
@@ -88,8 +92,8 @@ export function activationRoutes(app: Hono<Env>, service: Service): void {
     kind: 'activation',
     of: (account: AccountRecord) => account.activations,
     read: (body: Body, account: AccountRecord) => readActivation(service, body, account),
-    wire: (activation: Activation): Activation => {
-      const uri = resultUri(service, activation.id);
+    wire: (activation: Activation, storage: string): Activation => {
+      const uri = resultUri(service, activation.id, storage);
       return { ...activation, datastreams: activation.datastreams.map((one) => ({ ...one, results: { uri } })) };
     },
   } as const;

@@ -2,7 +2,16 @@ import type { Hono } from 'hono';
 import { operations } from '../../operations.ts';
 import type { Audience, AudienceDataset } from '../../schemas/audience.ts';
 import { refusal, success } from '../answers.ts';
-import { type Body, checkFilters, type Errors, isBody, readDataset, readName, readProject } from '../bodies.ts';
+import {
+  type Body,
+  checkFilters,
+  type Errors,
+  findById,
+  isBody,
+  readDataset,
+  readName,
+  readProject,
+} from '../bodies.ts';
 import { wireTime } from '../clock.ts';
 import { eligibilityOf } from '../eligibility.ts';
 import type { Env } from '../gates.ts';
@@ -18,12 +27,13 @@ interface Definition {
   readonly dataset: readonly AudienceDataset[];
   readonly project: Body | null;
   readonly seed?: Audience;
-  readonly devices: Required<Devices>;
 }
 
+/** An audience before it is built: nothing is known of its devices. */
 function make({ clock }: Service, account: AccountRecord, definition: Definition): Mutable<Audience> {
-  const { id, name, dataset, project, seed, devices } = definition;
+  const { id, name, dataset, project, seed } = definition;
   const is_affinity = dataset.some(({ analysis_type }) => analysis_type === 'AffinityTransactions');
+  const metrics = { unique_eids: 0, unique_scids: null, eid_scid_ratio: null, is_affinity };
   const now = wireTime(clock.now());
   return {
     id,
@@ -31,19 +41,9 @@ function make({ clock }: Service, account: AccountRecord, definition: Definition
     status: statusOf(QUEUED),
     is_cohort: false,
     is_lookalike: seed !== undefined,
-    results_count: devices.eids,
-    is_activation_allowed: true,
-    eligibility: {
-      allowed: true,
-      reasons: [],
-      notices: [],
-      metrics: {
-        unique_eids: devices.eids,
-        unique_scids: is_affinity ? devices.scids : null,
-        eid_scid_ratio: is_affinity && devices.scids > 0 ? devices.eids / devices.scids : null,
-        is_affinity,
-      },
-    },
+    results_count: 0,
+    is_activation_allowed: false,
+    eligibility: { allowed: false, reasons: [], notices: [], metrics },
     source_audience: seed ? { id: seed.id, name: seed.name } : null,
     created_by: { name: account.email.split('@')[0] ?? account.email, email: account.email },
     project,
@@ -52,6 +52,19 @@ function make({ clock }: Service, account: AccountRecord, definition: Definition
     created_at: now,
     updated_at: now,
   };
+}
+
+/** What a build has found. */
+function complete(audience: Mutable<Audience>, { eids, scids }: Required<Devices>): void {
+  const { is_affinity } = audience.eligibility.metrics;
+  const metrics = {
+    unique_eids: eids,
+    unique_scids: is_affinity ? scids : null,
+    eid_scid_ratio: is_affinity && scids > 0 ? eids / scids : null,
+    is_affinity,
+  };
+  audience.results_count = eids;
+  audience.eligibility = { ...audience.eligibility, metrics };
 }
 
 /** What an audience is built from, by an account. */
@@ -64,7 +77,8 @@ export function readAudience(service: Service, body: Body, account: AccountRecor
   if (Object.keys(errors).length > 0) return { errors };
   const id = service.state.nextId++;
   const devices = service.jobs.devices({ kind: 'audience', id, name }, service.random.next());
-  return { name, resource: make(service, account, { id, name, dataset, project, devices }) };
+  const resource = make(service, account, { id, name, dataset, project });
+  return { name, resource, completed: () => complete(resource, devices) };
 }
 
 /** A lookalike: a completed seed of 1,000 devices, and a target size ("Rules known for creates", rule 5). */
@@ -72,7 +86,7 @@ function readLookalike(service: Service, body: Body, account: AccountRecord): Re
   const errors: Errors = {};
   const name = readName(body, 'name', 'Untitled lookalike', errors);
   const project = readProject(body, account, errors);
-  const seed = account.audiences.get(Number(body.source_audience_id));
+  const seed = findById(account.audiences, body.source_audience_id);
   if (seed?.status.id !== COMPLETED) errors.source_audience_id = ['The seed must be a completed audience.'];
   else if (seed.results_count < SEED_MINIMUM)
     errors.source_audience_id = [`The seed must hold at least ${SEED_MINIMUM} devices.`];
@@ -83,8 +97,8 @@ function readLookalike(service: Service, body: Body, account: AccountRecord): Re
   }
   if (!seed || typeof size !== 'number' || Object.keys(errors).length > 0) return { errors };
   const id = service.state.nextId++;
-  const devices = { eids: size, scids: 0 };
-  return { name, resource: make(service, account, { id, name, dataset: seed.dataset, project, seed, devices }) };
+  const resource = make(service, account, { id, name, dataset: seed.dataset, project, seed });
+  return { name, resource, completed: () => complete(resource, { eids: size, scids: 0 }) };
 }
 
 /** An audience as its GET returns it. */
@@ -114,7 +128,7 @@ export function audienceRoutes(app: Hono<Env>, service: Service): void {
   });
 
   app.post(honoPath(operations['lookalikes.cancel'].path), ...writeGates(service), (context) => {
-    const audience = context.get('account').audiences.get(Number(context.req.param('id')));
+    const audience = findById(context.get('account').audiences, context.req.param('id'));
     if (!audience?.is_lookalike) return refusal(404, 'Lookalike not found.');
     service.jobs.cancel(audience.id);
     return success([], 'Cancel requested.');

@@ -1,8 +1,8 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../operations.ts';
 import { invalid, refusal, success } from '../answers.ts';
-import { type Body, type Errors, isBody } from '../bodies.ts';
-import { accept, bearer, type Env, idempotent, metered, spendBuild } from '../gates.ts';
+import { type Body, type Errors, findById, isBody } from '../bodies.ts';
+import { accept, bearer, countBuild, type Env, idempotent, metered, refuseBuild, storageOf } from '../gates.ts';
 import type { JobKind } from '../jobs.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../limits.ts';
 import { readBody } from '../request-body.ts';
@@ -33,8 +33,8 @@ export interface Collection<T extends Named> {
   of(account: AccountRecord): Map<number, Mutable<T>>;
   /** Reads a create's body by the rules the specification knows. */
   read(body: Body, account: AccountRecord): Reading<T>;
-  /** The resource as it goes over the wire. */
-  wire?(resource: T): unknown;
+  /** The resource as it goes over the wire, its files in a storage. */
+  wire?(resource: T, storage: string): unknown;
 }
 
 /** A path of the operation table in the router's spelling: `{id}` becomes `:id`. */
@@ -68,17 +68,18 @@ export function createRoute<T extends Named>(app: Hono<Env>, service: Service, c
     const account = context.get('account');
     const read = collection.read(body, account);
     if ('errors' in read) return invalid(read.errors);
-    const refused = kind && spendBuild(service, account);
+    const refused = kind && refuseBuild(service, account);
     if (refused) return refused;
     const { resource } = read;
     if (kind && isJobResource(resource)) {
       const ended = (succeeded: boolean): void =>
-        service.webhooks.tell(account.company, kind, succeeded, wire(resource));
+        service.webhooks.tell(account.company, kind, succeeded, wire(resource, service.state.storageUrl));
       service.jobs.start({ ...read, kind, resource, ended });
+      countBuild(service, account);
     }
     read.accepted?.();
     collection.of(account).set(resource.id, resource);
-    return success([wire(resource)], `${label} created successfully.`);
+    return success([wire(resource, storageOf(service, context))], `${label} created successfully.`);
   });
 }
 
@@ -89,12 +90,14 @@ export function readRoutes<T extends Named>(
   collection: Collection<T> & { readonly name: Exclude<Collection<T>['name'], 'lookalikes'> },
 ): void {
   const { name, label, wire = (resource) => resource } = collection;
-  const find = (context: Context<Env>) => collection.of(context.get('account')).get(Number(context.req.param('id')));
+  const find = (context: Context<Env>) => findById(collection.of(context.get('account')), context.req.param('id'));
   const missing = (): Response => refusal(404, `${label} not found.`);
   if (name !== 'estimates') {
     app.get(operations[`${name}.list`].path, ...readGates(service), (context) => {
       const newestFirst = [...collection.of(context.get('account')).values()].reverse();
-      return success(pageOf(newestFirst, context).map(wire), `${label} list retrieved successfully.`);
+      const storage = storageOf(service, context);
+      const rows = pageOf(newestFirst, context).map((row) => wire(row, storage));
+      return success(rows, `${label} list retrieved successfully.`);
     });
     app.post(honoPath(operations[`${name}.delete`].path), ...writeGates(service), (context) => {
       const resource = find(context);
@@ -107,6 +110,7 @@ export function readRoutes<T extends Named>(
   }
   app.get(honoPath(operations[`${name}.get`].path), ...readGates(service), (context) => {
     const resource = find(context);
-    return resource ? success([wire(resource)], `${label} retrieved successfully.`) : missing();
+    if (!resource) return missing();
+    return success([wire(resource, storageOf(service, context))], `${label} retrieved successfully.`);
   });
 }

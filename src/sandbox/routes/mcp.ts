@@ -1,5 +1,5 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
-import { operations } from '../../operations.ts';
+import { type OperationName, operations } from '../../operations.ts';
 import { refusal, unauthenticated } from '../answers.ts';
 import { accept, type Env, identify, metered, tokenOf } from '../gates.ts';
 import type { CallOperation } from '../mcp-server.ts';
@@ -37,7 +37,9 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
     async (value, operation, input) => {
       const token = findToken(service, value);
       if (!token) return unauthenticated();
-      return app.fetch(subRequest(context.req.url, operation, input), { address: context.env.address, token });
+      const request = subRequest(context.req.url, operation, input);
+      const { overHttp, ...env } = context.env;
+      return request ? app.fetch(request, { ...env, token }) : refusal(404, 'Not found.');
     };
   app.all(path, scoped(service), accept, metered(service, 'mcp'), async (context) => {
     const { createMcpServing } = await import('../mcp-server.ts');
@@ -45,16 +47,14 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
   });
 }
 
-/** The request that a tool stands for: parameters into the path, the rest into query or body. */
-function subRequest(base: string, name: keyof typeof operations, input: Readonly<Record<string, unknown>>): Request {
+/** The request that a tool stands for: parameters into the path, the rest into query or body; none of an odd path. */
+function subRequest(base: string, name: OperationName, input: Readonly<Record<string, unknown>>): Request | undefined {
   const { method, path: template } = operations[name];
   const { idempotency_key: key, ...rest } = input;
-  const taken = new Set<string>();
-  const target = template.replace(/\{(\w+)\}/g, (_, param: string) => {
-    taken.add(param);
-    return encodeURIComponent(String(input[param]));
-  });
-  const fields = Object.entries(rest).filter(([field]) => !taken.has(field));
+  const params = [...template.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
+  if (!params.every((param) => /^[\w-]+$/.test(String(input[param])))) return undefined;
+  const target = template.replace(/\{(\w+)\}/g, (_, param: string) => String(input[param]));
+  const fields = Object.entries(rest).filter(([field]) => !params.includes(field));
   const url = new URL(target, base);
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   if (method === 'GET') {

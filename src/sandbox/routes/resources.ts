@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import type { Audience } from '../../schemas/audience.ts';
 import type { Cohort } from '../../schemas/cohort.ts';
 import type { Estimate, Project, Schedule } from '../../schemas/open-resources.ts';
-import { type Body, checkFilters, type Errors, readDataset, readName, readProject } from '../bodies.ts';
+import { type Body, checkFilters, type Errors, findById, readDataset, readName, readProject } from '../bodies.ts';
 import { wireTime } from '../clock.ts';
 import type { Env } from '../gates.ts';
 import { QUEUED, statusOf } from '../jobs.ts';
@@ -49,7 +49,8 @@ function readEstimate(service: Service, body: Body, account: AccountRecord): Rea
   if (Object.keys(errors).length > 0) return { errors };
   const id = service.state.nextId++;
   const { eids } = service.jobs.devices({ kind: 'estimate', id, name }, service.random.next());
-  return { name, resource: { id, name, status: statusOf(QUEUED), unique_eids: eids } };
+  const resource: Mutable<Estimate> = { id, name, status: statusOf(QUEUED), unique_eids: null };
+  return { name, resource, completed: () => void Object.assign(resource, { unique_eids: eids }) };
 }
 
 function readProjectBody({ state, clock }: Service, body: Body): Reading<Project> {
@@ -72,7 +73,7 @@ function readSchedule(service: Service, body: Body, account: AccountRecord): Rea
   const hours = body.interval_hours ?? 24;
   if (typeof hours !== 'number' || hours < SHORTEST_INTERVAL)
     errors.interval_hours = [`The interval must be a number of hours from ${SHORTEST_INTERVAL}.`];
-  const source = account.audiences.get(Number(body.audience_id));
+  const source = findById(account.audiences, body.audience_id);
   if (body.audience_id !== undefined && !source) errors.audience_id = ['The selected audience id is invalid.'];
   if (typeof hours !== 'number' || Object.keys(errors).length > 0) return { errors };
   const resource: Mutable<Schedule> = { ...body, id: service.state.nextId++, name, replays: 0 };
@@ -90,13 +91,14 @@ function replay(
   service.clock.at(service.clock.now() + every, () => {
     if (!account.schedules.has(schedule.id)) return;
     const read = readAudience(service, body, account);
+    // What may not be built any more, as data have grown too old, is no replay.
     if ('resource' in read) {
       account.audiences.set(read.resource.id, read.resource);
+      schedule.replays = Number(schedule.replays) + 1;
       const ended = (succeeded: boolean): void =>
         service.webhooks.tell(account.company, 'audience', succeeded, showAudience(service, read.resource));
-      service.jobs.start({ kind: 'audience', name: read.name, resource: read.resource, ended });
+      service.jobs.start({ ...read, kind: 'audience', ended });
     }
-    schedule.replays = Number(schedule.replays) + 1;
     replay(service, account, schedule, body, every);
   });
 }

@@ -3,7 +3,7 @@ import { operations } from '../../operations.ts';
 import { invalid, success } from '../answers.ts';
 import type { Errors } from '../bodies.ts';
 import { offsetTime } from '../clock.ts';
-import type { Env } from '../gates.ts';
+import { type Env, storageOf } from '../gates.ts';
 import { UPLOAD_SIZES } from '../limits.ts';
 import { readBody } from '../request-body.ts';
 import type { Service } from '../service.ts';
@@ -33,7 +33,7 @@ export function uploadRoutes(app: Hono<Env>, service: Service): void {
     const slot = reserveSlot(service, context.get('account'), kind, typeof size === 'number' ? size : undefined);
     const expires_at = offsetTime(slot.expiresAt);
     return success(
-      { reference: slot.reference, url: slotUrl(service, slot), expires_at },
+      { reference: slot.reference, url: slotUrl(storageOf(service, context), slot), expires_at },
       'Upload reserved successfully.',
     );
   });
