@@ -15,7 +15,7 @@ export function isBody(value: unknown): value is Body {
 }
 
 /** An id as a number or in digits; nothing for anything else. */
-export function readId(value: unknown): number | undefined {
+function readId(value: unknown): number | undefined {
   const digits = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
   return /^[1-9]\d*$/.test(digits) ? Number(digits) : undefined;
 }

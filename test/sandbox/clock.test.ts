@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { AudienceClient } from '../../src/index.ts';
 import { Clock } from '../../src/sandbox/clock.ts';
-import { createSandbox } from '../../src/sandbox/index.ts';
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import { credentials } from '../support/sandbox.ts';
 import { startSandbox } from '../support/sandbox-calls.ts';
 import { randomOf } from '../support/seeded.ts';
@@ -135,5 +136,32 @@ describe('a clock that runs by itself', () => {
     };
     await sandbox.fetch('http://x/api/v2/audiences/create', { method: 'POST', headers, body: '{}' });
     await expect.poll(() => sent).toEqual(['audience.completed']);
+  });
+});
+
+describe('a test that waits', () => {
+  const start = (options: SandboxOptions = {}) => {
+    const { sandbox, token } = startSandbox({ clock: 'real', ...options });
+    const client = new AudienceClient({ baseUrl: 'http://localhost', token, fetch: sandbox.fetch, logLevel: 'off' });
+    onTestFinished(() => client.close());
+    return { client, sandbox };
+  };
+
+  it('on jobs of no duration needs one look', async () => {
+    const { client, sandbox } = start({ jobs: { duration: 0 } });
+    expect(await client.audiences.createAndWait({ name: 'x' })).toMatchObject({ status: { id: 104 } });
+    expect(sandbox.log.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
+  it('in fake time shares it with the sandbox, and sees every status', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { client } = start();
+    const seen: number[] = [];
+    const onUpdate = ({ status }: { status: { id: number } }): void => void seen.push(status.id);
+    const waiting = client.audiences.createAndWait({ name: 'x' }, { wait: { onUpdate } });
+    await vi.advanceTimersByTimeAsync(610_000);
+    expect(await waiting).toMatchObject({ status: { id: 104 } });
+    expect([...new Set(seen)]).toEqual([100, 102, 104]);
   });
 });

@@ -54,7 +54,7 @@ describe('the command', () => {
       bodies.push({ body, signature: String(request.headers['service-signature']) });
       response.writeHead(204).end();
     });
-    const args = ['--webhook', receiver.url, '--outcome', '107', '--duration', '0.01', '--seed', '5'];
+    const args = ['--webhook', receiver.url, '--outcome', '107', '--duration', '9', '--seed', '5', '--speed', '900'];
     const { child, printed, ended } = await start(...args);
     const secret = wordAfter(printed.out, 'Webhook');
     await using client = new AudienceClient({
