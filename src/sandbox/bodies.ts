@@ -26,6 +26,12 @@ export function findById<T>(table: ReadonlyMap<number, T>, value: unknown): T | 
   return id === undefined ? undefined : table.get(id);
 }
 
+/** Whoever creates a resource, as it shows them. */
+export const creatorOf = ({ email }: AccountRecord): { readonly name: string; readonly email: string } => ({
+  name: email.split('@')[0] ?? email,
+  email,
+});
+
 /** A text field, which may be left out. */
 export function readName(body: Body, field: string, fallback: string, errors: Errors): string {
   const value = body[field] ?? fallback;

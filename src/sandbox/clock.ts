@@ -110,11 +110,13 @@ export class Clock {
     for (let next = this.#due.at(-1); next && next.time <= time; next = this.#due.at(-1)) {
       this.#due.pop();
       this.#manual = Math.max(this.#manual, next.time);
+      // Work may look at the clock's other works, which run within it.
+      const outer = this.#dueTime;
       this.#dueTime = next.time;
       try {
         next.work();
       } finally {
-        this.#dueTime = undefined;
+        this.#dueTime = outer;
       }
     }
   }

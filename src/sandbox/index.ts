@@ -16,7 +16,8 @@ import { type Forms, formsOf } from './forms.ts';
 import type { JobInfo, JobKind, JobOutcome } from './jobs.ts';
 import type { Listening, ListenOptions } from './listen.ts';
 import { consent, readAuthorization } from './oauth/authorization.ts';
-import { createService, type SandboxOptions, type Service } from './service.ts';
+import type { SandboxOptions } from './options.ts';
+import { createService, type Service } from './service.ts';
 import type { AccountRecord, LogEntry, TokenKind } from './state.ts';
 
 export type { ClockMode } from './clock.ts';

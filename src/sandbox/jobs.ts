@@ -151,8 +151,8 @@ export class Jobs {
     const { kind, resource, name } = job;
     const info: JobInfo = { kind, id: resource.id, name };
     const { duration = TEN_MINUTES, outcome } = this.#options;
-    const ruled = typeof outcome === 'function' ? outcome(info) : outcome;
-    const end = readOutcome(kind, this.#next.get(kind)?.shift() ?? ruled ?? COMPLETED);
+    const told = this.#next.get(kind)?.shift() ?? (typeof outcome === 'function' ? outcome(info) : outcome);
+    const end = readOutcome(kind, told ?? COMPLETED);
     const takes = readDuration(end.duration ?? (typeof duration === 'function' ? duration(info) : duration));
     const began = this.#clock.now();
     const [first, ...later] = PHASES[kind];

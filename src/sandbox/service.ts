@@ -1,10 +1,11 @@
-import { Clock, type ClockMode } from './clock.ts';
-import { type FaultRule, Faults } from './faults.ts';
-import { type JobOptions, Jobs } from './jobs.ts';
+import { Clock } from './clock.ts';
+import { Faults } from './faults.ts';
+import { Jobs } from './jobs.ts';
 import { type SandboxLimits, SERVICE_LIMITS } from './limits.ts';
+import { checkOptions, type SandboxOptions } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 import { createState, type LogEntry, type State } from './state.ts';
-import { type Delivery, Webhooks } from './webhooks.ts';
+import { Webhooks } from './webhooks.ts';
 
 /** What a sandbox is made of; every route works on it. */
 export interface Service {
@@ -21,36 +22,6 @@ export interface Service {
   readonly record: (entry: LogEntry) => void;
   /** Aborted when the sandbox is closed. */
   readonly ended: AbortController;
-}
-
-/** Options of a sandbox. */
-export interface SandboxOptions {
-  /** Decides all randomness; an integer. @default 1 */
-  readonly seed?: number;
-  /** @default 'real' */
-  readonly clock?: ClockMode;
-  /** The sandbox's time when it is created. @default the machine's */
-  readonly start?: Date | number;
-  readonly jobs?: JobOptions;
-  /** Replaces single limits of the service. */
-  readonly limits?: Partial<SandboxLimits>;
-  /** What goes wrong on purpose, from the first request on. */
-  readonly faults?: readonly FaultRule[];
-  /** Origin at which `handlers` answer the API, like `https://api.example.com`. @default any origin */
-  readonly origin?: string;
-  /** Hosts beyond loopback that OAuth clients may be redirected to. @default none */
-  readonly redirectHosts?: readonly string[];
-  /** Sends webhook deliveries in place of the global `fetch`. */
-  readonly deliver?: (request: Request) => Promise<Response>;
-  /**
-   * Whose time signatures of deliveries hold: `machine` is for receivers that know no sandbox while its clock is fast.
-   * @default 'sandbox'
-   */
-  readonly signatureClock?: 'sandbox' | 'machine';
-  /** Called with each request once it is answered, as it goes into `log`. */
-  readonly onRequest?: (entry: LogEntry) => void;
-  /** Called with each attempt to deliver an event once it has ended. */
-  readonly onDelivery?: (delivery: Delivery) => void;
 }
 
 /** A service without accounts. */
@@ -95,46 +66,4 @@ function tell<T>(listener: ((told: T) => void) | undefined, told: T): void {
       throw error;
     });
   }
-}
-
-/** The fastest clock: at more, a day of the machine would pass the last date there is. */
-const FASTEST = 1e6;
-
-/** Every option, so that one that is misspelt is told and not ignored. */
-const OPTION_NAMES: ReadonlySet<string> = new Set<keyof SandboxOptions>([
-  ...(['seed', 'clock', 'start', 'jobs', 'limits', 'faults', 'origin', 'redirectHosts'] as const),
-  ...(['deliver', 'signatureClock', 'onRequest', 'onDelivery'] as const),
-]);
-
-function checkOptions(options: SandboxOptions): void {
-  const { seed, clock = 'real', start, origin, limits = {} } = options;
-  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.has(name));
-  if (unknown !== undefined) throw new Error(`There is no option \`${unknown}\` of a sandbox.`);
-  if (seed !== undefined && !Number.isSafeInteger(seed)) throw new Error(`\`seed\` must be an integer, not ${seed}.`);
-  const speed = typeof clock === 'object' ? clock.speed : 1;
-  if (!(speed > 0 && speed <= FASTEST))
-    throw new Error(`\`clock.speed\` must be a number above 0, up to ${FASTEST}, not ${speed}.`);
-  if (typeof clock !== 'object' && clock !== 'real' && clock !== 'manual')
-    throw new Error(`\`clock\` must be 'real', 'manual' or { speed }, not ${String(clock)}.`);
-  if (start !== undefined && Number.isNaN(new Date(start).getTime())) throw new Error('`start` must be a date.');
-  if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).origin !== origin))
-    throw new Error(`\`origin\` must be like "https://api.example.com", not "${origin}".`);
-  for (const [name, limit] of Object.entries(limits)) checkLimit(name, limit);
-}
-
-function checkLimit(name: string, limit: unknown): void {
-  const ofService = Object.entries(SERVICE_LIMITS).find(([known]) => known === name)?.[1];
-  if (ofService === undefined)
-    throw new Error(`There is no limit \`${name}\`: ${Object.keys(SERVICE_LIMITS).join(', ')}.`);
-  const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0;
-  const isWindow = (value: unknown): boolean =>
-    typeof value === 'object' &&
-    value !== null &&
-    'limit' in value &&
-    'interval' in value &&
-    isCount(value.limit) &&
-    isCount(value.interval);
-  const fits = typeof ofService === 'object' ? isWindow(limit) : isCount(limit);
-  const shape = typeof ofService === 'object' ? '{ limit, interval }, in milliseconds' : 'a number from 0';
-  if (!fits) throw new Error(`The limit \`${name}\` must be ${shape}.`);
 }

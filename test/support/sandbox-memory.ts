@@ -53,16 +53,25 @@ async function round({ sandbox, call }: ReturnType<typeof openSandbox>, at: numb
   await call(`audiences/${audience}/delete`, {});
 }
 
+/** A thousand that are used and dropped, every fiftieth over HTTP with an endpoint, and closed. */
 async function thousandSandboxes(): Promise<void> {
   for (let at = 0; at < 1_000; at++) {
-    const sandbox = createSandbox();
-    const token = sandbox.accounts.create({ email: 'ada@example.com', password: 'x' }).token('api');
+    const sandbox = createSandbox({ deliver: async () => new Response() });
+    const account = sandbox.accounts.create({ email: 'ada@example.com', password: 'x' });
     const headers = {
       accept: 'application/json',
       'content-type': 'application/json',
-      authorization: `Bearer ${token}`,
+      authorization: `Bearer ${account.token('api')}`,
     };
-    await sandbox.fetch('http://sandbox/api/v2/audiences/create', { method: 'POST', headers, body: '{"name":"x"}' });
+    const init = { method: 'POST', headers, body: '{"name":"x"}' };
+    await sandbox.fetch('http://sandbox/api/v2/audiences/create', init);
+    if (at % 50 > 0) continue;
+    const events = ['audience.completed'];
+    const { id } = sandbox.webhooks.create({ account, name: 'x', url: 'https://receiver.example/', events });
+    const { url } = await sandbox.listen();
+    sandbox.webhooks.test(id);
+    await (await fetch(`${url}/api/v2/audiences/create`, init)).text();
+    await sandbox.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import type { Activation } from '../../schemas/activation.ts';
 import type { Audience } from '../../schemas/audience.ts';
-import { type Body, type Errors, findById, isBody, readName, readProject } from '../bodies.ts';
+import { type Body, creatorOf, type Errors, findById, isBody, readName, readProject } from '../bodies.ts';
 import { wireTime } from '../clock.ts';
 import { eligibilityOf, enoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from '../eligibility.ts';
 import type { Env } from '../gates.ts';
@@ -40,9 +40,21 @@ function readActivation(service: Service, body: Body, account: AccountRecord): R
     errors.credentials = ['No credentials are available: supply them or store them on the connection.'];
   }
   if (!audience || typeof identifier !== 'string' || Object.keys(errors).length > 0) return { errors };
-  const resource = makeActivation(state.nextId++, description, audience, body, account, wireTime(clock.now()));
-  resource.project = project;
-  resource.pricing_model = { identifier };
+  const resource: Mutable<Activation> = {
+    id: state.nextId++,
+    description,
+    status: statusOf(QUEUED),
+    audience: { id: audience.id, name: audience.name },
+    created_by: creatorOf(account),
+    project,
+    partner: { name: 'Sandbox Partner', description: 'Takes deliveries of the sandbox.' },
+    pricing_model: { identifier },
+    datastreams: [{ name: 'devices', status: 'Pending', results: { uri: '' } }],
+    filters: readFrequency(body),
+    filter_hash: null,
+    created_at: wireTime(clock.now()),
+    updated_at: wireTime(clock.now()),
+  };
   const completed = (): void => {
     deliverResult(service, resource.id, identifier, audience.results_count);
     resource.datastreams = [{ name: 'devices', status: 'Delivered', results: { uri: '' } }];
@@ -50,38 +62,15 @@ function readActivation(service: Service, body: Body, account: AccountRecord): R
   return { name: description, resource, completed };
 }
 
-function makeActivation(
-  id: number,
-  description: string,
-  audience: Audience,
-  { filters }: Body,
-  { email }: AccountRecord,
-  now: string,
-): Mutable<Activation> {
-  const {
-    freq_min = null,
-    freq_max = null,
-    freq_limit = freq_min !== null || freq_max !== null,
-  } = isBody(filters) ? filters : {};
-  return {
-    id,
-    description,
-    status: statusOf(QUEUED),
-    audience: { id: audience.id, name: audience.name },
-    created_by: { name: email.split('@')[0] ?? email, email },
-    project: null,
-    partner: { name: 'Sandbox Partner', description: 'Takes deliveries of the sandbox.' },
-    pricing_model: {},
-    datastreams: [{ name: 'devices', status: 'Pending', results: { uri: '' } }],
-    filters: {
-      freq_limit: freq_limit === true,
-      freq_min: typeof freq_min === 'number' ? freq_min : null,
-      freq_max: typeof freq_max === 'number' ? freq_max : null,
-    },
-    filter_hash: null,
-    created_at: now,
-    updated_at: now,
+/** How often a device may be shown something, as the body's `filters` say. */
+function readFrequency({ filters }: Body): Activation['filters'] {
+  const { freq_min, freq_max, freq_limit } = isBody(filters) ? filters : {};
+  const bounds = {
+    freq_min: typeof freq_min === 'number' ? freq_min : null,
+    freq_max: typeof freq_max === 'number' ? freq_max : null,
   };
+  const limited = bounds.freq_min !== null || bounds.freq_max !== null;
+  return { freq_limit: typeof freq_limit === 'boolean' ? freq_limit : limited, ...bounds };
 }
 
 /** Activations. */

@@ -5,6 +5,7 @@ import { refusal, success } from '../answers.ts';
 import {
   type Body,
   checkFilters,
+  creatorOf,
   type Errors,
   findById,
   isBody,
@@ -45,7 +46,7 @@ function make({ clock }: Service, account: AccountRecord, definition: Definition
     is_activation_allowed: false,
     eligibility: { allowed: false, reasons: [], notices: [], metrics },
     source_audience: seed ? { id: seed.id, name: seed.name } : null,
-    created_by: { name: account.email.split('@')[0] ?? account.email, email: account.email },
+    created_by: creatorOf(account),
     project,
     operator: null,
     dataset,
