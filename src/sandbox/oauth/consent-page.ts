@@ -8,7 +8,7 @@ const STYLE = `
   form { display: grid; gap: 1rem; width: min(22rem, 100% - 3rem); }
   h1 { font-size: 1.25rem; margin: 0; } p { margin: 0; }
   label { display: grid; gap: .25rem; } input, button { font: inherit; padding: .5rem .75rem; }
-  footer { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem; } [role=alert] { color: #c22; }`;
+  footer { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem; } [role=alert] { color: light-dark(#b00, #f99); }`;
 
 /** The page that asks for consent; it takes the account's credentials in place of a console session. */
 export function consentPage({ client, redirectUri }: AuthorizationRequest, problem?: string): Response {
