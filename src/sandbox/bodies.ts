@@ -14,15 +14,19 @@ export function isBody(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An id as a number or in digits; nothing for anything else. */
-function readId(value: unknown): number | undefined {
+/** What the service takes for an email address: one `@`, no white space. */
+export const isEmail = (value: unknown): value is string =>
+  typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value);
+
+/** A number from 1, as a number or in digits; nothing for anything else. */
+export function readCount(value: unknown): number | undefined {
   const digits = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
   return /^[1-9]\d*$/.test(digits) ? Number(digits) : undefined;
 }
 
 /** The row of a table that a value names by its id. */
 export function findById<T>(table: ReadonlyMap<number, T>, value: unknown): T | undefined {
-  const id = readId(value);
+  const id = readCount(value);
   return id === undefined ? undefined : table.get(id);
 }
 

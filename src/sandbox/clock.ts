@@ -88,8 +88,6 @@ export class Clock {
    */
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {
     if (this.#mode !== 'manual') throw new Error('`advance` needs a sandbox with `clock: "manual"`.');
-    if (!(ms >= 0 && this.#manual + ms <= LATEST_DATE))
-      throw new Error(`\`advance\` takes milliseconds from 0, up to the last date there is, not ${ms}.`);
     const advanced = this.#advanced.then(() => this.#advance(ms, settle));
     // The next one does not fail because this one did.
     this.#advanced = advanced.catch(() => {});
@@ -98,6 +96,8 @@ export class Clock {
 
   async #advance(ms: number, settle: () => Promise<void>): Promise<void> {
     const target = this.#manual + ms;
+    if (!(ms >= 0 && target <= LATEST_DATE))
+      throw new Error(`\`advance\` takes milliseconds from 0, up to the last date there is, not ${ms}.`);
     await settle();
     for (let next = this.#due.at(-1); next && next.time <= target; next = this.#due.at(-1)) {
       this.#runUntil(next.time);
@@ -141,8 +141,13 @@ export class Clock {
     if (!next) return;
     const delay = Math.max(0, (next.time - this.now()) / this.#speed);
     this.#timer = setTimeout(() => this.settle(), Math.min(delay, LONGEST_TIMER));
-    if (typeof this.#timer === 'object' && 'unref' in this.#timer) this.#timer.unref();
+    letExit(this.#timer);
   }
+}
+
+/** Lets the process end though a timer is set, where there is a process. */
+export function letExit(timer: ReturnType<typeof setTimeout>): void {
+  if (typeof timer === 'object' && 'unref' in timer) timer.unref();
 }
 
 /** The service's timestamps inside resources: `Y-m-d H:i:s`, UTC. */

@@ -68,7 +68,7 @@ function numberOf(
 
 /** Prints without what a terminal would take as a command of its own. */
 function print(line: string): void {
-  process.stdout.write(`${line.replace(/[^\P{Cc}\t]/gu, '?')}\n`);
+  process.stdout.write(`${line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')}\n`);
 }
 
 /** A time of the sandbox, to the second. */

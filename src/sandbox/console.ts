@@ -1,3 +1,4 @@
+import { isEmail } from './bodies.ts';
 import { grantsOf, revokeGrant } from './grants.ts';
 import { DAY, HOUR } from './limits.ts';
 import type { Service } from './service.ts';
@@ -74,6 +75,7 @@ export interface SandboxAccount {
 /** A company, as the console creates it. */
 export function createCompany({ state, limits }: Service, input: NewCompany): Company {
   const { name, buildsPerHour = limits.buildsPerHour, buildsPerDay = limits.buildsPerDay } = input;
+  checkBudget(buildsPerHour, buildsPerDay);
   if (state.companies.has(name)) throw new Error(`There is a company "${name}" already.`);
   const company: Company = {
     id: state.nextId++,
@@ -86,10 +88,17 @@ export function createCompany({ state, limits }: Service, input: NewCompany): Co
   return company;
 }
 
+function checkBudget(...limits: readonly number[]): void {
+  if (!limits.every((limit) => limit >= 0))
+    throw new Error(`A build budget is a number from 0, not ${limits.join(' and ')}.`);
+}
+
 /** Opens an account, as the console does. */
 export function openAccount(service: Service, input: NewAccount): AccountRecord {
   const { state } = service;
   const { email, password, company = 'Example Company', deliveryCredentials = true } = input;
+  if (!isEmail(email)) throw new Error(`"${email}" is no email address: nobody could log in.`);
+  if (password === '') throw new Error('An account needs a password: nobody could log in.');
   if (state.accounts.has(email)) throw new Error('An account with this email exists already.');
   const account: AccountRecord = {
     id: state.nextId++,
@@ -116,6 +125,7 @@ export function consoleOfCompany({ id, name, hour, day }: Company): SandboxCompa
     id,
     name,
     setBuildBudget({ buildsPerHour = hour.limit, buildsPerDay = day.limit }) {
+      checkBudget(buildsPerHour, buildsPerDay);
       hour.limit = buildsPerHour;
       day.limit = buildsPerDay;
     },

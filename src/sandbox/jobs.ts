@@ -207,6 +207,8 @@ export class Jobs {
     const { devices } = this.#options;
     const found = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
     const { eids, scids = Math.floor(eids / 3) } = typeof found === 'number' ? { eids: found } : found;
+    if (![eids, scids].every((count) => Number.isSafeInteger(count) && count >= 0))
+      throw new Error(`An audience holds whole numbers of devices from 0, not ${eids} and ${scids}.`);
     return { eids, scids };
   }
 
@@ -221,7 +223,8 @@ function readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, nu
   if (!Object.hasOwn(PHASES, kind)) throw new Error(`"${kind}" is no kind of job: ${Object.keys(PHASES).join(', ')}.`);
   const end = typeof outcome === 'number' ? { status: outcome } : outcome;
   const { status } = end;
-  const ends = status === COMPLETED || status === NEEDS_INFO || (status >= 400 && status < 500);
+  const ends =
+    status === COMPLETED || status === NEEDS_INFO || (Number.isInteger(status) && status >= 400 && status < 500);
   if (ends || (kind === 'cohort' && (status === COHORT_COMPLETED || status === COHORT_NOT_AVAILABLE))) return end;
   throw new Error(`A job ends at 104, 107 or a 4xx status, a cohort also at 4 or 5; not at ${status}.`);
 }

@@ -36,7 +36,12 @@ const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];
 
 /** Serves the API and its storage over HTTP. */
 export async function listen(api: Answer, storage: Answer, options: ListenOptions): Promise<Listening> {
-  const { host = '127.0.0.1' } = options;
+  const { host = '127.0.0.1', name } = options;
+  if (
+    name !== undefined &&
+    !(URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name.toLowerCase())
+  )
+    throw new Error(`\`name\` must be a host name, not "${name}".`);
   if (!/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) {
     const { emitWarning } = await import('node:process');
     emitWarning(`The sandbox listens on ${host}: other machines can use it.`, 'SandboxWarning');

@@ -11,9 +11,9 @@ export type Failure = (status: number, message?: string) => Response;
 
 /** What is before every route: CORS for pages of any origin, the log, and faults. */
 export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: string[], failure: Failure): void {
-  app.use(cors({ origin: '*', exposeHeaders }));
   app.use(logged(service));
   app.use(addressed(failure));
+  app.use(cors({ origin: '*', exposeHeaders }));
   app.use(faulty(service, failure));
   app.onError((error) => {
     if (error instanceof ConnectionCut) throw error;
@@ -21,21 +21,26 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   });
 }
 
-/** Writes each request down when it has been answered. */
+/** A path as it was sent, encoded, so that no line of a log is two; the longest are cut. */
+const pathOf = (request: Request): string => new URL(request.url).pathname.slice(0, 2_000);
+
+/** Writes each request down when it has been answered, but the preflights that browsers send by themselves. */
 const logged =
   ({ clock, state, record }: Service): Layer =>
   async (context, next) => {
     clock.settle();
+    if (context.req.method === 'OPTIONS') return next();
     try {
       await next();
       context.res.headers.set('x-request-id', `req_${state.log.total + 1}`);
+      return undefined;
     } finally {
       const account = context.get('account')?.email;
       const fault = context.get('fault');
       record({
         at: new Date(clock.now()).toISOString(),
         method: context.req.method,
-        path: context.req.path,
+        path: pathOf(context.req.raw),
         status: context.finalized ? context.res.status : 0,
         ...(account !== undefined && { account }),
         ...(context.get('replayed') && { replayed: true }),
@@ -61,8 +66,8 @@ const addressed =
 const faulty =
   ({ faults, ended }: Service, failure: Failure): Layer =>
   async (context, next) => {
-    const { method, path, raw } = context.req;
-    const rule = faults.strike({ method, path, headers: raw.headers });
+    const { method, raw } = context.req;
+    const rule = faults.strike({ method, path: pathOf(raw), headers: raw.headers });
     if (!rule) return next();
     context.set('fault', describeFault(rule));
     if (rule.delay !== undefined) await sleep(rule.delay, AbortSignal.any([raw.signal, ended.signal]));

@@ -30,7 +30,7 @@ export function createService(options: SandboxOptions): Service {
   const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {}, onRequest, onDelivery } = options;
   const clock = new Clock(mode, Number(start));
   const limits = { ...SERVICE_LIMITS, ...options.limits };
-  const state = createState(limits.logLength);
+  const state = createState(limits.logLength, options.origin);
   return {
     state,
     clock,

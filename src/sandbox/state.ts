@@ -172,11 +172,14 @@ export interface State {
   nextId: number;
 }
 
-/** Where storage is while the sandbox listens on no port. */
-const STORAGE_IN_PROCESS = 'https://storage.sandbox.invalid';
+/** Where storage is while the sandbox listens on no port: beside the API's origin, so that two sandboxes get two. */
+function storageInProcess(origin = 'https://sandbox.invalid'): string {
+  const { protocol, host } = new URL(origin);
+  return `${protocol}//storage.${host}`;
+}
 
 /** A service that nobody has used yet. */
-export function createState(logLength: number): State {
+export function createState(logLength: number, origin: string | undefined): State {
   return {
     accounts: new Map(),
     companies: new Map(),
@@ -188,7 +191,7 @@ export function createState(logLength: number): State {
     codes: new Map(),
     grants: new Map(),
     log: new Log(logLength),
-    storageUrl: STORAGE_IN_PROCESS,
+    storageUrl: storageInProcess(origin),
     nextId: 1,
   };
 }

@@ -23,7 +23,7 @@ export function reserveSlot(
     claimed: false,
   };
   state.uploads.set(reference, slot);
-  clock.at(clock.now() + UNCLAIMED_CLEANUP, () => state.uploads.delete(reference));
+  clock.at(clock.now() + Math.max(UNCLAIMED_CLEANUP, limits.claimWindow), () => state.uploads.delete(reference));
   return slot;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { wireTime } from './clock.ts';
+import { letExit, wireTime } from './clock.ts';
 import type { JobKind } from './jobs.ts';
 import { DELIVERY_WAITS, EXHAUSTED_IN_A_ROW, SECRET_OVERLAP } from './limits.ts';
 import { Log } from './log.ts';
@@ -161,6 +161,7 @@ export class Webhooks {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
     const timer = setTimeout(() => controller.abort(), timeout);
+    letExit(timer);
     const sending = signatureOf(body, signingSecrets(endpoint, clock.now()), signingTime()).then((signature) => {
       const headers = { 'content-type': 'application/json', 'service-signature': signature };
       return send(new Request(endpoint.url, { method: 'POST', headers, body, signal, redirect: 'manual' }));

@@ -133,6 +133,8 @@ describe('the command', () => {
     [['sandbox', '--speed', 'fast'], '--speed takes a number, not "fast".'],
     [['sandbox', '--speed', '0'], '`clock.speed`'],
     [['sandbox', '--outcome', '4'], 'not at 4'],
+    [['sandbox', '--email', 'dev'], '"dev" is no email address'],
+    [['sandbox', '--name', 'a b'], '`name` must be a host name'],
     [['sandbox', '--webhook', 'nowhere'], '"nowhere" is no http(s) address'],
   ])('called as %j says what is wrong, and fails', async (args, message) => {
     const { code, out, err } = await run(...args).ended;

@@ -24,6 +24,8 @@ describe('a company in the console', () => {
     bob.company.setBuildBudget({ buildsPerDay: 3, buildsPerHour: 3 });
     expect((await one.create(token)).status).toBe(200);
     expect(() => one.sandbox.companies.create({ name: 'Acme' })).toThrow(/already/);
+    expect(() => acme.setBuildBudget({ buildsPerHour: Number.NaN })).toThrow(/number from 0/);
+    expect(() => one.sandbox.companies.create({ name: 'B', buildsPerDay: -1 })).toThrow(/number from 0/);
   });
 });
 
@@ -77,6 +79,7 @@ describe('jobs in the console', () => {
   it('run to an end of theirs only, for a time that there is', async () => {
     for (const outcome of [103, 4, 5]) expect(() => createSandbox({ jobs: { outcome } })).toThrow(`not at ${outcome}.`);
     expect(() => createSandbox().jobs.next('audience', 4)).toThrow(/not at 4/);
+    expect(() => createSandbox().jobs.next('audience', 404.5)).toThrow(/not at 404.5/);
     expect(() => createSandbox().jobs.next('cohort', 4)).not.toThrow();
     expect(() => createSandbox({ jobs: { duration: -1 } })).toThrow(/not -1/);
     const one = startSandbox();
@@ -85,10 +88,13 @@ describe('jobs in the console', () => {
   });
 
   it('of a rule that is wrong are not created, and the answer says why', async () => {
-    for (const jobs of [{ outcome: () => 200 }, { duration: () => Number.NaN }]) {
+    for (const jobs of [{ outcome: () => 200 }, { duration: () => Number.NaN }, { devices: -5 }]) {
       const one = startSandbox({ jobs, limits: { buildsPerHour: 1 } });
       const { status, body } = await one.create(one.token);
-      expect([status, body.message]).toEqual([500, expect.stringMatching(/^The sandbox failed: A job (?:ends|takes)/)]);
+      expect([status, body.message]).toEqual([
+        500,
+        expect.stringMatching(/^The sandbox failed: (?:A job (?:ends|takes)|An audience holds)/),
+      ]);
       expect((await one.call('GET', '/api/v2/audiences/index', { token: one.token })).body.data).toEqual([]);
       expect((await one.call('GET', '/api/v2/usage?yearmonth=2020-01', { token: one.token })).body.data).toMatchObject({
         build_budget: { hour: { used: 0 } },
@@ -100,6 +106,15 @@ describe('jobs in the console', () => {
     const { client, sandbox } = await startBench({ clock: 'real', jobs: { duration: 1 } });
     await client.audiences.create({ name: 'x' });
     await expect.poll(() => sandbox.jobs.running).toEqual([]);
+  });
+});
+
+describe('accounts', () => {
+  it.each([
+    [{ email: 'dev', password: 'x' }, 'no email address'],
+    [{ email: 'dev@example.com', password: '' }, 'needs a password'],
+  ])('that could not log in are not opened: %j', (input, message) => {
+    expect(() => createSandbox().accounts.create(input)).toThrow(message);
   });
 });
 

@@ -50,6 +50,20 @@ describe('handlers for msw', () => {
     expect((await fetch('https://elsewhere.example.com/api/v2/usage')).status).toBe(406);
   });
 
+  it('of two sandboxes go each to its own, storage included', async () => {
+    const origins = ['https://a.example', 'https://b.example'];
+    const sandboxes = origins.map((origin) => createSandbox({ origin }));
+    const server = setupServer(...sandboxes.flatMap(({ handlers }) => handlers));
+    server.listen({ onUnhandledFrame: 'error' });
+    onTestFinished(() => server.close());
+    for (const [at, sandbox] of sandboxes.entries()) {
+      const token = sandbox.accounts.create(credentials).token('api');
+      await using client = new AudienceClient({ baseUrl: origins[at] ?? '', token, ...quick });
+      await client.uploads.upload({ kind: 'cohort', data: new Blob(['a\n']) });
+      expect(sandbox.log.map(({ method, status }) => `${method} ${status}`)).toEqual(['POST 200', 'PUT 200']);
+    }
+  });
+
   it('show faults as the network does', async () => {
     const { client } = start({
       faults: [

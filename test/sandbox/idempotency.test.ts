@@ -38,6 +38,13 @@ describe('an idempotency key', () => {
     expect((await one.create(one.token, 'k', { name: 'y' })).status).toBe(409);
   });
 
+  it('with the same body on another create is a 409', async () => {
+    const one = startSandbox();
+    const post = (name: string) =>
+      one.call('POST', `/api/v2/${name}/create`, { token: one.token, body: {}, headers: { 'idempotency-key': 'k' } });
+    expect([(await post('audiences')).status, (await post('projects')).status]).toEqual([200, 409]);
+  });
+
   it('of a create still in flight is a 409', async () => {
     const one = startSandbox();
     let finish = () => {};

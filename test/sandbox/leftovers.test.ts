@@ -17,6 +17,16 @@ describe('the sandbox', () => {
     expect(deliveries.length).toBeGreaterThan(160);
   }, 60_000);
 
+  it('lets the process end, though a delivery is not answered', async () => {
+    const program = `
+      const { createSandbox } = await import('./src/sandbox/index.ts');
+      const sandbox = createSandbox({ deliver: () => new Promise(() => {}) });
+      const account = sandbox.accounts.create({ email: 'a@example.com', password: 'x' });
+      sandbox.webhooks.test(sandbox.webhooks.create({ account, name: 'x', url: 'http://127.0.0.1:9/', events: [] }).id);
+      process.once('exit', () => console.log(Math.round(performance.now())));`;
+    expect(Number(await run('--input-type=module', '-e', program))).toBeLessThan(9_000);
+  }, 60_000);
+
   it('keeps its memory flat over 100,000 requests, and 1,000 of them leave nothing behind', async () => {
     const program = fileURLToPath(new URL('../support/sandbox-memory.ts', import.meta.url));
     const { heaps, before, after, resources } = JSON.parse(await run('--expose-gc', program, '100000'));

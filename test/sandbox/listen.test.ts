@@ -54,6 +54,35 @@ describe('a sandbox over HTTP', () => {
     expect((await send(`http://127.0.0.1:${new URL(url).port}/api/v2/usage`, { headers })).status).toBe(401);
   });
 
+  it.each(['a b', 'evil/path', '', 'foo:80', 'user@host'])('does not take the name %j', async (name) => {
+    await expect(createSandbox().listen({ name })).rejects.toThrow('must be a host name');
+  });
+
+  it('logs a path as it was sent, in one line, and no preflight', async () => {
+    const { sandbox, url } = await start({ faults: [{ on: '*', status: 503 }] });
+    const headers = { origin: 'https://app.example', 'access-control-request-method': 'GET' };
+    await fetch(`${url}/api/v2/usage`, { method: 'OPTIONS', headers });
+    await send(`${url}/x%20200%0A%E2%80%AE`, {});
+    await send(`${url}/${'x'.repeat(9_000)}`, {});
+    expect(sandbox.log.map(({ path, status }) => [path.slice(0, 30), path.length, status])).toEqual([
+      ['/x%20200%0A%E2%80%AE', 20, 503],
+      [`/${'x'.repeat(29)}`, 2_000, 503],
+    ]);
+  });
+
+  it('refuses preflights to unknown hosts, too', async () => {
+    const { url } = await start();
+    const { status } = await new Promise<{ status: number }>((resolve, reject) => {
+      const headers = { host: 'evil.example', origin: 'https://evil.example', 'access-control-request-method': 'GET' };
+      const sent = request(`${url}/api/v2/usage`, { method: 'OPTIONS', headers }, (response) => {
+        response.resume();
+        resolve({ status: response.statusCode ?? 0 });
+      });
+      sent.on('error', reject).end();
+    });
+    expect(status).toBe(421);
+  });
+
   it('counts logins and mints by the address they come from', async () => {
     const { url } = await start({ limits: { login: { limit: 1, interval: 60_000 } } });
     const headers = { accept: 'application/json', 'content-type': 'application/json' };

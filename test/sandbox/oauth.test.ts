@@ -69,6 +69,8 @@ describe('registration', () => {
     ['https://app.example.com/callback#part', 400],
     ['https://user@app.example.com/callback', 400],
     ['/callback', 400],
+    ['http://localhost/*', 400],
+    ['https://app.example.com/*/callback', 400],
     ['https://@localhost/', 400],
     ['http:localhost/cb', 400],
     [' http://localhost/cb', 400],

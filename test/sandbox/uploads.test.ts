@@ -122,6 +122,13 @@ describe('a claim', () => {
     expect((await claim()).body.errors.upload_reference[0]).toContain('invalid');
   });
 
+  it('may be made later where the window is longer, also after a day', async () => {
+    const { sandbox, call, token } = startSandbox({ limits: { claimWindow: 7 * 24 * HOUR } });
+    const { data } = (await call('POST', '/api/v2/uploads/create', { token, body: { kind: 'cohort' } })).body;
+    await sandbox.advance(6 * 24 * HOUR);
+    expect((await sandbox.fetch(data.url, { method: 'PUT', body: 'a\n' })).status).toBe(200);
+  });
+
   it('that the build budget refuses leaves the upload to be claimed', async () => {
     const { client } = await startBench({ limits: { buildsPerHour: 1 } }, { maxRetryWait: 0 });
     await client.audiences.create({ name: 'spends the budget' });

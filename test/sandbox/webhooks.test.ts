@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/index.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import { verifyWebhook } from '../../src/webhooks/index.ts';
 import { serve } from '../support/file-server.ts';
-import { startBench } from '../support/sandbox.ts';
+import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 
 const MINUTE = 60_000;
@@ -78,6 +78,20 @@ describe('deliveries of the sandbox', () => {
     expect(new Set(deliveries.map(({ eventId }) => eventId)).size).toBe(1);
     expect(new Set(received.map(({ signature }) => signature)).size).toBe(6);
     for (const one of received.slice(0, 5)) expect(await failureOf(verify(one))).toMatchObject({ reason: 'too-old' });
+  });
+
+  it('have ten seconds to be answered', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const sandbox = createSandbox({ deliver: () => new Promise(() => {}) });
+    const account = sandbox.accounts.create(credentials);
+    const { id } = sandbox.webhooks.create({ account, name: 'x', url: 'https://receiver.example/', events: [] });
+    sandbox.webhooks.test(id);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(sandbox.webhooks.deliveries).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(sandbox.webhooks.deliveries).toMatchObject([{ attempt: 1 }]);
+    await sandbox.close();
   });
 
   it('that are not answered in time count as failed', async () => {

@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../operations.ts';
 import { invalid, refusal, success } from '../answers.ts';
+import { isEmail } from '../bodies.ts';
 import { offsetTime } from '../clock.ts';
 import { accept, type Env, meteredByAddress } from '../gates.ts';
 import { readBody } from '../request-body.ts';
@@ -8,17 +9,14 @@ import type { Service } from '../service.ts';
 import type { AccountRecord, TokenKind } from '../state.ts';
 import { issueToken, revokeTokens, tokensOf } from '../tokens.ts';
 
-/** Same as the console's own check: one `@`, no white space. */
-const EMAIL = /^[^\s@]+@[^\s@]+$/;
-
 /** The account of the credentials in a body, or the refusal. */
 async function authenticate(service: Service, context: Context<Env>): Promise<AccountRecord | Response> {
   const { email, password } = (await readBody(context)) ?? {};
   const errors = {
-    ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['The email must be a valid email address.'] }),
+    ...(!isEmail(email) && { email: ['The email must be a valid email address.'] }),
     ...(!(typeof password === 'string' && password !== '') && { password: ['The password field is required.'] }),
   };
-  if (typeof email !== 'string' || Object.keys(errors).length > 0) return invalid(errors);
+  if (!isEmail(email) || Object.keys(errors).length > 0) return invalid(errors);
   const account = service.state.accounts.get(email);
   // Status and body for wrong credentials are not specified: 401 in the envelope is the simplest choice.
   if (!account || account.password !== password) return refusal(401, 'These credentials do not match our records.');

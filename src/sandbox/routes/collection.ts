@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../operations.ts';
 import { invalid, refusal, success } from '../answers.ts';
-import { type Body, type Errors, findById, isBody } from '../bodies.ts';
+import { type Body, type Errors, findById, isBody, readCount } from '../bodies.ts';
 import { accept, bearer, countBuild, type Env, idempotent, metered, refuseBuild, storageOf } from '../gates.ts';
 import type { JobKind } from '../jobs.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../limits.ts';
@@ -42,9 +42,8 @@ export const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$
 
 /** A page of a list; `per_page` above the cap is cut to it. */
 export function pageOf<T>(rows: readonly T[], context: Context<Env>, size = PAGE_DEFAULT, cap = PAGE_CAP): T[] {
-  const asked = Number(context.req.query('per_page') ?? size);
-  const perPage = Number.isInteger(asked) && asked > 0 ? Math.min(asked, cap) : size;
-  const page = Math.max(1, Math.trunc(Number(context.req.query('page') ?? 1)) || 1);
+  const perPage = Math.min(readCount(context.req.query('per_page')) ?? size, cap);
+  const page = readCount(context.req.query('page')) ?? 1;
   return rows.slice((page - 1) * perPage, page * perPage);
 }
 

@@ -90,16 +90,15 @@ function replay(
 ): void {
   service.clock.at(service.clock.now() + every, () => {
     if (!account.schedules.has(schedule.id)) return;
+    replay(service, account, schedule, body, every);
     const read = readAudience(service, body, account);
     // What may not be built any more, as data have grown too old, is no replay.
-    if ('resource' in read) {
-      account.audiences.set(read.resource.id, read.resource);
-      schedule.replays = Number(schedule.replays) + 1;
-      const ended = (succeeded: boolean): void =>
-        service.webhooks.tell(account.company, 'audience', succeeded, showAudience(service, read.resource));
-      service.jobs.start({ ...read, kind: 'audience', ended });
-    }
-    replay(service, account, schedule, body, every);
+    if ('errors' in read) return;
+    const ended = (succeeded: boolean): void =>
+      service.webhooks.tell(account.company, 'audience', succeeded, showAudience(service, read.resource));
+    service.jobs.start({ ...read, kind: 'audience', ended });
+    account.audiences.set(read.resource.id, read.resource);
+    schedule.replays = Number(schedule.replays) + 1;
   });
 }
 
