@@ -47,6 +47,7 @@ describe('the rules of docs/sandbox.md', () => {
       'Events',
       'Errors',
       'Limits',
+      'Versioning',
     ]);
   });
 
