@@ -15,6 +15,7 @@ export {
 export {
   AudienceError,
   ConfigurationError,
+  type Created,
   type CreateOutcome,
   ERROR_CODES,
   type ErrorCode,

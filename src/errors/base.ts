@@ -1,3 +1,5 @@
+import type { JobKind } from './job.ts';
+
 /** Every literal `code` an error of this package carries, and what it means. */
 export const ERROR_CODES = {
   'configuration-invalid': 'An option is missing or wrong; nothing was sent.',
@@ -48,10 +50,17 @@ export type ErrorCode = keyof typeof ERROR_CODES;
  */
 export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
 
+/** What a `createAndWait` has created, for `client.waits.wait`. */
+export interface Created {
+  readonly kind: JobKind;
+  readonly id: number;
+}
+
 /** What every failed create tells besides the error itself. */
 export interface CreateDetails {
   readonly idempotencyKey?: string;
   readonly outcome?: CreateOutcome;
+  readonly created?: Created;
 }
 
 /**
@@ -103,6 +112,8 @@ export class AudienceError extends Error {
   declare readonly idempotencyKey?: string;
   /** On a failed create: what became of it. */
   declare readonly outcome?: CreateOutcome;
+  /** On a `createAndWait` that failed in its wait for another reason than the job: what was created, and goes on. */
+  declare readonly created?: Created;
   /** On a failed upload: what can be done with its slot. */
   declare readonly slot?: SlotState;
   /** On an import that failed after its upload: the file is there and can still be claimed. */

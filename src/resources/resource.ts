@@ -1,4 +1,5 @@
 import type { FieldErrors } from '../errors/api.ts';
+import { AudienceError, type Created, withDetails } from '../errors/base.ts';
 import type { JobKind } from '../errors/job.ts';
 import { RESOURCE_PAGE_CAP } from '../limits.ts';
 import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
@@ -104,12 +105,14 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
   Body,
   Name
 > {
+  readonly #kind: JobKind;
   readonly #waiter: Waiter<T>;
   readonly #report: (message: string) => void;
 
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(transport, plan);
     const { kind, shape, jobs = jobGroup(transport, waits, { shape, name: plan.name }) } = plan;
+    this.#kind = kind;
     const source: Source<T> = {
       kind,
       read: (id, options) => this.get(id, options),
@@ -139,15 +142,34 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
     return this.#waiter.watch(target, options);
   }
 
-  /** Creates one and waits for its job. Throws what `create` and `wait` throw. */
+  /**
+   * Creates one and waits for its job. Throws what `create` and `wait` throw. An error that ended the wait, and is not
+   * of the job, tells in `created` what goes on, and can be waited for by `client.waits.wait(error.created)`.
+   */
   async createAndWait(body: Body, options: CreateAndWaitOptions<T> = {}): Promise<T> {
     const { onCreated, wait = {}, ...request } = options;
     // A typo is found before something is created.
     checkOptions(wait);
-    const created = await this.create(body, request);
+    const creating = this.create(body, request);
+    const created = await creating;
     guard(() => onCreated?.(created), this.#report);
-    return this.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
+    try {
+      return await this.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
+    } catch (error) {
+      throw withCreated(error, { kind: this.#kind, id: created.id }, creating.idempotencyKey);
+    }
   }
+}
+
+/** A wait's error that says what was created; those of jobs and timeouts do so by themselves. */
+function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
+  if (!AudienceError.isInstance(error) || 'id' in error) return error;
+  const advice = `The ${created.kind} ${created.id} was created and goes on: wait for it again by \`error.created\`.`;
+  return withDetails(
+    error,
+    { created, outcome: 'done', ...(idempotencyKey !== undefined && { idempotencyKey }) },
+    advice,
+  );
 }
 
 /** Resources with a job behind them that are listed and deleted, too. */

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { JobCancelledError, JobFailedError, JobNeedsInfoError, WaitTimeoutError } from '../../src/index.ts';
+import {
+  AuthenticationError,
+  JobCancelledError,
+  JobFailedError,
+  JobNeedsInfoError,
+  WaitTimeoutError,
+} from '../../src/index.ts';
 import { startBench } from '../support/sandbox.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
@@ -157,6 +163,35 @@ describe('createAndWait', () => {
   it('throws what the job ended with', async () => {
     const { client } = await startBench({ clock: { speed: 600 }, jobs: { outcome: 107, duration: 60_000 } });
     expect(await failureOf(client.audiences.createAndWait({ name: 'x' }))).toBeInstanceOf(JobNeedsInfoError);
+  });
+
+  it('whose wait fails tells what was created, so that it can be waited for again', async () => {
+    const { client, sandbox, account, connect } = await startBench();
+    let creating = Promise.resolve<unknown>(undefined);
+    const [{ id }] = await new Promise<[{ id: number }]>((resolve) => {
+      const onCreated = (audience: { id: number }): void => {
+        account.changePassword('new');
+        resolve([audience]);
+      };
+      creating = failureOf(client.audiences.createAndWait({ name: 'x' }, { idempotencyKey: 'k', onCreated }));
+    });
+    const error = await creating;
+    if (!AuthenticationError.isInstance(error) || !error.created) throw error;
+    expect(error).toMatchObject({ outcome: 'done', idempotencyKey: 'k', created: { kind: 'audience', id } });
+    expect(error.message).toContain(`The audience ${id} was created and goes on`);
+    expect(JSON.parse(JSON.stringify(error)).created).toEqual({ kind: 'audience', id });
+    sandbox.jobs.finish('audience', id, 104);
+    const again = connect({ token: account.token('api') });
+    expect(await again.waits.wait(error.created)).toMatchObject({ id, status: { id: 104 } });
+  });
+
+  it('leaves alone what an abort of its wait rejects with', async () => {
+    const { client } = await startBench();
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const onCreated = (): void => controller.abort(reason);
+    const creating = client.audiences.createAndWait({ name: 'x' }, { signal: controller.signal, onCreated });
+    expect(await failureOf(creating)).toBe(reason);
   });
 
   it('refuses wrong options of the wait before it creates, or uploads, anything', async () => {
