@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { EVENT_TYPES } from './endpoints.ts';
 import { createSandbox, type Delivery, type LogEntry, type Sandbox, type SandboxOptions } from './index.ts';
 
 const HELP = `audience-activation sandbox [options]
@@ -106,9 +105,7 @@ async function start(flags: Flags): Promise<Sandbox> {
   const { host, name, email, password, webhook } = flags;
   const account = sandbox.accounts.create({ email, password });
   const endpoint =
-    webhook === undefined
-      ? undefined
-      : sandbox.webhooks.create({ account, name: 'Command line', url: webhook, events: EVENT_TYPES });
+    webhook === undefined ? undefined : sandbox.webhooks.create({ account, name: 'Command line', url: webhook });
   const listening = await sandbox.listen({
     ...(port !== undefined && { port }),
     ...(storagePort !== undefined && { storagePort }),

@@ -10,8 +10,8 @@ import { issueToken, revokeTokens, tokensOf } from './tokens.ts';
 export interface NewAccount {
   readonly email: string;
   readonly password: string;
-  /** Name of its company, which is created at its first mention. @default 'Example Company' */
-  readonly company?: string;
+  /** Its company, or the name of one, which is created at its first mention. @default 'Example Company' */
+  readonly company?: string | SandboxCompany;
   /** Whether the connection to the delivery partner holds credentials. @default true */
   readonly deliveryCredentials?: boolean;
 }
@@ -64,8 +64,8 @@ export interface SandboxAccount {
   connections(): ListedConnection[];
   /** Ends an OAuth connection. */
   revokeConnection(id: number): void;
-  /** Sets a new password, which ends every token and OAuth connection. */
-  changePassword(password: string): void;
+  /** Sets a new password, made up unless given, which ends every token and OAuth connection. Returns it. */
+  changePassword(password?: string): string;
   /** Ends the login token. */
   logout(): void;
   /** What the service has told the owner, like an endpoint switched off; oldest first. */
@@ -97,6 +97,7 @@ function checkBudget(...limits: readonly number[]): void {
 export function openAccount(service: Service, input: NewAccount): AccountRecord {
   const { state } = service;
   const { email, password, company = 'Example Company', deliveryCredentials = true } = input;
+  const name = typeof company === 'string' ? company : company.name;
   if (!isEmail(email)) throw new Error(`"${email}" is no email address: nobody could log in.`);
   if (password === '') throw new Error('An account needs a password: nobody could log in.');
   if (state.accounts.has(email)) throw new Error('An account with this email exists already.');
@@ -104,7 +105,7 @@ export function openAccount(service: Service, input: NewAccount): AccountRecord 
     id: state.nextId++,
     email,
     password,
-    company: state.companies.get(company) ?? createCompany(service, { name: company }),
+    company: state.companies.get(name) ?? createCompany(service, { name }),
     notifications: [],
     deliveryCredentials,
     audiences: new Map(),
@@ -152,11 +153,13 @@ export function consoleOf(service: Service, record: AccountRecord): SandboxAccou
       if (!grant) throw new Error(`There is no OAuth connection ${id} of this account.`);
       revokeGrant(service, grant);
     },
-    changePassword(password) {
+    changePassword(password = service.random.text(16)) {
+      if (password === '') throw new Error('An account needs a password: nobody could log in.');
       record.password = password;
       revokeTokens(service, record);
       for (const grant of grantsOf(service, record)) revokeGrant(service, grant);
       for (const [code, { account }] of service.state.codes) if (account === record) service.state.codes.delete(code);
+      return password;
     },
     logout() {
       revokeTokens(service, record, 'login');

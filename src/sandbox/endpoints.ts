@@ -5,15 +5,17 @@ import { type Delivery, rotateSecret } from './webhooks.ts';
 
 /** What the console asks for when an endpoint is registered. */
 export interface NewEndpoint {
-  readonly name: string;
+  /** @default 'Webhook' */
+  readonly name?: string;
   readonly url: string;
-  readonly events: readonly string[];
+  /** Types it subscribes to. @default all */
+  readonly events?: readonly string[];
 }
 
 /** Webhook endpoints, as they are managed in the console. */
 export interface Endpoints<Account> {
-  /** Registers an endpoint for an account's company. The secret is shown once. */
-  create(input: NewEndpoint & { readonly account: Account }): { readonly id: number; readonly secret: string };
+  /** Registers an endpoint for the company of an account, the first unless given. The secret is shown once. */
+  create(input: NewEndpoint & { readonly account?: Account }): { readonly id: number; readonly secret: string };
   /** A new secret; for 24 hours deliveries carry a signature of the old one, too. */
   rotate(id: number): { readonly secret: string };
   /** Deliveries stop; an attempt that comes due meanwhile is dropped with all later ones of its event. */
@@ -28,7 +30,7 @@ export interface Endpoints<Account> {
 }
 
 /** Types that an endpoint can subscribe to ("Events"). */
-export const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
+const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
   `${family}.completed`,
   `${family}.failed`,
 ]);
@@ -43,10 +45,11 @@ export function endpointsOf<Account>(
   const activate = (id: number, is_active: boolean): void =>
     void Object.assign(findEndpoint(service, id), { is_active, exhausted: 0, updated_at: wireTime(clock.now()) });
   return {
-    create({ account, name, url, events }) {
+    create({ account, ...input }) {
       clock.settle();
-      const creator = recordOf(account);
-      const endpoint = newEndpoint(creator, { name, url, events }, state.nextId++, wireTime(clock.now()), secret());
+      const creator = account ? recordOf(account) : [...state.accounts.values()][0];
+      if (!creator) throw new Error('Create an account first: a webhook endpoint belongs to its company.');
+      const endpoint = newEndpoint(creator, input, state.nextId++, wireTime(clock.now()), secret());
       creator.company.endpoints.push(endpoint);
       clock.keepTime();
       return { id: endpoint.id, secret: endpoint.secret };
@@ -84,7 +87,7 @@ function findEndpoint({ state }: Service, id: number): Endpoint {
 /** An endpoint just registered. */
 function newEndpoint(
   creator: AccountRecord,
-  { name, url, events }: NewEndpoint,
+  { name = 'Webhook', url, events = EVENT_TYPES }: NewEndpoint,
   id: number,
   now: string,
   secret: string,

@@ -29,6 +29,26 @@ describe('a company in the console', () => {
   });
 });
 
+describe('an account in the console', () => {
+  it('belongs to a company by its name, or by what its creation returned', () => {
+    const { sandbox } = startSandbox();
+    const company = sandbox.companies.create({ name: 'Acme' });
+    const ada = sandbox.accounts.create({ email: 'ada@acme.example', password: 'x', company });
+    const bob = sandbox.accounts.create({ email: 'bob@acme.example', password: 'x', company: 'Acme' });
+    expect([ada.company.id, bob.company.id]).toEqual([company.id, company.id]);
+  });
+
+  it('gets a password made up where none is given', async () => {
+    const one = startSandbox();
+    const password = one.account.changePassword();
+    expect(one.account.password).toBe(password);
+    expect(await ping(one, one.token)).toBe(401);
+    const login = await one.call('POST', '/api/v2/auth/login', { body: { email: one.account.email, password } });
+    expect(login.status).toBe(200);
+    expect(() => one.account.changePassword('')).toThrow('needs a password');
+  });
+});
+
 describe('tokens in the console', () => {
   it('are listed without their values, and revoked one by one', async () => {
     const one = startSandbox();

@@ -80,6 +80,24 @@ describe('deliveries of the sandbox', () => {
     for (const one of received.slice(0, 5)) expect(await failureOf(verify(one))).toMatchObject({ reason: 'too-old' });
   });
 
+  it('go for every event to an endpoint of which only the address is known, of the first account', async () => {
+    const types: string[] = [];
+    const deliver = async (request: Request): Promise<Response> => {
+      types.push(JSON.parse(await request.text()).type);
+      return new Response();
+    };
+    const sandbox = createSandbox({ clock: 'manual', deliver });
+    expect(() => sandbox.webhooks.create({ url: 'https://receiver.example/' })).toThrow('Create an account first');
+    const token = sandbox.accounts.create(credentials).token('api');
+    sandbox.webhooks.create({ url: 'https://receiver.example/' });
+    const json = 'application/json';
+    const headers = { accept: json, 'content-type': json, authorization: `Bearer ${token}` };
+    for (const name of ['audiences', 'cohorts'])
+      await sandbox.fetch(`http://x/api/v2/${name}/create`, { method: 'POST', headers, body: '{}' });
+    await sandbox.advance(HOUR);
+    expect(types).toEqual(['audience.completed', 'cohort.completed']);
+  });
+
   it('have ten seconds to be answered', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
