@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Logs in, creates an audience, polls until it has ended, and lists: any language can use the sandbox.
+# Logs in, creates an audience, polls until its job has ended, and lists: no client, curl alone.
 #   npx audience-activation sandbox --port 4010 --speed 60
 #   bash examples/testing/curl.sh http://127.0.0.1:4010
 set -euo pipefail

@@ -36,10 +36,6 @@ export function tokenOf(service: Service, context: Context<Env>): Token | undefi
   return value === undefined ? undefined : findToken(service, value);
 }
 
-/** Origin of the storage that goes with the way a request came. */
-export const storageOf = ({ state }: Service, context: Context<Env>): string =>
-  context.env.storageUrl ?? state.storageUrl;
-
 /** Who sends a request, for the routes and the log. */
 export function identify(context: Context<Env>, token: Token): void {
   context.set('token', token);

@@ -15,6 +15,10 @@ function refusal(status: number, code: string, message: string): Response {
 
 const denied = (message = 'Access Denied'): Response => refusal(403, 'AccessDenied', message);
 
+/** Origin of the storage that goes with the way a request came. */
+export const storageOf = ({ state }: Service, context: Context<Env>): string =>
+  context.env.storageUrl ?? state.storageUrl;
+
 /** Object storage on an origin of its own: takes uploads, hands out results, and knows no tokens. */
 export function createStorage(service: Service): Hono<Env> {
   const app = new Hono<Env>();

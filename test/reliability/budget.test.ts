@@ -14,9 +14,13 @@ afterEach(() => void vi.useRealTimers());
 async function startSpent(options: ClientOptions = {}) {
   const sandbox = createSandbox({ limits: { buildsPerHour: 2 } });
   const token = sandbox.accounts.create(credentials).token('api');
-  const fetch = (input: Request | URL | string, init?: RequestInit): Promise<Response> =>
-    sandbox.fetch(new Request(input, init));
-  const client = new AudienceClient({ baseUrl: 'http://localhost', token, fetch, logLevel: 'off', ...options });
+  const client = new AudienceClient({
+    baseUrl: 'http://localhost',
+    token,
+    fetch: sandbox.fetch,
+    logLevel: 'off',
+    ...options,
+  });
   onTestFinished(() => client.close());
   await client.audiences.create({ name: 'One' });
   await client.audiences.create({ name: 'Two' });

@@ -19,7 +19,7 @@ const rules: Rule[] = part
     return { rule, file, title };
   });
 
-/** Titles of the tests in a file that run: `it(…)` and `it.each(…)(…)`, not `it.skip(…)`. */
+/** Titles of the tests in a file: of `it(…)` and `it.each(…)(…)`, which run; of no other form of them. */
 function titlesOf(file: string): string[] {
   const path = `test/sandbox/${file}.test.ts`;
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);

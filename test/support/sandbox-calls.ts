@@ -1,6 +1,7 @@
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
+import { credentials } from './sandbox.ts';
 
-export const credentials = { email: 'ada@example.com', password: 'correct horse' };
+export { credentials };
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;

@@ -3,10 +3,11 @@ import { operations } from '../../operations.ts';
 import { invalid, success } from '../answers.ts';
 import type { Errors } from '../bodies.ts';
 import { offsetTime } from '../clock.ts';
-import { type Env, storageOf } from '../gates.ts';
+import type { Env } from '../gates.ts';
 import { UPLOAD_SIZES } from '../limits.ts';
 import { readBody } from '../request-body.ts';
 import type { Service } from '../service.ts';
+import { storageOf } from '../storage.ts';
 import { readFile, reserveSlot, slotUrl } from '../uploads.ts';
 import { writeGates } from './collection.ts';
 
