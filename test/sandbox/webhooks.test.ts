@@ -95,7 +95,7 @@ describe('deliveries of the sandbox', () => {
     for (const name of ['audiences', 'cohorts'])
       await sandbox.fetch(`http://x/api/v2/${name}/create`, { method: 'POST', headers, body: '{}' });
     await sandbox.advance(HOUR);
-    expect(types).toEqual(['audience.completed', 'cohort.completed']);
+    expect(types.toSorted()).toEqual(['audience.completed', 'cohort.completed']);
   });
 
   it('have ten seconds to be answered', async () => {
