@@ -9,7 +9,12 @@ const inCi = process.env.CI === 'true';
 /** Without CI, a machine may lack a browser; its suite is then named and not run. */
 export const browserMissing = !existsSync(CHROMIUM) && !inCi;
 
-const shared = { globalSetup: 'test/support/control-setup.ts', testTimeout: 30_000, hookTimeout: 120_000 };
+const shared = {
+  globalSetup: 'test/support/control-setup.ts',
+  setupFiles: 'test/support/preload.ts',
+  testTimeout: 30_000,
+  hookTimeout: 120_000,
+};
 
 const node = {
   test: { ...shared, name: 'node', include: ['test/**/*.test.ts'], exclude: ['test/**/*.{timed,browser}.test.ts'] },

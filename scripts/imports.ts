@@ -17,7 +17,7 @@ interface Edge {
 /** Floors from the bottom up; an import may stay on its floor or go down. A folder stands for its files. */
 const FLOORS: readonly (readonly string[])[] = [
   ['limits.ts', 'version.ts', 'errors'],
-  ['operations.ts', 'timestamp.ts', 'updated-at.ts'],
+  ['operations.ts', 'part.ts', 'timestamp.ts', 'updated-at.ts'],
   ['transport'],
   ['schemas', 'waiting', 'webhooks'],
   ['resources', 'explain-activation.ts'],

@@ -17,6 +17,7 @@ import { Uploads } from './resources/uploads.ts';
 import { readUsage, UsageReports } from './resources/usage.ts';
 import { Waits } from './resources/waits.ts';
 import { Webhooks } from './resources/webhooks.ts';
+import { checking } from './schemas/decode.ts';
 import { decodeWith, type StandardSchema } from './schemas/standard.ts';
 import { parseTimestamp } from './timestamp.ts';
 import type { ApiPromise } from './transport/api-promise.ts';
@@ -25,7 +26,7 @@ import { createLimiter } from './transport/limiter.ts';
 import type { PathParams } from './transport/request.ts';
 import type { CreateOptions } from './transport/settings.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
-import { Scheduler } from './waiting/scheduler.ts';
+import { WaitRoom } from './waiting/room.ts';
 
 /** Options of {@link AudienceClient.request}. */
 export interface FreeRequestOptions extends CreateOptions {
@@ -46,7 +47,7 @@ const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } 
 /** What clients derived from one another share. */
 interface Shared {
   readonly core: Core;
-  readonly scheduler: Scheduler;
+  readonly room: WaitRoom;
 }
 
 /** Options of clients made by `withOptions`, with what they share. */
@@ -86,7 +87,7 @@ export class AudienceClient {
   readonly waits: Waits;
   readonly #transport: Transport;
   readonly #core: Core;
-  readonly #scheduler: Scheduler;
+  readonly #room: WaitRoom;
   readonly #options: ClientOptions;
 
   /** @throws {ConfigurationError} naming the option and the fix. */
@@ -102,14 +103,14 @@ export class AudienceClient {
       const setup = setUpTokens(options, redactor);
       const limiter = options.limiter ?? createLimiter(limits);
       const budget = (): Promise<unknown> => readUsage(this.#transport, {}, BUDGET_READ, (usage) => usage);
-      this.#core = createCore({ limiter, redactor, tokens: setup.tokens, readUsage: budget });
+      this.#core = createCore({ limiter, redactor, tokens: setup.tokens, answers: checking, readUsage: budget });
       this.#transport = createTransport(this.#core, settings);
       setup.bind(contextOf(this.#transport, this.#core));
     }
-    this.#scheduler = shared?.scheduler ?? new Scheduler(settings.rateLimits.read, options.waits?.via);
+    this.#room = shared?.room ?? new WaitRoom(settings.rateLimits.read, options.waits?.via);
     const warn = (message: string): void => settings.logger.warn(message);
-    const waits = { core: this.#core, scheduler: this.#scheduler, warn };
-    const ofAudiences = audienceJobs(this.#transport, waits);
+    const waits = { core: this.#core, room: this.#room, warn };
+    const ofAudiences = audienceJobs(this.#transport);
     this.auth = new Auth(this.#transport);
     this.audiences = new Audiences(this.#transport, waits, ofAudiences);
     this.lookalikes = new Lookalikes(this.#transport, waits, ofAudiences);
@@ -123,7 +124,7 @@ export class AudienceClient {
     this.reference = new Reference(this.#transport);
     this.usage = new UsageReports(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
-    this.waits = new Waits(this.#scheduler, this);
+    this.waits = new Waits(this.#room, this);
   }
 
   /**
@@ -176,7 +177,7 @@ export class AudienceClient {
     checkTunable(options);
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
     const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given) };
-    return derive(merged, { core: this.#core, scheduler: this.#scheduler });
+    return derive(merged, { core: this.#core, room: this.#room });
   }
 
   /** Ends every call and wait under way, of clients made by `withOptions`, too; later calls are refused. */

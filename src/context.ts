@@ -1,4 +1,5 @@
 import { resolveOptions } from './options.ts';
+import { checking } from './schemas/decode.ts';
 import { type Core, createCore } from './transport/core.ts';
 import { createLimiter } from './transport/limiter.ts';
 import { mintToken } from './transport/mint.ts';
@@ -24,6 +25,7 @@ export function createContext(baseUrl: string): TokenContext {
     limiter: createLimiter(limits),
     redactor,
     tokens: { general: none, mcp: none },
+    answers: checking,
     readUsage: () => Promise.resolve(undefined),
   });
   return contextOf(createTransport(core, settings), core);

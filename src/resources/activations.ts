@@ -1,4 +1,4 @@
-import { type Activation, type ActivationCreate, activationSchema } from '../schemas/activation.ts';
+import type { Activation, ActivationCreate } from '../schemas/activation.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -7,7 +7,8 @@ import type { WaitContext } from '../waiting/wait.ts';
 import { type IdLike, idOf } from '../waiting/wait-options.ts';
 import { activationErrors } from './checks.ts';
 import { ListedJobResource } from './resource.ts';
-import { type ActivationResult, type Download, type DownloadOptions, downloadsOf, resultsOf } from './results.ts';
+import type { ActivationResult, Download, DownloadOptions } from './results.ts';
+import { files } from './uploads.ts';
 
 /** Activations: audiences delivered to a partner, through 105 DataStreaming to 104, 107 or a 4xx status. */
 export class Activations extends ListedJobResource<Activation, ActivationCreate, 'activations'> {
@@ -17,7 +18,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
     const plan = {
       name: 'activations',
       kind: 'activation',
-      shape: { schema: activationSchema },
+      shape: { schema: 'activation' },
       check: activationErrors,
     } as const;
     super(transport, plan, waits);
@@ -30,6 +31,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
    * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise.
    */
   async results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
+    const { resultsOf } = await files.load();
     return resultsOf(isCompleted(target) ? target : await this.get(idOf(target), options));
   }
 
@@ -43,6 +45,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   async *download(target: Activation | IdLike, options: DownloadOptions = {}): AsyncGenerator<Download, void> {
     const { signal, maxRetries, maxRetryWait } = options;
     const results = await this.results(target, { signal, maxRetries, maxRetryWait });
+    const { downloadsOf } = await files.load();
     yield* downloadsOf(results, this.#storage, options);
   }
 }

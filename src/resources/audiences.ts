@@ -1,15 +1,15 @@
-import { type Audience, type AudienceCreate, audienceSchema } from '../schemas/audience.ts';
+import type { Audience, AudienceCreate } from '../schemas/audience.ts';
 import type { Shape } from '../schemas/decode.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { JobGroup } from '../waiting/job-group.ts';
+import type { SharedJobs } from '../waiting/room.ts';
 import type { WaitContext } from '../waiting/wait.ts';
 import { datasetErrors } from './checks.ts';
-import { jobGroup } from './jobs.ts';
+import { sharedJobs } from './jobs.ts';
 import { ListedJobResource } from './resource.ts';
 
 /** The wire object; `is_activation_allowed` arrives as `1` or `false` and becomes a boolean. */
 export const audienceShape: Shape<Audience> = {
-  schema: audienceSchema,
+  schema: 'audience',
   mend: (wire) =>
     wire.is_activation_allowed === 1 || wire.is_activation_allowed === 0
       ? { ...wire, is_activation_allowed: wire.is_activation_allowed === 1 }
@@ -18,13 +18,13 @@ export const audienceShape: Shape<Audience> = {
 
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
 export class Audiences extends ListedJobResource<Audience, AudienceCreate, 'audiences'> {
-  constructor(transport: Transport, waits: WaitContext, jobs: JobGroup<Audience>) {
+  constructor(transport: Transport, waits: WaitContext, jobs: SharedJobs<Audience>) {
     const check = (body: unknown) => datasetErrors(body, Date.now());
     super(transport, { name: 'audiences', kind: 'audience', shape: audienceShape, check, jobs }, waits);
   }
 }
 
 /** The jobs of the audiences' list, lookalikes among them. */
-export function audienceJobs(transport: Transport, waits: WaitContext): JobGroup<Audience> {
-  return jobGroup(transport, waits, { shape: audienceShape, name: 'audiences', listed: 'audiences' });
+export function audienceJobs(transport: Transport): SharedJobs<Audience> {
+  return sharedJobs(transport, { shape: audienceShape, name: 'audiences', listed: 'audiences' });
 }

@@ -1,6 +1,6 @@
 import { ValidationError } from '../errors/api.ts';
 import { AudienceError, type Upload, withDetails } from '../errors/base.ts';
-import { type Cohort, type CohortCreate, cohortSchema } from '../schemas/cohort.ts';
+import type { Cohort, CohortCreate } from '../schemas/cohort.ts';
 import { guard } from '../transport/guard.ts';
 import type { CreateOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
@@ -29,7 +29,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
 
   constructor(transport: Transport, waits: WaitContext, uploads: Uploads, { core }: StorageContext) {
     const check = (body: unknown) => core.slots.claimErrors(body);
-    super(transport, { name: 'cohorts', kind: 'cohort', shape: { schema: cohortSchema }, check }, waits);
+    super(transport, { name: 'cohorts', kind: 'cohort', shape: { schema: 'cohort' }, check }, waits);
     this.#uploads = uploads;
     this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
   }

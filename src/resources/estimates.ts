@@ -1,5 +1,5 @@
 import type { AudienceCreate } from '../schemas/audience.ts';
-import { type Estimate, estimateSchema } from '../schemas/open-resources.ts';
+import type { Estimate } from '../schemas/open-resources.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { WaitContext } from '../waiting/wait.ts';
 import { datasetErrors } from './checks.ts';
@@ -9,6 +9,6 @@ import { JobResource } from './resource.ts';
 export class Estimates extends JobResource<Estimate, AudienceCreate, 'estimates'> {
   constructor(transport: Transport, waits: WaitContext) {
     const check = (body: unknown) => datasetErrors(body, Date.now());
-    super(transport, { name: 'estimates', kind: 'estimate', shape: { schema: estimateSchema }, check }, waits);
+    super(transport, { name: 'estimates', kind: 'estimate', shape: { schema: 'estimate' }, check }, waits);
   }
 }

@@ -3,10 +3,10 @@ import { decodeWhole, type Shape } from '../schemas/decode.ts';
 import type { DecodeContext } from '../transport/decode-context.ts';
 import { isObject } from '../transport/envelope.ts';
 import type { Transport } from '../transport/transport.ts';
-import { JobGroup } from '../waiting/job-group.ts';
+import type { JobGroup } from '../waiting/job-group.ts';
 import type { Observed } from '../waiting/outcome.ts';
+import type { SharedJobs } from '../waiting/room.ts';
 import type { Listing, Row } from '../waiting/source.ts';
-import type { WaitContext } from '../waiting/wait.ts';
 
 /** Lists in which waits find the resources of jobs. */
 export type JobListName = 'audiences' | 'activations' | 'cohorts';
@@ -21,18 +21,23 @@ export interface JobGroupPlan<T> {
 }
 
 /** The jobs that waits look at together, of one kind or of more. */
-export function jobGroup<T extends Observed>(
+export function sharedJobs<T extends Observed>(
   transport: Transport,
-  { scheduler }: WaitContext,
   { shape, name, listed }: JobGroupPlan<T>,
-): JobGroup<T> {
+): SharedJobs<T> {
   const { logger } = transport.settings;
-  return new JobGroup<T>({
-    scheduler,
-    name,
-    ...(listed && { listing: listing(transport, listed, shape) }),
-    warn: (message) => logger.warn(message),
-  });
+  let shared: JobGroup<T> | undefined;
+  return {
+    group({ JobGroup, scheduler }) {
+      shared ??= new JobGroup<T>({
+        scheduler,
+        name,
+        ...(listed && { listing: listing(transport, listed, shape) }),
+        warn: (message) => logger.warn(message),
+      });
+      return shared;
+    },
+  };
 }
 
 function listing<T>(transport: Transport, name: JobListName, shape: Shape<T>): Listing<T> {

@@ -4,7 +4,7 @@ import type { LookalikeCreate } from '../schemas/open-resources.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { JobGroup } from '../waiting/job-group.ts';
+import type { SharedJobs } from '../waiting/room.ts';
 import type { WaitContext } from '../waiting/wait.ts';
 import { audienceShape } from './audiences.ts';
 import { targetSizeErrors } from './checks.ts';
@@ -14,7 +14,7 @@ import { JobResource } from './resource.ts';
 export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalikes'> {
   readonly #transport: Transport;
 
-  constructor(transport: Transport, waits: WaitContext, audiences: JobGroup<Audience>) {
+  constructor(transport: Transport, waits: WaitContext, audiences: SharedJobs<Audience>) {
     const { operation } = transport.settings;
     // Read elsewhere, their ids may be other ids than those of the audiences' list.
     const jobs = operation('lookalikes.get').path === operation('audiences.get').path ? audiences : undefined;

@@ -1,10 +1,10 @@
-import { identifiedSchema, type OpenCreate, type Project } from '../schemas/open-resources.ts';
+import type { OpenCreate, Project } from '../schemas/open-resources.ts';
 import type { Transport } from '../transport/transport.ts';
 import { ListedResource } from './resource.ts';
 
 /** Projects, which organize work. */
 export class Projects extends ListedResource<Project, OpenCreate, 'projects'> {
   constructor(transport: Transport) {
-    super(transport, { name: 'projects', shape: { schema: identifiedSchema } });
+    super(transport, { name: 'projects', shape: { schema: 'identified' } });
   }
 }

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../limits.ts';
 import type { OpenObject } from '../schemas/common.ts';
 import type { Shape } from '../schemas/decode.ts';
@@ -9,7 +8,7 @@ import { type ListParams, listPages, type PagePromise } from './page.ts';
 /** Families of reference data ("Pagination"). */
 export type ReferenceDataset = 'common' | 'web' | 'ctv' | 'apps';
 
-const shape: Shape<OpenObject> = { schema: z.record(z.string(), z.unknown()) };
+const shape: Shape<OpenObject> = { schema: 'open' };
 
 /** Look-up tables: values that filters and datasets refer to. Their fields are not specified. */
 export class Reference {

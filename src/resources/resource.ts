@@ -8,12 +8,12 @@ import { localValidationError } from '../transport/failures.ts';
 import { guard } from '../transport/guard.ts';
 import type { CreateOptions, RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { JobGroup } from '../waiting/job-group.ts';
 import type { Observed } from '../waiting/outcome.ts';
+import { type SharedJobs, WaitDesk } from '../waiting/room.ts';
 import type { Source } from '../waiting/source.ts';
-import { type WaitContext, Waiter } from '../waiting/wait.ts';
+import type { WaitContext } from '../waiting/wait.ts';
 import { checkOptions, type IdLike, type WaitOptions, type WatchOptions } from '../waiting/wait-options.ts';
-import { type JobListName, jobGroup, readRow } from './jobs.ts';
+import { type JobListName, readRow, sharedJobs } from './jobs.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 
 /** Namespaces whose resources are listed and deleted. */
@@ -34,7 +34,7 @@ export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
 export interface JobPlan<T extends Observed, Name extends ResourceName = ResourceName> extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
   /** The jobs it is waited for with; without it, those of its kind, each read by itself. */
-  readonly jobs?: JobGroup<T> | undefined;
+  readonly jobs?: SharedJobs<T> | undefined;
 }
 
 /** Options of `createAndWait`. */
@@ -106,12 +106,12 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
   Name
 > {
   readonly #kind: JobKind;
-  readonly #waiter: Waiter<T>;
+  readonly #desk: WaitDesk<T>;
   readonly #report: (message: string) => void;
 
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(transport, plan);
-    const { kind, shape, jobs = jobGroup(transport, waits, { shape, name: plan.name }) } = plan;
+    const { kind, shape, jobs = sharedJobs(transport, { shape, name: plan.name }) } = plan;
     this.#kind = kind;
     const source: Source<T> = {
       kind,
@@ -120,7 +120,7 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
         localValidationError(transport.settings.operation(`${plan.name}.get`), { id: [problem] }, problem),
       decode: (data) => readRow(data, shape, transport.settings),
     };
-    this.#waiter = new Waiter(waits, source, jobs);
+    this.#desk = new WaitDesk(waits.room, (engine) => new engine.Waiter(waits, source, jobs.group(engine)));
     this.#report = (message) => transport.settings.logger.error(`\`onCreated\` threw: ${message}`);
   }
 
@@ -134,12 +134,12 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
    * @throws {WaitTimeoutError} after `timeout`, an hour awake unless given; the job goes on.
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
-    return this.#waiter.wait(target, options);
+    return this.#desk.wait(target, options);
   }
 
   /** Each change of status, the last one final. Does not throw at 107 or 4xx. */
   watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T> {
-    return this.#waiter.watch(target, options);
+    return this.#desk.watch(target, options);
   }
 
   /**
@@ -183,7 +183,7 @@ export class ListedJobResource<T extends Observed, Body, Name extends JobListNam
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(
       transport,
-      { jobs: jobGroup(transport, waits, { shape: plan.shape, name: plan.name, listed: plan.name }), ...plan },
+      { jobs: sharedJobs(transport, { shape: plan.shape, name: plan.name, listed: plan.name }), ...plan },
       waits,
     );
     this.#lists = createLists(transport, plan);

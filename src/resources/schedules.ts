@@ -1,10 +1,10 @@
-import { identifiedSchema, type OpenCreate, type Schedule } from '../schemas/open-resources.ts';
+import type { OpenCreate, Schedule } from '../schemas/open-resources.ts';
 import type { Transport } from '../transport/transport.ts';
 import { ListedResource } from './resource.ts';
 
 /** Schedules, which replay work; their replays cost no build budget. */
 export class Schedules extends ListedResource<Schedule, OpenCreate, 'schedules'> {
   constructor(transport: Transport) {
-    super(transport, { name: 'schedules', shape: { schema: identifiedSchema } });
+    super(transport, { name: 'schedules', shape: { schema: 'identified' } });
   }
 }

@@ -1,7 +1,7 @@
 import type { FieldErrors } from '../errors/api.ts';
 import { EARLIEST_USAGE_MONTH } from '../limits.ts';
 import { decodeOne, type Shape } from '../schemas/decode.ts';
-import { type BuildBudget, type Usage, usageSchema } from '../schemas/usage.ts';
+import type { BuildBudget, Usage } from '../schemas/usage.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
 import type { CallOptions, RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -12,7 +12,7 @@ export interface UsageParams {
   readonly yearmonth?: string;
 }
 
-const shape: Shape<Usage> = { schema: usageSchema };
+const shape: Shape<Usage> = { schema: 'usage' };
 const decodeUsage = decodeOne(shape);
 const DAY = 86_400_000;
 

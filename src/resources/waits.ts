@@ -5,7 +5,7 @@ import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate } from '../schemas/open-resources.ts';
 import { isObject } from '../transport/envelope.ts';
-import type { Scheduler } from '../waiting/scheduler.ts';
+import type { WaitRoom } from '../waiting/room.ts';
 import type { IdLike, WaitOptions } from '../waiting/wait-options.ts';
 
 /** The resource of each kind of job. */
@@ -58,11 +58,11 @@ const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
 
 /** All waits of a client and of those made by `withOptions`, whatever method began them. */
 export class Waits {
-  readonly #scheduler: Scheduler;
+  readonly #room: WaitRoom;
   readonly #waitables: { readonly [K in JobKind]: Waitable<JobResources[K]> };
 
-  constructor(scheduler: Scheduler, namespaces: Namespaces) {
-    this.#scheduler = scheduler;
+  constructor(room: WaitRoom, namespaces: Namespaces) {
+    this.#room = room;
     this.#waitables = {
       audience: namespaces.audiences,
       lookalike: namespaces.lookalikes,
@@ -74,7 +74,7 @@ export class Waits {
 
   /** Waits and watches under way. */
   get size(): number {
-    return this.#scheduler.size;
+    return this.#room.size;
   }
 
   /**
@@ -110,6 +110,6 @@ export class Waits {
     const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};
     const kinds = typeof type === 'string' ? KINDS.get(type.split('.')[0] ?? '') : undefined;
     if (!kinds || !isObject(data) || typeof data.id !== 'number') return false;
-    return this.#scheduler.hear(kinds, data.id, data);
+    return this.#room.hear(kinds, data.id, data);
   }
 }

@@ -1,10 +1,10 @@
 import { decodeList, type Shape } from '../schemas/decode.ts';
-import { type WebhookEndpoint, webhookEndpointSchema } from '../schemas/webhook-endpoint.ts';
+import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
 
-const shape: Shape<WebhookEndpoint> = { schema: webhookEndpointSchema };
+const shape: Shape<WebhookEndpoint> = { schema: 'webhookEndpoint' };
 
 /** Webhook endpoints; they are registered in the console, the API only lists them. */
 export class Webhooks {

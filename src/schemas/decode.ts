@@ -1,26 +1,33 @@
+import { part } from '../part.ts';
 import type { Decode, DecodeContext } from '../transport/decode-context.ts';
 import { isObject, type JsonObject } from '../transport/envelope.ts';
+import type { checkers } from './checkers.ts';
 
 /** Fields without which a resource cannot be used or waited for: strict in both modes. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
 
-/** What checks a value; schemas of zod do, without a type of zod showing. */
-interface Checker {
-  safeParse(value: unknown): {
-    readonly error?:
-      | { readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[] }
-      | undefined;
-  };
+/** What checks an object of the service; loaded before a call is sent, so that no answer is lost for want of it. */
+export const checking = part('schemas', () => import('./checkers.ts'));
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
 }
 
 /** A wire object's shape, and what to mend in it before the shape is checked. */
 export interface Shape<T> {
-  readonly schema: Checker;
+  readonly schema: keyof typeof checkers;
   readonly mend?: (wire: JsonObject) => JsonObject;
   /** Fields that are strict in both modes, besides id and status. */
   readonly essential?: readonly string[];
   /** Carries the public type; never set. */
   readonly type?: T;
+}
+
+/** What is wrong with a value. */
+export function issuesOf(value: unknown, { schema }: Pick<Shape<unknown>, 'schema'>): readonly Issue[] {
+  if (!checking.loaded) throw new Error('What checks answers is loaded before requests are sent.');
+  return checking.loaded.checkers[schema].safeParse(value).error?.issues ?? [];
 }
 
 function isEssential(path: readonly PropertyKey[], { essential }: Pick<Shape<unknown>, 'essential'>): boolean {
@@ -30,8 +37,7 @@ function isEssential(path: readonly PropertyKey[], { essential }: Pick<Shape<unk
 
 /** Whether a value may be used as `T`: as documented, or, in lenient mode, with odd fields that are logged. */
 function usable<T>(value: unknown, shape: Shape<T>, context: DecodeContext): value is T {
-  const result = shape.schema.safeParse(value);
-  for (const { path, message } of result.error?.issues ?? []) {
+  for (const { path, message } of issuesOf(value, shape)) {
     const field = path.map(String).join('.');
     if (context.validation === 'strict' || isEssential(path, shape)) {
       throw context.fail(`\`data\` is not as documented: ${field || 'it'}: ${message}`);
@@ -77,10 +83,11 @@ export function decodeWhole<T>(
   shape: Shape<T>,
   context: Pick<DecodeContext, 'validation'>,
 ): T | undefined {
-  if (!isObject(value)) return undefined;
+  // An event may come before the first answer; what it is about is read then.
+  if (!isObject(value) || !checking.loaded) return undefined;
   const mended: JsonObject = shape.mend ? shape.mend(value) : value;
   const isWhole = (wire: unknown): wire is T =>
-    (shape.schema.safeParse(wire).error?.issues ?? []).every(
+    issuesOf(wire, shape).every(
       ({ path }) =>
         context.validation === 'lenient' && !isEssential(path, shape) && valueAt(mended, path) !== undefined,
     );

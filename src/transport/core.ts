@@ -1,4 +1,5 @@
 import { AudienceError } from '../errors/base.ts';
+import type { Part } from '../part.ts';
 import { BudgetGate } from './budget.ts';
 import type { RateLimiter } from './limiter.ts';
 import type { Redactor } from './redact.ts';
@@ -12,6 +13,8 @@ export interface Core {
   readonly budget: BudgetGate;
   readonly redactor: Redactor;
   readonly slots: Slots;
+  /** What reading answers takes. */
+  readonly answers: Part<unknown>;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
   /** A signal for one call: follows the caller's, and aborts when the client is closed. */
   open(parent: AbortSignal | undefined, ms: number, reason: () => unknown, longestStep?: number): SignalScope;
@@ -21,7 +24,7 @@ export interface Core {
 }
 
 /** What a core is made of. */
-export interface CoreParts extends Pick<Core, 'limiter' | 'redactor' | 'tokens'> {
+export interface CoreParts extends Pick<Core, 'limiter' | 'redactor' | 'tokens' | 'answers'> {
   readUsage(): Promise<unknown>;
 }
 

@@ -12,6 +12,7 @@ import { checkHeaders, checkNumbers, InvalidInputError } from './input.ts';
 import { rememberHeaders } from './redact.ts';
 import { lowerCased, type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
 import { decide, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
+import { sending } from './send.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { sleep } from './signal.ts';
 
@@ -59,6 +60,8 @@ export async function runCall(plan: CallPlan): Promise<Reply> {
     const deadlineAt = performance.now() + deadline;
     const scope = core.open(options.signal, deadline, () => DEADLINE);
     try {
+      await core.answers.load();
+      await sending.load();
       const request = await prepare(plan, options);
       const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };
       call = { ...plan, ...fresh, request, options, deadlineAt, signal: scope.signal };

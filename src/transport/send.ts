@@ -1,6 +1,9 @@
-import ky, { isNetworkError } from 'ky';
+import { part } from '../part.ts';
 import type { PreparedRequest } from './request.ts';
 import { abortable } from './signal.ts';
+
+/** Loading ky takes Node longer than all else here, because it tries out the platform's requests: it waits for the first call. */
+export const sending = part('ky', () => import('ky'));
 
 /** A complete answer: its body has arrived. */
 export interface Answer {
@@ -48,6 +51,7 @@ async function exchange(
   signal: AbortSignal,
   { fetch, fetchOptions }: SendOptions,
 ): Promise<Response> {
+  const { default: ky, isNetworkError } = await sending.load();
   try {
     return await ky(request.url, {
       method: request.method,

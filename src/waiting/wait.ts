@@ -7,7 +7,7 @@ import type { Sighting } from './job.ts';
 import { jobError, timeoutError } from './job-errors.ts';
 import type { JobGroup } from './job-group.ts';
 import type { Observed } from './outcome.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { WaitRoom } from './room.ts';
 import type { Source } from './source.ts';
 import {
   checkOptions,
@@ -27,7 +27,7 @@ const ASLEEP_AT_MOST = 60_000;
 /** What waiting needs of a client. */
 export interface WaitContext {
   readonly core: Core;
-  readonly scheduler: Scheduler;
+  readonly room: WaitRoom;
   /** Reports a callback that threw. */
   warn(message: string): void;
 }

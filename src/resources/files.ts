@@ -1,0 +1,3 @@
+/** What moves files, as a part of its own: see {@link files}. */
+export { downloadsOf, resultsOf } from './results.ts';
+export { reserveAndSend, sendFile } from './sending.ts';

@@ -1,0 +1,108 @@
+import type { JobKind } from '../errors/job.ts';
+import type { RateLimit } from '../limits.ts';
+import { part } from '../part.ts';
+import type { JobGroup } from './job-group.ts';
+import type { Observed } from './outcome.ts';
+import type { Scheduler, WaitsVia } from './scheduler.ts';
+import type { Waiter } from './wait.ts';
+import type { IdLike, WaitOptions, WatchOptions } from './wait-options.ts';
+
+const engine = part('waits', () => import('./engine.ts'));
+
+/** What runs waits, and the scheduler of those of one client. */
+export interface Engine extends Awaited<ReturnType<typeof engine.load>> {
+  readonly scheduler: Scheduler;
+}
+
+/** Jobs that several waiters look at together. */
+export interface SharedJobs<T extends Observed> {
+  group(engine: Engine): JobGroup<T>;
+}
+
+/** All waits of a client, and of those derived from it. What runs them is loaded with the first. */
+export class WaitRoom {
+  readonly #rate: RateLimit;
+  readonly #via: WaitsVia;
+  #starting = 0;
+  #running: Engine | undefined;
+
+  constructor(rate: RateLimit, via: WaitsVia) {
+    this.#rate = rate;
+    this.#via = via;
+  }
+
+  /** Waits under way. */
+  get size(): number {
+    return this.#starting + (this.#running?.scheduler.size ?? 0);
+  }
+
+  /** Hands an event's data to the waits. Returns whether it told one something new. */
+  hear(kinds: readonly JobKind[], id: number, data: unknown): boolean {
+    return this.#running?.scheduler.hear(kinds, id, data) ?? false;
+  }
+
+  /** Begins a wait as soon as there is what runs it. */
+  async enter<R>(begin: (engine: Engine) => R | Promise<R>): Promise<R> {
+    this.#starting++;
+    try {
+      const loaded = await engine.load();
+      this.#running ??= { ...loaded, scheduler: new loaded.Scheduler(this.#rate, this.#via) };
+      return begin(this.#running);
+    } finally {
+      this.#starting--;
+    }
+  }
+}
+
+/** Waits for jobs of one kind, with a waiter that `create` makes for the first of them. */
+export class WaitDesk<T extends Observed> {
+  readonly #room: WaitRoom;
+  readonly #create: (engine: Engine) => Waiter<T>;
+  #waiter: Waiter<T> | undefined;
+
+  constructor(room: WaitRoom, create: (engine: Engine) => Waiter<T>) {
+    this.#room = room;
+    this.#create = create;
+  }
+
+  wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
+    return this.#room.enter((running) => this.#waiterIn(running).wait(target, options));
+  }
+
+  /** Each walk looks anew. */
+  watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T> {
+    const walk = (): Promise<AsyncIterator<T>> =>
+      this.#room.enter((running) => this.#waiterIn(running).watch(target, options)[Symbol.asyncIterator]());
+    return { [Symbol.asyncIterator]: () => new Walk(walk) };
+  }
+
+  #waiterIn(running: Engine): Waiter<T> {
+    this.#waiter ??= this.#create(running);
+    return this.#waiter;
+  }
+}
+
+/** A walk that begins with its first step. A generator would not end while a step is under way. */
+class Walk<T> implements AsyncIterableIterator<T> {
+  readonly #begin: () => Promise<AsyncIterator<T>>;
+  #begun: Promise<AsyncIterator<T>> | undefined;
+
+  constructor(begin: () => Promise<AsyncIterator<T>>) {
+    this.#begin = begin;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<T, undefined>> {
+    this.#begun ??= this.#begin();
+    return (await this.#begun).next();
+  }
+
+  async return(): Promise<IteratorResult<T, undefined>> {
+    await (await this.#begun)?.return?.();
+    this.#begun ??= Promise.resolve({ next: () => Promise.resolve({ done: true, value: undefined }) });
+    return { done: true, value: undefined };
+  }
+}
