@@ -77,10 +77,8 @@ async function bearer({ core, operation, rejected, signal }: Call): Promise<stri
   const tokens = core.tokens[operation.token];
   let token: unknown;
   try {
-    token = await abortable(
-      Promise.resolve().then(() => tokens.get(rejected, signal)),
-      signal,
-    );
+    const given: unknown = tokens.get(rejected, signal);
+    token = typeof given === 'string' ? given : await abortable(Promise.resolve(given), signal);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (AudienceError.isInstance(error)) throw error;
@@ -108,7 +106,7 @@ async function admit(call: Call, scope: string): Promise<void> {
       if (operation.startsJob) await core.budget.pass(scope, maxWait, signal);
       passed = core.budget.refusals;
       ErrorClass = RateLimitError;
-      await abortable(core.limiter.acquire(operation.bucket, { scope, priority, signal, maxWait }), signal);
+      await core.limiter.acquire(operation.bucket, { scope, priority, signal, maxWait });
       // The budget may have been refused to others meanwhile; to other requests that is nothing.
       if (!operation.startsJob) break;
     }

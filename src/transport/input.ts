@@ -32,12 +32,16 @@ export function checkNumbers<Name extends string>(
 
 /** Header names and values that no request can carry are found before the first attempt. */
 export function checkSendable(headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      new Headers([[name, value]]);
-    } catch {
-      throw new InvalidInputError({ headers: [`"${name}" has a name or a value that no header can carry.`] });
-    }
+  if (isSendable(headers)) return;
+  const [name] = Object.entries(headers).find(([one, value]) => !isSendable({ [one]: value })) ?? [];
+  throw new InvalidInputError({ headers: [`"${name}" has a name or a value that no header can carry.`] });
+}
+
+function isSendable(headers: Readonly<Record<string, string>>): boolean {
+  try {
+    return new Headers(headers) !== undefined;
+  } catch {
+    return false;
   }
 }
 

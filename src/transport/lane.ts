@@ -29,6 +29,8 @@ export class PauseTooLongError extends Error {
   }
 }
 
+const GRANTED = Promise.resolve();
+
 /** Background requests are served at least this often. Milliseconds. */
 const BACKGROUND_TURN = 15_000;
 
@@ -48,6 +50,7 @@ export class Lane {
 
   /** Resolves when the request may be sent at once. */
   acquire({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: LaneRequest): Promise<void> {
+    if (this.#log === unlimited && this.#paused() === 0 && !signal?.aborted) return GRANTED;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       if (this.#paused() > maxWait) return reject(new PauseTooLongError(this.#paused()));

@@ -1,5 +1,6 @@
 import type { Bucket, RateLimits } from '../limits.ts';
 import { Lane, type Priority } from './lane.ts';
+import { abortable } from './signal.ts';
 
 /** What a limiter is told about a request that wants a slot. */
 export interface AcquireOptions {
@@ -24,6 +25,14 @@ export interface RateLimiter {
   acquire(bucket: Bucket, options: AcquireOptions): Promise<void>;
   /** Holds a bucket after a 429, for `ms` milliseconds. */
   pause(bucket: Bucket, scope: string, ms: number): void;
+}
+
+/** A limiter of the user's, which may ignore the signal: the call ends all the same. */
+export function abortableLimiter(limiter: RateLimiter): RateLimiter {
+  return {
+    acquire: async (bucket, options) => abortable(limiter.acquire(bucket, options), options.signal),
+    pause: (bucket, scope, ms) => limiter.pause(bucket, scope, ms),
+  };
 }
 
 /** The limiter of one process. `limits: false` grants every slot at once, pauses excepted. */

@@ -23,10 +23,9 @@ export function isLogLevel(value: unknown): value is LogLevel {
 
 /** A logger that drops what is above `level` and removes secrets from the rest; a failing sink harms no call. */
 export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor): Logger {
-  const at =
-    (name: Exclude<LogLevel, 'off'>) =>
-    (message: string, fields: LogFields = {}): void => {
-      if (LEVELS.indexOf(name) > LEVELS.indexOf(level)) return;
+  const at = (name: Exclude<LogLevel, 'off'>) => {
+    if (LEVELS.indexOf(name) > LEVELS.indexOf(level)) return (): void => {};
+    return (message: string, fields: LogFields = {}): void => {
       const clean = Object.entries(fields).map(([key, value]) => [
         key,
         typeof value === 'string' ? redactor.text(value) : value,
@@ -37,5 +36,6 @@ export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor):
         // A broken logger must not break a call.
       }
     };
+  };
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }

@@ -36,7 +36,8 @@ function fillPath(template: string, params: PathParams): string {
   });
 }
 
-function queryString(query: Query): string {
+function queryString(query: Query | undefined): string {
+  if (!query) return '';
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) {
@@ -90,7 +91,7 @@ export async function prepareRequest(
     throw new InvalidInputError({ path: ['must not hold "?" or "#": give `query` instead.'] });
   }
   const path = fillPath(operation.path, input.params ?? {});
-  const query = operation.query ? operation.query(input.query ?? {}) : (input.query ?? {});
+  const query = operation.query ? operation.query(input.query ?? {}) : input.query;
   const adapted = operation.body && !(input.body instanceof FormData) ? operation.body(input.body) : input.body;
   const body = adapted === undefined ? undefined : await encodeBody(adapted);
   if (body && operation.method === 'GET') throw new InvalidInputError({ body: ['cannot go with a GET.'] });

@@ -40,9 +40,7 @@ export async function send(
   options: SendOptions,
 ): Promise<Answer> {
   // A `fetch` of the user's may ignore the signal; the call ends all the same.
-  const response = await abortable(exchange(request, token, signal, options), signal);
-  const text = await abortable(response.text(), signal);
-  return { status: response.status, headers: response.headers, text, response };
+  return abortable(exchange(request, token, signal, options), signal);
 }
 
 async function exchange(
@@ -50,10 +48,10 @@ async function exchange(
   token: string | undefined,
   signal: AbortSignal,
   { fetch, fetchOptions }: SendOptions,
-): Promise<Response> {
+): Promise<Answer> {
   const { default: ky, isNetworkError } = await sending.load();
   try {
-    return await ky(request.url, {
+    const response = await ky(request.url, {
       method: request.method,
       headers: { ...request.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
       ...(request.body && { body: request.body }),
@@ -62,6 +60,7 @@ async function exchange(
       timeout: false,
       fetch: (prepared) => fetch(prepared, { ...fetchOptions, redirect: 'manual', signal }),
     });
+    return { status: response.status, headers: response.headers, text: await response.text(), response };
   } catch (error) {
     // ky wraps what `fetch` threw together with the request, bearer included: only its cause is kept.
     throw isNetworkError(error) ? error.cause : error;

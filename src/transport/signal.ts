@@ -17,6 +17,9 @@ export function startTimer(ms: number, work: () => void, longestStep = LONGEST_T
 
 const watchers = new WeakMap<AbortSignal, Set<() => void>>();
 
+/** Signals of scopes, which tell their watchers themselves: listeners cost a call more than all else here. */
+const scoped = new WeakSet<AbortSignal>();
+
 /**
  * Calls `work` once when the signal aborts; returns what calls it off. However many watch, the signal
  * has one listener: a thousand of them would slow each other down.
@@ -27,19 +30,23 @@ export function onAbort(signal: AbortSignal, work: () => void): () => void {
   watching.add(work);
   if (!known) {
     watchers.set(signal, watching);
-    signal.addEventListener('abort', notify);
+    if (!scoped.has(signal)) signal.addEventListener('abort', onEvent);
   }
   return () => {
-    if (!watching.delete(work) || watching.size > 0) return;
+    if (!watching.delete(work) || watching.size > 0 || scoped.has(signal)) return;
     watchers.delete(signal);
-    signal.removeEventListener('abort', notify);
+    signal.removeEventListener('abort', onEvent);
   };
 }
 
-function notify(this: AbortSignal): void {
-  const watching = watchers.get(this);
-  watchers.delete(this);
-  this.removeEventListener('abort', notify);
+function onEvent(this: AbortSignal): void {
+  this.removeEventListener('abort', onEvent);
+  tell(this);
+}
+
+function tell(signal: AbortSignal): void {
+  const watching = watchers.get(signal);
+  watchers.delete(signal);
   for (const work of watching ?? []) work();
 }
 
@@ -52,7 +59,16 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
   }
   return new Promise<T>((resolve, reject) => {
     const off = onAbort(signal, () => reject(signal.reason));
-    promise.then(resolve, reject).finally(off);
+    promise.then(
+      (value) => {
+        off();
+        resolve(value);
+      },
+      (error) => {
+        off();
+        reject(error);
+      },
+    );
   });
 }
 
@@ -86,15 +102,20 @@ export function signalScope(
   longestStep?: number,
 ): SignalScope {
   const controller = new AbortController();
+  const { signal } = controller;
+  scoped.add(signal);
+  const abort = (why: unknown): void => {
+    controller.abort(why);
+    tell(signal);
+  };
   let off: (() => void) | undefined;
-  if (parent?.aborted) controller.abort(parent.reason);
-  else if (ms <= 0) controller.abort(reason());
-  else if (parent) off = onAbort(parent, () => controller.abort(parent.reason));
-  const left = controller.signal.aborted ? Number.POSITIVE_INFINITY : ms;
-  const stop = startTimer(left, () => controller.abort(reason()), longestStep);
+  if (parent?.aborted) abort(parent.reason);
+  else if (ms <= 0) abort(reason());
+  else if (parent) off = onAbort(parent, () => abort(parent.reason));
+  const stop = startTimer(signal.aborted ? Number.POSITIVE_INFINITY : ms, () => abort(reason()), longestStep);
   return {
-    signal: controller.signal,
-    abort: (why) => controller.abort(why),
+    signal,
+    abort,
     dispose() {
       stop();
       off?.();

@@ -71,7 +71,7 @@ export function isBound(source: TokenSource): source is BoundTokenSource {
 /** How a 401 is met: a static token cannot be renewed, so its request is not repeated. */
 export interface ClientTokens {
   readonly renewable: boolean;
-  get(rejected: string | undefined, signal: AbortSignal | undefined): Promise<string>;
+  get(rejected: string | undefined, signal: AbortSignal | undefined): string | Promise<string>;
 }
 
 /** What a user may give as `token`. */
@@ -79,7 +79,7 @@ export type TokenInput = string | (() => string | Promise<string>) | TokenSource
 
 /** The token of a client, whatever it was given as. */
 export function clientTokens(input: TokenInput): ClientTokens {
-  if (typeof input === 'string') return { renewable: false, get: () => Promise.resolve(input) };
+  if (typeof input === 'string') return { renewable: false, get: () => input };
   if (typeof input === 'function') {
     return { renewable: true, get: (_, signal) => abortable(Promise.resolve().then(input), signal) };
   }
