@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { assumptionsPage } from '../scripts/assumptions.ts';
 import { findImportProblems } from '../scripts/imports.ts';
+import { releaseProblems } from '../scripts/release-checks.ts';
 
 describe('docs/assumptions.md', () => {
   it('is what the operation table says (npm run docs:assumptions)', () => {
@@ -53,5 +54,31 @@ describe('imports', () => {
     expect(findImportProblems([file('attic/x.ts', "import './y.ts';")])).toEqual([
       'attic/x.ts is on no floor; add it to scripts/imports.ts',
     ]);
+  });
+});
+
+describe('a release', () => {
+  const changelog =
+    '# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-11-22\n\n- News.\n\n## [1.1.0] - 2026-01-01\n\n- Old.\n';
+  const ready = { version: '1.2.0', repository: 'x', changelog, changes: '', tags: ['v1.1.0'], provable: true };
+
+  it('may be made from a clean tree, with notes, once', () => {
+    expect(releaseProblems(ready)).toEqual([]);
+  });
+
+  it.each([
+    ['changes', { changes: ' M README.md\n' }, 'There are changes that are not committed.'],
+    ['a tag that exists', { tags: ['v1.2.0'] }, 'The tag v1.2.0 exists: raise the version in package.json.'],
+    ['no notes', { version: '1.3.0' }, 'CHANGELOG.md tells nothing of 1.3.0: give it "## [1.3.0] - <date>".'],
+    [
+      'notes under Unreleased',
+      { changelog: changelog.replace('[Unreleased]', '[Unreleased]\n\n- More.') },
+      'CHANGELOG.md has notes under [Unreleased]: move them to the version.',
+    ],
+    ['no repository', { repository: undefined }, 'package.json has no `repository`, to which npm ties the provenance.'],
+    ['a place without identity tokens', { provable: false }, expect.stringMatching(/^Provenance needs a CI/)],
+    ['a wrong version', { version: 'next' }, 'package.json: "next" is no version.'],
+  ])('is refused with %s', (_, change, problem) => {
+    expect(releaseProblems({ ...ready, ...change })).toContainEqual(problem);
   });
 });

@@ -1,0 +1,45 @@
+/**
+ * Releases the version in package.json: checks it, runs every test, publishes with provenance, tags.
+ *
+ *   npm run release              in a CI with identity tokens
+ *   npm run release -- --dry-run checks and packs, publishes nothing
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { releaseProblems } from './release-checks.ts';
+
+const dryRun = process.argv.includes('--dry-run');
+const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' });
+
+function run(command: string, ...args: string[]): void {
+  console.log(`> ${command} ${args.join(' ')}`);
+  const { status } = spawnSync(command, args, { stdio: 'inherit' });
+  if (status === 0) return;
+  console.error(`${command} ${args.join(' ')} failed: nothing more was done.`);
+  process.exit(status ?? 1);
+}
+
+const { version, repository } = JSON.parse(readFileSync('package.json', 'utf8'));
+const problems = releaseProblems({
+  version,
+  repository,
+  changelog: readFileSync('CHANGELOG.md', 'utf8'),
+  changes: git('status', '--porcelain'),
+  tags: git('tag').split('\n'),
+  // GitHub Actions and GitLab CI, as npm looks for them.
+  provable: Boolean(process.env.ACTIONS_ID_TOKEN_REQUEST_URL ?? process.env.SIGSTORE_ID_TOKEN),
+});
+for (const problem of problems) console.error(`✗ ${problem}`);
+if (problems.length > 0 && !dryRun) process.exit(1);
+
+run('npm', 'run', '-s', 'check');
+run('npm', 'test');
+run('npm', 'run', '-s', 'test:package');
+if (dryRun) {
+  run('npm', 'publish', '--dry-run');
+} else {
+  run('npm', 'publish', '--provenance', '--access', 'public');
+  run('git', 'tag', `v${version}`);
+  run('git', 'push', 'origin', `v${version}`);
+}
+process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { ConnectionError } from '../src/errors/call.ts';
+import { resolveOptions } from '../src/options.ts';
+import { part } from '../src/part.ts';
+import { createCore } from '../src/transport/core.ts';
+import { createLimiter } from '../src/transport/limiter.ts';
+import { clientTokens } from '../src/transport/tokens.ts';
+import { createTransport } from '../src/transport/transport.ts';
+
+describe('a part', () => {
+  it('is loaded once, for all who ask for it, and then is there at once', async () => {
+    let loads = 0;
+    const numbers = part('numbers', () => {
+      loads++;
+      return Promise.resolve({ one: 1 });
+    });
+    expect(numbers.loaded).toBeUndefined();
+    const both = await Promise.all([numbers.load(), numbers.load()]);
+    expect(both).toEqual([{ one: 1 }, { one: 1 }]);
+    expect(numbers.load()).toBe(numbers.loaded);
+    expect(loads).toBe(1);
+  });
+
+  it('that cannot be loaded is told by a typed error, and tried again by the next call', async () => {
+    const failures = [new TypeError('Failed to fetch dynamically imported module')];
+    const fragile = part('waits', () => {
+      const failure = failures.pop();
+      return failure ? Promise.reject(failure) : Promise.resolve('here');
+    });
+    const error = await Promise.resolve(fragile.load()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ code: 'connection-failed', attempts: 0, operation: 'load waits' });
+    expect(error).toMatchObject({ message: expect.stringMatching(/"waits".*Nothing was sent/) });
+    expect(await fragile.load()).toBe('here');
+  });
+
+  it('that a create lacks keeps it from being sent', async () => {
+    let sent = 0;
+    const fetch = () => Promise.resolve(new Response(String(++sent)));
+    const { settings, redactor, limits } = resolveOptions({ baseUrl: 'https://api.example.com', fetch });
+    const tokens = { general: clientTokens('token'), mcp: clientTokens('token') };
+    const core = createCore({
+      limiter: createLimiter(limits),
+      redactor,
+      tokens,
+      answers: part('schemas', () => Promise.reject(new Error('gone'))),
+      readUsage: () => Promise.resolve(undefined),
+    });
+    const creating = createTransport(core, settings).call('audiences.create', { body: {}, decode: (data) => data });
+    await expect(creating).rejects.toMatchObject({ name: 'ConnectionError', outcome: 'not-sent' });
+    expect(sent).toBe(0);
+  });
+});
