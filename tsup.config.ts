@@ -1,20 +1,31 @@
 import { defineConfig, type Options } from 'tsup';
+import { noteInputs, privateZod } from './scripts/build-plugins.ts';
 
 const shared: Options = {
   format: 'esm',
   target: 'es2023',
   platform: 'neutral',
-  dts: true,
   splitting: true,
   treeshake: true,
   external: [/^node:/],
+  // Bundlers for browsers and workers know built-ins by their prefix alone.
+  removeNodeProtocol: false,
 };
 
 export default defineConfig([
   {
     ...shared,
-    entry: { index: 'src/index.ts', node: 'src/node/index.ts', webhooks: 'src/webhooks/index.ts' },
+    entry: {
+      index: 'src/index.ts',
+      node: 'src/node/index.ts',
+      webhooks: 'src/webhooks/index.ts',
+      // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
+      client: 'src/client.ts',
+      timestamp: 'src/timestamp.ts',
+    },
+    dts: { entry: { index: 'src/index.ts', node: 'src/node/index.ts', webhooks: 'src/webhooks/index.ts' } },
     noExternal: ['zod'],
+    esbuildPlugins: [noteInputs('client'), privateZod],
   },
   {
     ...shared,
@@ -23,6 +34,7 @@ export default defineConfig([
     dts: { entry: { sandbox: 'src/sandbox/index.ts' } },
     // The sandbox is a test bed: its servers are part of it, not dependencies of every user.
     noExternal: ['zod', 'hono', '@hono/node-server', '@modelcontextprotocol/server', '@modelcontextprotocol/core'],
+    esbuildPlugins: [noteInputs('sandbox'), privateZod],
     // What is made for browsers runs in Node, too, and the sandbox runs in both.
     esbuildOptions(options) {
       options.conditions = ['browser'];

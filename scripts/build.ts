@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { INPUTS } from './build-plugins.ts';
+import { thirdPartyLicences } from './licences.ts';
 
 /** Builds `dist` anew. */
 rmSync('dist', { recursive: true, force: true });
@@ -12,3 +14,9 @@ const types = readFileSync(path, 'utf8');
 const found = /^import \{ RequestHandler \} from 'msw';$/m;
 if (!found.test(types)) throw new Error(`${path} takes no type from msw any more: mend scripts/build.ts.`);
 writeFileSync(path, types.replace(found, '// @ts-ignore -- msw is optional\n$&'));
+
+const lists = readdirSync('dist').filter((name) => INPUTS.test(name));
+const inputs: string[] = lists.flatMap((name) => JSON.parse(readFileSync(`dist/${name}`, 'utf8')));
+if (inputs.length === 0) throw new Error('The build has noted nothing that it bundled: mend scripts/build-plugins.ts.');
+writeFileSync('dist/THIRD-PARTY-LICENSES.txt', thirdPartyLicences(inputs));
+for (const name of lists) rmSync(`dist/${name}`);

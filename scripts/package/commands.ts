@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** How a command is run. */
+export interface RunOptions {
+  readonly cwd: string;
+  /** Added to the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Milliseconds. @default 60000 */
+  readonly timeout?: number;
+}
+
+/** What a command wrote. */
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const execute = promisify(execFile);
+
+/** npm hands its own package on to what it runs; a project elsewhere is none of it. */
+const inherited = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:npm_(?!config_)|NODE_OPTIONS$)/.test(name)));
+
+/** Runs a command to its end; throws, with all that it wrote, when it fails or takes too long. */
+export async function run(command: string, args: readonly string[], options: RunOptions): Promise<Output> {
+  const { cwd, env, timeout = 60_000 } = options;
+  const settings = {
+    cwd,
+    timeout,
+    env: { ...inherited(), ...env },
+    maxBuffer: 1 << 26,
+    killSignal: 'SIGKILL' as const,
+  };
+  try {
+    return await execute(command, args, { ...settings, encoding: 'utf8' });
+  } catch (error) {
+    throw new Error([`${command} ${args.join(' ')}`, ...outputOf(error)].join('\n'));
+  }
+}
+
+function outputOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [String(error)];
+  const { stdout, stderr, killed, code } = Object.fromEntries(Object.entries(error));
+  const end = killed === true ? 'It took too long.' : `It ended with ${String(code)}.`;
+  return [end, stdout, stderr].filter((text) => typeof text === 'string' && text !== '');
+}

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from './commands.ts';
+import { type Projects, writeProgram } from './project.ts';
+import type { Step } from './report.ts';
+import { NODES, nodeAlias } from './versions.ts';
+
+/** The package's entries. */
+export const ENTRIES = ['.', './node', './sandbox', './webhooks'] as const;
+
+/** What an entry is imported by. */
+export const specifier = (entry: string): string => `audience-activation${entry.slice(1)}`;
+
+/** The program of Node, as an ES module and as CommonJS. */
+const FORMS = [
+  { form: 'import', format: 'esm' },
+  { form: 'require', format: 'cjs' },
+] as const;
+
+const USES = 'sandbox over HTTP, a wait, errors by class, webhooks, a file, one set of classes';
+
+/** Every supported Node, by import and by require. */
+export const nodeSteps = (projects: Projects): Step[] =>
+  NODES.flatMap((version) =>
+    stepsOf(projects, version, async () =>
+      join(await projects.tools(), 'node_modules', nodeAlias(version), 'bin', 'node'),
+    ),
+  );
+
+/** The Node that runs this, by import and by require. */
+export const ownNodeSteps = (projects: Projects): Step[] =>
+  stepsOf(projects, process.versions.node, async () => process.execPath);
+
+const stepsOf = ({ app }: Projects, version: string, node: () => Promise<string>): Step[] =>
+  FORMS.map(({ form, format }) => ({
+    name: `Node ${version}, ${form}: ${USES}`,
+    async work() {
+      const file = await writeProgram(app, 'node', format, `node-${version}.${format === 'cjs' ? 'cjs' : 'mjs'}`);
+      const { stdout } = await run(await node(), [file], { cwd: app });
+      if (stdout !== `done on ${version}\n`) throw new Error(`It wrote: ${stdout}`);
+    },
+  }));
+
+/** Importing an entry does nothing besides. */
+export const importSteps = ({ app }: Projects): Step[] =>
+  ENTRIES.map((entry) => ({
+    name: `${specifier(entry)}: importing it asks for nothing, prints nothing, leaves no timer and no global`,
+    async work() {
+      const file = await writeProgram(app, 'on-import', 'esm', `on-import-${ENTRIES.indexOf(entry)}.mjs`);
+      const { stdout, stderr } = await run(process.execPath, [file, specifier(entry)], { cwd: app, timeout: 15_000 });
+      if (stdout + stderr !== '') throw new Error(stdout + stderr);
+    },
+  }));
+
+/** The licences of what is bundled come along. */
+export const licenceStep = ({ app }: Projects): Step => ({
+  name: 'licences of the bundled packages are in the tarball, of zod and hono too',
+  async work() {
+    const path = join(app, 'node_modules/audience-activation/dist/THIRD-PARTY-LICENSES.txt');
+    const titles = (await readFile(path, 'utf8')).match(/^\S+ \d\S* \([\w.-]+\)$/gm) ?? [];
+    const missing = ['zod', 'hono'].filter((name) => !titles.some((title) => title.startsWith(`${name} `)));
+    if (missing.length > 0) throw new Error(`There is no ${missing.join(', no ')} in: ${titles.join(', ')}`);
+  },
+});

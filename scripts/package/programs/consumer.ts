@@ -1,0 +1,57 @@
+/** Compiled against the installed package by every TypeScript that is supported; it never runs. */
+import { type Audience, AudienceClient, apiToken, memoryTokenStore, NotFoundError } from 'audience-activation';
+import { type DownloadedFile, downloadTo, openFile, toNodeListener } from 'audience-activation/node';
+import { createSandbox, type Sandbox } from 'audience-activation/sandbox';
+import { createWebhookReceiver, verifyWebhook, type WebhookEvent } from 'audience-activation/webhooks';
+
+export async function useRoot(): Promise<Audience> {
+  const token = apiToken({ email: 'a@example.com', password: 'x' }, { store: memoryTokenStore() });
+  const client = new AudienceClient({ baseUrl: 'https://api.example.com', token });
+  try {
+    const { data, requestId } = await client.audiences.get(1).withResponse();
+    console.log(data.status.id.toFixed(), requestId?.length);
+    for await (const { name } of client.audiences.list({ per_page: 50 })) console.log(name.toUpperCase());
+    return await client.audiences.createAndWait({ name: 'Visitors' }, { wait: { timeout: 1_000 } });
+  } catch (error) {
+    if (NotFoundError.isInstance(error)) console.log(error.code, error.status.toFixed());
+    throw error;
+  }
+}
+
+export async function useNode(client: AudienceClient): Promise<readonly DownloadedFile[]> {
+  const cohort = await client.cohorts.import(await openFile('customers.csv'), { name: 'Customers' });
+  console.log(cohort.total_eids.toFixed());
+  return downloadTo(client, 42, './results');
+}
+
+export async function useWebhooks(request: Request): Promise<WebhookEvent> {
+  const receiver = createWebhookReceiver({
+    secrets: ['whsec_new', 'whsec_old'],
+    on: { 'audience.completed': ({ data }) => data.results_count.toFixed() },
+  });
+  toNodeListener(receiver);
+  return verifyWebhook(await request.text(), request.headers, 'whsec_new');
+}
+
+export function useSandbox(): Sandbox {
+  const sandbox = createSandbox({ jobs: { duration: 0 }, clock: { speed: 60 } });
+  const token: string = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
+  new AudienceClient({ baseUrl: 'https://api.example.com', token, fetch: sandbox.fetch });
+  return sandbox;
+}
+
+export async function refused(client: AudienceClient): Promise<void> {
+  // @ts-expect-error an id is a number
+  client.audiences.get('1');
+  // @ts-expect-error no such option
+  new AudienceClient({ baseURL: 'https://api.example.com' });
+  // @ts-expect-error a path is a text
+  openFile(7);
+  // @ts-expect-error no such option
+  createSandbox({ tempo: 60 });
+  // @ts-expect-error no such type of event
+  createWebhookReceiver({ secrets: 'whsec_x', on: { 'audience.complete': () => undefined } });
+  const audience = await client.audiences.get(1);
+  // @ts-expect-error a status id is a number
+  audience.status.id === '104';
+}

@@ -1,0 +1,21 @@
+import { createSandbox } from 'audience-activation/sandbox';
+import { exerciseClient, exerciseErrors } from './exercise.ts';
+
+/** A worker on the edge that has the service in itself, as its tests would. */
+const worker = {
+  async fetch(): Promise<Response> {
+    try {
+      const sandbox = createSandbox({ jobs: { duration: 0 } });
+      const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
+      const service = { baseUrl: 'https://api.example.com', token, fetch: sandbox.fetch };
+      await exerciseClient(service);
+      await exerciseErrors(service);
+      await sandbox.close();
+      return new Response('done');
+    } catch (error) {
+      return new Response(String(error instanceof Error ? error.stack : error), { status: 500 });
+    }
+  },
+};
+
+export { worker as default };

@@ -1,0 +1,67 @@
+import { type Audience, AudienceClient, type Fetch, NotFoundError } from 'audience-activation';
+import {
+  createWebhookReceiver,
+  SIGNATURE_HEADER,
+  signWebhook,
+  verifyWebhook,
+  WebhookVerificationError,
+} from 'audience-activation/webhooks';
+
+/** The service to use. */
+export interface Service {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly fetch?: Fetch;
+}
+
+/** Throws unless what should be so is so. */
+export function check(condition: boolean, what: string): asserts condition {
+  if (!condition) throw new Error(`Not so: ${what}`);
+}
+
+/** Creates an audience, awaits it and finds it in the list. */
+export async function exerciseClient({ baseUrl, token, fetch }: Service): Promise<Audience> {
+  const client = new AudienceClient({ baseUrl, token, fetch });
+  const audience = await client.audiences.createAndWait({ name: 'From the tarball' });
+  check(audience.status.id === 104, 'the audience is built');
+  const names: string[] = [];
+  for await (const { id, name } of client.audiences.list()) if (id === audience.id) names.push(name);
+  check(names.join() === 'From the tarball', 'the audience is listed once');
+  await client.close();
+  return audience;
+}
+
+/** Catches an error by its class. */
+export async function exerciseErrors({ baseUrl, token, fetch }: Service): Promise<void> {
+  const client = new AudienceClient({ baseUrl, token, fetch });
+  const error: unknown = await client.audiences.get(999_999).catch((reason: unknown) => reason);
+  check(NotFoundError.isInstance(error) && error instanceof NotFoundError, 'the error is a NotFoundError');
+  check(error.status === 404 && error.code === 'not-found', 'the error has its status and code');
+  await client.close();
+}
+
+const SECRET = 'whsec_of_a_test';
+
+/** Signs, verifies and receives deliveries, one of them forged. */
+export async function exerciseWebhooks(audience: Audience): Promise<void> {
+  const event = { schema_version: 1, id: 'evt_1', type: 'audience.completed', company_id: 1, data: audience };
+  const body = JSON.stringify({ ...event, created_at: new Date().toISOString() });
+  const headers = { [SIGNATURE_HEADER]: await signWebhook(body, SECRET) };
+  check((await verifyWebhook(body, headers, SECRET)).id === 'evt_1', 'the event is verified');
+  const error: unknown = await verifyWebhook(`${body} `, headers, SECRET).catch((reason: unknown) => reason);
+  check(WebhookVerificationError.isInstance(error), 'a forged event is refused');
+
+  const seen: number[] = [];
+  const receiver = createWebhookReceiver({
+    secrets: SECRET,
+    on: { 'audience.completed': ({ data }) => seen.push(data.id) },
+    logger: { warn: () => {}, error: () => {} },
+  });
+  const answer = async (text: string): Promise<number> => {
+    const request = new Request('http://localhost/webhooks', { method: 'POST', body: text, headers });
+    return (await receiver.handle(request)).status;
+  };
+  const answers = [await answer(body), await answer(body), await answer(`${body} `)];
+  check(answers.join() === '200,200,400', `the receiver's answers are ${answers.join()}`);
+  check(seen.join() === String(audience.id), 'the event is handled once');
+}

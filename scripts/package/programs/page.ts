@@ -1,0 +1,28 @@
+import { createSandbox } from 'audience-activation/sandbox';
+import { exerciseClient, exerciseErrors, exerciseWebhooks } from './exercise.ts';
+
+/** A page: a service in itself, and a worker that uses the one it is given in the address. */
+async function main(): Promise<string> {
+  const sandbox = createSandbox({ jobs: { duration: 0 } });
+  const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
+  const service = { baseUrl: 'https://api.example.com', token, fetch: sandbox.fetch };
+  const audience = await exerciseClient(service);
+  await exerciseErrors(service);
+  await exerciseWebhooks(audience);
+  await sandbox.close();
+  const worker = new Worker(new URL('./web-worker.js', import.meta.url), { type: 'module' });
+  return new Promise((resolve) => {
+    worker.onmessage = ({ data }) => resolve(String(data));
+    worker.onerror = ({ message }) => resolve(`The worker failed: ${message}`);
+    worker.postMessage(Object.fromEntries(new URLSearchParams(location.search)));
+  });
+}
+
+main().then(
+  (text) => {
+    document.title = text;
+  },
+  (error: unknown) => {
+    document.title = String(error);
+  },
+);

@@ -1,0 +1,13 @@
+import { createSandbox } from 'audience-activation/sandbox';
+import { exerciseClient, exerciseErrors, exerciseWebhooks } from './exercise.ts';
+
+/** For Bun and Deno: the service over HTTP, then in this process. */
+const [baseUrl = '', token = ''] = process.argv.slice(2);
+const audience = await exerciseClient({ baseUrl, token });
+await exerciseErrors({ baseUrl, token });
+await exerciseWebhooks(audience);
+const sandbox = createSandbox({ jobs: { duration: 0 } });
+const own = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
+await exerciseClient({ baseUrl: 'https://api.example.com', token: own, fetch: sandbox.fetch });
+await sandbox.close();
+console.log('done');

@@ -1,0 +1,11 @@
+import { exerciseClient, exerciseWebhooks } from './exercise.ts';
+
+/** A module worker: the service over HTTP. */
+addEventListener('message', async ({ data: { baseUrl, token } }: MessageEvent) => {
+  try {
+    await exerciseWebhooks(await exerciseClient({ baseUrl, token }));
+    postMessage('done');
+  } catch (error) {
+    postMessage(String(error));
+  }
+});

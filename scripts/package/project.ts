@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build, type Format } from 'esbuild';
+import { run } from './commands.ts';
+import { TOOLS } from './versions.ts';
+
+/** Where things are in one run. */
+export interface Projects {
+  /** An empty project, into which the tarball was installed and nothing else. */
+  readonly app: string;
+  /** A project with the runtimes, compilers and bundlers, once they are installed. */
+  readonly tools: () => Promise<string>;
+}
+
+/** The clone, for its own tools. */
+export const ROOT = resolve('.');
+const INSTALL = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+
+/** Packs the package and installs it into an empty project below a new folder. */
+export async function openProjects(folder: string): Promise<Projects> {
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: ROOT,
+  });
+  const tarball = join(folder, JSON.parse(stdout)[0].filename);
+  const app = join(folder, 'app');
+  await writeProject(app, {});
+  await run('npm', [...INSTALL, tarball], { cwd: app, timeout: 120_000 });
+  let tools: Promise<string> | undefined;
+  return {
+    app,
+    tools() {
+      tools ??= installTools(join(folder, 'tools'));
+      return tools;
+    },
+  };
+}
+
+/** A new folder for one run. */
+export const openFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'audience-activation-'));
+
+async function installTools(folder: string): Promise<string> {
+  // The packages of Node and Bun put their executables in place when they are installed.
+  const allowScripts = { node: true, bun: true, deno: true, workerd: true };
+  await writeProject(folder, { dependencies: TOOLS, allowScripts });
+  await run('npm', INSTALL, { cwd: folder, timeout: 240_000 });
+  return folder;
+}
+
+async function writeProject(folder: string, content: Readonly<Record<string, unknown>>): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', ...content }));
+}
+
+/** Puts a program into the project as JavaScript that takes the package from there; returns its file name. */
+export async function writeProgram(app: string, name: string, format: Format = 'esm', out?: string): Promise<string> {
+  const file = out ?? `${name}.${format === 'cjs' ? 'cjs' : 'js'}`;
+  await build({
+    entryPoints: [join(ROOT, 'scripts/package/programs', `${name}.ts`)],
+    outfile: join(app, file),
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    // Without the paths of this clone's own configuration, which lead to the sources.
+    tsconfigRaw: '{}',
+    target: 'es2023',
+    format,
+    // A program that requires the package may import it as well.
+    supported: { 'dynamic-import': true },
+    logLevel: 'silent',
+  });
+  return file;
+}

@@ -1,0 +1,58 @@
+import { rm } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { browserSteps } from './package/browsers.ts';
+import { bundleSteps } from './package/bundles.ts';
+import { run } from './package/commands.ts';
+import { importSteps, licenceStep, nodeSteps, ownNodeSteps } from './package/nodes.ts';
+import { openFolder, openProjects, type Projects, ROOT } from './package/project.ts';
+import { type Result, runSteps, type Step } from './package/report.ts';
+import { runtimeSteps } from './package/runtimes.ts';
+import { ownTypeSteps, typeSteps } from './package/types.ts';
+
+/**
+ * Packs the package, installs it as a user would, and uses it wherever it says that it runs. `--quick` stays with this
+ * Node, this TypeScript and the bundles; `--built` takes `dist` as it is.
+ */
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, built: { type: 'boolean', default: false } },
+});
+
+const quickSteps = (projects: Projects): Step[] => [
+  licenceStep(projects),
+  ...importSteps(projects),
+  ...bundleSteps(projects),
+  ...ownNodeSteps(projects),
+  ...ownTypeSteps(projects),
+];
+
+const fullSteps = (projects: Projects): Step[] => [
+  licenceStep(projects),
+  ...importSteps(projects),
+  ...bundleSteps(projects),
+  ...nodeSteps(projects),
+  ...runtimeSteps(projects),
+  ...browserSteps(projects),
+  ...typeSteps(projects),
+];
+
+async function tryAll(folder: string): Promise<Result> {
+  if (!values.built) await run('npm', ['run', '-s', 'build'], { cwd: ROOT, timeout: 120_000 });
+  const projects = await openProjects(folder);
+  return runSteps(values.quick ? quickSteps(projects) : fullSteps(projects), (line) => console.log(line));
+}
+
+const folder = await openFolder();
+const clean = (): Promise<void> => rm(folder, { recursive: true, force: true });
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => clean().finally(() => process.exit(code)));
+}
+try {
+  const { passed, failed } = await tryAll(folder);
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed > 0 ? 1 : 0;
+} finally {
+  await clean();
+}
