@@ -1,5 +1,6 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { run } from './commands.ts';
 import { type Projects, ROOT } from './project.ts';
 import type { Step } from './report.ts';
@@ -21,13 +22,13 @@ export const typeSteps = (projects: Projects): Step[] =>
 
 /** The TypeScript of this clone. */
 export const ownTypeSteps = (projects: Projects): Step[] =>
-  stepsOf(projects, 'of the clone', async () => join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'));
+  stepsOf(projects, ts.version, async () => join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'));
 
 const stepsOf = ({ app }: Projects, version: string, compiler: () => Promise<string>): Step[] =>
   MODULES.map(({ name, files, options }) => ({
     name: `TypeScript ${version}, ${name}: every entry, strict, with the declarations checked`,
     async work() {
-      const folder = join(app, `types-${version}-${name}`.replaceAll(' ', '-'));
+      const folder = join(app, `types-${version}-${name}`);
       await mkdir(folder);
       for (const file of files) await copyFile(join(ROOT, 'scripts/package/programs/consumer.ts'), join(folder, file));
       await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(configOf(files, options)));
