@@ -1,6 +1,6 @@
 /**
- * CPU per call of the client over bare `fetch`, beside ky and ky with p-retry: interleaved rounds
- * against a server in a process of its own, medians as ratios.
+ * CPU per call of the client over bare `fetch`, beside ky, ky with p-retry and other clients: interleaved
+ * rounds against a server in a process of its own, medians of each round's ratios.
  *
  *   npm run bench:overhead
  */
@@ -9,10 +9,14 @@ import { once } from 'node:events';
 import { AudienceClient } from 'audience-activation';
 import ky from 'ky';
 import pRetry from 'p-retry';
-import { cpuOf, medianOfRounds } from './support/rounds.ts';
+import { clientImports, packagesOf } from './support/imports.ts';
+import { peerCalls } from './support/peers.ts';
+import { printTable, printTitle } from './support/report.ts';
+import { cpuOf, median, medianRatio, valuesOfRounds } from './support/rounds.ts';
 
-const ROUNDS = 15;
-const CALLS = 400;
+const WARM_UP = 1_000;
+const ROUNDS = 60;
+const CALLS = 100;
 
 const child = fork(new URL('./support/echo-server.ts', import.meta.url));
 const [url] = await once(child, 'message');
@@ -20,17 +24,19 @@ const path = `${url}/api/v2/webhooks/index`;
 const headers = { accept: 'application/json', authorization: 'Bearer token' };
 const client = new AudienceClient({ baseUrl: url, token: 'token', rateLimits: false });
 
-const contenders: Readonly<Record<string, () => Promise<unknown>>> = {
+const contenders: Readonly<Record<string, () => unknown>> = {
   'bare fetch': async () => (await fetch(path, { headers })).json(),
   ky: () => ky(path, { headers }).json(),
   'ky with p-retry': () => pRetry(() => ky(path, { headers, retry: 0 }).json()),
   'audience-activation': () => client.webhooks.list(),
+  ...peerCalls(url),
 };
 
-const times = await medianOfRounds(contenders, ROUNDS, (call) => cpuOf(call, CALLS));
-const base = times.get('bare fetch') ?? 0;
-for (const [name, time] of times) {
-  console.log(`${name.padEnd(22)} ${time.toFixed(0).padStart(5)} µs  ${(time / base).toFixed(2)} x`);
-}
+printTitle('CPU per call', ['ky', 'p-retry', ...packagesOf(clientImports)]);
+for (const call of Object.values(contenders)) await cpuOf(call, WARM_UP);
+const times = await valuesOfRounds(contenders, ROUNDS, (call) => cpuOf(call, CALLS));
+const base = times.get('bare fetch') ?? [];
+const rows = [...times].map(([name, each]) => [name, median(each).toFixed(0), medianRatio(each, base).toFixed(2)]);
+printTable(['Client', 'µs', 'of bare fetch'], rows);
 await client.close();
 child.kill();

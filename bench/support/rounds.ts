@@ -1,12 +1,12 @@
 /** The middle of some values. */
 export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
-/** Measures contenders in turn, after a round that warms up; returns the median of each by its name. */
-export async function medianOfRounds<T>(
+/** Measures contenders in turn, after a round that warms up; returns the values of each by its name. */
+export async function valuesOfRounds<T>(
   contenders: Readonly<Record<string, T>>,
   rounds: number,
   measure: (contender: T) => Promise<number>,
-): Promise<Map<string, number>> {
+): Promise<Map<string, readonly number[]>> {
   const values = new Map(Object.keys(contenders).map((name) => [name, [] as number[]]));
   for (let round = 0; round <= rounds; round++) {
     for (const [name, contender] of Object.entries(contenders)) {
@@ -14,8 +14,18 @@ export async function medianOfRounds<T>(
       if (round > 0) values.get(name)?.push(value);
     }
   }
+  return values;
+}
+
+/** As {@link valuesOfRounds}, the median of each. */
+export async function medianOfRounds<T>(...rounds: Parameters<typeof valuesOfRounds<T>>): Promise<Map<string, number>> {
+  const values = await valuesOfRounds(...rounds);
   return new Map([...values].map(([name, measured]) => [name, median(measured)]));
 }
+
+/** The median of how many times another value of its round each value is: what slows a whole round changes it little. */
+export const medianRatio = (values: readonly number[], others: readonly number[]): number =>
+  median(values.map((value, round) => value / (others[round] ?? 0)));
 
 /** CPU microseconds of this process that each of so many calls takes. */
 export async function cpuOf(call: () => unknown, calls: number): Promise<number> {

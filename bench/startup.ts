@@ -1,0 +1,49 @@
+/**
+ * Cold imports of this client and of others, each in a process of its own: milliseconds and heap over a
+ * process that imports nothing, interleaved rounds, medians.
+ *
+ *   npm run bench:startup
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { clientImports, packagesOf, webhookImports } from './support/imports.ts';
+import { printTable, printTitle } from './support/report.ts';
+import { medianOfRounds } from './support/rounds.ts';
+
+const ROUNDS = 25;
+const HEAP_ROUNDS = 3;
+const BASE = 'stripe';
+
+const exec = promisify(execFile);
+const run = (code: string, ...flags: string[]) =>
+  exec(process.execPath, [...flags, '--input-type=module', '--eval', code]);
+
+async function milliseconds(code: string): Promise<number> {
+  const began = performance.now();
+  await run(code);
+  return performance.now() - began;
+}
+
+async function heap(code: string): Promise<number> {
+  const { stdout } = await run(`${code} gc(); console.log(process.memoryUsage().heapUsed);`, '--expose-gc');
+  return Number(stdout);
+}
+
+const own = webhookImports.filter((one) => one.package === 'audience-activation');
+const imports = [...clientImports, ...own];
+const contenders = { nothing: '', ...Object.fromEntries(imports.map(({ name, code }) => [name, code])) };
+
+printTitle('Cold import over a bare Node process', packagesOf(imports));
+const times = await medianOfRounds(contenders, ROUNDS, milliseconds);
+const heaps = await medianOfRounds(contenders, HEAP_ROUNDS, heap);
+
+const over = (values: ReadonlyMap<string, number>, name: string): number =>
+  (values.get(name) ?? 0) - (values.get('nothing') ?? 0);
+const rows = imports.map(({ name }) => [
+  name,
+  over(times, name).toFixed(0),
+  (over(times, name) / over(times, BASE)).toFixed(2),
+  (over(heaps, name) / 2 ** 20).toFixed(1),
+]);
+printTable(['Import', 'ms', `of ${BASE}`, 'Heap, MiB'], rows);
+console.log(`A bare process takes ${times.get('nothing')?.toFixed(0)} ms.`);
