@@ -5,6 +5,7 @@ const shared: Options = {
   format: 'esm',
   target: 'es2023',
   platform: 'neutral',
+  dts: { compilerOptions: { stripInternal: true } },
   splitting: true,
   treeshake: true,
   external: [/^node:/],
@@ -31,7 +32,7 @@ export default defineConfig([
     ...shared,
     // By itself, so that what its servers bring along ends up in no chunk of the client's.
     entry: { sandbox: 'src/sandbox/index.ts', command: 'src/sandbox/command.ts' },
-    dts: { entry: { sandbox: 'src/sandbox/index.ts' } },
+    dts: { entry: { sandbox: 'src/sandbox/index.ts' }, compilerOptions: { stripInternal: true } },
     // The sandbox is a test bed: its servers are part of it, not dependencies of every user.
     noExternal: ['zod', 'hono', '@hono/node-server', '@modelcontextprotocol/server', '@modelcontextprotocol/core'],
     esbuildPlugins: [noteInputs('sandbox'), privateZod],

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { INPUTS } from './build-plugins.ts';
 import { thirdPartyLicences } from './licences.ts';
 
@@ -20,3 +21,15 @@ const inputs: string[] = lists.flatMap((name) => JSON.parse(readFileSync(`dist/$
 if (inputs.length === 0) throw new Error('The build has noted nothing that it bundled: mend scripts/build-plugins.ts.');
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', thirdPartyLicences(inputs));
 for (const name of lists) rmSync(`dist/${name}`);
+
+// Declarations are bundled with every class as a value, even one that the sources export as a type only.
+for (const entry of ['index', 'node', 'sandbox', 'webhooks']) {
+  const values = Object.keys(await import(pathToFileURL(`dist/${entry}.js`).href));
+  const marked = (name: string): string => (values.includes(name.replace(/^.* as /, '')) ? name : `type ${name}`);
+  const declared = readFileSync(`dist/${entry}.d.ts`, 'utf8');
+  const exact = declared.replaceAll(
+    /^export \{ (.+) \}/gm,
+    (_, names: string) => `export { ${names.split(', ').map(marked).join(', ')} }`,
+  );
+  writeFileSync(`dist/${entry}.d.ts`, exact);
+}

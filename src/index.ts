@@ -1,6 +1,9 @@
+/** @module audience-activation */
+
 export { AudienceClient, type FreeRequestOptions } from './client.ts';
 export {
   ApiError,
+  type ApiErrorDetails,
   AuthenticationError,
   BuildBudgetError,
   ConflictError,
@@ -17,16 +20,18 @@ export {
   ConfigurationError,
   type Created,
   type CreateOutcome,
+  type Details as ErrorDetails,
   ERROR_CODES,
   type ErrorCode,
   type SlotState,
   type Upload,
 } from './errors/base.ts';
-export { ConnectionError, ResponseError, TimeoutError } from './errors/call.ts';
+export { type CallDetails, ConnectionError, ResponseError, TimeoutError } from './errors/call.ts';
 export { FileError } from './errors/file.ts';
 export {
   JobCancelledError,
   JobError,
+  type JobErrorDetails,
   JobFailedError,
   type JobKind,
   JobNeedsInfoError,
@@ -49,6 +54,7 @@ export {
   type OperationOverride,
   operations,
   type Query,
+  type QueryValue,
   type Repeat,
 } from './operations.ts';
 export type { ClientOptions, TunableOptions, WaitsOptions } from './options.ts';
@@ -61,7 +67,7 @@ export type { Lookalikes } from './resources/lookalikes.ts';
 export type { ListParams, Page, PagePromise } from './resources/page.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Reference, ReferenceDataset } from './resources/reference.ts';
-export type { CreateAndWaitOptions } from './resources/resource.ts';
+export type { CreateAndWaitOptions, JobResource, ListedJobResource, ListedResource } from './resources/resource.ts';
 export type { ActivationResult, Download, DownloadOptions, DownloadProgress } from './resources/results.ts';
 export type { Schedules } from './resources/schedules.ts';
 export type { UploadInput, Uploads } from './resources/uploads.ts';
@@ -91,18 +97,19 @@ export type {
   UploadKind,
 } from './schemas/common.ts';
 export type { Estimate, LookalikeCreate, OpenCreate, Project, Schedule } from './schemas/open-resources.ts';
-export type { StandardSchema } from './schemas/standard.ts';
+export type { StandardIssue, StandardResult, StandardSchema } from './schemas/standard.ts';
 export type { UploadRequest, UploadReservation } from './schemas/upload.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
 export { parseTimestamp } from './timestamp.ts';
 export { apiToken, loginToken, mcpToken, type TokenSourceOptions } from './token-sources.ts';
 export type { ApiPromise, WithResponse } from './transport/api-promise.ts';
-export type { Envelope } from './transport/envelope.ts';
+export type { Envelope, JsonObject } from './transport/envelope.ts';
 export type { Priority } from './transport/lane.ts';
 export type { AcquireOptions, RateLimiter } from './transport/limiter.ts';
 export type { LogFields, Logger, LogLevel } from './transport/log.ts';
 export type { IssuedToken } from './transport/mint.ts';
+export type { PathParams } from './transport/request.ts';
 export type { Backoff } from './transport/retry.ts';
 export type { Fetch, FetchOptions } from './transport/send.ts';
 export type {

@@ -111,7 +111,9 @@ export function isOperationName(name: string): name is OperationName {
 
 /** A flat record of query parameters; `undefined` and `null` are left out. */
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
-type QueryValue = string | number | boolean | null | undefined;
+
+/** One query parameter. */
+export type QueryValue = string | number | boolean | null | undefined;
 
 /**
  * Adapts one operation to a service that differs from what is assumed. The last three translate

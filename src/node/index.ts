@@ -1,3 +1,5 @@
+/** @module audience-activation/node */
+
 export { type DownloadedFile, type DownloadToOptions, downloadTo } from './download-to.ts';
 export { toNodeListener } from './node-listener.ts';
 export { openFile } from './open-file.ts';

@@ -14,6 +14,7 @@ import { files } from './uploads.ts';
 export class Activations extends ListedJobResource<Activation, ActivationCreate, 'activations'> {
   readonly #storage: StorageContext;
 
+  /** @internal */
   constructor(transport: Transport, waits: WaitContext, storage: StorageContext) {
     const plan = {
       name: 'activations',

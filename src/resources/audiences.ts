@@ -18,6 +18,7 @@ export const audienceShape: Shape<Audience> = {
 
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
 export class Audiences extends ListedJobResource<Audience, AudienceCreate, 'audiences'> {
+  /** @internal */
   constructor(transport: Transport, waits: WaitContext, jobs: SharedJobs<Audience>) {
     const check = (body: unknown) => datasetErrors(body, Date.now());
     super(transport, { name: 'audiences', kind: 'audience', shape: audienceShape, check, jobs }, waits);

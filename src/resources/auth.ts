@@ -25,6 +25,8 @@ const decodeRevocation: Decode<Revocation> = (data, context) => {
 /** The credential exchange: no bearer token goes with it ("Credential exchange"). */
 export class Auth {
   readonly #transport: Transport;
+
+  /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
   }

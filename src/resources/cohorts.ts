@@ -27,6 +27,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   readonly #uploads: Uploads;
   readonly #report: (message: string) => void;
 
+  /** @internal */
   constructor(transport: Transport, waits: WaitContext, uploads: Uploads, { core }: StorageContext) {
     const check = (body: unknown) => core.slots.claimErrors(body);
     super(transport, { name: 'cohorts', kind: 'cohort', shape: { schema: 'cohort' }, check }, waits);

@@ -7,6 +7,7 @@ import { JobResource } from './resource.ts';
 
 /** Estimates of an audience's size, made by a job with the lifecycle of audiences (assumed). */
 export class Estimates extends JobResource<Estimate, AudienceCreate, 'estimates'> {
+  /** @internal */
   constructor(transport: Transport, waits: WaitContext) {
     const check = (body: unknown) => datasetErrors(body, Date.now());
     super(transport, { name: 'estimates', kind: 'estimate', shape: { schema: 'estimate' }, check }, waits);

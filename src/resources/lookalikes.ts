@@ -14,6 +14,7 @@ import { JobResource } from './resource.ts';
 export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalikes'> {
   readonly #transport: Transport;
 
+  /** @internal */
   constructor(transport: Transport, waits: WaitContext, audiences: SharedJobs<Audience>) {
     const { operation } = transport.settings;
     // Read elsewhere, their ids may be other ids than those of the audiences' list.

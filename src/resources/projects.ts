@@ -4,6 +4,7 @@ import { ListedResource } from './resource.ts';
 
 /** Projects, which organize work. */
 export class Projects extends ListedResource<Project, OpenCreate, 'projects'> {
+  /** @internal */
   constructor(transport: Transport) {
     super(transport, { name: 'projects', shape: { schema: 'identified' } });
   }

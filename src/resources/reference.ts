@@ -13,6 +13,8 @@ const shape: Shape<OpenObject> = { schema: 'open' };
 /** Look-up tables: values that filters and datasets refer to. Their fields are not specified. */
 export class Reference {
   readonly #transport: Transport;
+
+  /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
   }

@@ -50,6 +50,7 @@ class Resource<T, Body, Name extends ResourceName = ResourceName> {
   readonly #transport: Transport;
   readonly #plan: ResourcePlan<T, Name>;
 
+  /** @internal */
   constructor(transport: Transport, plan: ResourcePlan<T, Name>) {
     this.#transport = transport;
     this.#plan = plan;
@@ -83,6 +84,7 @@ class Resource<T, Body, Name extends ResourceName = ResourceName> {
 export class ListedResource<T, Body, Name extends ListedName = ListedName> extends Resource<T, Body, Name> {
   readonly #lists: Lists<T>;
 
+  /** @internal */
   constructor(transport: Transport, plan: ResourcePlan<T, Name>) {
     super(transport, plan);
     this.#lists = createLists(transport, plan);
@@ -109,6 +111,7 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
   readonly #desk: WaitDesk<T>;
   readonly #report: (message: string) => void;
 
+  /** @internal */
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(transport, plan);
     const { kind, shape, jobs = sharedJobs(transport, { shape, name: plan.name }) } = plan;
@@ -180,6 +183,7 @@ export class ListedJobResource<T extends Observed, Body, Name extends JobListNam
 > {
   readonly #lists: Lists<T>;
 
+  /** @internal */
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(
       transport,

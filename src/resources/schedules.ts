@@ -4,6 +4,7 @@ import { ListedResource } from './resource.ts';
 
 /** Schedules, which replay work; their replays cost no build budget. */
 export class Schedules extends ListedResource<Schedule, OpenCreate, 'schedules'> {
+  /** @internal */
   constructor(transport: Transport) {
     super(transport, { name: 'schedules', shape: { schema: 'identified' } });
   }

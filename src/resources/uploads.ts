@@ -31,6 +31,7 @@ export class Uploads {
   readonly #transport: Transport;
   readonly #storage: StorageContext;
 
+  /** @internal */
   constructor(transport: Transport, storage: StorageContext) {
     this.#transport = transport;
     this.#storage = storage;

@@ -44,6 +44,8 @@ export function readUsage<T>(
 /** Usage reports, the build budget among them. */
 export class UsageReports {
   readonly #transport: Transport;
+
+  /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
   }

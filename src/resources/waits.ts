@@ -61,6 +61,7 @@ export class Waits {
   readonly #room: WaitRoom;
   readonly #waitables: { readonly [K in JobKind]: Waitable<JobResources[K]> };
 
+  /** @internal */
   constructor(room: WaitRoom, namespaces: Namespaces) {
     this.#room = room;
     this.#waitables = {

@@ -9,6 +9,8 @@ const shape: Shape<WebhookEndpoint> = { schema: 'webhookEndpoint' };
 /** Webhook endpoints; they are registered in the console, the API only lists them. */
 export class Webhooks {
   readonly #transport: Transport;
+
+  /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
   }

@@ -1,3 +1,5 @@
+/** @module audience-activation/sandbox */
+
 import {
   consoleOf,
   consoleOfCompany,

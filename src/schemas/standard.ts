@@ -10,11 +10,13 @@ export interface StandardSchema<T> {
   };
 }
 
-type StandardResult<T> =
+/** What a check by a {@link StandardSchema} came to. */
+export type StandardResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-interface StandardIssue {
+/** One thing wrong with a value. */
+export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }

@@ -55,6 +55,7 @@ export class ApiPromise<T> extends Promise<T> {
   readonly #call: PendingCall<T>;
   #decoded: Promise<T> | undefined;
 
+  /** @internal */
   constructor(call: PendingCall<T>) {
     // Every way to the value is overridden below, so the promise's own state is never seen.
     super(() => {});

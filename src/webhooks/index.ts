@@ -1,3 +1,5 @@
+/** @module audience-activation/webhooks */
+
 export { type WebhookRefusal, WebhookVerificationError } from '../errors/webhook.ts';
 export { type DedupeStore, type MemoryDedupeOptions, memoryDedupe } from './dedupe.ts';
 export {

@@ -1,4 +1,6 @@
 /** Compiled against the built package: what must compile does, and each marked line must not. */
+
+import type * as everything from 'audience-activation';
 import {
   type Activation,
   type Audience,
@@ -92,3 +94,7 @@ export function options(): void {
   // @ts-expect-error a token belongs to a client for life
   new AudienceClient().withOptions({ token: 't' });
 }
+
+/** Classes that are made by the client alone are no values to import. */
+// @ts-expect-error a type only
+export type NoValue = (typeof everything)['ApiPromise'];

@@ -1,0 +1,72 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
+
+/** Entries whose report also shows what is declared but not exported, such as base classes; others mostly repeat those. */
+const WITH_INNER: ReadonlySet<string> = new Set(['index', 'sandbox']);
+
+/** Where the report of an entry is kept. */
+export const reportPath = (entry: string): string => `api/${entry}.api.md`;
+
+/** The names of all entries. */
+export const entries: readonly string[] = ['index', 'node', 'sandbox', 'webhooks'];
+
+/** The signatures of all that an entry of `dist` exports, in the order of their names. */
+export function apiReport(entry: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'api-report-'));
+  try {
+    extract(entry, folder);
+    const report = readFileSync(join(folder, 'report.api.md'), 'utf8');
+    const [, code = ''] = /^```ts\n(.*)^```/ms.exec(report) ?? [];
+    const subpath = entry === 'index' ? '' : `/${entry}`;
+    const text = code
+      .replaceAll(/^ *\/\/ \(undocumented\)\n/gm, '')
+      .replaceAll(/^\/\/ @public(?: \(undocumented\))?\n/gm, '')
+      .replace(/\n\/\/ \(No @packageDocumentation.*\n/, '');
+    return `# Public API of \`audience-activation${subpath}\`\n\nWritten by \`npm run api\`.\n\n\`\`\`ts\n${text.trim()}\n\`\`\`\n`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function extract(entry: string, folder: string): void {
+  const types = resolve(`dist/${entry}.d.ts`);
+  const compilerOptions = {
+    target: 'es2023',
+    lib: ['es2024', 'esnext.disposable', 'dom', 'dom.iterable', 'dom.asynciterable'],
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    skipLibCheck: true,
+  };
+  const config = ExtractorConfig.prepare({
+    configObjectFullPath: undefined,
+    packageJsonFullPath: resolve('package.json'),
+    configObject: {
+      projectFolder: resolve('.'),
+      mainEntryPointFilePath: types,
+      compiler: { overrideTsconfig: { compilerOptions, files: [types] } },
+      apiReport: {
+        enabled: true,
+        reportFileName: 'report.api.md',
+        reportFolder: folder,
+        reportTempFolder: join(folder, 'new'),
+        includeForgottenExports: WITH_INNER.has(entry),
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      newlineKind: 'lf',
+    },
+  });
+  const problems: string[] = [];
+  Extractor.invoke(config, {
+    localBuild: true,
+    messageCallback(message) {
+      if (message.logLevel === ExtractorLogLevel.Error) problems.push(message.text);
+      message.handled = true;
+    },
+  });
+  if (problems.length > 0) throw new Error(`${types}: ${problems.join('; ')}`);
+}
