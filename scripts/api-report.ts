@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 
-/** Entries whose report also shows what is declared but not exported, such as base classes; others mostly repeat those. */
+/** Entries whose report also shows what they declare and do not export; in others that repeats the first one's. */
 const WITH_INNER: ReadonlySet<string> = new Set(['index', 'sandbox']);
 
 /** Where the report of an entry is kept. */
@@ -24,7 +24,8 @@ export function apiReport(entry: string): string {
       .replaceAll(/^ *\/\/ \(undocumented\)\n/gm, '')
       .replaceAll(/^\/\/ @public(?: \(undocumented\))?\n/gm, '')
       .replace(/\n\/\/ \(No @packageDocumentation.*\n/, '');
-    return `# Public API of \`audience-activation${subpath}\`\n\nWritten by \`npm run api\`.\n\n\`\`\`ts\n${text.trim()}\n\`\`\`\n`;
+    const title = `# Public API of \`audience-activation${subpath}\`\n\nWritten by \`npm run api\`.`;
+    return `${title}\n\n\`\`\`ts\n${text.trim()}\n\`\`\`\n`;
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -23,7 +23,7 @@ export async function medianOfRounds<T>(...rounds: Parameters<typeof valuesOfRou
   return new Map([...values].map(([name, measured]) => [name, median(measured)]));
 }
 
-/** The median of how many times another value of its round each value is: what slows a whole round changes it little. */
+/** The median ratio of values to others of the same round: what slows a whole round changes it little. */
 export const medianRatio = (values: readonly number[], others: readonly number[]): number =>
   median(values.map((value, round) => value / (others[round] ?? 0)));
 
