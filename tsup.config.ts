@@ -1,11 +1,12 @@
 import { defineConfig, type Options } from 'tsup';
 import { noteInputs, privateZod } from './scripts/build-plugins.ts';
 
+const declarations = { compilerOptions: { stripInternal: true } };
+
 const shared: Options = {
   format: 'esm',
   target: 'es2023',
   platform: 'neutral',
-  dts: { compilerOptions: { stripInternal: true } },
   splitting: true,
   treeshake: true,
   external: [/^node:/],
@@ -24,7 +25,10 @@ export default defineConfig([
       client: 'src/client.ts',
       timestamp: 'src/timestamp.ts',
     },
-    dts: { entry: { index: 'src/index.ts', node: 'src/node/index.ts', webhooks: 'src/webhooks/index.ts' } },
+    dts: {
+      ...declarations,
+      entry: { index: 'src/index.ts', node: 'src/node/index.ts', webhooks: 'src/webhooks/index.ts' },
+    },
     noExternal: ['zod'],
     esbuildPlugins: [noteInputs('client'), privateZod],
   },
@@ -32,7 +36,7 @@ export default defineConfig([
     ...shared,
     // By itself, so that what its servers bring along ends up in no chunk of the client's.
     entry: { sandbox: 'src/sandbox/index.ts', command: 'src/sandbox/command.ts' },
-    dts: { entry: { sandbox: 'src/sandbox/index.ts' }, compilerOptions: { stripInternal: true } },
+    dts: { ...declarations, entry: { sandbox: 'src/sandbox/index.ts' } },
     // The sandbox is a test bed: its servers are part of it, not dependencies of every user.
     noExternal: ['zod', 'hono', '@hono/node-server', '@modelcontextprotocol/server', '@modelcontextprotocol/core'],
     esbuildPlugins: [noteInputs('sandbox'), privateZod],
