@@ -22,7 +22,7 @@ import { decodeWith, type StandardSchema } from './schemas/standard.ts';
 import { parseTimestamp } from './timestamp.ts';
 import type { ApiPromise } from './transport/api-promise.ts';
 import { type Core, createCore } from './transport/core.ts';
-import { abortableLimiter, createLimiter } from './transport/limiter.ts';
+import { createLimiter, gatekeeperOf } from './transport/limiter.ts';
 import type { PathParams } from './transport/request.ts';
 import type { CreateOptions } from './transport/settings.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
@@ -101,7 +101,7 @@ export class AudienceClient {
       this.#transport = createTransport(shared.core, settings);
     } else {
       const setup = setUpTokens(options, redactor);
-      const limiter = options.limiter ? abortableLimiter(options.limiter) : createLimiter(limits);
+      const limiter = options.limiter ? gatekeeperOf(options.limiter) : createLimiter(limits);
       const budget = (): Promise<unknown> => readUsage(this.#transport, {}, BUDGET_READ, (usage) => usage);
       this.#core = createCore({ limiter, redactor, tokens: setup.tokens, answers: checking, readUsage: budget });
       this.#transport = createTransport(this.#core, settings);

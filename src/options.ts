@@ -8,7 +8,7 @@ import {
   type ResolvedOperation,
 } from './operations.ts';
 import { isTimeZone } from './timestamp.ts';
-import { checkHeaders } from './transport/input.ts';
+import { checkHeaders, checkSendable, lowerCased } from './transport/input.ts';
 import type { RateLimiter } from './transport/limiter.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from './transport/log.ts';
 import { createRedactor, type Redactor, rememberHeaders } from './transport/redact.ts';
@@ -234,8 +234,6 @@ function checkChoices({
  */
 export function resolveOptions(options: ClientOptions, redactor = createRedactor()): ResolvedOptions {
   checkChoices(options);
-  checkHeaders(options.headers ?? {});
-  rememberHeaders(options.headers ?? {}, redactor);
   const limits = checkLimits(options.rateLimits);
   const min = atLeast('backoff.min', options.backoff?.min ?? 500, 0);
   const { onRequest, onResponse, onRetry } = options;
@@ -250,8 +248,9 @@ export function resolveOptions(options: ClientOptions, redactor = createRedactor
     validation: options.validation ?? 'lenient',
     serverTimeZone: checkTimeZone(options.serverTimeZone ?? 'UTC'),
     requestIdHeader: options.requestIdHeader ?? 'x-request-id',
-    headers: { ...userAgent(), ...options.headers },
+    headers: { ...userAgent(), ...ownHeaders(options.headers, redactor) },
     logger: createLogger(options.logger ?? console, options.logLevel ?? 'warn', redactor),
+    observed: onResponse !== undefined || options.logLevel === 'debug',
     fetch: options.fetch ?? platformFetch,
     fetchOptions: options.fetchOptions ?? {},
     ...(onRequest && { onRequest }),
@@ -259,6 +258,18 @@ export function resolveOptions(options: ClientOptions, redactor = createRedactor
     ...(onRetry && { onRetry }),
   };
   return { settings, redactor, limits };
+}
+
+/** The user's headers, for every call. */
+function ownHeaders(headers: Readonly<Record<string, string>> = {}, redactor: Redactor): Record<string, string> {
+  checkHeaders(headers);
+  rememberHeaders(headers, redactor);
+  try {
+    checkSendable(headers);
+  } catch (error) {
+    throw new ConfigurationError(`\`headers\`: ${error instanceof Error ? error.message : error}`);
+  }
+  return lowerCased(headers);
 }
 
 /** Names the package to the service, in Node alone: in browsers it would cost a preflight. */

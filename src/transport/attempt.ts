@@ -8,7 +8,7 @@ import { tellAnswer, watch } from './hooks.ts';
 import type { PreparedRequest } from './request.ts';
 import { type Answer, send } from './send.ts';
 import type { CallOptions, RequestEvent, Settings } from './settings.ts';
-import { abortable, signalScope } from './signal.ts';
+import { abortable, SignalScope } from './signal.ts';
 import { fingerprint, isUsableToken } from './tokens.ts';
 
 /** One call under way; the counters change with its attempts. */
@@ -19,7 +19,8 @@ export interface Call {
   readonly request: PreparedRequest;
   readonly options: CallOptions;
   readonly key: string | undefined;
-  readonly signal: AbortSignal;
+  /** Its life: ends when it is aborted, at its deadline, or when the client is closed. */
+  readonly life: SignalScope;
   /** Requests sent so far. */
   attempts: number;
   /** When the call must be done, on the monotonic clock. */
@@ -57,7 +58,9 @@ export function eventOf({ operation, request, attempts, key }: Call): RequestEve
 
 /** One attempt: token, slot, request, envelope. Throws {@link AttemptFailure}, or what ended the call. */
 export async function attempt(call: Call): Promise<Reply> {
-  call.token = await bearer(call);
+  const { core, operation } = call;
+  if (operation.token !== 'none')
+    call.token = core.tokens[operation.token].fixed ?? (await bearer(call, operation.token));
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
   await admit(call, scope);
   const answer = await exchange(call);
@@ -71,16 +74,13 @@ export async function attempt(call: Call): Promise<Reply> {
   }
 }
 
-/** The bearer token of this attempt; none for the credential exchange. */
-async function bearer({ core, operation, rejected, signal }: Call): Promise<string | undefined> {
-  if (operation.token === 'none') return undefined;
-  const tokens = core.tokens[operation.token];
+/** The bearer token of this attempt. */
+async function bearer({ core, rejected, life }: Call, kind: 'general' | 'mcp'): Promise<string> {
   let token: unknown;
   try {
-    const given: unknown = tokens.get(rejected, signal);
-    token = typeof given === 'string' ? given : await abortable(Promise.resolve(given), signal);
+    token = await abortable(Promise.resolve(core.tokens[kind].get(rejected, life.signal)), life);
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
+    life.throwIfAborted();
     if (AudienceError.isInstance(error)) throw error;
     const cause = core.redactor.cause(error);
     throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
@@ -96,23 +96,23 @@ async function bearer({ core, operation, rejected, signal }: Call): Promise<stri
 
 /** Waits for the build budget and for a slot in the bucket. */
 async function admit(call: Call, scope: string): Promise<void> {
-  const { core, operation, signal } = call;
+  const { core, operation, life } = call;
   const maxWait = Math.min(optionOr(call, 'maxRetryWait'), call.deadlineAt - performance.now());
   const priority = call.options.priority ?? 'foreground';
   let ErrorClass: typeof RateLimitError | typeof BuildBudgetError = RateLimitError;
   try {
     for (let passed = -1; passed !== core.budget.refusals; ) {
       ErrorClass = BuildBudgetError;
-      if (operation.startsJob) await core.budget.pass(scope, maxWait, signal);
+      if (operation.startsJob) await core.budget.pass(scope, maxWait, life);
       passed = core.budget.refusals;
       ErrorClass = RateLimitError;
-      await core.limiter.acquire(operation.bucket, { scope, priority, signal, maxWait });
+      await core.limiter.acquire(operation.bucket, { scope, priority, signal: life, maxWait });
       // The budget may have been refused to others meanwhile; to other requests that is nothing.
       if (!operation.startsJob) break;
     }
     call.options.onSlot?.();
   } catch (error) {
-    const retryAt = signal.aborted ? undefined : refusedUntil(error);
+    const retryAt = life.aborted ? undefined : refusedUntil(error);
     throw retryAt ? refusedError(ErrorClass, call, retryAt) : error;
   }
 }
@@ -145,34 +145,25 @@ function refusedUntil(error: unknown): Date | undefined {
 
 /** Sends the request and waits for the whole answer, `timeout` at most. */
 async function exchange(call: Call): Promise<Answer> {
-  const { settings, signal } = call;
-  signal.throwIfAborted();
+  const { core, settings, life, request, token } = call;
+  life.throwIfAborted();
   const timeout = optionOr(call, 'timeout');
   if (timeout === 0) throw fail(call, timeoutFailure(timeout, factsOf(call)));
   call.attempts++;
   watch(settings, () => settings.onRequest?.(eventOf(call)));
   const started = performance.now();
-  const answer = await answerWithin(timeout, call);
-  report(call, answer, performance.now() - started);
-  return answer;
-}
-
-async function answerWithin(timeout: number, call: Call): Promise<Answer> {
-  const { core, settings, signal, request, token } = call;
-  const own = signalScope(signal, timeout, () => undefined);
+  const own = new SignalScope({ parent: life, ms: timeout });
   call.inFlight = true;
   try {
     const answer = await send(request, token, own.signal, settings);
     call.inFlight = false;
+    report(call, answer, performance.now() - started);
     return answer;
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
+    life.throwIfAborted();
     call.inFlight = false;
     const facts = factsOf(call);
-    throw fail(
-      call,
-      own.signal.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts, core.redactor),
-    );
+    throw fail(call, own.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts, core.redactor));
   } finally {
     own.dispose();
   }
@@ -186,6 +177,7 @@ function fail(call: Call, failure: AttemptFailure): AttemptFailure {
 
 function report(call: Call, answer: Answer, duration: number): void {
   const { settings } = call;
+  if (!settings.observed) return;
   const requestId = answer.headers.get(settings.requestIdHeader);
   const event = { ...eventOf(call), status: answer.status, duration, ...(requestId !== null && { requestId }) };
   tellAnswer(settings, event);
@@ -196,7 +188,7 @@ async function heed(failed: AttemptFailure, call: Call, scope: string): Promise<
   const { failure, error } = failed;
   if (failure.kind !== 'status' || failure.status !== 429 || !(error instanceof RateLimitError)) return failed;
   const { core, operation, settings } = call;
-  const refusal = operation.startsJob ? await core.budget.classify(failure.retryAfter, call.signal) : undefined;
+  const refusal = operation.startsJob ? await core.budget.classify(failure.retryAfter, call.life) : undefined;
   if (!refusal) {
     const { interval } = settings.rateLimits[operation.bucket];
     const ms = Math.min(failure.retryAfter ?? settings.backoff.min, interval);

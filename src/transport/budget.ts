@@ -1,7 +1,7 @@
 import { LONGEST_RATE_INTERVAL } from '../limits.ts';
 import { isObject, type JsonObject } from './envelope.ts';
 import { PauseTooLongError } from './lane.ts';
-import { abortable, sleep } from './signal.ts';
+import { type Abortable, abortable, sleep } from './signal.ts';
 import { singleFlight } from './tokens.ts';
 
 /** What is known of a spent build budget. Milliseconds. */
@@ -38,7 +38,7 @@ export class BudgetGate {
   }
 
   /** Waits while a refusal holds; rejects at once when it would last longer than `maxWait`. */
-  async pass(scope: string, maxWait: number, signal: AbortSignal): Promise<void> {
+  async pass(scope: string, maxWait: number, signal: Abortable): Promise<void> {
     if (this.#classifying) await abortable(this.#classifying, signal);
     for (let hold = this.#hold(scope); hold; hold = this.#hold(scope)) {
       const now = performance.now();
@@ -52,7 +52,7 @@ export class BudgetGate {
   }
 
   /** Whether a 429 came from the budget (else from a rate bucket), and how long it holds. */
-  async classify(retryAfter: number | undefined, signal: AbortSignal): Promise<BudgetRefusal | undefined> {
+  async classify(retryAfter: number | undefined, signal: Abortable): Promise<BudgetRefusal | undefined> {
     if (retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL) return { wait: retryAfter };
     const reading = this.#shared(() => this.#readBudget(), signal);
     // Later creates wait for the answer instead of being refused, too.

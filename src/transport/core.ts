@@ -1,15 +1,15 @@
 import { AudienceError } from '../errors/base.ts';
 import type { Part } from '../part.ts';
 import { BudgetGate } from './budget.ts';
-import type { RateLimiter } from './limiter.ts';
+import type { Gatekeeper } from './limiter.ts';
 import type { Redactor } from './redact.ts';
-import { type SignalScope, signalScope } from './signal.ts';
+import { type ScopeOptions, SignalScope } from './signal.ts';
 import { Slots } from './slots.ts';
 import type { ClientTokens } from './tokens.ts';
 
 /** What a client shares with those derived from it by `withOptions`. */
 export interface Core {
-  readonly limiter: RateLimiter;
+  readonly limiter: Gatekeeper;
   readonly budget: BudgetGate;
   readonly redactor: Redactor;
   readonly slots: Slots;
@@ -17,10 +17,25 @@ export interface Core {
   readonly answers: Part<unknown>;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
   /** A signal for one call: follows the caller's, and aborts when the client is closed. */
-  open(parent: AbortSignal | undefined, ms: number, reason: () => unknown, longestStep?: number): SignalScope;
+  open(options: ScopeOptions): SignalScope;
   /** Ends every call and wait under way; later ones are refused. */
   close(): void;
   readonly closed: boolean;
+}
+
+/** A scope among those that the client's close ends. */
+class TrackedScope extends SignalScope {
+  readonly #among: Set<SignalScope>;
+
+  constructor(options: ScopeOptions, among: Set<SignalScope>) {
+    super(options);
+    this.#among = among;
+  }
+
+  override dispose(): void {
+    this.#among.delete(this);
+    super.dispose();
+  }
 }
 
 /** What a core is made of. */
@@ -39,18 +54,11 @@ export function createCore({ readUsage, ...parts }: CoreParts): Core {
     ...parts,
     budget: new BudgetGate(readUsage),
     slots: new Slots(),
-    open(parent, ms, reason, longestStep) {
+    open(options) {
       if (closed) throw closedError();
-      const scope = signalScope(parent, ms, reason, longestStep);
-      const tracked: SignalScope = {
-        ...scope,
-        dispose() {
-          scopes.delete(tracked);
-          scope.dispose();
-        },
-      };
-      scopes.add(tracked);
-      return tracked;
+      const scope = new TrackedScope(options, scopes);
+      scopes.add(scope);
+      return scope;
     },
     get closed() {
       return closed;

@@ -61,7 +61,7 @@ class Download {
   constructor(plan: DownloadPlan) {
     const { context, options } = plan;
     this.#plan = plan;
-    this.#scope = context.core.open(options.signal, Number.POSITIVE_INFINITY, () => undefined);
+    this.#scope = context.core.open({ parent: options.signal });
     this.#transfer = {
       context,
       options,

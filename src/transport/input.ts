@@ -45,6 +45,11 @@ function isSendable(headers: Readonly<Record<string, string>>): boolean {
   }
 }
 
+/** Headers by lower-case name, so that a later one replaces an earlier one. */
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
 /** Header names that belong to the SDK. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set(['authorization', 'accept', 'content-type', 'idempotency-key']);
 

@@ -1,5 +1,5 @@
 import type { RateLimit } from '../limits.ts';
-import { onAbort, startTimer } from './signal.ts';
+import { type Abortable, onAbort, startTimer } from './signal.ts';
 import { createSlidingLog, type SlidingLog, unlimited } from './sliding-log.ts';
 
 /** Which queue of a bucket a request stands in. */
@@ -8,7 +8,7 @@ export type Priority = 'foreground' | 'background';
 /** A request for a slot. */
 interface LaneRequest {
   readonly priority: Priority;
-  readonly signal?: AbortSignal;
+  readonly signal?: Abortable;
   readonly maxWait?: number;
 }
 

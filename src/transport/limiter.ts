@@ -1,6 +1,6 @@
 import type { Bucket, RateLimits } from '../limits.ts';
 import { Lane, type Priority } from './lane.ts';
-import { abortable } from './signal.ts';
+import { type Abortable, abortable, SignalScope } from './signal.ts';
 
 /** What a limiter is told about a request that wants a slot. */
 export interface AcquireOptions {
@@ -27,16 +27,24 @@ export interface RateLimiter {
   pause(bucket: Bucket, scope: string, ms: number): void;
 }
 
+/** What a client's calls ask for slots: a limiter that takes their scopes, too. */
+export interface Gatekeeper extends RateLimiter {
+  acquire(bucket: Bucket, options: Omit<AcquireOptions, 'signal'> & { readonly signal?: Abortable }): Promise<void>;
+}
+
 /** A limiter of the user's, which may ignore the signal: the call ends all the same. */
-export function abortableLimiter(limiter: RateLimiter): RateLimiter {
+export function gatekeeperOf(limiter: RateLimiter): Gatekeeper {
   return {
-    acquire: async (bucket, options) => abortable(limiter.acquire(bucket, options), options.signal),
+    async acquire(bucket, { signal, ...options }) {
+      const platform = signal instanceof SignalScope ? signal.signal : signal;
+      return abortable(limiter.acquire(bucket, { ...options, ...(platform && { signal: platform }) }), signal);
+    },
     pause: (bucket, scope, ms) => limiter.pause(bucket, scope, ms),
   };
 }
 
 /** The limiter of one process. `limits: false` grants every slot at once, pauses excepted. */
-export function createLimiter(limits: RateLimits | false): RateLimiter {
+export function createLimiter(limits: RateLimits | false): Gatekeeper {
   const lanes = new Map<string, Lane>();
 
   function lane(bucket: Bucket, scope: string): Lane {

@@ -1,5 +1,5 @@
 import type { Query, ResolvedOperation } from '../operations.ts';
-import { checkSendable, InvalidInputError, shown } from './input.ts';
+import { InvalidInputError, shown } from './input.ts';
 
 /** Values of a path's parameters. */
 export type PathParams = Readonly<Record<string, string | number>>;
@@ -47,15 +47,22 @@ function queryString(query: Query | undefined): string {
   return search.size > 0 ? `?${search}` : '';
 }
 
-async function encodeBody(body: unknown): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> }> {
-  if (body instanceof FormData) {
-    // Serialised once, so that repeats carry the same boundary and bytes.
-    const form = new Response(body);
-    return {
-      type: form.headers.get('content-type') ?? 'multipart/form-data',
-      bytes: new Uint8Array(await form.arrayBuffer()),
-    };
-  }
+/** A body's bytes, and what they are. */
+interface Encoded {
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Serialised once, so that repeats carry the same boundary and bytes. */
+async function encodeForm(body: FormData): Promise<Encoded> {
+  const form = new Response(body);
+  return {
+    type: form.headers.get('content-type') ?? 'multipart/form-data',
+    bytes: new Uint8Array(await form.arrayBuffer()),
+  };
+}
+
+function encodeJson(body: unknown): Encoded {
   if (
     body instanceof Blob ||
     body instanceof ArrayBuffer ||
@@ -77,33 +84,40 @@ async function encodeBody(body: unknown): Promise<{ type: string; bytes: Uint8Ar
 }
 
 /**
- * Builds URL, headers and body bytes of a call.
+ * Builds URL, headers and body bytes of a call; only a form takes time.
  *
  * @throws {InvalidInputError} for a path parameter or a body that cannot be sent.
  */
-export async function prepareRequest(
+export function prepareRequest(
   operation: ResolvedOperation,
   input: RequestInput,
   base: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
   idempotencyKey: string | undefined,
-): Promise<PreparedRequest> {
+): PreparedRequest | Promise<PreparedRequest> {
   if (/[?#]/.test(operation.path)) {
     throw new InvalidInputError({ path: ['must not hold "?" or "#": give `query` instead.'] });
   }
+  const { method } = operation;
   const path = fillPath(operation.path, input.params ?? {});
   const query = operation.query ? operation.query(input.query ?? {}) : input.query;
-  const adapted = operation.body && !(input.body instanceof FormData) ? operation.body(input.body) : input.body;
-  const body = adapted === undefined ? undefined : await encodeBody(adapted);
-  if (body && operation.method === 'GET') throw new InvalidInputError({ body: ['cannot go with a GET.'] });
-  const headers = {
-    ...base.headers,
-    accept: 'application/json',
-    ...(body && { 'content-type': body.type }),
-    ...(idempotencyKey !== undefined && { 'idempotency-key': checkKey(idempotencyKey) }),
-  };
-  checkSendable(headers);
+  const isForm = input.body instanceof FormData;
+  const body = operation.body && !isForm ? operation.body(input.body) : input.body;
+  if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot go with a GET.'] });
   const url = `${base.url}${path}${queryString(query)}`;
-  return { method: operation.method, url, path, headers, ...(body && { body: body.bytes }) };
+  const withBody = (encoded?: Encoded): PreparedRequest => ({
+    method,
+    url,
+    path,
+    headers: {
+      ...base.headers,
+      accept: 'application/json',
+      ...(encoded && { 'content-type': encoded.type }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': checkKey(idempotencyKey) }),
+    },
+    ...(encoded && { body: encoded.bytes }),
+  });
+  if (body instanceof FormData) return encodeForm(body).then(withBody);
+  return withBody(body === undefined ? undefined : encodeJson(body));
 }
 
 /** What a header carries unchanged: visible ASCII, spaces inside. */
@@ -112,9 +126,4 @@ const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 function checkKey(key: unknown): string {
   if (typeof key === 'string' && KEY.test(key)) return key;
   throw new InvalidInputError({ idempotencyKey: ['must be 1 to 255 characters of ASCII, without space at its ends.'] });
-}
-
-/** Headers by lower-case name, so that a later one replaces an earlier one. */
-export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

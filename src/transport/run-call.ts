@@ -8,9 +8,9 @@ import { attempt, type Call, eventOf } from './attempt.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, fieldText, localValidationError } from './failures.ts';
 import { tellRepeat } from './hooks.ts';
-import { checkHeaders, checkNumbers, InvalidInputError } from './input.ts';
+import { checkHeaders, checkNumbers, checkSendable, InvalidInputError, lowerCased } from './input.ts';
 import { rememberHeaders } from './redact.ts';
-import { lowerCased, type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
+import { type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
 import { decide, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
 import { sending } from './send.ts';
 import type { CallOptions, Settings } from './settings.ts';
@@ -58,30 +58,36 @@ export async function runCall(plan: CallPlan): Promise<Reply> {
     options.signal?.throwIfAborted();
     const deadline = options.deadline ?? Number.POSITIVE_INFINITY;
     const deadlineAt = performance.now() + deadline;
-    const scope = core.open(options.signal, deadline, () => DEADLINE);
+    const life = core.open({ parent: options.signal, ms: deadline, reason: () => DEADLINE });
     try {
-      await core.answers.load();
-      await sending.load();
-      const request = await prepare(plan, options);
+      if (!core.answers.loaded || !sending.loaded) await Promise.all([core.answers.load(), sending.load()]);
+      const preparing = prepare(plan, options);
+      const request = preparing instanceof Promise ? await preparing : preparing;
       const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };
-      call = { ...plan, ...fresh, request, options, deadlineAt, signal: scope.signal };
+      call = { ...plan, ...fresh, request, options, deadlineAt, life };
       return await repeatedly(call, history);
     } finally {
-      scope.dispose();
+      life.dispose();
     }
   } catch (error) {
     throw finalError(error, plan, call, history);
   }
 }
 
-async function prepare(
+function prepare(
   { core, settings, operation, input, key }: CallPlan,
   options: CallOptions,
-): Promise<PreparedRequest> {
-  checkHeaders(options.headers ?? {});
-  rememberHeaders(options.headers ?? {}, core.redactor);
-  const headers = { ...lowerCased(settings.headers), ...lowerCased(options.headers ?? {}) };
-  return prepareRequest(operation, input, { url: settings.baseUrl, headers }, key);
+): PreparedRequest | Promise<PreparedRequest> {
+  return prepareRequest(operation, input, { url: settings.baseUrl, headers: headersOf(settings, core, options) }, key);
+}
+
+/** The client's headers and the call's own. */
+function headersOf(settings: Settings, { redactor }: Core, { headers }: CallOptions): Settings['headers'] {
+  if (!headers) return settings.headers;
+  checkHeaders(headers);
+  rememberHeaders(headers, redactor);
+  checkSendable(headers);
+  return { ...settings.headers, ...lowerCased(headers) };
 }
 
 /** The retry loop. p-retry takes over only after a first failure: most calls never have one. */
@@ -96,7 +102,7 @@ async function repeatedly(call: Call, history: History): Promise<Reply> {
       // The decision counts by itself, because some repeats are free.
       retries: Number.POSITIVE_INFINITY,
       minTimeout: 0,
-      signal: call.signal,
+      signal: call.life.signal,
       shouldRetry: ({ error: next }) => again(next),
     });
   }
@@ -119,7 +125,7 @@ async function repeat(failed: AttemptFailure, call: Call, history: History): Pro
   if (outcome === 'unknown') history.mayHaveArrived = true;
   if (outcome === 'refused') history.refused = true;
   tellRepeat(call.settings, { ...eventOf(call), error: failed.error, wait: decision.wait });
-  await sleep(decision.wait, call.signal);
+  await sleep(decision.wait, call.life);
   return true;
 }
 

@@ -20,6 +20,9 @@ export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promi
 /** The platform's own, looked up late: one that was replaced after the client was created is used. */
 export const platformFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
+/** ky's own retry, timeout and error throwing are off. */
+const ONCE = { retry: 0, throwHttpErrors: false, timeout: false } as const;
+
 /** Options of `fetch` that a user may set; the SDK's own win. */
 export type FetchOptions = Omit<RequestInit, 'body' | 'headers' | 'method' | 'redirect' | 'signal' | 'window'>;
 
@@ -30,17 +33,18 @@ export interface SendOptions {
 }
 
 /**
- * Sends one attempt and reads its whole body: the only place that sends an API call. ky's own
- * retry, timeout and error throwing are off; `signal` covers the body, too.
+ * Sends one attempt and reads its whole body: the only place that sends an API call. `signal` covers
+ * the body, too.
  */
-export async function send(
+export function send(
   request: PreparedRequest,
   token: string | undefined,
   signal: AbortSignal,
   options: SendOptions,
 ): Promise<Answer> {
+  const exchanging = exchange(request, token, signal, options);
   // A `fetch` of the user's may ignore the signal; the call ends all the same.
-  return abortable(exchange(request, token, signal, options), signal);
+  return options.fetch === platformFetch ? exchanging : abortable(exchanging, signal);
 }
 
 async function exchange(
@@ -49,17 +53,19 @@ async function exchange(
   signal: AbortSignal,
   { fetch, fetchOptions }: SendOptions,
 ): Promise<Answer> {
-  const { default: ky, isNetworkError } = await sending.load();
+  const { default: ky, isNetworkError } = sending.loaded ?? (await sending.load());
+  const { method, url, headers, body } = request;
+  const init: RequestInit = {
+    ...fetchOptions,
+    method,
+    headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
+    redirect: 'manual',
+    signal,
+    ...(body && { body }),
+  };
   try {
-    const response = await ky(request.url, {
-      method: request.method,
-      headers: { ...request.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
-      ...(request.body && { body: request.body }),
-      retry: 0,
-      throwHttpErrors: false,
-      timeout: false,
-      fetch: (prepared) => fetch(prepared, { ...fetchOptions, redirect: 'manual', signal }),
-    });
+    // What is sent goes to `fetch` itself: a `Request` of the platform is none to another `fetch`, and costs a copy.
+    const response = await ky(url, { method, ...ONCE, fetch: () => fetch(url, init) });
     return { status: response.status, headers: response.headers, text: await response.text(), response };
   } catch (error) {
     // ky wraps what `fetch` threw together with the request, bearer included: only its cause is kept.

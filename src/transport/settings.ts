@@ -90,6 +90,8 @@ export interface Settings extends Hooks {
   readonly requestIdHeader: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly logger: Logger;
+  /** Whether somebody is told of answers: a hook, or a log of level `debug`. */
+  readonly observed: boolean;
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
 }

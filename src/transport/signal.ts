@@ -15,43 +15,40 @@ export function startTimer(ms: number, work: () => void, longestStep = LONGEST_T
   return () => clearTimeout(handle);
 }
 
-const watchers = new WeakMap<AbortSignal, Set<() => void>>();
+/** What can be given up: a signal of the platform, or a scope, which costs less to watch. */
+export type Abortable = AbortSignal | SignalScope;
 
-/** Signals of scopes, which tell their watchers themselves: listeners cost a call more than all else here. */
-const scoped = new WeakSet<AbortSignal>();
+const watchers = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Calls `work` once when the signal aborts; returns what calls it off. However many watch, the signal
  * has one listener: a thousand of them would slow each other down.
  */
-export function onAbort(signal: AbortSignal, work: () => void): () => void {
+export function onAbort(signal: Abortable, work: () => void): () => void {
+  if (signal instanceof SignalScope) return signal.watch(work);
   const known = watchers.get(signal);
   const watching = known ?? new Set();
   watching.add(work);
   if (!known) {
     watchers.set(signal, watching);
-    if (!scoped.has(signal)) signal.addEventListener('abort', onEvent);
+    signal.addEventListener('abort', notify);
   }
   return () => {
-    if (!watching.delete(work) || watching.size > 0 || scoped.has(signal)) return;
+    if (!watching.delete(work) || watching.size > 0) return;
     watchers.delete(signal);
-    signal.removeEventListener('abort', onEvent);
+    signal.removeEventListener('abort', notify);
   };
 }
 
-function onEvent(this: AbortSignal): void {
-  this.removeEventListener('abort', onEvent);
-  tell(this);
-}
-
-function tell(signal: AbortSignal): void {
-  const watching = watchers.get(signal);
-  watchers.delete(signal);
+function notify(this: AbortSignal): void {
+  const watching = watchers.get(this);
+  watchers.delete(this);
+  this.removeEventListener('abort', notify);
   for (const work of watching ?? []) work();
 }
 
 /** Settles as `promise` does, or rejects with the signal's reason as soon as it aborts. */
-export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export function abortable<T>(promise: Promise<T>, signal: Abortable | undefined): Promise<T> {
   if (!signal) return promise;
   if (signal.aborted) {
     promise.catch(() => {});
@@ -73,7 +70,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
 }
 
 /** Resolves after `ms`, or rejects with the signal's reason; leaves no timer behind. */
-export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export async function sleep(ms: number, signal: Abortable | undefined): Promise<void> {
   let stop = (): void => {};
   try {
     await abortable(
@@ -87,38 +84,73 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
   }
 }
 
-/** An abort signal with a limited life: `dispose` removes its listeners and timers. */
-export interface SignalScope {
-  readonly signal: AbortSignal;
-  abort(reason: unknown): void;
-  dispose(): void;
+/** What a scope follows, and when it ends by itself. */
+export interface ScopeOptions {
+  readonly parent?: Abortable | undefined;
+  /** Aborts by itself after so many milliseconds. @default Infinity */
+  readonly ms?: number;
+  /** The reason of an end by itself. */
+  readonly reason?: () => unknown;
+  /** See {@link startTimer}. */
+  readonly longestStep?: number | undefined;
 }
 
-/** A signal that follows `parent` and aborts by itself, with `reason()`, after `ms` in steps of the given length. */
-export function signalScope(
-  parent: AbortSignal | undefined,
-  ms: number,
-  reason: () => unknown,
-  longestStep?: number,
-): SignalScope {
-  const controller = new AbortController();
-  const { signal } = controller;
-  scoped.add(signal);
-  const abort = (why: unknown): void => {
-    controller.abort(why);
-    tell(signal);
-  };
-  let off: (() => void) | undefined;
-  if (parent?.aborted) abort(parent.reason);
-  else if (ms <= 0) abort(reason());
-  else if (parent) off = onAbort(parent, () => abort(parent.reason));
-  const stop = startTimer(signal.aborted ? Number.POSITIVE_INFINITY : ms, () => abort(reason()), longestStep);
-  return {
-    signal,
-    abort,
-    dispose() {
-      stop();
-      off?.();
-    },
-  };
+/** An abort signal with a limited life: `dispose` removes its listeners and timers. */
+export class SignalScope {
+  readonly #watchers = new Set<() => void>();
+  readonly #stopTimer: (() => void) | undefined;
+  readonly #leave: (() => void) | undefined;
+  #controller: AbortController | undefined;
+  #aborted = false;
+  #reason: unknown;
+
+  /** A scope that follows its parent and aborts by itself, with `reason()`, after `ms` in steps of the given length. */
+  constructor({ parent, ms = Number.POSITIVE_INFINITY, reason, longestStep }: ScopeOptions) {
+    if (parent?.aborted) this.abort(parent.reason);
+    else if (ms <= 0) this.abort(reason?.());
+    else if (parent) this.#leave = onAbort(parent, () => this.abort(parent.reason));
+    if (!this.#aborted && ms < Number.POSITIVE_INFINITY) {
+      this.#stopTimer = startTimer(ms, () => this.abort(reason?.()), longestStep);
+    }
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  /** The same for the platform; made when it is asked for, because most of a call does without. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#controller?.abort(reason);
+    // As the platform does where no reason is given.
+    this.#reason = reason === undefined ? this.signal.reason : reason;
+    for (const work of this.#watchers) work();
+    this.#watchers.clear();
+  }
+
+  /** Calls `work` once when it aborts; returns what calls it off. */
+  watch(work: () => void): () => void {
+    this.#watchers.add(work);
+    return () => this.#watchers.delete(work);
+  }
+
+  throwIfAborted(): void {
+    if (this.#aborted) throw this.#reason;
+  }
+
+  dispose(): void {
+    this.#stopTimer?.();
+    this.#leave?.();
+  }
 }

@@ -1,5 +1,5 @@
 import { type Fetch, type FetchOptions, platformFetch, type SendOptions } from './send.ts';
-import { abortable, onAbort, type SignalScope, signalScope, startTimer } from './signal.ts';
+import { abortable, onAbort, SignalScope, startTimer } from './signal.ts';
 import { UploadBody, type UploadSource } from './upload-source.ts';
 
 /** A file on its way to a presigned URL. */
@@ -184,7 +184,8 @@ export async function getFile(
 }
 
 /** A signal that aborts when nothing has moved for a time. */
-export interface IdleScope extends SignalScope {
+export interface IdleScope extends Pick<SignalScope, 'abort' | 'dispose'> {
+  readonly signal: AbortSignal;
   /** Something has moved; from now on the next is awaited. */
   touch(): void;
   /** Nothing is awaited for now. */
@@ -193,7 +194,7 @@ export interface IdleScope extends SignalScope {
 
 /** A scope that follows `parent` and aborts by itself after `ms` without a `touch`. */
 export function idleScope(parent: AbortSignal, ms: number): IdleScope {
-  const scope = signalScope(parent, Number.POSITIVE_INFINITY, () => undefined);
+  const scope = new SignalScope({ parent });
   let moved = 0;
   let resting = false;
   let stop: (() => void) | undefined;
@@ -212,7 +213,8 @@ export function idleScope(parent: AbortSignal, ms: number): IdleScope {
   };
   touch();
   return {
-    ...scope,
+    signal: scope.signal,
+    abort: (reason) => scope.abort(reason),
     touch,
     rest() {
       resting = true;

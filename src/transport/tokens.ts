@@ -1,5 +1,5 @@
 import type { Logger } from './log.ts';
-import { abortable } from './signal.ts';
+import { type Abortable, abortable } from './signal.ts';
 
 /** Where bearer tokens come from. */
 export interface TokenSource {
@@ -71,7 +71,9 @@ export function isBound(source: TokenSource): source is BoundTokenSource {
 /** How a 401 is met: a static token cannot be renewed, so its request is not repeated. */
 export interface ClientTokens {
   readonly renewable: boolean;
-  get(rejected: string | undefined, signal: AbortSignal | undefined): string | Promise<string>;
+  /** A token that never changes. */
+  readonly fixed?: string;
+  get(rejected: string | undefined, signal: AbortSignal | undefined): Promise<string>;
 }
 
 /** What a user may give as `token`. */
@@ -79,7 +81,7 @@ export type TokenInput = string | (() => string | Promise<string>) | TokenSource
 
 /** The token of a client, whatever it was given as. */
 export function clientTokens(input: TokenInput): ClientTokens {
-  if (typeof input === 'string') return { renewable: false, get: () => input };
+  if (typeof input === 'string') return { renewable: false, fixed: input, get: () => Promise.resolve(input) };
   if (typeof input === 'function') {
     return { renewable: true, get: (_, signal) => abortable(Promise.resolve().then(input), signal) };
   }
@@ -90,7 +92,7 @@ export function clientTokens(input: TokenInput): ClientTokens {
 }
 
 /** Runs one renewal for all who ask meanwhile, detached from their aborts. */
-export function singleFlight<T>(): (work: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T> {
+export function singleFlight<T>(): (work: () => Promise<T>, signal: Abortable | undefined) => Promise<T> {
   let flight: Promise<T> | undefined;
   return (work, signal) => {
     if (!flight) {

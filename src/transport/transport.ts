@@ -35,14 +35,18 @@ export function createTransport(core: Core, settings: Settings): Transport {
     const operation = typeof name === 'string' ? settings.operation(name) : name;
     const key = operation.repeat === 'key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
     const reply = runCall({ core, settings, operation, input, key });
-    const decode = async (got: Reply): Promise<T> => {
+    const decode = (got: Reply): T | Promise<T> => {
       const context = decodeContext(scope, operation, got, key);
-      try {
-        const { data } = context.envelope;
-        return await input.decode(operation.data ? operation.data(data, context.envelope) : data, context);
-      } catch (error) {
+      const failed = (error: unknown): never => {
         if (AudienceError.isInstance(error)) throw error;
         throw context.fail(`reading its \`data\` failed: ${core.redactor.cause(error).message}`);
+      };
+      try {
+        const { data } = context.envelope;
+        const decoded = input.decode(operation.data ? operation.data(data, context.envelope) : data, context);
+        return decoded instanceof Promise ? decoded.catch(failed) : decoded;
+      } catch (error) {
+        return failed(error);
       }
     };
     return { reply, decode, idempotencyKey: key };

@@ -46,7 +46,7 @@ export interface UploadPlan {
 export async function runUpload(plan: UploadPlan): Promise<void> {
   const { context, source, options, slotLeft } = plan;
   const url = new URL(plan.url);
-  const scope = context.core.open(options.signal, Number.POSITIVE_INFINITY, () => undefined);
+  const scope = context.core.open({ parent: options.signal });
   let attempts = 0;
   const facts = (): TransferFacts => ({ operation: 'uploads.send', method: 'PUT', url, attempts });
   const transfer: Transfer = { context, options, signal: scope.signal, timeLeft: slotLeft, facts };

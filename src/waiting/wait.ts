@@ -81,7 +81,12 @@ export class Waiter<T extends Observed> {
     let cause: unknown;
     const expired = (): WaitTimeoutError => timeoutError({ kind, id, timeout, resource: last, cause });
     const group = this.#groupFor(options);
-    const scope = this.#context.core.open(options.signal, timeout, expired, ASLEEP_AT_MOST);
+    const scope = this.#context.core.open({
+      parent: options.signal,
+      ms: timeout,
+      reason: expired,
+      longestStep: ASLEEP_AT_MOST,
+    });
     let leave = (): void => {};
     const stop = (): void => {
       leave();
@@ -100,11 +105,11 @@ export class Waiter<T extends Observed> {
       if (sighting.progress !== 'running') stop();
       subscriber.see(sighting);
     };
-    if (scope.signal.aborted) {
-      fail(scope.signal.reason);
+    if (scope.aborted) {
+      fail(scope.reason);
       return stop;
     }
-    onAbort(scope.signal, () => fail(scope.signal.reason));
+    onAbort(scope, () => fail(scope.reason));
     leave = group.subscribe(this.#source, id, { see, miss, fail });
     return stop;
   }
