@@ -16,8 +16,16 @@ const shared = {
   hookTimeout: 120_000,
 };
 
+/** What drives a browser from Node. */
+const driving = browserMissing ? ['test/examples/browser.test.ts'] : [];
+
 const node = {
-  test: { ...shared, name: 'node', include: ['test/**/*.test.ts'], exclude: ['test/**/*.{timed,browser}.test.ts'] },
+  test: {
+    ...shared,
+    name: 'node',
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/**/*.{timed,browser}.test.ts', ...driving],
+  },
 };
 
 /** What measures real time runs after all else, alone. */

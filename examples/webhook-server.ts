@@ -1,11 +1,12 @@
 /**
- * Receives webhooks with Fastify, and lets them end waits: the audiences are read once when their wait
- * begins, and then the service tells of their ends.
+ * A backend with Fastify: `POST /audiences` starts a build and answers at once, `GET /audiences/:id` says how
+ * it stands, and `POST /webhooks` lets the service's events end the waits, which read once when they begin.
+ * `npm run example:webhook-server` starts it, orders three audiences of it, and ends.
  *
  * The service is a sandbox in this process. Against the real one, register the server's public address
  * in the console, and give the secret that it shows.
  */
-import { AudienceClient } from 'audience-activation';
+import { AudienceClient, AudienceError, JobError, RateLimitError, ValidationError } from 'audience-activation';
 import { toNodeListener } from 'audience-activation/node';
 import { createSandbox } from 'audience-activation/sandbox';
 import { createWebhookReceiver } from 'audience-activation/webhooks';
@@ -41,22 +42,70 @@ server.register(async (scope) => {
     toNodeListener(receiver)(request.raw, reply.raw);
   });
 });
+
+/** How a build stands, for those who ask. Outside of demos, keep it in your database. */
+const builds = new Map<number, { name: string; status: string; told: string | undefined; error?: string }>();
+const waits: Promise<void>[] = [];
+
+server.post<{ Body: { name: string } }>(
+  '/audiences',
+  { schema: { body: { type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 1 } } } } },
+  async ({ body, headers }, reply) => {
+    // The caller's key, so that a repeat of the order after a lost answer builds nothing twice.
+    const idempotencyKey = String(headers['idempotency-key'] ?? crypto.randomUUID());
+    const { id, name, status } = await client.audiences.create({ name: body.name }, { idempotencyKey });
+    if (!builds.has(id)) {
+      builds.set(id, { name, status: status.name, told: undefined });
+      waits.push(follow(id));
+    }
+    return reply.code(202).header('location', `/audiences/${id}`).send({ id, idempotencyKey });
+  },
+);
+
+server.get<{ Params: { id: number } }>(
+  '/audiences/:id',
+  { schema: { params: { type: 'object', properties: { id: { type: 'integer' } } } } },
+  async ({ params }, reply) => builds.get(params.id) ?? reply.code(404).send({ error: 'Not found.' }),
+);
+
+server.setErrorHandler((error: Error, _request, reply) => {
+  if (!AudienceError.isInstance(error)) return reply.send(error);
+  const { code, outcome, idempotencyKey } = error;
+  if (ValidationError.isInstance(error)) return reply.code(422).send({ code, errors: error.errors });
+  return reply.code(RateLimitError.isInstance(error) ? 429 : 502).send({ code, outcome, idempotencyKey });
+});
+
+/** Waits for an audience beside the requests. After a restart, wait again for those that had not ended. */
+async function follow(id: number): Promise<void> {
+  const build = builds.get(id);
+  if (!build) return;
+  try {
+    await client.audiences.wait(id, {
+      onUpdate: ({ status }, { source }) => Object.assign(build, { status: status.name, told: source }),
+    });
+  } catch (error) {
+    build.error = JobError.isInstance(error) ? error.name : String(error);
+  }
+}
+
 const address = await server.listen({ port: 0, host: '127.0.0.1' });
 const events = ['audience.completed', 'audience.failed'];
 secrets.push(sandbox.webhooks.create({ account, name: 'Example', url: `${address}/webhooks`, events }).secret);
 
+const order = async (name: string): Promise<string> => {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${address}/audiences`, { method: 'POST', headers, body: JSON.stringify({ name }) });
+  const location = response.headers.get('location');
+  if (!location) throw new Error(`The order was answered ${response.status}.`);
+  return location;
+};
 const names = ['Visitors of store 1', 'Visitors of store 2', 'Visitors of store 3'];
-await Promise.all(
-  names.map(async (name) => {
-    const sources: string[] = [];
-    const onUpdate = (_: unknown, { source }: { readonly source: string }): void => void sources.push(source);
-    const outcome = await client.audiences.createAndWait({ name }, { wait: { onUpdate } }).then(
-      ({ status }) => status.name,
-      (error: Error) => error.name,
-    );
-    console.log(`Wait for "${name}": ${outcome}, told by ${sources.at(-1)}.`);
-  }),
-);
+const locations = await Promise.all(names.map(order));
+await Promise.all(waits);
+for (const location of locations) {
+  const { name, status, told, error } = await (await fetch(address + location)).json();
+  console.log(`Wait for "${name}": ${error ?? status}, told by ${told}.`);
+}
 
 await client.close();
 await server.close();

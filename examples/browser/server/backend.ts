@@ -1,0 +1,132 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { AuthenticationError, type Credentials, ValidationError } from 'audience-activation';
+import { type Account, Accounts } from './accounts.ts';
+import { Sessions } from './sessions.ts';
+
+type Listener = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/**
+ * The backend of the page, for `node:http`: it signs people in, and passes their calls on to the service.
+ * The service's tokens live for a year, so the browser gets short ones of this backend, which are
+ * swapped here.
+ */
+export function createBackend(serviceUrl: string): Listener {
+  const sessions = new Sessions();
+  const accounts = new Accounts(serviceUrl);
+  const routes: Readonly<Record<string, Route>> = {
+    'GET /session': async ({ headers }, response) =>
+      answer(response, 200, { email: sessions.find(headers.cookie)?.account.email ?? null }),
+    'POST /session': (request, response) => signIn(request, response, { sessions, accounts }),
+    async 'DELETE /session'({ headers }, response) {
+      const session = sessions.find(headers.cookie);
+      if (session) sessions.close(session);
+      response.setHeader('set-cookie', Sessions.cookie(undefined));
+      answer(response, 200, { email: null });
+    },
+    async 'GET /token'({ headers }, response) {
+      const session = sessions.find(headers.cookie);
+      if (session) answer(response, 200, sessions.issueToken(session));
+      else answer(response, 401, { message: 'Nobody is signed in.' });
+    },
+  };
+  return (request, response, next) => {
+    // Whatever host a request line names, the call goes to the service.
+    const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
+    const target = `${serviceUrl}${pathname}${search}`;
+    const passOn: Route = (...call) => pass(target, sessions.bearer(request.headers.authorization), ...call);
+    const route = pathname.startsWith('/api/v2/') ? passOn : routes[`${request.method} ${pathname}`];
+    if (!route) return next();
+    route(request, response).catch((error: unknown) => {
+      console.error(error);
+      if (response.headersSent) response.destroy();
+      else answer(response, 502, { status: 'error', code: 502, message: 'The service could not be reached.' });
+    });
+  };
+}
+
+/** In the shape of the service's envelope where the client reads it. */
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(body));
+}
+
+async function signIn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { sessions, accounts }: { readonly sessions: Sessions; readonly accounts: Accounts },
+): Promise<void> {
+  const credentials = await readCredentials(request);
+  if (!credentials) return answer(response, 400, { message: 'Email and password are needed.' });
+  try {
+    const session = sessions.open(await accounts.signIn(credentials));
+    response.setHeader('set-cookie', Sessions.cookie(session));
+    answer(response, 200, { email: credentials.email });
+  } catch (error) {
+    if (!AuthenticationError.isInstance(error) && !ValidationError.isInstance(error)) throw error;
+    const full = ValidationError.isInstance(error) && !error.errors.email;
+    const message = full ? 'This account holds too many tokens.' : 'Email or password is wrong.';
+    answer(response, full ? 409 : 401, { message });
+  }
+}
+
+/** JSON only: a form of another site could send anything else. */
+async function readCredentials(request: IncomingMessage): Promise<Credentials | undefined> {
+  if (request.headers['content-type'] !== 'application/json') return undefined;
+  const text = await readBody(request);
+  const body: { email?: unknown; password?: unknown } | null = JSON.parse(text?.toString() || 'null');
+  const { email, password } = body ?? {};
+  return typeof email === 'string' && typeof password === 'string' ? { email, password } : undefined;
+}
+
+const MEBIBYTE = 1 << 20;
+
+/** The whole body; nothing for one of unknown length or too long. Files do not come here: they go to storage. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  return Number(request.headers['content-length'] ?? Infinity) > MEBIBYTE ? undefined : buffer(request);
+}
+
+/** Headers that are passed on to the service, and back. */
+const THERE = ['accept', 'content-type', 'idempotency-key'] as const;
+const BACK = ['content-type', 'retry-after', 'x-request-id'] as const;
+
+/** Passes a call on under the account's own token. */
+async function pass(
+  target: string,
+  account: Account | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (!account) return answer(response, 401, { message: 'Unauthenticated.' });
+  const reads = request.method === 'GET';
+  const body = reads ? undefined : await readBody(request);
+  if (!reads && !body) return answer(response, 413, { status: 'error', code: 413, message: 'Too long.' });
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const send = (token: string): Promise<Response> =>
+    fetch(target, {
+      method: request.method ?? 'GET',
+      headers: [...pick(THERE, (name) => request.headers[name]), ['authorization', `Bearer ${token}`]],
+      ...(body && { body: Uint8Array.from(body) }),
+      redirect: 'error',
+      signal: gone.signal,
+    });
+  const token = await account.token.get({ signal: gone.signal });
+  let answered = await send(token);
+  if (answered.status === 401) answered = await send(await account.token.get({ rejected: token, signal: gone.signal }));
+  const bytes = await answered.bytes();
+  response.writeHead(answered.status, Object.fromEntries(pick(BACK, (name) => answered.headers.get(name))));
+  response.end(bytes);
+}
+
+/** Those headers that are there. */
+function pick<Name extends string>(
+  names: readonly Name[],
+  read: (name: Name) => string | string[] | null | undefined,
+): [string, string][] {
+  return names.flatMap((name): [string, string][] => {
+    const value = read(name);
+    return value === undefined || value === null ? [] : [[name, String(value)]];
+  });
+}

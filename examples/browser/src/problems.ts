@@ -1,0 +1,80 @@
+import {
+  AudienceError,
+  AuthenticationError,
+  BuildBudgetError,
+  ConnectionError,
+  FileError,
+  JobNeedsInfoError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+  WaitTimeoutError,
+} from 'audience-activation';
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+const at = (moment: Date | undefined): string => (moment ? `at ${clock.format(moment)}` : 'in a while');
+
+/** Classes of error from special to general, and what each means to the person at the page. */
+const MEANINGS: readonly ((error: unknown) => string | undefined | false)[] = [
+  (error) =>
+    BuildBudgetError.isInstance(error) &&
+    `Your organization has used up its builds. The next one is possible ${at(error.retryAt)}.`,
+  (error) =>
+    RateLimitError.isInstance(error) && `Too many requests in a short time. Please try again ${at(error.retryAt)}.`,
+  (error) => ValidationError.isInstance(error) && 'Please correct what is marked.',
+  (error) => AuthenticationError.isInstance(error) && 'Your session has ended. Please sign out and in again.',
+  (error) => PermissionError.isInstance(error) && 'Your account may not do this.',
+  (error) => NotFoundError.isInstance(error) && 'This does not exist any more.',
+  (error) =>
+    ConnectionError.isInstance(error) &&
+    `The service cannot be reached. ${error.outcome === 'unknown' ? 'It may have been created all the same; the same form sent again creates nothing twice.' : 'Please check your connection, and try again.'}`,
+  (error) => ServerError.isInstance(error) && 'The service has a problem. Please try again later.',
+  (error) => JobNeedsInfoError.isInstance(error) && 'The service needs more information. The console says what.',
+  (error) => WaitTimeoutError.isInstance(error) && 'This takes longer than expected. It goes on at the service.',
+  (error) => FileError.isInstance(error) && 'The file has changed or cannot be read. Please choose it again.',
+  (error) =>
+    AudienceError.isInstance(error) && error.code === 'token-unavailable' && 'Your session has ended. Please sign in.',
+  (error) => error instanceof Error && error.message,
+];
+
+/** An error in the words of the page. */
+export function explain(error: unknown): string {
+  for (const meaning of MEANINGS) {
+    const text = meaning(error);
+    if (text) return text;
+  }
+  return 'Something went wrong.';
+}
+
+/** Takes the marks off a form. */
+export function clearProblems(form: HTMLFormElement): void {
+  for (const note of form.querySelectorAll('.problem')) note.textContent = '';
+  for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
+}
+
+/** Shows an error in a form: beside its fields where it names some, below them all otherwise. */
+export function showProblem(
+  form: HTMLFormElement,
+  error: unknown,
+  aliases: Readonly<Record<string, string>> = {},
+): void {
+  const named = ValidationError.isInstance(error) ? Object.entries(error.errors) : [];
+  const rest = named.filter(([name, messages]) => !markField(form, aliases[name] ?? name, messages.join(' ')));
+  const summary = form.querySelector('[data-part="problem"]');
+  const texts = [explain(error), ...rest.map(([name, messages]) => `${name}: ${messages.join(' ')}`)];
+  if (summary) summary.textContent = texts.join(' ');
+  form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+}
+
+/** Marks a field of a form; `false` where it has none of the name. */
+export function markField(form: HTMLFormElement, name: string, message: string): boolean {
+  const field = form.elements.namedItem(name);
+  const note = [...form.querySelectorAll('[data-error]')].find((one) => one.getAttribute('data-error') === name);
+  if (!(field instanceof HTMLElement) || !note) return false;
+  field.ariaInvalid = 'true';
+  note.textContent = message;
+  return true;
+}
