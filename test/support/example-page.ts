@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright';
-import { onTestFinished } from 'vitest';
+import type { TestContext } from 'vitest';
 
 /** The browser example as its command starts it. */
 export interface ExampleApp {
@@ -63,7 +63,14 @@ export interface Visit {
 }
 
 /** Opens the example in a context of its own. */
-export async function visit(browser: Browser, app: ExampleApp, options: BrowserContextOptions = {}): Promise<Visit> {
+export async function visit(
+  {
+    browser,
+    app,
+    onTestFinished,
+  }: { readonly browser: Browser; readonly app: ExampleApp } & Pick<TestContext, 'onTestFinished'>,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
   const context = await browser.newContext({ locale: 'en-GB', ...options });
   onTestFinished(() => context.close());
   const page = await context.newPage();

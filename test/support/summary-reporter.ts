@@ -12,7 +12,9 @@ export default class SummaryReporter implements Reporter {
     // After the coverage report, which is printed later in the same turn of events.
     process.once('exit', () => {
       if (browserMissing)
-        console.log('Not run: the Chromium suite (no browser at /usr/bin/chromium; see CHROMIUM_PATH).');
+        console.log(
+          'Not run: the Chromium suite and the browser example (no browser at /usr/bin/chromium; see CHROMIUM_PATH).',
+        );
       if (count.skipped + count.pending > 0) console.log(`Not run: ${count.skipped + count.pending} tests.`);
       console.log(`${count.passed} passed, ${count.failed} failed`);
     });
