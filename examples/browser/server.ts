@@ -2,7 +2,7 @@
  * A browser app on the client: sign-in, a list with paging, audiences built with live progress, cohorts
  * uploaded with a bar. `npm run example:browser` starts all of it and prints where it is; Ctrl-C ends it.
  *
- * Flags, after `--`: `--port 5173` (any free one unless given), `--speed 60` (of the sandbox's clock).
+ * Flags, after `--`: `--port 8080` (5173 or the next free one unless given), `--speed 60` (of the sandbox's clock).
  */
 import { parseArgs } from 'node:util';
 import { startApp } from './server/app.ts';
