@@ -41,6 +41,11 @@ describe('the packed tarball', () => {
     expect(stdout + stderr).toMatch(/^(?:✓ .+\n)+\d+ passed, 0 failed\n$/);
   }, 120_000);
 
+  it('holds every guide, and no decision', () => {
+    const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
+    expect(readdirSync(join(project, 'node_modules', 'audience-activation', 'docs')).sort()).toEqual(guides.sort());
+  });
+
   it('names what is bundled, with licences', () => {
     const path = join(project, 'node_modules', 'audience-activation', 'dist', 'THIRD-PARTY-LICENSES.txt');
     const text = readFileSync(path, 'utf8');

@@ -1,0 +1,120 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { setImmediate as turn } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { AudienceClient, type Credentials } from 'audience-activation';
+import { createSandbox, type SandboxAccount } from 'audience-activation/sandbox';
+
+/** Runs code blocks, one after the other, each against a service of its own, and tells what became of it. */
+const [folder = '', patience = ''] = process.argv.slice(2);
+const codes: readonly string[] = JSON.parse(readFileSync(join(folder, 'blocks.json'), 'utf8'));
+
+/** The address that blocks write for the service; what it leads to is listening on loopback. */
+const SERVICE = 'https://api.example.com';
+const SEED = 42;
+const SEEDS = [12, 13, 14, SEED];
+const ACTIVATION = 77;
+/** Milliseconds that a block may take. */
+const PATIENCE = Number(patience);
+const credentials: Credentials = { email: 'me@example.com', password: 'secret' };
+
+interface Service {
+  readonly url: string;
+  readonly account: SandboxAccount;
+  close(): Promise<void>;
+}
+
+let service: Service | undefined;
+let unhandled: unknown;
+process.on('unhandledRejection', (reason) => {
+  unhandled = reason;
+});
+
+/** A service whose jobs end at once, with the audiences and the activation that blocks speak of. */
+async function startService(): Promise<Service> {
+  const sandbox = createSandbox({ jobs: { duration: 0 } });
+  const account = sandbox.accounts.create(credentials);
+  const { url, close } = await sandbox.listen();
+  const client = new AudienceClient({ baseUrl: SERVICE, token: account.token('api'), fetch: sandbox.fetch });
+  let used = 0;
+  const next = async (id: number, create: () => Promise<{ readonly id: number }>): Promise<void> => {
+    // Every company takes an id.
+    while (used < id - 1) used = sandbox.companies.create({ name: `Filler ${used}` }).id;
+    used = (await create()).id;
+    if (used !== id) throw new Error(`Expected to create ${id}, not ${used}.`);
+  };
+  for (const id of SEEDS) await next(id, () => client.audiences.create({ name: `Audience ${id}` }));
+  await next(ACTIVATION, () => client.activations.create({ audience_id: SEED }));
+  await client.close();
+  return { url, account, close };
+}
+
+/** What the reader's own servers answer: a backend that hands out tokens, and a path without a method of its own. */
+function ownAnswer(path: string, account: SandboxAccount): Response | undefined {
+  if (path === '/audience-token') return Response.json({ token: account.token('api') });
+  if (path !== '/api/v2/reports/7') return undefined;
+  return Response.json({ status: 'success', code: 200, message: 'A report.', data: [{ id: 7 }] });
+}
+
+const platform = globalThis.fetch;
+globalThis.fetch = async (input, init) => {
+  const request = input instanceof Request ? input : undefined;
+  const url = new URL(request?.url ?? String(input), SERVICE);
+  if (url.origin !== SERVICE || !service) return platform(input, init);
+  const target = new URL(url.pathname + url.search, service.url);
+  return ownAnswer(url.pathname, service.account) ?? platform(request ? new Request(target, request) : target, init);
+};
+
+function prepareFolder(): void {
+  mkdirSync(join(folder, 'node_modules'), { recursive: true });
+  for (const name of ['zod', 'audience-activation']) {
+    const home = name === 'zod' ? resolve('node_modules/zod') : resolve('.');
+    symlinkSync(home, join(folder, 'node_modules', name));
+  }
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  for (const name of ['customers.csv', 'places.csv']) writeFileSync(join(folder, name), 'id\none\ntwo\n');
+  for (const [at, code] of codes.entries()) writeFileSync(join(folder, `block-${at}.ts`), code);
+  process.chdir(folder);
+}
+
+/** Ends with an error when a block takes too long. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`It has not ended after ${PATIENCE} ms.`)), PATIENCE);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+async function problemOf(at: number): Promise<string | undefined> {
+  unhandled = undefined;
+  service = await startService();
+  const token = service.account.token('api');
+  const client = new AudienceClient({ baseUrl: SERVICE, token });
+  Object.assign(process.env, {
+    AUDIENCE_BASE_URL: service.url,
+    AUDIENCE_TOKEN: token,
+    AUDIENCE_PASSWORD: credentials.password,
+    WEBHOOK_SECRET: 'whsec',
+  });
+  Object.assign(globalThis, { client, credentials });
+  try {
+    await inTime(import(pathToFileURL(join(folder, `block-${at}.ts`)).href));
+    await client.close();
+    await turn();
+    if (unhandled !== undefined) throw unhandled;
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  } finally {
+    await client.close();
+    await service.close();
+  }
+}
+
+prepareFolder();
+const tell = (message: object): Promise<unknown> => new Promise((resolve) => process.send?.(message, resolve));
+for (const at of codes.keys()) await tell({ at, problem: (await problemOf(at)) ?? null });
+// Whatever a block has left running ends here.
+process.exit(0);
