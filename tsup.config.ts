@@ -29,7 +29,7 @@ export default defineConfig([
       ...declarations,
       entry: { index: 'src/index.ts', node: 'src/node/index.ts', webhooks: 'src/webhooks/index.ts' },
     },
-    noExternal: ['zod'],
+    noExternal: ['zod', 'uuid'],
     esbuildPlugins: [noteInputs('client'), privateZod],
   },
   {

@@ -19,6 +19,7 @@ describe('the options of a client', () => {
     ['a base URL with query', { ...good, baseUrl: 'https://api.example.com/?a=1' }, /`baseUrl` may not hold/],
     ['a base URL with user', { ...good, baseUrl: 'https://u:p@api.example.com' }, /`baseUrl` may not hold/],
     ['http on another host', { ...good, baseUrl: 'http://api.example.com' }, /`allowInsecure: true`/],
+    ['a header that no request can carry', { ...good, headers: { 'x y': '1' } }, /`headers`.*"x y"/],
     ['no token', { baseUrl: good.baseUrl }, /`token` is missing.*AUDIENCE_TOKEN/],
     ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /both given/],
     ['an empty token', { ...good, token: '' }, /`token` is empty/],

@@ -76,17 +76,17 @@ async function exchange(
 /** System calls that precede the first byte of a request. */
 const BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 
-/** Errors before the first byte, by code: no connection (Node, Bun), or an untrusted certificate. */
+/** Errors before the first byte, by code: no connection (Node, Bun), an untrusted certificate, options that undici refuses. */
 const NEVER_SENT =
-  /^(?:UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
+  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ConnectionRefused|FailedToOpenSocket)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Whether a failed `fetch` surely did not reach the service. Browsers do not tell, so there it is `false`. */
 export function surelyNotSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('syscall' in error && BEFORE_SENDING.has(error.syscall)) return true;
   if ('code' in error && typeof error.code === 'string' && NEVER_SENT.test(error.code)) return true;
-  // `fetch` refuses some ports by itself.
-  if (error.message === 'bad port') return true;
+  // `fetch` refuses some ports by itself; Deno names the step that failed in its message alone.
+  if (error.message === 'bad port' || error.message.includes('client error (Connect)')) return true;
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(surelyNotSent);
   return surelyNotSent(error.cause);
 }

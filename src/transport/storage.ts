@@ -32,6 +32,9 @@ export class SourceFailure extends Error {
 /** Whether `fetch` streams bodies over HTTP/1.1 and shows every header of an answer: not so in browsers. */
 export const isServerRuntime: boolean = globalThis.process?.versions?.node !== undefined || 'Deno' in globalThis;
 
+/** Deno sends streams without their length, which storage may refuse: there, data go as a Blob. */
+const isDeno = 'Deno' in globalThis;
+
 /** Storage gets no cookie either. */
 const PLAIN = { credentials: 'omit' } as const satisfies FetchOptions;
 
@@ -51,7 +54,7 @@ type PlainFetch = (url: string, init: RequestInit & { readonly duplex?: 'half' }
 
 async function putByFetch(request: PutRequest, fetch: PlainFetch): Promise<StorageAnswer> {
   const { url, headers, source, signal } = request;
-  const streamed = isServerRuntime ? streamedBody(request) : undefined;
+  const streamed = isServerRuntime && !isDeno ? streamedBody(request) : undefined;
   try {
     if (streamed && source.size === 0) await abortable(emptied(streamed), signal);
     const body =

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { surelyNotSent } from '../../src/transport/send.ts';
+import { clientOf, startServer } from '../support/server.ts';
+
+const failed = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
+
+describe('a failed `fetch`', () => {
+  it.each([
+    ['a refused connection', failed('connect ECONNREFUSED', { syscall: 'connect' })],
+    ['no such name', new TypeError('fetch failed', { cause: failed('ENOTFOUND', { syscall: 'getaddrinfo' }) })],
+    ['several addresses, none of which answers', new AggregateError([failed('x', { syscall: 'connect' })])],
+    ['a connection that takes too long', failed('x', { code: 'UND_ERR_CONNECT_TIMEOUT' })],
+    ['a dispatcher of another undici', failed('invalid onRequestStart method', { code: 'UND_ERR_INVALID_ARG' })],
+    ['an untrusted certificate', failed('x', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })],
+    ['a refused connection in Bun', failed('x', { code: 'ConnectionRefused' })],
+    [
+      'a refused connection in Deno',
+      new TypeError('error sending request for url (http://127.0.0.1:9/): client error (Connect): tcp connect error'),
+    ],
+    ['a port that `fetch` refuses', new TypeError('fetch failed', { cause: new Error('bad port') })],
+  ])('surely sent nothing: %s', (_, error) => {
+    expect(surelyNotSent(error)).toBe(true);
+  });
+
+  it.each([
+    ['a reset', failed('read ECONNRESET', { syscall: 'read', code: 'ECONNRESET' })],
+    ['a browser, which tells nothing', new TypeError('Failed to fetch')],
+    [
+      'several addresses, one of which may have answered',
+      new AggregateError([failed('x', { syscall: 'connect' }), failed('y')]),
+    ],
+    ['what is no error', 'connect'],
+  ])('may have sent something: %s', (_, error) => {
+    expect(surelyNotSent(error)).toBe(false);
+  });
+});
+
+describe('a `fetch` of the user’s', () => {
+  it('gets an address and plain options, which any `fetch` takes', async () => {
+    const server = await startServer([{ data: [] }]);
+    const seen: unknown[] = [];
+    const client = clientOf(server, {
+      fetch: (input, init) => {
+        seen.push(input, init);
+        return globalThis.fetch(input, init);
+      },
+    });
+    await client.webhooks.list();
+    expect(seen).toEqual([
+      `${server.url}/api/v2/webhooks/index`,
+      expect.objectContaining({
+        method: 'GET',
+        redirect: 'manual',
+        headers: expect.objectContaining({
+          accept: 'application/json',
+          authorization: expect.stringMatching(/^Bearer /),
+        }),
+        signal: expect.any(AbortSignal),
+      }),
+    ]);
+    await client.close();
+  });
+});
