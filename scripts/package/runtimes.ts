@@ -9,7 +9,7 @@ import { type Projects, writeProgram } from './project.ts';
 import type { Step } from './report.ts';
 import { BUN, DENO, WORKERD } from './versions.ts';
 
-const USES = 'client over HTTP, webhooks, sandbox in process';
+const USES = 'client over HTTP, a file, an outage, webhooks, sandbox in process';
 
 /** Runtimes that are not Node. */
 export const runtimeSteps = (projects: Projects): Step[] => [
@@ -29,11 +29,11 @@ export const runtimeSteps = (projects: Projects): Step[] => [
       ]),
   },
   {
-    name: `workerd ${WORKERD}: client over HTTP, webhooks, with nothing of Node`,
+    name: `workerd ${WORKERD}: client over HTTP, a file, webhooks, with nothing of Node`,
     work: () => inWorkerd(projects, 'edge', []),
   },
   {
-    name: `workerd ${WORKERD}: sandbox in process, with nodejs_compat`,
+    name: `workerd ${WORKERD}: a file, sandbox in process, with nodejs_compat`,
     work: () => inWorkerd(projects, 'edge-sandbox', ['nodejs_compat']),
   },
 ];

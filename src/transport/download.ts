@@ -2,7 +2,7 @@ import { ResponseError } from '../errors/call.ts';
 import { AttemptFailure } from './failures.ts';
 import { watch } from './hooks.ts';
 import { onAbort, type SignalScope } from './signal.ts';
-import { getFile, type IdleScope, isServerRuntime, readAnswer } from './storage.ts';
+import { getFile, type IdleScope, isRedirection, isServerRuntime, readAnswer } from './storage.ts';
 import { redirectFailure, statusFailure, type TransferFacts } from './storage-failures.ts';
 import {
   announce,
@@ -132,7 +132,7 @@ class Download {
       const response = await getFile(url.href, this.#loaded, signal, context.settings);
       answered(response.status);
       const { status, headers } = response;
-      if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) throw redirectFailure(this.#facts());
+      if (isRedirection(response)) throw redirectFailure(this.#facts());
       if (this.#isAtEnd(response)) return;
       if (!response.ok) {
         const text = await readAnswer(response, signal);

@@ -78,7 +78,7 @@ const BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo'])
 
 /** Errors before the first byte, by code: no connection (Node, Bun), an untrusted certificate, options that undici refuses. */
 const NEVER_SENT =
-  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ConnectionRefused|FailedToOpenSocket)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
+  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Whether a failed `fetch` surely did not reach the service. Browsers do not tell, so there it is `false`. */
 export function surelyNotSent(error: unknown): boolean {

@@ -32,8 +32,12 @@ export class SourceFailure extends Error {
 /** Whether `fetch` streams bodies over HTTP/1.1 and shows every header of an answer: not so in browsers. */
 export const isServerRuntime: boolean = globalThis.process?.versions?.node !== undefined || 'Deno' in globalThis;
 
-/** Deno sends streams without their length, which storage may refuse: there, data go as a Blob. */
-const isDeno = 'Deno' in globalThis;
+/**
+ * Whether a stream is sent with its length, which storage may insist on, and `redirect: 'error'` is known: in Node and
+ * Bun. Deno and workers (with what Node has or without) send data as a Blob, as browsers do.
+ */
+const streamsLength =
+  isServerRuntime && !('Deno' in globalThis) && globalThis.navigator?.userAgent !== 'Cloudflare-Workers';
 
 /** Storage gets no cookie either. */
 const PLAIN = { credentials: 'omit' } as const satisfies FetchOptions;
@@ -54,7 +58,7 @@ type PlainFetch = (url: string, init: RequestInit & { readonly duplex?: 'half' }
 
 async function putByFetch(request: PutRequest, fetch: PlainFetch): Promise<StorageAnswer> {
   const { url, headers, source, signal } = request;
-  const streamed = isServerRuntime && !isDeno ? streamedBody(request) : undefined;
+  const streamed = streamsLength ? streamedBody(request) : undefined;
   try {
     if (streamed && source.size === 0) await abortable(emptied(streamed), signal);
     const body =
@@ -66,9 +70,11 @@ async function putByFetch(request: PutRequest, fetch: PlainFetch): Promise<Stora
           }
         : // An empty body is none: `fetch` announces its length of 0 by itself.
           { body: source.size > 0 ? await abortable(source.blob().catch(sourceFailed), signal) : null, headers };
-    // `redirect: 'error'` and no window keep undici from copying the whole body in memory.
-    const sent = fetch(url, { method: 'PUT', ...body, redirect: 'error', window: null, signal });
+    // With 'error' and no window, undici does not copy the whole body in memory.
+    const redirect = streamed ? 'error' : 'manual';
+    const sent = fetch(url, { method: 'PUT', ...body, redirect, window: null, signal });
     const response = await abortable(sent, signal);
+    if (isRedirection(response)) throw new RedirectRefusal();
     const text = await readAnswer(response, signal);
     if (response.ok && streamed) await delivered(streamed, signal);
     return { status: response.status, headers: response.headers, text };
@@ -124,6 +130,10 @@ export async function readAnswer(response: Response, signal: AbortSignal): Promi
 function sourceFailed(cause: unknown): never {
   throw new SourceFailure('The data could not be read.', { cause });
 }
+
+/** Whether an answer points elsewhere. */
+export const isRedirection = ({ type, status }: Response): boolean =>
+  type === 'opaqueredirect' || (status >= 300 && status < 400);
 
 /** Runtimes tell a refused redirect by their own words only. */
 function isRedirect(error: unknown): boolean {

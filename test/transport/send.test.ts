@@ -12,7 +12,8 @@ describe('a failed `fetch`', () => {
     ['a connection that takes too long', failed('x', { code: 'UND_ERR_CONNECT_TIMEOUT' })],
     ['a dispatcher of another undici', failed('invalid onRequestStart method', { code: 'UND_ERR_INVALID_ARG' })],
     ['an untrusted certificate', failed('x', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })],
-    ['a refused connection in Bun', failed('x', { code: 'ConnectionRefused' })],
+    ['a refused connection in Bun', failed('x', { code: 'ECONNREFUSED' })],
+    ['a refused connection in an earlier Bun', failed('x', { code: 'ConnectionRefused' })],
     [
       'a refused connection in Deno',
       new TypeError('error sending request for url (http://127.0.0.1:9/): client error (Connect): tcp connect error'),

@@ -1,10 +1,12 @@
 import { createSandbox } from 'audience-activation/sandbox';
-import { exerciseClient, exerciseErrors } from './exercise.ts';
+import { exerciseClient, exerciseErrors, exerciseFiles } from './exercise.ts';
 
-/** A worker on the edge that has the service in itself, as its tests would. */
+/** A worker on the edge that sends a file, and has the service in itself, as its tests would. */
 const worker = {
-  async fetch(): Promise<Response> {
+  async fetch(request: Request): Promise<Response> {
     try {
+      // With what Node has, files go another way.
+      await exerciseFiles(await request.json());
       const sandbox = createSandbox({ jobs: { duration: 0 } });
       const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
       const service = { baseUrl: 'https://api.example.com', token, fetch: sandbox.fetch };

@@ -1,4 +1,4 @@
-import { exerciseClient, exerciseErrors, exerciseWebhooks } from './exercise.ts';
+import { exerciseClient, exerciseErrors, exerciseFiles, exerciseWebhooks } from './exercise.ts';
 
 /** A worker on the edge: asked with a service's address and token, it uses that service. */
 const worker = {
@@ -7,6 +7,7 @@ const worker = {
       const { baseUrl, token } = await request.json();
       const audience = await exerciseClient({ baseUrl, token });
       await exerciseErrors({ baseUrl, token });
+      await exerciseFiles({ baseUrl, token });
       await exerciseWebhooks(audience);
       return new Response('done');
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type Audience, AudienceClient, type Fetch, NotFoundError } from 'audience-activation';
+import { type Audience, AudienceClient, ConnectionError, type Fetch, NotFoundError } from 'audience-activation';
 import {
   createWebhookReceiver,
   SIGNATURE_HEADER,
@@ -37,6 +37,32 @@ export async function exerciseErrors({ baseUrl, token, fetch }: Service): Promis
   const error: unknown = await client.audiences.get(999_999).catch((reason: unknown) => reason);
   check(NotFoundError.isInstance(error) && error instanceof NotFoundError, 'the error is a NotFoundError');
   check(error.status === 404 && error.code === 'not-found', 'the error has its status and code');
+  await client.close();
+}
+
+/** Imports a file, by whatever way this platform sends one. */
+export async function exerciseFiles({ baseUrl, token, fetch }: Service): Promise<void> {
+  const client = new AudienceClient({ baseUrl, token, fetch });
+  const rows = ['id', ...Array.from({ length: 5_000 }, (_, row) => `row ${row}`)];
+  const data = new Blob([rows.join('\n')]);
+  let loaded = 0;
+  const cohort = await client.cohorts.import(
+    data,
+    { name: 'Rows' },
+    { onProgress: (progress) => (loaded = progress.loaded) },
+  );
+  check(cohort.total_eids === 5_000, `the cohort holds ${cohort.total_eids} rows`);
+  check(loaded === data.size, 'the progress ends at the whole');
+  await client.close();
+}
+
+/** A service that cannot be reached is told from one that may have acted. */
+export async function exerciseOutage(token: string): Promise<void> {
+  // Nothing listens on this port of loopback, which `fetch` does not refuse by itself.
+  const client = new AudienceClient({ baseUrl: 'http://127.0.0.1:49151', token, maxRetries: 0 });
+  const error: unknown = await client.audiences.create({ name: 'Lost' }).catch((reason: unknown) => reason);
+  check(ConnectionError.isInstance(error), 'the error is a ConnectionError');
+  check(error.outcome === 'not-sent', `the outcome is ${error.outcome}: ${error.message}`);
   await client.close();
 }
 

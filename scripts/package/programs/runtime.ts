@@ -1,10 +1,12 @@
 import { createSandbox } from 'audience-activation/sandbox';
-import { exerciseClient, exerciseErrors, exerciseWebhooks } from './exercise.ts';
+import { exerciseClient, exerciseErrors, exerciseFiles, exerciseOutage, exerciseWebhooks } from './exercise.ts';
 
 /** For Bun and Deno: the service over HTTP, then in this process. */
 const [baseUrl = '', token = ''] = process.argv.slice(2);
 const audience = await exerciseClient({ baseUrl, token });
 await exerciseErrors({ baseUrl, token });
+await exerciseFiles({ baseUrl, token });
+await exerciseOutage(token);
 await exerciseWebhooks(audience);
 const sandbox = createSandbox({ jobs: { duration: 0 } });
 const own = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
