@@ -32,7 +32,7 @@ const contenders: Readonly<Record<string, () => unknown>> = {
   ...peerCalls(url),
 };
 
-printTitle('CPU per call', ['ky', 'p-retry', ...packagesOf(clientImports)]);
+printTitle('CPU per call', ['ky', 'p-retry', ...packagesOf(clientImports), 'svix']);
 for (const call of Object.values(contenders)) await cpuOf(call, WARM_UP);
 const times = await valuesOfRounds(contenders, ROUNDS, (call) => cpuOf(call, CALLS));
 const base = times.get('bare fetch') ?? [];

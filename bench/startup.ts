@@ -29,8 +29,8 @@ async function heap(code: string): Promise<number> {
   return Number(stdout);
 }
 
-const own = webhookImports.filter((one) => one.package === 'audience-activation');
-const imports = [...clientImports, ...own];
+const webhooks = webhookImports.filter((one) => one.package !== BASE);
+const imports = [...clientImports, ...webhooks];
 const contenders = { nothing: '', ...Object.fromEntries(imports.map(({ name, code }) => [name, code])) };
 
 printTitle('Cold import over a bare Node process', packagesOf(imports));

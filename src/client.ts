@@ -107,7 +107,7 @@ export class AudienceClient {
       this.#transport = createTransport(this.#core, settings);
       setup.bind(contextOf(this.#transport, this.#core));
     }
-    this.#room = shared?.room ?? new WaitRoom(settings.rateLimits.read, options.waits?.via);
+    this.#room = shared?.room ?? new WaitRoom(this.#core, settings.rateLimits.read, options.waits?.via);
     const warn = (message: string): void => settings.logger.warn(message);
     const waits = { core: this.#core, room: this.#room, warn };
     const ofAudiences = audienceJobs(this.#transport);

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ConnectionError } from '../src/errors/call.ts';
 import { resolveOptions } from '../src/options.ts';
@@ -30,7 +32,7 @@ describe('a part', () => {
     const error = await Promise.resolve(fragile.load()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ code: 'connection-failed', attempts: 0, operation: 'load waits' });
-    expect(error).toMatchObject({ message: expect.stringMatching(/"waits".*Nothing was sent/) });
+    expect(error).toMatchObject({ message: expect.stringMatching(/"waits".*nothing was sent/) });
     expect(await fragile.load()).toBe('here');
   });
 
@@ -49,5 +51,22 @@ describe('a part', () => {
     const creating = createTransport(core, settings).call('audiences.create', { body: {}, decode: (data) => data });
     await expect(creating).rejects.toMatchObject({ name: 'ConnectionError', outcome: 'not-sent' });
     expect(sent).toBe(0);
+  });
+});
+
+describe('while the parts of the built package are not loaded yet', () => {
+  it('calls and waits can be aborted and closed, are counted, and share their reads once they begin', () => {
+    const program = fileURLToPath(new URL('./support/parts-process.ts', import.meta.url));
+    expect(JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8' }))).toEqual({
+      closed: 'client-closed',
+      aborted: ['mine', 'mine', 'mine'],
+      returned: { done: true },
+      size: 3,
+      heard: false,
+      statuses: [104, 104, 104],
+      reads: 1,
+      creates: 1,
+      left: 0,
+    });
   });
 });

@@ -3,6 +3,7 @@ import { Octokit } from '@octokit/core';
 import { createClient } from '@supabase/supabase-js';
 import OpenAI from 'openai';
 import Stripe from 'stripe';
+import { Svix } from 'svix';
 
 /** A small read by each of the other clients, made as it comes out of the box, of a server at `url`. */
 export function peerCalls(url: string): Readonly<Record<string, () => PromiseLike<unknown>>> {
@@ -12,11 +13,13 @@ export function peerCalls(url: string): Readonly<Record<string, () => PromiseLik
   const openai = new OpenAI({ baseURL: url, apiKey: 'key' });
   const supabase = createClient(url, 'key', { auth: { persistSession: false, autoRefreshToken: false } });
   const stripe = new Stripe('sk_test_key', { host: hostname, port, protocol: 'http' });
+  const svix = new Svix('testsk_key', { serverUrl: url });
   return {
     '@octokit/core': () => octokit.request('GET /api/v2/webhooks/index'),
     '@supabase/supabase-js': () => supabase.from('webhooks').select(),
     '@anthropic-ai/sdk': () => anthropic.models.list(),
     openai: () => openai.models.list(),
+    svix: () => svix.application.list(),
     'stripe, on node:http': () => stripe.webhookEndpoints.list(),
   };
 }

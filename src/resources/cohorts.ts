@@ -47,6 +47,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
     const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...sending } = options;
     const { signal, maxRetries, maxRetryWait } = sending;
     checkOptions(wait ?? {});
+    await this.loadWaits(signal);
     const upload = await this.#uploads.upload({ ...sending, kind: 'cohort', data });
     guard(() => onUploaded?.(upload), this.#report);
     const body = { ...fields, upload_reference: upload.reference };

@@ -9,7 +9,7 @@ import { guard } from '../transport/guard.ts';
 import type { CreateOptions, RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Observed } from '../waiting/outcome.ts';
-import { type SharedJobs, WaitDesk } from '../waiting/room.ts';
+import { type SharedJobs, WaitDesk, type WaitRoom } from '../waiting/room.ts';
 import type { Source } from '../waiting/source.ts';
 import type { WaitContext } from '../waiting/wait.ts';
 import { checkOptions, type IdLike, type WaitOptions, type WatchOptions } from '../waiting/wait-options.ts';
@@ -108,6 +108,7 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
   Name
 > {
   readonly #kind: JobKind;
+  readonly #room: WaitRoom;
   readonly #desk: WaitDesk<T>;
   readonly #report: (message: string) => void;
 
@@ -123,6 +124,7 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
         localValidationError(transport.settings.operation(`${plan.name}.get`), { id: [problem] }, problem),
       decode: (data) => readRow(data, shape, transport.settings),
     };
+    this.#room = waits.room;
     this.#desk = new WaitDesk(waits.room, (engine) => new engine.Waiter(waits, source, jobs.group(engine)));
     this.#report = (message) => transport.settings.logger.error(`\`onCreated\` threw: ${message}`);
   }
@@ -145,14 +147,20 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
     return this.#desk.watch(target, options);
   }
 
+  /** @internal Has what waits need, before there is something to wait for. */
+  protected loadWaits(signal: AbortSignal | undefined): Promise<void> {
+    return this.#room.ready(signal);
+  }
+
   /**
    * Creates one and waits for its job. Throws what `create` and `wait` throw. An error that ended the wait, and is not
    * of the job, tells in `created` what goes on, and can be waited for by `client.waits.wait(error.created)`.
    */
   async createAndWait(body: Body, options: CreateAndWaitOptions<T> = {}): Promise<T> {
     const { onCreated, wait = {}, ...request } = options;
-    // A typo is found before something is created.
+    // A typo is found before something is created, and so is that there is nothing to wait with.
     checkOptions(wait);
+    await this.loadWaits(request.signal);
     const creating = this.create(body, request);
     const created = await creating;
     guard(() => onCreated?.(created), this.#report);

@@ -59,8 +59,9 @@ export function eventOf({ operation, request, attempts, key }: Call): RequestEve
 /** One attempt: token, slot, request, envelope. Throws {@link AttemptFailure}, or what ended the call. */
 export async function attempt(call: Call): Promise<Reply> {
   const { core, operation } = call;
-  if (operation.token !== 'none')
+  if (operation.token !== 'none') {
     call.token = core.tokens[operation.token].fixed ?? (await bearer(call, operation.token));
+  }
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
   await admit(call, scope);
   const answer = await exchange(call);

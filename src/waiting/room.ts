@@ -1,11 +1,13 @@
 import type { JobKind } from '../errors/job.ts';
 import type { RateLimit } from '../limits.ts';
 import { part } from '../part.ts';
+import type { Core } from '../transport/core.ts';
+import { abortable } from '../transport/signal.ts';
 import type { JobGroup } from './job-group.ts';
 import type { Observed } from './outcome.ts';
 import type { Scheduler, WaitsVia } from './scheduler.ts';
 import type { Waiter } from './wait.ts';
-import type { IdLike, WaitOptions, WatchOptions } from './wait-options.ts';
+import { checkOptions, type IdLike, type WaitOptions, type WatchOptions } from './wait-options.ts';
 
 const engine = part('waits', () => import('./engine.ts'));
 
@@ -21,12 +23,14 @@ export interface SharedJobs<T extends Observed> {
 
 /** All waits of a client, and of those derived from it. What runs them is loaded with the first. */
 export class WaitRoom {
+  readonly #core: Pick<Core, 'open'>;
   readonly #rate: RateLimit;
   readonly #via: WaitsVia;
   #starting = 0;
   #running: Engine | undefined;
 
-  constructor(rate: RateLimit, via: WaitsVia) {
+  constructor(core: Pick<Core, 'open'>, rate: RateLimit, via: WaitsVia) {
+    this.#core = core;
     this.#rate = rate;
     this.#via = via;
   }
@@ -41,16 +45,32 @@ export class WaitRoom {
     return this.#running?.scheduler.hear(kinds, id, data) ?? false;
   }
 
+  /** Resolves when there is what runs waits. */
+  async ready(signal: AbortSignal | undefined): Promise<void> {
+    if (engine.loaded) return;
+    const life = this.#core.open({ parent: signal });
+    try {
+      await abortable(Promise.resolve(engine.load()), life);
+    } finally {
+      life.dispose();
+    }
+  }
+
   /** Begins a wait as soon as there is what runs it. */
-  async enter<R>(begin: (engine: Engine) => R | Promise<R>): Promise<R> {
+  async enter<R>(signal: AbortSignal | undefined, begin: (engine: Engine) => R | Promise<R>): Promise<R> {
     this.#starting++;
     try {
-      const loaded = await engine.load();
-      this.#running ??= { ...loaded, scheduler: new loaded.Scheduler(this.#rate, this.#via) };
-      return begin(this.#running);
+      await this.ready(signal);
+      return begin(this.#engine());
     } finally {
       this.#starting--;
     }
+  }
+
+  #engine(): Engine {
+    if (!engine.loaded) throw new Error('What runs waits is loaded before one begins.');
+    this.#running ??= { ...engine.loaded, scheduler: new engine.loaded.Scheduler(this.#rate, this.#via) };
+    return this.#running;
   }
 }
 
@@ -65,14 +85,19 @@ export class WaitDesk<T extends Observed> {
     this.#create = create;
   }
 
-  wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
-    return this.#room.enter((running) => this.#waiterIn(running).wait(target, options));
+  async wait(target: IdLike, options: WaitOptions<T> = {}): Promise<T> {
+    const { signal } = checkOptions(options);
+    return this.#room.enter(signal, (running) => this.#waiterIn(running).wait(target, options));
   }
 
   /** Each walk looks anew. */
-  watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T> {
-    const walk = (): Promise<AsyncIterator<T>> =>
-      this.#room.enter((running) => this.#waiterIn(running).watch(target, options)[Symbol.asyncIterator]());
+  watch(target: IdLike, options: WatchOptions<T> = {}): AsyncIterable<T> {
+    const walk = async (): Promise<AsyncIterator<T>> => {
+      const { signal } = checkOptions(options);
+      return this.#room.enter(signal, (running) =>
+        this.#waiterIn(running).watch(target, options)[Symbol.asyncIterator](),
+      );
+    };
     return { [Symbol.asyncIterator]: () => new Walk(walk) };
   }
 
@@ -101,7 +126,8 @@ class Walk<T> implements AsyncIterableIterator<T> {
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
-    await (await this.#begun)?.return?.();
+    const walk = await this.#begun?.catch(() => undefined);
+    await walk?.return?.();
     this.#begun ??= Promise.resolve({ next: () => Promise.resolve({ done: true, value: undefined }) });
     return { done: true, value: undefined };
   }
