@@ -22,6 +22,14 @@ if (inputs.length === 0) throw new Error('The build has noted nothing that it bu
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', thirdPartyLicences(inputs));
 for (const name of lists) rmSync(`dist/${name}`);
 
+// Older `lib`s do not know what `await using` takes.
+for (const name of readdirSync('dist').filter((file) => file.endsWith('.d.ts'))) {
+  const text = readFileSync(`dist/${name}`, 'utf8');
+  if (/async(?:Dispose|Disposable)/i.test(text)) {
+    writeFileSync(`dist/${name}`, `/// <reference lib="esnext.disposable" />\n${text}`);
+  }
+}
+
 // Declarations are bundled with every class as a value, even one that the sources export as a type only.
 for (const entry of ['index', 'node', 'sandbox', 'webhooks']) {
   const values = Object.keys(await import(pathToFileURL(`dist/${entry}.js`).href));

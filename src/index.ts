@@ -35,6 +35,7 @@ export {
   JobFailedError,
   type JobKind,
   JobNeedsInfoError,
+  type JobState,
   ResultsNotReadyError,
   WaitTimeoutError,
 } from './errors/job.ts';

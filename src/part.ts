@@ -23,7 +23,7 @@ export function part<M>(name: string, load: () => Promise<M>): Part<M> {
     } catch (cause) {
       // The next call tries anew.
       loading = undefined;
-      const message = `The part "${name}" of audience-activation could not be loaded, so nothing was sent. On a page, a reload helps when a new version has been deployed meanwhile.`;
+      const message = `The part "${name}" of audience-activation could not be loaded, so nothing was sent. On a page, a reload helps when a new version has been deployed meanwhile; service workers need the client in one file.`;
       throw new ConnectionError(message, { operation: `load ${name}`, attempts: 0, cause });
     }
   };

@@ -36,21 +36,23 @@ describe('a part', () => {
     expect(await fragile.load()).toBe('here');
   });
 
-  it('that a create lacks keeps it from being sent', async () => {
+  it('that a create lacks is tried again, and keeps it from being sent', async () => {
     let sent = 0;
+    let loads = 0;
     const fetch = () => Promise.resolve(new Response(String(++sent)));
-    const { settings, redactor, limits } = resolveOptions({ baseUrl: 'https://api.example.com', fetch });
+    const options = { baseUrl: 'https://api.example.com', fetch, maxRetries: 2, backoff: { min: 1, max: 2 } };
+    const { settings, redactor, limits } = resolveOptions({ ...options, logLevel: 'off' });
     const tokens = { general: clientTokens('token'), mcp: clientTokens('token') };
     const core = createCore({
       limiter: createLimiter(limits),
       redactor,
       tokens,
-      answers: part('schemas', () => Promise.reject(new Error('gone'))),
+      answers: part('schemas', () => Promise.reject(new Error(`gone ${++loads}`))),
       readUsage: () => Promise.resolve(undefined),
     });
     const creating = createTransport(core, settings).call('audiences.create', { body: {}, decode: (data) => data });
     await expect(creating).rejects.toMatchObject({ name: 'ConnectionError', outcome: 'not-sent' });
-    expect(sent).toBe(0);
+    expect({ sent, loads }).toEqual({ sent: 0, loads: 3 });
   });
 });
 
@@ -61,6 +63,8 @@ describe('while the parts of the built package are not loaded yet', () => {
       closed: 'client-closed',
       aborted: ['mine', 'mine', 'mine'],
       returned: { done: true },
+      after: { done: true },
+      walks: 0,
       size: 3,
       heard: false,
       statuses: [104, 104, 104],

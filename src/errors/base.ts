@@ -46,7 +46,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
  * - `not-sent`: nothing reached the service; safe to repeat, with any key;
  * - `refused`: the service refused it; nothing was created by this call;
  * - `unknown`: it may have been created; repeat with the error's `idempotencyKey` to find out;
- * - `done`: it was created, only the answer could not be read as documented.
+ * - `done`: it was created; the answer could not be read as documented, or the wait of `createAndWait` failed.
  */
 export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
 
@@ -112,7 +112,7 @@ export class AudienceError extends Error {
   declare readonly idempotencyKey?: string;
   /** On a failed create: what became of it. */
   declare readonly outcome?: CreateOutcome;
-  /** On a `createAndWait` that failed in its wait for another reason than the job: what was created, and goes on. */
+  /** On a `createAndWait` that failed in its wait for another reason than the job, its `timeout` for instance: what was created, and goes on. */
   declare readonly created?: Created;
   /** On a failed upload: what can be done with its slot. */
   declare readonly slot?: SlotState;

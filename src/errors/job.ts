@@ -3,12 +3,19 @@ import { AudienceError } from './base.ts';
 /** The kinds of resource whose worker job can be waited for. */
 export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
 
+/** A resource with a job behind it, as far as all kinds are alike; its namespace's type has the rest. */
+export interface JobState {
+  readonly id: number;
+  /** What the job has come to: 104, 107, a 4xx; cohorts have a scale of their own. */
+  readonly status: { readonly id: number; readonly name: string };
+}
+
 /** What a {@link JobError} tells about the job. */
 export interface JobErrorDetails {
   readonly kind: JobKind;
   readonly id: number;
   /** The resource as last seen. */
-  readonly resource: unknown;
+  readonly resource: JobState;
 }
 
 /** A job ended otherwise than completed. The resource exists; nothing needs repeating to find out. */
@@ -17,7 +24,8 @@ export class JobError extends AudienceError {
   declare readonly code: 'job-failed' | 'job-needs-info' | 'job-cancelled';
   declare readonly kind: JobKind;
   declare readonly id: number;
-  declare readonly resource: unknown;
+  /** The resource as last seen. */
+  declare readonly resource: JobState;
   constructor(message: string, details: JobErrorDetails & { readonly code: JobError['code'] }) {
     super(message, details);
   }
@@ -57,10 +65,10 @@ export class WaitTimeoutError extends AudienceError {
   declare readonly kind: JobKind;
   declare readonly id: number;
   /** The resource as last seen, if it was. */
-  declare readonly resource?: unknown;
+  declare readonly resource?: JobState;
   constructor(
     message: string,
-    details: { readonly kind: JobKind; readonly id: number; readonly resource?: unknown; readonly cause?: unknown },
+    details: { readonly kind: JobKind; readonly id: number; readonly resource?: JobState; readonly cause?: unknown },
   ) {
     super(message, { code: 'wait-timeout', ...details });
   }
@@ -73,7 +81,7 @@ export class ResultsNotReadyError extends AudienceError {
   declare readonly kind: 'activation';
   declare readonly id: number;
   /** The activation as last seen. */
-  declare readonly resource: unknown;
+  declare readonly resource: JobState;
   constructor(message: string, details: JobErrorDetails & { readonly kind: 'activation' }) {
     super(message, { code: 'results-not-ready', ...details });
   }

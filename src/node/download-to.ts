@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { FileError } from '../errors/file.ts';
 import type { Activations } from '../resources/activations.ts';
 import type { Download, DownloadOptions } from '../resources/results.ts';
@@ -45,7 +45,7 @@ export async function downloadTo(
 
 async function save(download: Download, path: string): Promise<DownloadedFile> {
   const body = await download.open();
-  const part = join(path, '..', `.${randomUUID()}.part`);
+  const part = join(dirname(path), `.${basename(path)}.${randomUUID()}.part`);
   let file: FileHandle | undefined;
   try {
     const opened = await writing(path, () => open(part, 'wx'));

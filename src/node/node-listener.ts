@@ -65,9 +65,13 @@ function requestOf({ headers }: IncomingMessage, body: Uint8Array<ArrayBuffer> |
 /** Reads as it is read. Given up, the request is left as it is, so that it can still be answered. */
 function streamOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array, undefined> = request[Symbol.asyncIterator]();
+  // Asked for at once: what a listener of somebody else's sets flowing would be gone in the next tick.
+  let first: Promise<IteratorResult<Uint8Array, undefined>> | undefined = chunks.next();
+  first.catch(() => {});
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await chunks.next();
+      const { done, value } = await (first ?? chunks.next());
+      first = undefined;
       if (done) controller.close();
       else controller.enqueue(value);
     },

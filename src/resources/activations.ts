@@ -32,7 +32,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
    * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise.
    */
   async results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
-    const { resultsOf } = await files.load();
+    const { resultsOf } = await this.#storage.core.load(files, options.signal);
     return resultsOf(isCompleted(target) ? target : await this.get(idOf(target), options));
   }
 
@@ -46,7 +46,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   async *download(target: Activation | IdLike, options: DownloadOptions = {}): AsyncGenerator<Download, void> {
     const { signal, maxRetries, maxRetryWait } = options;
     const results = await this.results(target, { signal, maxRetries, maxRetryWait });
-    const { downloadsOf } = await files.load();
+    const { downloadsOf } = await this.#storage.core.load(files, signal);
     yield* downloadsOf(results, this.#storage, options);
   }
 }

@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../errors/api.ts';
 import { AudienceError, type Created, withDetails } from '../errors/base.ts';
-import type { JobKind } from '../errors/job.ts';
+import { JobError, type JobKind, WaitTimeoutError } from '../errors/job.ts';
 import { RESOURCE_PAGE_CAP } from '../limits.ts';
 import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
@@ -172,14 +172,15 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
   }
 }
 
-/** A wait's error that says what was created; those of jobs and timeouts do so by themselves. */
+/** A wait's error that says what was created; those of jobs do so by themselves. */
 function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
-  if (!AudienceError.isInstance(error) || 'id' in error) return error;
-  const advice = `The ${created.kind} ${created.id} was created and goes on: wait for it again by \`error.created\`.`;
+  if (!AudienceError.isInstance(error) || JobError.isInstance(error)) return error;
+  const told = WaitTimeoutError.isInstance(error);
+  const goesOn = `The ${created.kind} ${created.id} was created and goes on: wait for it again by \`error.created\`.`;
   return withDetails(
     error,
     { created, outcome: 'done', ...(idempotencyKey !== undefined && { idempotencyKey }) },
-    advice,
+    told ? '' : goesOn,
   );
 }
 

@@ -64,13 +64,13 @@ export class Uploads {
    * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
    */
   async send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
-    const { sendFile } = await files.load();
+    const { sendFile } = await this.#storage.core.load(files, options.signal);
     return sendFile(this.#storage, reservation, data, options);
   }
 
   /** Reserves a slot and sends a file to it. Throws what `reserve` and `send` throw. */
   async upload(input: UploadInput): Promise<Upload> {
-    const { reserveAndSend } = await files.load();
+    const { reserveAndSend } = await this.#storage.core.load(files, input.signal);
     return reserveAndSend(this.#storage, input, (request, options) => this.reserve(request, options));
   }
 }

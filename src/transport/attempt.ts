@@ -1,12 +1,13 @@
 import { BuildBudgetError, RateLimitError } from '../errors/api.ts';
 import { AudienceError } from '../errors/base.ts';
+import { ConnectionError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, type CallFacts, connectionFailure, readAnswer, timeoutFailure } from './failures.ts';
 import { tellAnswer, watch } from './hooks.ts';
 import type { PreparedRequest } from './request.ts';
-import { type Answer, send } from './send.ts';
+import { type Answer, send, sending } from './send.ts';
 import type { CallOptions, RequestEvent, Settings } from './settings.ts';
 import { abortable, SignalScope } from './signal.ts';
 import { fingerprint, isUsableToken } from './tokens.ts';
@@ -59,9 +60,11 @@ export function eventOf({ operation, request, attempts, key }: Call): RequestEve
 /** One attempt: token, slot, request, envelope. Throws {@link AttemptFailure}, or what ended the call. */
 export async function attempt(call: Call): Promise<Reply> {
   const { core, operation } = call;
+  const loading = loadParts(call);
   if (operation.token !== 'none') {
     call.token = core.tokens[operation.token].fixed ?? (await bearer(call, operation.token));
   }
+  if (loading) await loading;
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
   await admit(call, scope);
   const answer = await exchange(call);
@@ -73,6 +76,18 @@ export async function attempt(call: Call): Promise<Reply> {
   } catch (error) {
     throw error instanceof AttemptFailure ? await heed(fail(call, error), call, scope) : error;
   }
+}
+
+/** What sending and reading answers take, where it is not there yet; it is loaded while the token is fetched. */
+function loadParts(call: Call): Promise<unknown> | undefined {
+  const { core, life } = call;
+  if (core.answers.loaded && sending.loaded) return undefined;
+  const loading = abortable(Promise.all([core.answers.load(), sending.load()]), life).catch((error) => {
+    throw ConnectionError.isInstance(error) ? fail(call, new AttemptFailure({ kind: 'not-sent' }, error)) : error;
+  });
+  // The token may fail first.
+  loading.catch(() => {});
+  return loading;
 }
 
 /** The bearer token of this attempt. */
@@ -156,15 +171,16 @@ async function exchange(call: Call): Promise<Answer> {
   const own = new SignalScope({ parent: life, ms: timeout });
   call.inFlight = true;
   try {
-    const answer = await send(request, token, own.signal, settings);
+    const answer = await send(request, token, own, settings);
     call.inFlight = false;
     report(call, answer, performance.now() - started);
     return answer;
   } catch (error) {
     life.throwIfAborted();
-    call.inFlight = false;
     const facts = factsOf(call);
-    throw fail(call, own.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts, core.redactor));
+    const failure = own.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts, core.redactor);
+    call.inFlight = false;
+    throw fail(call, failure);
   } finally {
     own.dispose();
   }

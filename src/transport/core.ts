@@ -3,7 +3,7 @@ import type { Part } from '../part.ts';
 import { BudgetGate } from './budget.ts';
 import type { Gatekeeper } from './limiter.ts';
 import type { Redactor } from './redact.ts';
-import { type ScopeOptions, SignalScope } from './signal.ts';
+import { abortable, type ScopeOptions, SignalScope } from './signal.ts';
 import { Slots } from './slots.ts';
 import type { ClientTokens } from './tokens.ts';
 
@@ -18,6 +18,8 @@ export interface Core {
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
   /** A signal for one call: follows the caller's, and aborts when the client is closed. */
   open(options: ScopeOptions): SignalScope;
+  /** Has a part loaded, until the caller aborts or the client is closed. */
+  load<M>(part: Part<M>, signal: AbortSignal | undefined): Promise<M>;
   /** Ends every call and wait under way; later ones are refused. */
   close(): void;
   readonly closed: boolean;
@@ -59,6 +61,15 @@ export function createCore({ readUsage, ...parts }: CoreParts): Core {
       const scope = new TrackedScope(options, scopes);
       scopes.add(scope);
       return scope;
+    },
+    async load(part, signal) {
+      if (part.loaded) return part.loaded;
+      const life = this.open({ parent: signal });
+      try {
+        return await abortable(Promise.resolve(part.load()), life);
+      } finally {
+        life.dispose();
+      }
     },
     get closed() {
       return closed;

@@ -88,15 +88,15 @@ export function createRedactor(): Redactor {
   return { remember, text, body, headers, cause: (error) => cleanError(error, text, 0) };
 }
 
-/** How many causes of causes are kept. */
-const DEEPEST_CAUSE = 5;
+/** How many causes of causes are kept, or looked into: they may lead in a circle. */
+export const DEEPEST_CAUSE = 5;
 
 function cleanError(error: unknown, text: (value: string) => string, depth: number): Error {
   if (!(error instanceof Error)) return new Error(text(describe(error)));
   const deeper = error.cause instanceof Error && depth < DEEPEST_CAUSE;
   const options = deeper ? { cause: cleanError(error.cause, text, depth + 1) } : undefined;
   const clean =
-    error instanceof AggregateError
+    error instanceof AggregateError && depth < DEEPEST_CAUSE
       ? new AggregateError(
           error.errors.map((one) => cleanError(one, text, depth + 1)),
           text(error.message),

@@ -102,6 +102,7 @@ export function prepareRequest(
   const query = operation.query ? operation.query(input.query ?? {}) : input.query;
   const isForm = input.body instanceof FormData;
   const body = operation.body && !isForm ? operation.body(input.body) : input.body;
+  if (body instanceof Promise) throw new InvalidInputError({ body: ['must not be a promise.'] });
   if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot go with a GET.'] });
   const url = `${base.url}${path}${queryString(query)}`;
   const withBody = (encoded?: Encoded): PreparedRequest => ({

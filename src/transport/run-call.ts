@@ -12,9 +12,8 @@ import { checkHeaders, checkNumbers, checkSendable, InvalidInputError, lowerCase
 import { rememberHeaders } from './redact.ts';
 import { type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
 import { decide, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
-import { sending } from './send.ts';
 import type { CallOptions, Settings } from './settings.ts';
-import { abortable, sleep } from './signal.ts';
+import { sleep } from './signal.ts';
 
 /** A call to be made. */
 export interface CallPlan {
@@ -60,9 +59,6 @@ export async function runCall(plan: CallPlan): Promise<Reply> {
     const deadlineAt = performance.now() + deadline;
     const life = core.open({ parent: options.signal, ms: deadline, reason: () => DEADLINE });
     try {
-      if (!core.answers.loaded || !sending.loaded) {
-        await abortable(Promise.all([core.answers.load(), sending.load()]), life);
-      }
       const preparing = prepare(plan, options);
       const request = preparing instanceof Promise ? await preparing : preparing;
       const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };

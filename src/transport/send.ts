@@ -1,6 +1,7 @@
 import { part } from '../part.ts';
+import { DEEPEST_CAUSE } from './redact.ts';
 import type { PreparedRequest } from './request.ts';
-import { abortable } from './signal.ts';
+import { abortable, type SignalScope } from './signal.ts';
 
 /** Loading ky takes Node longer than all else here, because it tries out the platform's requests: it waits for the first call. */
 export const sending = part('ky', () => import('ky'));
@@ -33,18 +34,17 @@ export interface SendOptions {
 }
 
 /**
- * Sends one attempt and reads its whole body: the only place that sends an API call. `signal` covers
+ * Sends one attempt and reads its whole body: the only place that sends an API call. `life` covers
  * the body, too.
  */
 export function send(
   request: PreparedRequest,
   token: string | undefined,
-  signal: AbortSignal,
+  life: SignalScope,
   options: SendOptions,
 ): Promise<Answer> {
-  const exchanging = exchange(request, token, signal, options);
-  // A `fetch` of the user's may ignore the signal; the call ends all the same.
-  return options.fetch === platformFetch ? exchanging : abortable(exchanging, signal);
+  // A `fetch` may ignore the signal, also one that replaced the platform's; the call ends all the same.
+  return abortable(exchange(request, token, life.signal, options), life);
 }
 
 async function exchange(
@@ -81,12 +81,13 @@ const NEVER_SENT =
   /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Whether a failed `fetch` surely did not reach the service. Browsers do not tell, so there it is `false`. */
-export function surelyNotSent(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+export function surelyNotSent(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > DEEPEST_CAUSE) return false;
   if ('syscall' in error && BEFORE_SENDING.has(error.syscall)) return true;
   if ('code' in error && typeof error.code === 'string' && NEVER_SENT.test(error.code)) return true;
   // `fetch` refuses some ports by itself; Deno names the step that failed in its message alone.
   if (error.message === 'bad port' || error.message.includes('client error (Connect)')) return true;
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(surelyNotSent);
-  return surelyNotSent(error.cause);
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.every((one) => surelyNotSent(one, depth + 1));
+  return surelyNotSent(error.cause, depth + 1);
 }

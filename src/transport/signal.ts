@@ -132,9 +132,9 @@ export class SignalScope {
   abort(reason: unknown): void {
     if (this.#aborted) return;
     this.#aborted = true;
-    this.#controller?.abort(reason);
     // As the platform does where no reason is given.
-    this.#reason = reason === undefined ? this.signal.reason : reason;
+    this.#reason = reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason;
+    this.#controller?.abort(this.#reason);
     for (const work of this.#watchers) work();
     this.#watchers.clear();
   }

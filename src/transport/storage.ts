@@ -1,3 +1,4 @@
+import { DEEPEST_CAUSE } from './redact.ts';
 import { type Fetch, type FetchOptions, platformFetch, type SendOptions } from './send.ts';
 import { abortable, onAbort, SignalScope, startTimer } from './signal.ts';
 import { UploadBody, type UploadSource } from './upload-source.ts';
@@ -74,7 +75,10 @@ async function putByFetch(request: PutRequest, fetch: PlainFetch): Promise<Stora
     const redirect = streamed ? 'error' : 'manual';
     const sent = fetch(url, { method: 'PUT', ...body, redirect, window: null, signal });
     const response = await abortable(sent, signal);
-    if (isRedirection(response)) throw new RedirectRefusal();
+    if (isRedirection(response)) {
+      response.body?.cancel().catch(() => {});
+      throw new RedirectRefusal();
+    }
     const text = await readAnswer(response, signal);
     if (response.ok && streamed) await delivered(streamed, signal);
     return { status: response.status, headers: response.headers, text };
@@ -136,8 +140,9 @@ export const isRedirection = ({ type, status }: Response): boolean =>
   type === 'opaqueredirect' || (status >= 300 && status < 400);
 
 /** Runtimes tell a refused redirect by their own words only. */
-function isRedirect(error: unknown): boolean {
-  return error instanceof Error && (/redirect/i.test(error.message) || isRedirect(error.cause));
+function isRedirect(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > DEEPEST_CAUSE) return false;
+  return /redirect/i.test(error.message) || isRedirect(error.cause, depth + 1);
 }
 
 /** By XMLHttpRequest, which alone tells browsers how far an upload is. It cannot be kept from following a redirect. */

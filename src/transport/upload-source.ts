@@ -223,5 +223,6 @@ function mismatch(size: number, found: string): FileError {
 export function sourceError(failure: unknown, redactor: Redactor): AudienceError {
   if (AudienceError.isInstance(failure)) return failure;
   const cause = redactor.cause(failure);
-  return new FileError(`The data to upload could not be read: ${cause.message}`, { code: 'file-unreadable', cause });
+  const text = `The data to upload could not be read: they may have changed or been removed since they were chosen. ${cause.message}`;
+  return new FileError(text, { code: 'file-unreadable', cause });
 }

@@ -2,7 +2,6 @@ import type { JobKind } from '../errors/job.ts';
 import type { RateLimit } from '../limits.ts';
 import { part } from '../part.ts';
 import type { Core } from '../transport/core.ts';
-import { abortable } from '../transport/signal.ts';
 import type { JobGroup } from './job-group.ts';
 import type { Observed } from './outcome.ts';
 import type { Scheduler, WaitsVia } from './scheduler.ts';
@@ -23,13 +22,13 @@ export interface SharedJobs<T extends Observed> {
 
 /** All waits of a client, and of those derived from it. What runs them is loaded with the first. */
 export class WaitRoom {
-  readonly #core: Pick<Core, 'open'>;
+  readonly #core: Pick<Core, 'load'>;
   readonly #rate: RateLimit;
   readonly #via: WaitsVia;
   #starting = 0;
   #running: Engine | undefined;
 
-  constructor(core: Pick<Core, 'open'>, rate: RateLimit, via: WaitsVia) {
+  constructor(core: Pick<Core, 'load'>, rate: RateLimit, via: WaitsVia) {
     this.#core = core;
     this.#rate = rate;
     this.#via = via;
@@ -47,13 +46,7 @@ export class WaitRoom {
 
   /** Resolves when there is what runs waits. */
   async ready(signal: AbortSignal | undefined): Promise<void> {
-    if (engine.loaded) return;
-    const life = this.#core.open({ parent: signal });
-    try {
-      await abortable(Promise.resolve(engine.load()), life);
-    } finally {
-      life.dispose();
-    }
+    if (!engine.loaded) await this.#core.load(engine, signal);
   }
 
   /** Begins a wait as soon as there is what runs it. */
@@ -126,9 +119,10 @@ class Walk<T> implements AsyncIterableIterator<T> {
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
-    const walk = await this.#begun?.catch(() => undefined);
-    await walk?.return?.();
-    this.#begun ??= Promise.resolve({ next: () => Promise.resolve({ done: true, value: undefined }) });
+    const begun = this.#begun;
+    // At once: a step that is asked for meanwhile begins nothing any more.
+    this.#begun = Promise.resolve({ next: () => Promise.resolve({ done: true, value: undefined }) });
+    await (await begun?.catch(() => undefined))?.return?.();
     return { done: true, value: undefined };
   }
 }

@@ -190,7 +190,8 @@ class Receiver implements WebhookReceiver {
     }
     if (otherwise) await otherwise(event);
     else if (!isKnownEvent(event)) {
-      this.logger.warn(`${named(event)} is of an unknown type, version or shape: acknowledged.`);
+      const { schema_version: version } = event;
+      this.logger.warn(`${named(event)}, version ${version}, is of an unknown type, version or shape: acknowledged.`);
     } else if (this.#listeners.size === 0) {
       this.logger.warn(`${named(event)} has no handler: acknowledged.`);
     }

@@ -51,6 +51,21 @@ async function expectToWork(url: string, seen: readonly number[]): Promise<void>
 }
 
 describe('toNodeListener', () => {
+  it('takes the whole body, whoever else listens to it', async () => {
+    const { receiver, seen } = start();
+    const listener = toNodeListener(receiver);
+    let counted = 0;
+    const { url } = await serve((request, response) => {
+      request.on('data', (chunk: Buffer) => {
+        counted += chunk.length;
+      });
+      listener(request, response);
+    });
+    expect(await post(url)).toBe(200);
+    expect(seen).toEqual([42]);
+    expect(counted).toBeGreaterThan(100);
+  });
+
   it('serves node:http', async () => {
     const { receiver, seen } = start();
     const { url } = await serve(toNodeListener(receiver));

@@ -28,7 +28,9 @@ const aborted = Promise.all(
 );
 abort.abort('mine');
 const walk = aborting.audiences.watch(1)[Symbol.asyncIterator]();
-const returned = await walk.return?.();
+const ending = walk.return?.();
+const after = await walk.next();
+const returned = await ending;
 
 const client = clientOf();
 const { id } = await client.audiences.create({ name: 'First' });
@@ -42,6 +44,8 @@ console.log(
     closed: codeOf(await closed),
     aborted: await aborted,
     returned,
+    after,
+    walks: aborting.waits.size,
     size,
     heard,
     statuses: ended.map(({ status }) => status.id),

@@ -2,8 +2,7 @@
 import { files } from '../../src/resources/uploads.ts';
 import { checking } from '../../src/schemas/decode.ts';
 import { sending } from '../../src/transport/send.ts';
-import { SignalScope } from '../../src/transport/signal.ts';
 import { WaitRoom } from '../../src/waiting/room.ts';
 
-const room = new WaitRoom({ open: (options) => new SignalScope(options) }, { limit: 1, interval: 1 }, undefined);
+const room = new WaitRoom({ load: async (part) => part.load() }, { limit: 1, interval: 1 }, undefined);
 await Promise.all([sending.load(), checking.load(), files.load(), room.ready(undefined)]);

@@ -170,10 +170,10 @@ describe('a download', () => {
 
   it('that nobody reads does not time out', async () => {
     const { client } = await startResults([FILE]);
-    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 300 }));
+    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_500 }));
     const reader = (await open()).getReader();
     await reader.read();
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
     await expect(reader.read()).resolves.toMatchObject({ done: false });
     await reader.cancel();
   });

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { surelyNotSent } from '../../src/transport/send.ts';
-import { clientOf, startServer } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
 
 const failed = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
@@ -60,5 +60,35 @@ describe('a `fetch` of the user’s', () => {
       }),
     ]);
     await client.close();
+  });
+});
+
+describe('a `fetch` that fails', () => {
+  it('with a cause that leads in a circle may have sent something', async () => {
+    const round = new Error('round');
+    round.cause = new AggregateError([round], 'and round', { cause: round });
+    const client = clientOf({ url: 'http://127.0.0.1:1' }, { fetch: () => Promise.reject(round), maxRetries: 0 });
+    const error = await failureOf(client.audiences.create({}));
+    expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'unknown' });
+    await client.close();
+  });
+});
+
+describe('a `fetch` of the platform that was replaced, and heeds no signal', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it.each([
+    ['answers nothing', () => new Promise<Response>(() => {})],
+    ['never ends its answer', () => Promise.resolve(new Response(new ReadableStream()))],
+  ])('and %s holds up no timeout, deadline, abort or close', async (_, fetch) => {
+    vi.stubGlobal('fetch', fetch);
+    const client = clientOf({ url: 'http://127.0.0.1:1' }, { maxRetries: 0 });
+    expect(await failureOf(client.audiences.get(1, { timeout: 30 }))).toMatchObject({ code: 'attempt-timeout' });
+    expect(await failureOf(client.audiences.get(1, { deadline: 30 }))).toMatchObject({ code: 'deadline-exceeded' });
+    const signal = AbortSignal.timeout(30);
+    expect(await failureOf(client.audiences.get(1, { signal }))).toBe(signal.reason);
+    const pending = failureOf(client.audiences.get(1));
+    await client.close();
+    expect(await pending).toMatchObject({ code: 'client-closed' });
   });
 });
