@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
 import { msw } from 'msw/vite';
 import { defineConfig } from 'vitest/config';
+import { CHROMIUM } from './scripts/chromium.ts';
 
-const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const inCi = process.env.CI === 'true';
 
 /** Without CI, a machine may lack a browser; its suite is then named and not run. */
-export const browserMissing = !existsSync(CHROMIUM) && !inCi;
+export const browserMissing = !existsSync(CHROMIUM.executablePath) && !inCi;
 
 const shared = {
   globalSetup: 'test/support/control-setup.ts',
@@ -49,12 +49,7 @@ const browser = {
       enabled: true,
       headless: true,
       screenshotFailures: false,
-      provider: playwright({
-        launchOptions: {
-          executablePath: CHROMIUM,
-          args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-        },
-      }),
+      provider: playwright({ launchOptions: CHROMIUM }),
       instances: [{ browser: 'chromium' as const }],
     },
   },

@@ -4,8 +4,7 @@
  *
  *   npm run bench:startup
  */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { heap, milliseconds } from './support/cold-import.ts';
 import { clientImports, packagesOf, webhookImports } from './support/imports.ts';
 import { printTable, printTitle } from './support/report.ts';
 import { medianOfRounds } from './support/rounds.ts';
@@ -13,21 +12,6 @@ import { medianOfRounds } from './support/rounds.ts';
 const ROUNDS = 25;
 const HEAP_ROUNDS = 3;
 const BASE = 'stripe';
-
-const exec = promisify(execFile);
-const run = (code: string, ...flags: string[]) =>
-  exec(process.execPath, [...flags, '--input-type=module', '--eval', code]);
-
-async function milliseconds(code: string): Promise<number> {
-  const began = performance.now();
-  await run(code);
-  return performance.now() - began;
-}
-
-async function heap(code: string): Promise<number> {
-  const { stdout } = await run(`${code} gc(); console.log(process.memoryUsage().heapUsed);`, '--expose-gc');
-  return Number(stdout);
-}
 
 const webhooks = webhookImports.filter((one) => one.package !== BASE);
 const imports = [...clientImports, ...webhooks];

@@ -17,28 +17,26 @@ const { values } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, built: { type: 'boolean', default: false } },
 });
 
-const quickSteps = (projects: Projects): Step[] => [
-  licenceStep(projects),
-  ...importSteps(projects),
-  ...bundleSteps(projects),
-  ...ownNodeSteps(projects),
-  ...ownTypeSteps(projects),
-];
+const quickSteps = (projects: Projects): Step[] => [...ownNodeSteps(projects), ...ownTypeSteps(projects)];
 
 const fullSteps = (projects: Projects): Step[] => [
-  licenceStep(projects),
-  ...importSteps(projects),
-  ...bundleSteps(projects),
   ...nodeSteps(projects),
   ...runtimeSteps(projects),
   ...browserSteps(projects),
   ...typeSteps(projects),
 ];
 
+const stepsOf = (projects: Projects): Step[] => [
+  licenceStep(projects),
+  ...importSteps(projects),
+  ...bundleSteps(projects),
+  ...(values.quick ? quickSteps(projects) : fullSteps(projects)),
+];
+
 async function tryAll(folder: string): Promise<Result> {
   if (!values.built) await run('npm', ['run', '-s', 'build'], { cwd: ROOT, timeout: 120_000 });
   const projects = await openProjects(folder);
-  return runSteps(values.quick ? quickSteps(projects) : fullSteps(projects), (line) => console.log(line));
+  return runSteps(stepsOf(projects), (line) => console.log(line));
 }
 
 const folder = await openFolder();

@@ -2,7 +2,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const root = resolve('.');
@@ -59,13 +58,6 @@ describe('the packed tarball', () => {
     const command = join(home, bins['audience-activation']);
     expect(readFileSync(command, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
     expect(run(process.execPath, [command, '--help'], project)).toContain('audience-activation sandbox [options]');
-  });
-
-  it('takes at most 4 KiB, compressed, for webhooks alone', () => {
-    const entry = join(project, 'webhooks.mjs');
-    writeFileSync(entry, `export * from 'audience-activation/webhooks';`);
-    const bundle = run(bin('esbuild'), [entry, '--bundle', '--minify', '--format=esm'], project);
-    expect(gzipSync(bundle, { level: 9 }).length).toBeLessThanOrEqual(4_096);
   });
 
   it('satisfies publint and attw', () => {

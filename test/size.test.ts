@@ -39,6 +39,14 @@ describe.each(['client', 'webhooks'] as const)('the size of the %s', (part) => {
   });
 });
 
+describe('the size of all that webhooks export', () => {
+  it('is at most 4 KiB', async () => {
+    const { gzip } = await sizeOfBundle("export * from 'audience-activation/webhooks';");
+    expect(gzip).toBeGreaterThan(1_000);
+    expect(gzip).toBeLessThanOrEqual(4_096);
+  });
+});
+
 describe('the size of chunks', () => {
   it('counts what is imported later in all, and not at first', async () => {
     const later = "globalThis.kept = () => import('audience-activation');";

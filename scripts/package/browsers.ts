@@ -3,13 +3,13 @@ import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { build } from 'esbuild';
 import { type Browser, chromium } from 'playwright';
+import { CHROMIUM } from '../chromium.ts';
 import { run } from './commands.ts';
 import { withHost } from './host.ts';
 import { type Projects, writeProgram } from './project.ts';
 import type { Step } from './report.ts';
 import { VITE } from './versions.ts';
 
-const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const USES = 'a page with sandbox and webhooks, a module worker over HTTP';
 const PAGE = '<!doctype html><meta charset="utf-8"><title>…</title><script type="module" src="./page.js"></script>';
 const TYPES = new Map([
@@ -39,8 +39,8 @@ async function inBrowser(projects: Projects, name: string, bundler: Bundler): Pr
 
 async function viteBuild(projects: Projects, source: string, target: string): Promise<void> {
   const vite = join(await projects.tools(), 'node_modules/vite/bin/vite.js');
-  const args = [vite, 'build', source, '--outDir', target, '--base', './', '--logLevel', 'warn'];
   await writeFile(join(source, 'vite.config.js'), `export default { worker: { format: 'es' } };`);
+  const args = [vite, 'build', source, '--outDir', target, '--base', './', '--logLevel', 'warn'];
   await run(process.execPath, args, { cwd: source });
 }
 
@@ -84,8 +84,7 @@ async function serving(folder: string, work: (origin: string) => Promise<void>):
 }
 
 async function look(url: string): Promise<void> {
-  const args = ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args });
+  const browser = await chromium.launch(CHROMIUM);
   try {
     await lookIn(browser, url);
   } finally {

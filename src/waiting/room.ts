@@ -46,24 +46,19 @@ export class WaitRoom {
 
   /** Resolves when there is what runs waits. */
   async ready(signal: AbortSignal | undefined): Promise<void> {
-    if (!engine.loaded) await this.#core.load(engine, signal);
+    await this.#core.load(engine, signal);
   }
 
   /** Begins a wait as soon as there is what runs it. */
   async enter<R>(signal: AbortSignal | undefined, begin: (engine: Engine) => R | Promise<R>): Promise<R> {
     this.#starting++;
     try {
-      await this.ready(signal);
-      return begin(this.#engine());
+      const loaded = await this.#core.load(engine, signal);
+      this.#running ??= { ...loaded, scheduler: new loaded.Scheduler(this.#rate, this.#via) };
+      return begin(this.#running);
     } finally {
       this.#starting--;
     }
-  }
-
-  #engine(): Engine {
-    if (!engine.loaded) throw new Error('What runs waits is loaded before one begins.');
-    this.#running ??= { ...engine.loaded, scheduler: new engine.loaded.Scheduler(this.#rate, this.#via) };
-    return this.#running;
   }
 }
 

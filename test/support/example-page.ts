@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright';
 import type { TestContext } from 'vitest';
+import { CHROMIUM } from '../../scripts/chromium.ts';
 
 /** The browser example as its command starts it. */
 export interface ExampleApp {
@@ -42,11 +43,7 @@ export async function startExampleApp(): Promise<ExampleApp> {
 }
 
 /** The Chromium of the browser suite. */
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  });
+export const launchChromium = (): Promise<Browser> => chromium.launch(CHROMIUM);
 
 /** A visitor of the example: a page of its own, with all that it asked for and complained of. */
 export interface Visit {
