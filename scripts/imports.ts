@@ -22,8 +22,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['schemas', 'waiting', 'webhooks'],
   ['resources', 'explain-activation.ts'],
   ['options.ts', 'option-names.ts', 'context.ts', 'token-sources.ts', 'client-tokens.ts'],
-  ['client.ts'],
-  ['index.ts', 'node', 'sandbox'],
+  ['client.ts', 'oauth'],
+  ['index.ts', 'node', 'sandbox', 'mcp'],
 ];
 
 /** Rooms on one floor that know nothing of each other. */
