@@ -1,0 +1,85 @@
+import { ConfigurationError } from '../errors/base.ts';
+import { operations } from '../operations.ts';
+import { resolveOptions } from '../options.ts';
+import type { Fetch } from '../transport/send.ts';
+import { authorizedFetch } from './authorized-fetch.ts';
+import { authorize, callback, type SignInSetup } from './flow.ts';
+import { Ledger } from './ledger.ts';
+import { checkRedirectUri } from './redirect-uri.ts';
+import { Requests } from './requests.ts';
+import { Servers, type Target } from './servers.ts';
+import { Session } from './session.ts';
+import type { OAuthClient, OAuthClientOptions } from './types.ts';
+
+/**
+ * An OAuth 2.1 client of the service, for one user: authorization code with PKCE (S256), tokens that renew
+ * themselves, one renewal for all who share the store.
+ *
+ * @throws {ConfigurationError} naming the option and the fix.
+ * @example
+ * const oauth = createOAuthClient({ baseUrl, redirectUri: 'http://127.0.0.1/callback', store });
+ * const { url } = await oauth.authorize(); // send the user's browser there
+ * await oauth.callback(returnedUrl); // the address that it came back to
+ * const client = await connectMcp({ baseUrl, token: oauth, client: new Client({ name, version }) });
+ */
+export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
+  const setup = setUp(options);
+  const session = new Session(setup);
+  const get: OAuthClient['get'] = ({ rejected, signal } = {}) => session.get(rejected, signal);
+  return {
+    redirectUri: setup.redirectUri,
+    get,
+    authorize: (step = {}) => authorize(setup, step),
+    async callback(url, step = {}) {
+      session.adopt(await callback(setup, url, step));
+    },
+    fetch: authorizedFetch({ origin: setup.target.baseUrl.origin, tokens: { get }, fetch: setup.fetch }),
+    revoke: ({ signal } = {}) => session.revoke(signal),
+    async forget() {
+      await setup.ledger.forget();
+      session.drop();
+    },
+  };
+}
+
+const NAMES: ReadonlySet<string> = new Set([
+  ...['baseUrl', 'redirectUri', 'store', 'clientName', 'client', 'allowedIssuers', 'resource', 'allowInsecure'],
+  ...['timeout', 'maxRetries', 'maxRetryWait', 'backoff', 'fetch', 'logger', 'logLevel'],
+]);
+
+/** Checks the options and builds what the rooms share. */
+function setUp(options: OAuthClientOptions): SignInSetup & { readonly fetch: Fetch } {
+  const unknown = Object.keys(options ?? {}).find((name) => !NAMES.has(name));
+  if (unknown !== undefined) throw new ConfigurationError(`\`${unknown}\` is no option of createOAuthClient.`);
+  const { store, allowedIssuers = [], clientName = 'audience-activation', client, allowInsecure = false } = options;
+  if (typeof store?.withLock !== 'function') {
+    throw new ConfigurationError('`store` is missing: give one such as `memoryTokenStore()`; it keeps the tokens.');
+  }
+  const { baseUrl, timeout, maxRetries, maxRetryWait, backoff, fetch, logger, logLevel } = options;
+  const given = { baseUrl, allowInsecure, timeout, maxRetries, maxRetryWait, backoff, fetch, logger, logLevel };
+  const { settings, redactor } = resolveOptions(given);
+  const target = targetOf(settings.baseUrl, options.resource, allowedIssuers);
+  const requests = new Requests(settings, redactor, allowInsecure);
+  if (client?.client_secret !== undefined) redactor.remember(client.client_secret);
+  return {
+    target,
+    requests,
+    servers: new Servers(requests, target),
+    ledger: new Ledger(store, settings.logger, redactor),
+    logger: settings.logger,
+    redirectUri: checkRedirectUri(options.redirectUri),
+    clientName,
+    client,
+    fetch: settings.fetch,
+  };
+}
+
+function targetOf(base: string, resource: string | undefined, allowedIssuers: readonly string[]): Target {
+  const baseUrl = new URL(base);
+  const address = resource ?? `${base}${operations['mcp.send'].path}`;
+  const url = URL.canParse(address, base) ? new URL(address, base) : undefined;
+  if (url?.origin !== baseUrl.origin) {
+    throw new ConfigurationError('`resource` must be a path or an address on the origin of `baseUrl`.');
+  }
+  return { baseUrl, resource: url, allowedIssuers };
+}

@@ -1,0 +1,9 @@
+export { createOAuthClient } from './client.ts';
+export type {
+  Authorization,
+  AuthorizeOptions,
+  OAuthClient,
+  OAuthClientOptions,
+  OAuthStepOptions,
+  RegisteredClient,
+} from './types.ts';

@@ -1,0 +1,66 @@
+import { type AuthorizationServer, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi';
+import { ConfigurationError } from '../errors/base.ts';
+import { OAuthError } from '../errors/oauth.ts';
+import { type Requests, UnusableAnswer } from './requests.ts';
+
+/** The protected resource: what tokens are for. */
+export interface Target {
+  /** Address of the service. */
+  readonly baseUrl: URL;
+  /** The resource's own address, on the same origin. */
+  readonly resource: URL;
+  /** Issuers that may be used beside those on the service's origin. */
+  readonly allowedIssuers: readonly string[];
+}
+
+const bare = (issuer: string): string => issuer.replace(/\/+$/, '');
+
+/** Whether an issuer may be used: one on the service's origin, or one that the user has named. */
+export function mayUse(issuer: string, { baseUrl, allowedIssuers }: Target): boolean {
+  if (!URL.canParse(issuer)) return false;
+  return new URL(issuer).origin === baseUrl.origin || allowedIssuers.some((one) => bare(one) === bare(issuer));
+}
+
+/** Authorization servers by their issuers, each read once a process, and anew for each sign-in. */
+export class Servers {
+  readonly #requests: Requests;
+  readonly #target: Target;
+  readonly #known = new Map<string, AuthorizationServer>();
+
+  constructor(requests: Requests, target: Target) {
+    this.#requests = requests;
+    this.#target = target;
+  }
+
+  /** The server of a client or a grant that is stored. */
+  async of(issuer: string, signal?: AbortSignal): Promise<AuthorizationServer> {
+    const known = this.#known.get(issuer);
+    if (known) return known;
+    if (mayUse(issuer, this.#target)) return this.read(issuer, signal);
+    const { origin } = this.#target.baseUrl;
+    throw new ConfigurationError(
+      `What is stored is of ${issuer}, which is neither on ${origin} nor among \`allowedIssuers\`.`,
+    );
+  }
+
+  /** The metadata of a server (RFC 8414), or of an OpenID provider, which can be the same. */
+  async read(issuer: string, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
+    const url = new URL(issuer);
+    for (const algorithm of ['oauth2', 'oidc'] as const) {
+      const server = await this.#requests.perform({
+        what: 'Reading the description of the authorization server',
+        repeat: 'safe',
+        signal,
+        async work(parts) {
+          const answer = await discoveryRequest(url, { ...parts, algorithm });
+          if (answer.status >= 500 || answer.status === 429) throw new UnusableAnswer(answer);
+          return answer.ok ? processDiscoveryResponse(url, answer) : await answer.body?.cancel();
+        },
+      });
+      if (!server) continue;
+      this.#known.set(server.issuer, server);
+      return server;
+    }
+    throw new OAuthError(`The authorization server ${issuer} does not describe itself.`, { error: 'invalid_response' });
+  }
+}

@@ -1,0 +1,207 @@
+import {
+  processRefreshTokenResponse,
+  processRevocationResponse,
+  refreshTokenGrantRequest,
+  revocationRequest,
+  type TokenEndpointResponse,
+} from 'oauth4webapi';
+import { OAuthError, ReauthorizationRequiredError } from '../errors/oauth.ts';
+import type { Logger } from '../transport/log.ts';
+import { singleFlight } from '../transport/tokens.ts';
+import type { Ledger, Turn } from './ledger.ts';
+import type { Grant, OAuthRecord } from './record.ts';
+import { authenticationOf, clientOf } from './registration.ts';
+import type { Requests } from './requests.ts';
+import type { Servers, Target } from './servers.ts';
+
+/** What the rooms of an OAuth client share. */
+export interface Setup {
+  readonly target: Target;
+  readonly requests: Requests;
+  readonly servers: Servers;
+  readonly ledger: Ledger;
+  readonly logger: Logger;
+}
+
+/** An access token is renewed this long before it expires, or in the last quarter of a shorter life. Milliseconds. */
+const RENEW_BEFORE = 60_000;
+
+/** An early renewal that failed, and what could not be saved, is tried again after this. Milliseconds. */
+const TRY_AGAIN = 10_000;
+
+/** Answers of the token endpoint that say that a grant, or its client, is no more. */
+const GONE: readonly string[] = ['invalid_grant', 'invalid_client', 'unauthorized_client'];
+
+/** A grant made of what the token endpoint answered. */
+export function grantOf(
+  answer: TokenEndpointResponse,
+  askedAt: number,
+  parts: Pick<Grant, 'client' | 'resource' | 'refreshToken'>,
+): Grant {
+  const refreshToken = answer.refresh_token ?? parts.refreshToken;
+  return {
+    token: answer.access_token,
+    issuedAt: new Date(askedAt).toISOString(),
+    ...(answer.expires_in !== undefined && {
+      expiresAt: new Date(askedAt + answer.expires_in * 1000).toISOString(),
+    }),
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...(parts.resource !== undefined && { resource: parts.resource }),
+    client: parts.client,
+  };
+}
+
+function timeLeft({ expiresAt }: Grant): number {
+  return expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();
+}
+
+function nearsEnd(grant: Grant): boolean {
+  const left = timeLeft(grant);
+  const life = left + Date.now() - Date.parse(grant.issuedAt);
+  return left <= Math.min(RENEW_BEFORE, life / 4);
+}
+
+/** The tokens of a signed-in user: handed out, renewed, revoked. */
+export class Session {
+  readonly #setup: Setup;
+  readonly #shared = singleFlight<string>();
+  #current: Grant | undefined;
+  #tryAgain = Number.NEGATIVE_INFINITY;
+
+  constructor(setup: Setup) {
+    this.#setup = setup;
+  }
+
+  /** A token other than the rejected one, in one flight for all who ask. */
+  async get(rejected: string | undefined, signal: AbortSignal | undefined): Promise<string> {
+    const current = this.#current;
+    if (current && current.token !== rejected && !this.#wantsTurn(current)) return current.token;
+    const token = await this.#shared(() => this.#obtain(rejected), signal);
+    // The flight was another's, who did not know that this one is rejected.
+    return token === rejected ? this.#shared(() => this.#obtain(rejected), signal) : token;
+  }
+
+  /** Takes over the tokens of a sign-in. */
+  adopt(grant: Grant): void {
+    this.#current = grant;
+    this.#tryAgain = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Ends the grant at its server; only then its tokens are forgotten. */
+  async revoke(signal: AbortSignal | undefined): Promise<void> {
+    await this.#setup.ledger.turn(async ({ record, save }) => {
+      const { grant, ...rest } = record;
+      if (grant) await this.#revokeAtServer(grant, signal);
+      this.#current = undefined;
+      if (grant) await save(rest);
+    });
+  }
+
+  /** Forgets what memory holds. */
+  drop(): void {
+    this.#current = undefined;
+  }
+
+  #wantsTurn(grant: Grant): boolean {
+    const wants = nearsEnd(grant) || this.#setup.ledger.unsaved;
+    return wants && (timeLeft(grant) <= 0 || performance.now() >= this.#tryAgain);
+  }
+
+  async #obtain(rejected: string | undefined): Promise<string> {
+    const present = this.#current;
+    try {
+      const grant = await this.#setup.ledger.turn((turn) => this.#decide(turn, rejected));
+      this.#current = grant;
+      if (this.#setup.ledger.unsaved) this.#tryAgain = performance.now() + TRY_AGAIN;
+      return grant.token;
+    } catch (error) {
+      if (ReauthorizationRequiredError.isInstance(error)) this.#current = undefined;
+      else if (present && present.token !== rejected && timeLeft(present) > 0) {
+        this.#tryAgain = performance.now() + TRY_AGAIN;
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#setup.logger.warn(`The early renewal failed; the present token is used while it lives: ${reason}`);
+        return present.token;
+      }
+      throw error;
+    }
+  }
+
+  /** Under the lock: another process may have renewed already, or get past the lock and renew meanwhile. */
+  async #decide(turn: Turn, rejected: string | undefined): Promise<Grant> {
+    const refused = new Set<string | undefined>();
+    for (let { grant } = turn.record; ; ) {
+      if (!grant) throw signInAgain('Nobody has signed in yet, or the grant was forgotten', 'no_grant');
+      if (grant.token !== rejected && !nearsEnd(grant)) return grant;
+      try {
+        return await this.#refresh(turn, grant);
+      } catch (error) {
+        if (!OAuthError.isInstance(error) || !GONE.includes(error.error)) throw error;
+        refused.add(grant.refreshToken);
+        const record = await turn.reload();
+        // Another pair than the one refused is a sibling's: it is used, and never deleted.
+        if (!record.grant || refused.has(record.grant.refreshToken)) return await discard(turn, record, error);
+        grant = record.grant;
+      }
+    }
+  }
+
+  async #refresh(turn: Turn, grant: Grant): Promise<Grant> {
+    const { client, refreshToken, resource } = grant;
+    if (refreshToken === undefined) {
+      throw signInAgain('The access token has ended, and there is no refresh token', 'invalid_grant');
+    }
+    const server = await this.#setup.servers.of(client.issuer);
+    const askedAt = Date.now();
+    const answer = await this.#setup.requests.perform({
+      what: 'Renewing the token',
+      // A lost answer may hold the new pair: the old one is then dead, and asking again does no harm.
+      repeat: 'safe',
+      async work(parts) {
+        const options = { ...parts, ...(resource !== undefined && { additionalParameters: { resource } }) };
+        const auth = authenticationOf(client);
+        const response = await refreshTokenGrantRequest(server, clientOf(client), auth, refreshToken, options);
+        return processRefreshTokenResponse(server, clientOf(client), response);
+      },
+    });
+    const renewed = grantOf(answer, askedAt, grant);
+    // Memory first: whatever happens to the store, the old pair is dead.
+    this.#current = renewed;
+    const { record } = turn;
+    await turn.save({ ...record, grant: renewed });
+    return renewed;
+  }
+
+  async #revokeAtServer({ client, refreshToken, token }: Grant, signal: AbortSignal | undefined): Promise<void> {
+    const server = await this.#setup.servers.of(client.issuer);
+    if (server.revocation_endpoint === undefined) {
+      const message = 'The authorization server has no way to revoke tokens; `forget()` removes them on this side.';
+      throw new OAuthError(message, { error: 'revocation_not_supported' });
+    }
+    await this.#setup.requests.perform({
+      what: 'Revoking the grant',
+      repeat: 'safe',
+      signal,
+      async work(parts) {
+        // An access token is revoked with its refresh token ("Authentication").
+        const auth = authenticationOf(client);
+        const answer = await revocationRequest(server, clientOf(client), auth, refreshToken ?? token, parts);
+        return processRevocationResponse(answer);
+      },
+    });
+  }
+}
+
+/** The server has ended the grant: its tokens are of no use to anybody. */
+async function discard(turn: Turn, record: OAuthRecord, refused: OAuthError): Promise<never> {
+  const { grant: _, client, ...rest } = record;
+  const known = refused.error === 'invalid_grant' && client;
+  await turn.save({ ...rest, ...(known && { client }) });
+  const what = 'The grant has ended: it was revoked, has expired, or its refresh token was used elsewhere';
+  throw signInAgain(`${what} (${refused.error})`, refused.error);
+}
+
+function signInAgain(what: string, error: string): ReauthorizationRequiredError {
+  const advice =
+    'Sign in: send the user to the `url` of `authorize()`, and give the address that comes back to `callback()`.';
+  return new ReauthorizationRequiredError(`${what}. ${advice}`, { error });
+}
