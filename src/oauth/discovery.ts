@@ -93,7 +93,7 @@ async function readResource(
       repeat: 'safe',
       signal,
       async work(parts) {
-        const answer = await request(parts, url, { headers: { accept: 'application/json' } });
+        const answer = await request(parts, url, { method: 'GET', headers: { accept: 'application/json' } });
         return answer.ok ? await answer.text() : await answer.body?.cancel();
       },
     });

@@ -2,13 +2,13 @@ import {
   type AuthorizationServer,
   type Client,
   type ClientAuth,
-  ClientSecretBasic,
   ClientSecretPost,
   dynamicClientRegistrationRequest,
   None,
   processDynamicClientRegistrationResponse,
 } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth.ts';
+import { isObject } from '../transport/envelope.ts';
 import type { ClientRecord } from './record.ts';
 import type { Requests } from './requests.ts';
 import type { RegisteredClient } from './types.ts';
@@ -58,11 +58,17 @@ export async function register(
     what: 'Registering the client',
     repeat: 'never',
     signal,
-    work: async (parts) =>
-      processDynamicClientRegistrationResponse(await dynamicClientRegistrationRequest(server, metadata, parts)),
+    async work(parts) {
+      const response = await dynamicClientRegistrationRequest(server, metadata, parts);
+      // Refusals are oauth4webapi's; of a success it asks for more than servers in use give.
+      return response.ok ? response.json() : processDynamicClientRegistrationResponse(response);
+    },
   });
-  const { client_id, client_secret, token_endpoint_auth_method: chosen } = answer;
-  const secret = typeof client_secret === 'string' ? client_secret : undefined;
+  const { client_id, client_secret, token_endpoint_auth_method: chosen } = isObject(answer) ? answer : {};
+  if (typeof client_id !== 'string') {
+    throw new OAuthError('The registration was answered without a `client_id`.', { error: 'invalid_response' });
+  }
+  const secret = typeof client_secret === 'string' && client_secret !== '' ? client_secret : undefined;
   if (secret !== undefined) requests.redactor.remember(secret);
   return record(server, { client_id, client_secret: secret }, typeof chosen === 'string' ? chosen : method, [
     redirectUri,
@@ -95,10 +101,18 @@ function record(
 /** How a client authenticates, for oauth4webapi. */
 export function authenticationOf({ client_secret, token_endpoint_auth_method }: ClientRecord): ClientAuth {
   if (client_secret === undefined || token_endpoint_auth_method === 'none') return None();
-  return token_endpoint_auth_method === 'client_secret_post'
-    ? ClientSecretPost(client_secret)
-    : ClientSecretBasic(client_secret);
+  return token_endpoint_auth_method === 'client_secret_post' ? ClientSecretPost(client_secret) : basic(client_secret);
 }
+
+/**
+ * RFC 6749, section 2.3.1, encoded as forms are: oauth4webapi encodes hyphens, too, and not every server decodes them.
+ */
+const basic =
+  (secret: string): ClientAuth =>
+  (_, { client_id }, __, headers) => {
+    const encoded = [client_id, secret].map((text) => new URLSearchParams({ '': text }).toString().slice(1));
+    headers.set('authorization', `Basic ${btoa(encoded.join(':'))}`);
+  };
 
 /** A client as oauth4webapi knows it. */
 export function clientOf({ client_id }: ClientRecord): Client {
