@@ -1,0 +1,33 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { onTestFinished } from 'vitest';
+
+/** An HTTP proxy on loopback that adds `Authorization` to requests without one, and changes nothing else; its address. */
+export async function startBearerProxy(target: string, token: string): Promise<string> {
+  const { hostname, port } = new URL(target);
+  const server = createServer((incoming, outgoing) => {
+    const { method, url: path, rawHeaders, headers } = incoming;
+    const added = headers.authorization === undefined ? ['Authorization', `Bearer ${token}`] : [];
+    // Raw headers, so that `Host` is the one that came.
+    const upstream = request({ hostname, port, method, path, headers: [...rawHeaders, ...added] });
+    upstream.once('response', (answer) => passOn(answer, outgoing));
+    upstream.once('error', () => outgoing.destroy());
+    outgoing.once('close', () => upstream.destroy());
+    incoming.pipe(upstream);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The proxy has no port.');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+function passOn(answer: IncomingMessage, outgoing: ServerResponse): void {
+  outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+  answer.pipe(outgoing);
+}
