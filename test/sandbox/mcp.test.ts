@@ -1,4 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as SdkClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as SdkTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startBench } from '../support/sandbox.ts';
 import { MINUTE, startSandbox } from '../support/sandbox-calls.ts';
@@ -84,6 +86,20 @@ describe('the MCP endpoint', () => {
     expect(await call('reference_list', { dataset: 'web', name: 'domains', per_page: 3 })).toMatchObject({
       body: { data: [{ id: 1 }, { id: 2 }, { id: 3 }] },
     });
+  });
+
+  it.each([
+    ['client', Client, StreamableHTTPClientTransport],
+    ['sdk', SdkClient, SdkTransport],
+  ])('serves @modelcontextprotocol/%s: tools are listed and called', async (_, OfficialClient, Transport) => {
+    const { url, account, client } = await startBench();
+    const headers = { authorization: `Bearer ${account.token('mcp')}` };
+    const mcp = new OfficialClient({ name: 'test', version: '1' });
+    onTestFinished(() => mcp.close());
+    await mcp.connect(new Transport(new URL(path, url), { requestInit: { headers } }));
+    expect((await mcp.listTools()).tools.map(({ name }) => name)).toContain('projects_create');
+    await mcp.callTool({ name: 'projects_create', arguments: { name: 'By an agent' } });
+    expect((await client.projects.list()).items).toMatchObject([{ name: 'By an agent' }]);
   });
 
   it('counts what its tools ask for in the read and write buckets, too', async () => {
