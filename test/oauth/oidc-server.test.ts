@@ -1,0 +1,230 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import * as oauth from 'oauth4webapi';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type OidcOptions, type OidcServer, startOidc } from '../support/oidc-server.ts';
+
+const redirectUri = 'http://127.0.0.1:5000/callback';
+const overHttp = { [oauth.allowInsecureRequests]: true };
+
+/** Finds the authorization server of a resource by its documents. */
+async function discover({ resource }: OidcServer) {
+  const address = new URL(resource);
+  const metadata = await oauth.resourceDiscoveryRequest(address, overHttp);
+  const { authorization_servers } = await oauth.processResourceDiscoveryResponse(address, metadata);
+  const issuer = new URL(authorization_servers?.[0] ?? '');
+  const answer = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...overHttp });
+  return oauth.processDiscoveryResponse(issuer, answer);
+}
+
+/** Registers a client: public, or one with a secret. */
+async function register(server: oauth.AuthorizationServer, method = 'none', more = {}) {
+  const metadata = {
+    client_name: 'test',
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: method,
+    scope: 'mcp',
+    ...more,
+  };
+  const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, overHttp);
+  const client = await oauth.processDynamicClientRegistrationResponse(answer);
+  const secret = String(client.client_secret);
+  const authenticate = {
+    none: oauth.None(),
+    client_secret_basic: oauth.ClientSecretBasic(secret),
+    client_secret_post: oauth.ClientSecretPost(secret),
+  }[String(client.token_endpoint_auth_method)];
+  if (!authenticate) throw new Error('The client has another way to authenticate.');
+  return { client, authenticate };
+}
+
+/** Signs in with PKCE, and returns what a client then can do. */
+async function signIn(options: OidcOptions = {}, { method = 'none', query = {} } = {}) {
+  const oidc = await startOidc(options);
+  const server = await discover(oidc);
+  const { client, authenticate } = await register(server, method);
+  const verifier = oauth.generateRandomCodeVerifier();
+  const state = oauth.generateRandomState();
+  const code_challenge = await oauth.calculatePKCECodeChallenge(verifier);
+  const asked = { client_id: client.client_id, state, resource: oidc.resource, code_challenge, ...query };
+  const back = new URL(await oidc.consent(authorizationUrl(server, asked)));
+  const params = oauth.validateAuthResponse(server, client, back, state);
+  const by = [server, client, authenticate] as const;
+  const answer = await oauth.authorizationCodeGrantRequest(...by, params, redirectUri, verifier, overHttp);
+  const first = await oauth.processAuthorizationCodeResponse(server, client, answer);
+  const refresh = async ({ refresh_token = '' }: oauth.TokenEndpointResponse) =>
+    oauth.processRefreshTokenResponse(
+      server,
+      client,
+      await oauth.refreshTokenGrantRequest(...by, refresh_token, overHttp),
+    );
+  const revoke = async (token = '') =>
+    oauth.processRevocationResponse(await oauth.revocationRequest(...by, token, overHttp));
+  return { oidc, first, refresh, revoke, ping: (token?: string) => ping(oidc, token) };
+}
+
+function authorizationUrl(server: oauth.AuthorizationServer, more: Record<string, string | undefined>): URL {
+  const url = new URL(server.authorization_endpoint ?? '');
+  const fixed = { response_type: 'code', redirect_uri: redirectUri, scope: 'mcp', code_challenge_method: 'S256' };
+  for (const [name, value] of Object.entries({ ...fixed, ...more }))
+    if (value !== undefined) url.searchParams.set(name, value);
+  return url;
+}
+
+/** A bare MCP call. */
+async function ping({ resource }: OidcServer, token?: string) {
+  const { status, headers } = await fetch(resource, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  });
+  return { status, challenge: headers.get('www-authenticate') };
+}
+
+const invalidGrant = { error: 'invalid_grant', status: 400 };
+
+describe('the authorization server for tests', () => {
+  it('describes itself as OAuth 2.1 asks', async () => {
+    const oidc = await startOidc();
+    expect(await discover(oidc)).toMatchObject({
+      issuer: oidc.url,
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      code_challenge_methods_supported: ['S256'],
+      scopes_supported: expect.arrayContaining(['mcp']),
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      authorization_response_iss_parameter_supported: true,
+      registration_endpoint: expect.stringContaining(oidc.url),
+      revocation_endpoint: expect.stringContaining(oidc.url),
+    });
+    expect(new URL(oidc.resource).origin).toBe(oidc.url);
+  });
+
+  it.each(['none', 'client_secret_basic', 'client_secret_post'])(
+    'signs a client in that authenticates by %s',
+    async (method) => {
+      const { oidc, first, refresh, ping } = await signIn({}, { method });
+      expect(first).toMatchObject({
+        token_type: 'bearer',
+        scope: 'mcp',
+        expires_in: 3_600,
+        refresh_token: expect.any(String),
+      });
+      expect(first).not.toHaveProperty('id_token');
+      const second = await refresh(first);
+      expect(await ping(second.access_token)).toMatchObject({ status: 200 });
+      expect(oidc.requests).toEqual([
+        { grantType: 'authorization_code', status: 200 },
+        { grantType: 'refresh_token', status: 200 },
+      ]);
+    },
+  );
+
+  it.each([
+    ['the same origin', false],
+    ['another', true],
+  ])('lets the official MCP client call the tool on %s', async (_, separateResource) => {
+    const { oidc, first } = await signIn({ separateResource });
+    expect(new URL(oidc.resource).origin === oidc.url).toBe(!separateResource);
+    const mcp = new Client({ name: 'test', version: '1' });
+    onTestFinished(() => mcp.close());
+    const headers = { authorization: `Bearer ${first.access_token}` };
+    await mcp.connect(new StreamableHTTPClientTransport(new URL(oidc.resource), { requestInit: { headers } }));
+    expect(await mcp.callTool({ name: 'echo', arguments: { text: 'hello' } })).toMatchObject({
+      content: [{ type: 'text', text: 'hello' }],
+    });
+  });
+
+  it('keeps others out, and says where the metadata are', async () => {
+    const { oidc, ping } = await signIn();
+    const metadata = `resource_metadata="${oidc.url}/.well-known/oauth-protected-resource"`;
+    expect(await ping()).toEqual({ status: 401, challenge: `Bearer ${metadata}` });
+    expect(await ping('dead')).toEqual({ status: 401, challenge: `Bearer error="invalid_token", ${metadata}` });
+  });
+
+  it('ends access tokens in time', async () => {
+    const { first, ping } = await signIn({ accessTokenTtl: 1 });
+    expect(first.expires_in).toBe(1);
+    await expect.poll(async () => (await ping(first.access_token)).status, { timeout: 5_000 }).toBe(401);
+  });
+
+  it('ends access tokens at once when told to; they can be renewed', async () => {
+    const { oidc, first, refresh, ping } = await signIn();
+    oidc.endAccessTokens();
+    expect(await ping(first.access_token)).toMatchObject({ status: 401 });
+    expect(await ping((await refresh(first)).access_token)).toMatchObject({ status: 200 });
+  });
+
+  it('can go away in mid-test', async () => {
+    const { oidc, first, refresh } = await signIn({ separateResource: true });
+    await oidc.close();
+    await expect(refresh(first)).rejects.toThrow('fetch failed');
+    await expect(ping(oidc)).rejects.toThrow('fetch failed');
+  });
+
+  it('revokes the family of a refresh token that comes twice', async () => {
+    const { oidc, first, refresh, ping } = await signIn();
+    const second = await refresh(first);
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    expect(await ping(first.access_token)).toMatchObject({ status: 200 });
+    await expect(refresh(first)).rejects.toMatchObject(invalidGrant);
+    await expect(refresh(second)).rejects.toMatchObject(invalidGrant);
+    for (const { access_token } of [first, second]) expect(await ping(access_token)).toMatchObject({ status: 401 });
+    expect(oidc.requests.map(({ status }) => status)).toEqual([200, 200, 400, 400]);
+  });
+
+  it('or, asked to, refuses that one alone', async () => {
+    const { first, refresh, ping } = await signIn({ revokeFamily: false });
+    const second = await refresh(first);
+    await expect(refresh(first)).rejects.toMatchObject(invalidGrant);
+    expect(await ping(second.access_token)).toMatchObject({ status: 200 });
+    const third = await refresh(second);
+    expect(await ping(third.access_token)).toMatchObject({ status: 200 });
+  });
+
+  it.each(['refresh_token', 'access_token'] as const)('ends all with the revocation of the %s', async (which) => {
+    const { first, refresh, revoke, ping } = await signIn();
+    await revoke(first[which]);
+    expect(await ping(first.access_token)).toMatchObject({ status: 401 });
+    await expect(refresh(first)).rejects.toMatchObject(invalidGrant);
+  });
+
+  it('demands PKCE, and a resource of its own', async () => {
+    const oidc = await startOidc();
+    const server = await discover(oidc);
+    const { client_id } = (await register(server)).client;
+    const challenge = await oauth.calculatePKCECodeChallenge(oauth.generateRandomCodeVerifier());
+    const errorOf = async (more: Record<string, string>) => {
+      const back = await oidc.consent(authorizationUrl(server, { client_id, state: 's', ...more }));
+      return Object.fromEntries(new URL(back).searchParams);
+    };
+    const from = { state: 's', iss: oidc.url };
+    expect(await errorOf({})).toMatchObject({ error: 'invalid_request', ...from });
+    const other = { code_challenge: challenge, resource: 'https://other.example.com/' };
+    expect(await errorOf(other)).toMatchObject({ error: 'invalid_target', ...from });
+  });
+
+  it('gives a token that the MCP endpoint refuses to who names no resource', async () => {
+    const { first, ping } = await signIn({}, { query: { resource: undefined } });
+    expect(first.scope).toBe('mcp');
+    expect(await ping(first.access_token)).toMatchObject({ status: 401 });
+  });
+
+  it('lets native clients alone come back to any port', async () => {
+    const oidc = await startOidc();
+    const server = await discover(oidc);
+    const redirect_uri = redirectUri.replace('5000', '6001');
+    const code_challenge = await oauth.calculatePKCECodeChallenge(oauth.generateRandomCodeVerifier());
+    const comeBack = async (application_type: string) => {
+      const { client_id } = (await register(server, 'none', { application_type })).client;
+      return oidc.consent(authorizationUrl(server, { client_id, redirect_uri, code_challenge }));
+    };
+    expect(await comeBack('native')).toContain(`${redirect_uri}?code=`);
+    await expect(comeBack('web')).rejects.toThrow('/auth answered 400: invalid_redirect_uri');
+  });
+});

@@ -1,0 +1,185 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { type Configuration, errors, Provider } from 'oidc-provider';
+import { onTestFinished } from 'vitest';
+import { MCP_PATH, RESOURCE_METADATA, serveMcpResource } from './oidc-resource.ts';
+import { OidcStorage } from './oidc-storage.ts';
+import { walkRedirects } from './walk-redirects.ts';
+
+/** How the authorization server behaves. */
+export interface OidcOptions {
+  /** Whether a refresh token that comes a second time ends its whole family, or is refused alone. @default true */
+  readonly revokeFamily?: boolean;
+  /** Seconds. @default 3600 */
+  readonly accessTokenTtl?: number;
+  /** Whether the MCP endpoint has an origin of its own. @default false */
+  readonly separateResource?: boolean;
+}
+
+/** A call of the token endpoint. */
+interface TokenRequest {
+  readonly grantType: string;
+  readonly status: number;
+}
+
+/** An authorization server by `oidc-provider`, and an MCP endpoint that takes its tokens. */
+export interface OidcServer {
+  /** Its origin and issuer. */
+  readonly url: string;
+  /** Address of the MCP endpoint. */
+  readonly resource: string;
+  /** Calls of the token endpoint, in order of their answers. */
+  readonly requests: readonly TokenRequest[];
+  /** What a browser does whose user signs in and consents: the address it is sent back to. */
+  consent(authorizationUrl: string | URL): Promise<string>;
+  /** Ends every access token, as if time had passed; refresh tokens live on. */
+  endAccessTokens(): void;
+  /** Stops both; done when the test ends, too. */
+  close(): Promise<void>;
+}
+
+const ACCOUNT = 'ada@example.com';
+const SCOPE = 'mcp';
+const INTERACTION = '/interaction/';
+const DAY = 86_400;
+
+/** Starts both on free ports of loopback, for the running test. */
+export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> {
+  const front = createServer();
+  const back = options.separateResource ? createServer() : front;
+  const close = async (): Promise<void> => void (await Promise.all([front, back].map(stop)));
+  onTestFinished(close);
+  const url = await listen(front);
+  const resource = `${back === front ? url : await listen(back)}${MCP_PATH}`;
+  const accessTokens = new OidcStorage();
+  const provider = new Provider(url, configurationOf(resource, options, accessTokens));
+  const requests = recordTokenRequests(provider);
+  const isLive = async (value: string): Promise<boolean> => {
+    const token = await provider.AccessToken.find(value);
+    // `find` still finds tokens that expired some seconds ago.
+    return token?.isValid === true && token.aud === resource && token.scopes.has(SCOPE);
+  };
+  const answer = (request: Request): Promise<Response> => serveMcpResource({ resource, issuer: url, isLive }, request);
+  const serveResource = getRequestListener(answer, { overrideGlobalObjects: false });
+  const serveProvider = provider.callback();
+  if (back !== front) back.on('request', serveResource);
+  front.on('request', (request, response) => {
+    const path = request.url ?? '';
+    if (back === front && isOfResource(path)) return serveResource(request, response);
+    if (!path.startsWith(INTERACTION)) return serveProvider(request, response);
+    return interact(provider, resource, request, response).catch((error) => response.writeHead(400).end(String(error)));
+  });
+  return {
+    url,
+    resource,
+    requests,
+    consent: (address) => walkRedirects(address, redirectUriOf(address)),
+    endAccessTokens: () => accessTokens.clear(),
+    close,
+  };
+}
+
+function redirectUriOf(authorizationUrl: string | URL): string {
+  const uri = new URL(authorizationUrl).searchParams.get('redirect_uri');
+  if (uri === null) throw new Error('The authorization request names no redirect URI.');
+  return uri;
+}
+
+/** The origin of a server on a free port. */
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+const isOfResource = (path: string): boolean => [RESOURCE_METADATA, MCP_PATH].some((start) => path.startsWith(start));
+
+function recordTokenRequests(provider: Provider): TokenRequest[] {
+  const requests: TokenRequest[] = [];
+  provider.use(async (context, next) => {
+    await next();
+    if (context.method !== 'POST' || context.path !== '/token') return;
+    requests.push({ grantType: String(context.oidc.params?.grant_type), status: context.status });
+  });
+  return requests;
+}
+
+function configurationOf(resource: string, options: OidcOptions, accessTokens: OidcStorage): Configuration {
+  const { revokeFamily = true, accessTokenTtl = 3_600 } = options;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    adapter: (kind) => {
+      if (kind === 'AccessToken') return accessTokens;
+      // A rotated refresh token that is deleted, not marked, is unknown when it comes again, so nothing else is revoked.
+      return new OidcStorage({ deletesConsumed: kind === 'RefreshToken' && !revokeFamily });
+    },
+    jwks: { keys: [privateKey.export({ format: 'jwk' })] },
+    cookies: { keys: ['of-tests'] },
+    scopes: ['openid', SCOPE],
+    responseTypes: ['code'],
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    clientBasedCORS: () => true,
+    findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    pkce: { required: () => true },
+    // Without `offline_access`, refresh tokens would neither be issued nor outlive the browser's session.
+    issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: () => false,
+    rotateRefreshToken: true,
+    renderError: (context, { error, error_description }) => {
+      context.body = `${error}: ${error_description}`;
+    },
+    interactions: { url: (_, { uid }) => `${INTERACTION}${uid}` },
+    ttl: {
+      AccessToken: accessTokenTtl,
+      AuthorizationCode: 600,
+      Grant: 60 * DAY,
+      Interaction: 600,
+      RefreshToken: 60 * DAY,
+      Session: DAY,
+    },
+    features: featuresOf(resource),
+  };
+}
+
+function featuresOf(resource: string): NonNullable<Configuration['features']> {
+  return {
+    devInteractions: { enabled: false },
+    registration: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      getResourceServerInfo: (_, asked) => {
+        if (asked !== resource) throw new errors.InvalidTarget();
+        return { audience: resource, scope: SCOPE, accessTokenFormat: 'opaque' };
+      },
+    },
+    revocation: { enabled: true, allowedPolicy: (_, client, token) => token.clientId === client.clientId },
+    rpInitiatedLogout: { enabled: false },
+    userinfo: { enabled: false },
+  };
+}
+
+/** Stands for a user: signs the account in, then grants what is asked for. */
+async function interact(
+  provider: Provider,
+  resource: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { prompt, params, session } = await provider.interactionDetails(request, response);
+  if (prompt.name === 'login')
+    return provider.interactionFinished(request, response, { login: { accountId: ACCOUNT } });
+  const grant = new provider.Grant({ accountId: session?.accountId, clientId: String(params.client_id) });
+  grant.addOIDCScope(`openid ${SCOPE}`);
+  grant.addResourceScope(resource, SCOPE);
+  return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
+}

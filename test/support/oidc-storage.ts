@@ -1,0 +1,45 @@
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+
+/** What an authorization server keeps, one kind of thing each (`AccessToken`, `Grant`, …). */
+export class OidcStorage implements Adapter {
+  readonly #items = new Map<string, AdapterPayload>();
+  readonly #deletesConsumed: boolean;
+
+  constructor({ deletesConsumed = false } = {}) {
+    this.#deletesConsumed = deletesConsumed;
+  }
+
+  async upsert(id: string, payload: AdapterPayload): Promise<void> {
+    this.#items.set(id, payload);
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    return this.#items.get(id);
+  }
+
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    return [...this.#items.values()].find((payload) => payload.uid === uid);
+  }
+
+  async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
+    return [...this.#items.values()].find((payload) => payload.userCode === userCode);
+  }
+
+  async consume(id: string): Promise<void> {
+    const payload = this.#items.get(id);
+    if (this.#deletesConsumed) this.#items.delete(id);
+    else if (payload) payload.consumed = Math.floor(Date.now() / 1000);
+  }
+
+  async destroy(id: string): Promise<void> {
+    this.#items.delete(id);
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    for (const [id, payload] of this.#items) if (payload.grantId === grantId) this.#items.delete(id);
+  }
+
+  clear(): void {
+    this.#items.clear();
+  }
+}
