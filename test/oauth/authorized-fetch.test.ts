@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { ping, signIn, startOAuthBench } from '../support/oauth.ts';
+import { startServer } from '../support/server.ts';
+
+describe('the authorized fetch', () => {
+  it('sends the bearer to the configured origin only', async () => {
+    const { oauth, url } = await startOAuthBench();
+    const other = await startServer([{ text: 'hello' }]);
+    await signIn(oauth);
+    expect(await ping(oauth, url)).toBe(200);
+    await (await oauth.fetch(other.url)).text();
+    await (await oauth.fetch(new Request(`${other.url}/again`))).text();
+    const seen = await other.seen();
+    expect(seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
+  });
+
+  it('does not follow redirects of that origin', async () => {
+    const elsewhere = await startServer([{ text: 'hello' }]);
+    const { clientWith, store, url } = await startOAuthBench();
+    const location = `${elsewhere.url}/stolen`;
+    const redirecting = async (): Promise<Response> => new Response(null, { status: 307, headers: { location } });
+    const fetched: (RequestInit | undefined)[] = [];
+    const oauth = clientWith(store, {
+      fetch: (input, init) => {
+        if (!String(input).endsWith('/moved')) return fetch(input, init);
+        fetched.push(init);
+        return redirecting();
+      },
+    });
+    await signIn(oauth);
+    expect((await oauth.fetch(`${url}/moved`)).status).toBe(307);
+    expect(fetched.map((init) => init?.redirect)).toEqual(['manual']);
+    expect(await elsewhere.seen()).toEqual([]);
+  });
+
+  it('takes a Request, and replaces an authorization of its own', async () => {
+    const { oauth, url } = await startOAuthBench();
+    await signIn(oauth);
+    const accept = 'application/json, text/event-stream';
+    const headers = { accept, 'content-type': 'application/json', authorization: 'Bearer other' };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    const request = new Request(`${url}/api/v2/mcp`, { method: 'POST', headers, body });
+    expect((await oauth.fetch(request)).status).toBe(200);
+  });
+
+  it('repeats once, and not where the body can be read only once', async () => {
+    const { oauth, url, sandbox, exchanges } = await startOAuthBench();
+    await signIn(oauth);
+    await sandbox.advance(3_600_000);
+    const body = new Blob(['{"jsonrpc":"2.0","id":1,"method":"ping"}']).stream();
+    const streamed: RequestInit & { duplex: 'half' } = { body, duplex: 'half' };
+    expect(await ping(oauth, url, streamed)).toBe(401);
+    expect(exchanges()).toEqual([200]);
+    expect(await ping(oauth, url)).toBe(200);
+    sandbox.faults.add({ on: '/api/v2/mcp', status: 401 });
+    expect(await ping(oauth, url)).toBe(401);
+    expect(sandbox.log.filter(({ fault }) => fault !== undefined)).toHaveLength(2);
+  });
+
+  it('can be given up while a token is awaited', async () => {
+    const { oauth, url, sandbox } = await startOAuthBench();
+    await signIn(oauth);
+    await sandbox.advance(3_600_000);
+    sandbox.faults.add({ on: '/oauth/token', delay: 5_000 });
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const call = ping(oauth, url, { signal: controller.signal });
+    await expect.poll(() => sandbox.log.some(({ status }) => status === 401)).toBe(true);
+    controller.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  });
+});

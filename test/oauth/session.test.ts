@@ -1,0 +1,267 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryTokenStore, type StoredToken, type TokenStore } from '../../src/index.ts';
+import type { SandboxOptions } from '../../src/sandbox/index.ts';
+import { consent, ping, signIn, startOAuthBench } from '../support/oauth.ts';
+import { failureOf } from '../support/server.ts';
+
+const HOUR = 3_600_000;
+const TOKEN = '/oauth/token';
+
+/** A signed-in client whose access token the service does not take any more. */
+async function startExpired(options: SandboxOptions = {}) {
+  const bench = await startOAuthBench(options);
+  await signIn(bench.oauth);
+  const old = await bench.oauth.get();
+  await bench.sandbox.advance(HOUR);
+  return { ...bench, old, before: await bench.store.load() };
+}
+
+/** Lets the client's clock stand some time ahead. */
+function jumpAhead(ms: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe('the access token', () => {
+  it('is renewed after a 401, and the call repeated', async () => {
+    const { oauth, url, old, exchanges, store } = await startExpired();
+    expect(await ping(oauth, url)).toBe(200);
+    expect(exchanges()).toEqual([200, 200]);
+    expect(await oauth.get()).not.toBe(old);
+    expect(await store.load()).toMatchObject({ token: await oauth.get() });
+  });
+
+  it('is renewed once for a thousand calls at once, and all succeed', async () => {
+    const { oauth, url, exchanges } = await startExpired({ limits: { mcp: { limit: 10_000, interval: HOUR } } });
+    const statuses = await Promise.all(Array.from({ length: 1000 }, () => ping(oauth, url)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(exchanges()).toEqual([200, 200]);
+  });
+
+  it('is renewed a minute before its end, not earlier', async () => {
+    const { oauth, exchanges } = await startOAuthBench();
+    await signIn(oauth);
+    jumpAhead(HOUR - 62_000);
+    await oauth.get();
+    expect(exchanges()).toHaveLength(1);
+    jumpAhead(4_000);
+    await Promise.all([oauth.get(), oauth.get()]);
+    expect(exchanges()).toEqual([200, 200]);
+  });
+
+  it('is taken from a sibling that has renewed already', async () => {
+    const { oauth, clientWith, store, url, exchanges, old } = await startExpired();
+    const sibling = clientWith(store);
+    expect(await sibling.get()).toBe(old);
+    expect(await ping(oauth, url)).toBe(200);
+    expect(await ping(sibling, url)).toBe(200);
+    expect(await sibling.get()).toBe(await oauth.get());
+    expect(exchanges()).toEqual([200, 200]);
+  });
+
+  it('is renewed for the others when the one who asked first gives up', async () => {
+    const { oauth, sandbox, old, exchanges } = await startExpired();
+    sandbox.faults.add({ on: TOKEN, delay: 50, times: 1 });
+    const reason = new Error('not needed any more');
+    const controller = new AbortController();
+    const first = oauth.get({ rejected: old, signal: controller.signal });
+    const second = oauth.get({ rejected: old });
+    controller.abort(reason);
+    expect(await failureOf(first)).toBe(reason);
+    expect(await second).not.toBe(old);
+    expect(exchanges()).toEqual([200, 200]);
+  });
+
+  it('is not the rejected one, also where that came from a flight of others', async () => {
+    const { oauth, sandbox } = await startOAuthBench();
+    await signIn(oauth);
+    const token = await oauth.get();
+    jumpAhead(HOUR - 30_000);
+    sandbox.faults.add({ on: TOKEN, status: 400, times: 1 });
+    const [early, late] = await Promise.all([oauth.get(), oauth.get({ rejected: token })]);
+    expect([early, late === token]).toEqual([token, false]);
+  });
+});
+
+describe('a renewal that fails', () => {
+  it.each([
+    ['5xx', { status: 503 }, { error: 'temporarily_unavailable' }],
+    ['a cut connection', { cut: 'before' }, { code: 'connection-failed' }],
+  ] as const)('by %s keeps the tokens, and the next one succeeds', async (_, fault, error) => {
+    const { oauth, sandbox, store, url, before } = await startExpired();
+    const mended = sandbox.faults.add({ on: TOKEN, ...fault });
+    expect(await failureOf(ping(oauth, url))).toMatchObject(error);
+    expect(await store.load()).toEqual(before);
+    mended();
+    expect(await ping(oauth, url)).toBe(200);
+  });
+
+  it('before the token’s end goes on with the present token, and is tried again after ten seconds', async () => {
+    const warn = vi.fn();
+    const logger = { warn, error() {}, info() {}, debug() {} };
+    const { clientWith, store, sandbox, exchanges } = await startOAuthBench({}, { logger, logLevel: 'warn' });
+    const oauth = clientWith(store, { maxRetries: 0 });
+    await signIn(oauth);
+    const token = await oauth.get();
+    const now = vi.spyOn(performance, 'now');
+    const start = performance.now();
+    jumpAhead(HOUR - 30_000);
+    const mended = sandbox.faults.add({ on: TOKEN, status: 503 });
+    expect([await oauth.get(), await oauth.get()]).toEqual([token, token]);
+    expect(exchanges()).toEqual([200, 503]);
+    expect(warn).toHaveBeenCalledOnce();
+    mended();
+    now.mockReturnValue(start + 11_000);
+    expect(await oauth.get()).not.toBe(token);
+  });
+
+  it('because its answer was lost asks the user to sign in', async () => {
+    const { oauth, sandbox, store, url, exchanges } = await startExpired();
+    sandbox.faults.add({ on: TOKEN, cut: 'after', times: 1 });
+    expect(await failureOf(ping(oauth, url))).toMatchObject({
+      name: 'ReauthorizationRequiredError',
+      code: 'reauthorization-required',
+      error: 'invalid_grant',
+      message: expect.stringContaining('authorize()'),
+    });
+    expect(exchanges()).toEqual([200, 200, 400]);
+    expect(await store.load()).toMatchObject({ token: '' });
+    await signIn(oauth);
+    expect(await ping(oauth, url)).toBe(200);
+    expect(sandbox.log.filter(({ path }) => path === '/oauth/register')).toHaveLength(1);
+  });
+
+  it('with invalid_grant uses a newer pair in the store, and deletes nothing', async () => {
+    const { clientWith, store, url, exchanges, old, before } = await startExpired();
+    const sibling = clientWith(store);
+    await sibling.get({ rejected: old });
+    const renewed = await store.load();
+    // Somebody got past the lock: the first look shows what was there before.
+    const looks: (StoredToken | undefined)[] = [before];
+    const unlocked: TokenStore = {
+      ...store,
+      load: async () => looks.shift() ?? store.load(),
+      withLock: (work) => work(),
+    };
+    const late = clientWith(unlocked);
+    expect(await late.get({ rejected: old })).toBe(renewed?.token);
+    expect(exchanges()).toEqual([200, 200, 400]);
+    expect(await store.load()).toEqual(renewed);
+    expect(await ping(late, url)).toBe(200);
+  });
+
+  it('to be saved keeps the new pair in memory, says so, and saves it later', async () => {
+    const warn = vi.fn();
+    const logger = { warn, error() {}, info() {}, debug() {} };
+    const { clientWith, url, sandbox, exchanges } = await startOAuthBench({}, { logger, logLevel: 'warn' });
+    const store = memoryTokenStore();
+    let full = false;
+    const save: TokenStore['save'] = (token) => (full ? Promise.reject(new Error('disk full')) : store.save(token));
+    const oauth = clientWith({ ...store, save });
+    await signIn(oauth);
+    await sandbox.advance(HOUR);
+    full = true;
+    expect(await ping(oauth, url)).toBe(200);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('disk full'), expect.anything());
+    const token = await oauth.get();
+    await sandbox.advance(HOUR);
+    expect(await ping(oauth, url)).toBe(200);
+    expect(exchanges()).toEqual([200, 200, 200]);
+    expect(await oauth.get()).not.toBe(token);
+    full = false;
+    const now = performance.now();
+    vi.spyOn(performance, 'now').mockReturnValue(now + 11_000);
+    await oauth.get();
+    expect(await store.load()).toMatchObject({ token: await oauth.get() });
+    expect(exchanges()).toEqual([200, 200, 200]);
+  });
+
+  it('to be saved gives way to a sign-in of somebody else meanwhile', async () => {
+    const { clientWith, sandbox, url } = await startOAuthBench();
+    const store = memoryTokenStore();
+    const refuse: TokenStore['save'] = () => Promise.reject(new Error('disk full'));
+    await signIn(clientWith(store));
+    await sandbox.advance(HOUR);
+    const unsaved = clientWith({ ...store, save: refuse });
+    expect(await ping(unsaved, url)).toBe(200);
+    const other = clientWith(store);
+    await signIn(other);
+    await sandbox.advance(HOUR);
+    expect(await ping(other, url)).toBe(200);
+    expect(await ping(unsaved, url)).toBe(200);
+    expect(await unsaved.get()).toBe(await other.get());
+  });
+
+  it('because the store cannot be read says so', async () => {
+    const { clientWith, store } = await startOAuthBench();
+    const oauth = clientWith({ ...store, load: () => Promise.reject(new Error('no such disk')) });
+    expect(await failureOf(oauth.get())).toMatchObject({
+      code: 'token-unavailable',
+      message: 'The token store cannot be read: no such disk',
+    });
+  });
+});
+
+describe('a grant', () => {
+  it('is needed, and never asked for by itself', async () => {
+    const { oauth, url, sandbox } = await startOAuthBench();
+    expect(await failureOf(ping(oauth, url))).toMatchObject({ code: 'reauthorization-required', error: 'no_grant' });
+    expect(sandbox.log).toHaveLength(0);
+  });
+
+  it('is revoked at the server, and forgotten here', async () => {
+    const { oauth, url, store, sandbox, account } = await startOAuthBench();
+    await signIn(oauth);
+    expect(account.connections()).toHaveLength(1);
+    await oauth.revoke();
+    expect(account.connections()).toHaveLength(0);
+    expect(await store.load()).toMatchObject({ token: '' });
+    expect(await failureOf(ping(oauth, url))).toMatchObject({ error: 'no_grant' });
+    await oauth.revoke();
+    expect(sandbox.log.filter(({ path }) => path === '/oauth/revoke')).toHaveLength(1);
+  });
+
+  it('that could not be revoked is kept', async () => {
+    const { clientWith, store, sandbox, url } = await startOAuthBench();
+    const oauth = clientWith(store, { maxRetries: 1 });
+    await signIn(oauth);
+    const mended = sandbox.faults.add({ on: '/oauth/revoke', status: 503 });
+    expect(await failureOf(oauth.revoke())).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(await ping(oauth, url)).toBe(200);
+    mended();
+    await oauth.revoke();
+    expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
+  });
+
+  it('is forgotten here alone, registration and all', async () => {
+    const { oauth, store, account } = await startOAuthBench();
+    await signIn(oauth);
+    await oauth.forget();
+    expect(await store.load()).toBeUndefined();
+    expect(account.connections()).toHaveLength(1);
+    expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
+  });
+
+  it('ends with a change of the password', async () => {
+    const { oauth, url, account } = await startOAuthBench();
+    await signIn(oauth);
+    account.changePassword('another one');
+    expect(await failureOf(ping(oauth, url))).toMatchObject({ code: 'reauthorization-required' });
+  });
+
+  it('of an issuer that may not be used is not renewed', async () => {
+    const { oauth, clientWith, store } = await startOAuthBench();
+    await oauth.callback(await consent((await oauth.authorize()).url));
+    const text = JSON.stringify(await store.load());
+    await store.save(JSON.parse(text.replace(/"issuer":"[^"]+"/g, '"issuer":"https://evil.example.com"')));
+    const late = clientWith(store);
+    expect(await failureOf(late.get({ rejected: await late.get() }))).toMatchObject({
+      code: 'configuration-invalid',
+      message: expect.stringContaining('allowedIssuers'),
+    });
+  });
+});

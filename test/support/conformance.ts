@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from './directory.ts';
+
+const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
+
+/** Something that the suite has checked. */
+interface Check {
+  readonly id: string;
+  readonly status: string;
+}
+
+/** How a run of the official conformance suite of MCP ended: its exit, what it printed, and the checks that it wrote down. */
+export async function runConformance(...args: readonly string[]) {
+  const cwd = await temporaryDirectory();
+  const [failure, output] = await new Promise<[unknown, string]>((resolve) => {
+    const options = { cwd, timeout: 100_000 };
+    execFile(process.execPath, [SUITE, ...args, '--output-dir', cwd], options, (error, out) => resolve([error, out]));
+  });
+  const files = (await readdir(cwd, { recursive: true })).filter((name) => name.endsWith('checks.json'));
+  const read = async (name: string): Promise<Check[]> => JSON.parse(await readFile(join(cwd, name), 'utf8'));
+  return { failure, output, checks: (await Promise.all(files.map(read))).flat() };
+}
