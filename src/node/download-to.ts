@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FileError } from '../errors/file.ts';
 import type { Activations } from '../resources/activations.ts';
 import type { Download, DownloadOptions } from '../resources/results.ts';
 import type { Activation } from '../schemas/activation.ts';
 import type { IdLike } from '../waiting/wait-options.ts';
+import { writing } from './writing.ts';
 
 /** A result on disk. */
 export interface DownloadedFile {
@@ -99,22 +99,4 @@ async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promis
   const total = chunks.reduce((sum, { length }) => sum + length, 0);
   const { bytesWritten } = await file.writev(chunks);
   if (bytesWritten < total) await file.writeFile(Buffer.concat(chunks).subarray(bytesWritten));
-}
-
-const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
-
-/** Runs a step that writes; what the disk says becomes a typed error. */
-async function writing<T>(path: string, step: () => Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    const full = error instanceof Error && 'code' in error && FULL.has(error.code);
-    const reason = error instanceof Error ? error.message : String(error);
-    const advice = full ? 'There is no room on the disk: make some, then download anew.' : reason;
-    throw new FileError(`${path} could not be written. ${advice}`, {
-      code: full ? 'disk-full' : 'file-unwritable',
-      path,
-      cause: error,
-    });
-  }
 }
