@@ -4,7 +4,7 @@ import { ENTRIES, specifier } from './nodes.ts';
 import type { Projects } from './project.ts';
 import type { Step } from './report.ts';
 
-/** A bundle for browsers, and what is in it. */
+/** A bundle, and what is in it. */
 interface Bundle {
   readonly text: string;
   readonly metafile: Metafile;
@@ -29,7 +29,7 @@ export const bundleSteps = ({ app }: Projects): Step[] => [
   ...ENTRIES.map((entry) => ({
     name: `${specifier(entry)}: nothing is left of an import without names`,
     async work() {
-      const { text } = await bundle(app, `import '${specifier(entry)}';`);
+      const { text } = await bundle(app, `import '${specifier(entry)}';`, entry === './node' ? 'node' : 'browser');
       if (text !== '') throw new Error(`${text.length} characters are left: ${text.slice(0, 2_000)}`);
     },
   })),
@@ -47,14 +47,14 @@ export const bundleSteps = ({ app }: Projects): Step[] => [
 
 const exportAll = (entry: string): string => `export * from '${specifier(entry)}';`;
 
-async function bundle(app: string, contents: string): Promise<Bundle> {
+async function bundle(app: string, contents: string, platform: 'browser' | 'node' = 'browser'): Promise<Bundle> {
   const { metafile, outputFiles } = await build({
     stdin: { contents, resolveDir: app },
     bundle: true,
     minify: true,
     metafile: true,
     write: false,
-    platform: 'browser',
+    platform,
     format: 'esm',
     external: ['node:*'],
     logLevel: 'silent',

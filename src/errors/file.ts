@@ -1,6 +1,6 @@
 import { AudienceError, type Details } from './base.ts';
 
-/** Data on this side could not be read for an upload, or written for a download. */
+/** A file of this machine could not be read or written: data of an upload or a download, or kept tokens. */
 export class FileError extends AudienceError {
   static override readonly className: string = 'FileError';
   declare readonly code: 'file-unreadable' | 'file-changed' | 'size-mismatch' | 'disk-full' | 'file-unwritable';

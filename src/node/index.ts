@@ -3,3 +3,4 @@
 export { type DownloadedFile, type DownloadToOptions, downloadTo } from './download-to.ts';
 export { toNodeListener } from './node-listener.ts';
 export { openFile } from './open-file.ts';
+export { fileTokenStore } from './token-file.ts';

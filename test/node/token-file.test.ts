@@ -1,0 +1,412 @@
+import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmod,
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { apiToken } from '../../src/index.ts';
+import { fileTokenStore } from '../../src/node/index.ts';
+import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
+import { credentials, startBench } from '../support/sandbox.ts';
+import { amount, seeded } from '../support/seeded.ts';
+import { failureOf } from '../support/server.ts';
+
+const TOKEN = { token: 'a-secret-token', expiresAt: '2027-01-01T00:00:00+00:00', mintedAt: 'x', more: { of: ['it'] } };
+const MINUTE = 60_000;
+
+const newPath = async (): Promise<string> => join(await temporaryDirectory(), 'token.json');
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+
+/** A process of test/support/token-process.ts that waits to be told. */
+async function start(...args: readonly string[]): Promise<ChildProcess> {
+  const child = fork(new URL('../support/token-process.ts', import.meta.url), args);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child, 'message');
+  return child;
+}
+
+const startAll = (many: number, ...args: readonly string[]): Promise<ChildProcess[]> =>
+  Promise.all(Array.from({ length: many }, () => start(...args)));
+
+/** Tells a process to work; what it answers. */
+async function go(child: ChildProcess): Promise<unknown> {
+  const answered = once(child, 'message');
+  child.send('go');
+  return (await answered)[0];
+}
+
+/** Kills a process, and waits until it is gone. */
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+}
+
+/** Makes a file as old as if so much time had passed. */
+async function age(path: string, milliseconds: number): Promise<void> {
+  const then = new Date((await stat(path)).mtimeMs - milliseconds);
+  await utimes(path, then, then);
+}
+
+const partsIn = async (directory: string): Promise<string[]> =>
+  (await readdir(directory)).filter((name) => name.endsWith('.tmp')).map((name) => join(directory, name));
+
+describe('a token file', () => {
+  it('keeps what it is given, for its owner only', async () => {
+    const directory = await temporaryDirectory();
+    const path = join(directory, 'new', 'folder', 'token.json');
+    const store = fileTokenStore(path);
+    expect(await store.load()).toBeUndefined();
+    await store.save(TOKEN);
+    expect(await store.load()).toEqual(TOKEN);
+    expect(await fileTokenStore(pathToFileURL(path)).load()).toEqual(TOKEN);
+    expect(await modeOf(path)).toBe(0o600);
+    expect(await modeOf(join(directory, 'new'))).toBe(0o700);
+    expect(await modeOf(join(directory, 'new', 'folder'))).toBe(0o700);
+    expect(await readdir(join(directory, 'new', 'folder'))).toEqual(['token.json']);
+    expect(await openFilesBelow(directory)).toEqual([]);
+  });
+
+  it('that others could read is for its owner only once it is written', async () => {
+    const path = await newPath();
+    await writeFile(path, JSON.stringify({ token: 'old' }));
+    await chmod(path, 0o644);
+    await fileTokenStore(path).save(TOKEN);
+    expect(await modeOf(path)).toBe(0o600);
+  });
+
+  it('is removed when nothing is to be kept', async () => {
+    const path = await newPath();
+    const store = fileTokenStore(path);
+    await store.save(undefined);
+    await store.save(TOKEN);
+    await store.save(undefined);
+    expect(await store.load()).toBeUndefined();
+    expect(await readdir(join(path, '..'))).toEqual([]);
+  });
+
+  it('keeps records whose token is empty', async () => {
+    const store = fileTokenStore(await newPath());
+    await store.save({ token: '', verifier: 'v' });
+    expect(await store.load()).toEqual({ token: '', verifier: 'v' });
+  });
+
+  it('stays where it is when the working directory changes', async () => {
+    const directory = await temporaryDirectory();
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(directory);
+    const store = fileTokenStore('token.json');
+    cwd.mockRestore();
+    await store.save(TOKEN);
+    expect(await readdir(directory)).toEqual(['token.json']);
+  });
+
+  it.each(['', 'a-secret', '{"token":"a-secr', '{"token":7}', '{}', 'null', '[]', '"a-secret"'])(
+    'that holds %j is an error which does not show it',
+    async (text) => {
+      const path = await newPath();
+      await writeFile(path, text);
+      const error = await failureOf(fileTokenStore(path).load());
+      expect(error).toMatchObject({ name: 'FileError', code: 'file-unreadable', path });
+      expect(String(error)).toMatch(/delete it, or put back/);
+      expect(Object(error).cause).toBeUndefined();
+      expect(JSON.stringify(error) + String(error)).not.toContain('a-secr');
+    },
+  );
+
+  it('that cannot be read or written is an error that says why', async () => {
+    const directory = await temporaryDirectory();
+    const folder = join(directory, 'folder');
+    await mkdir(join(folder, 'in it'), { recursive: true });
+    expect(await failureOf(fileTokenStore(folder).load())).toMatchObject({ code: 'file-unreadable', path: folder });
+    expect(await failureOf(fileTokenStore(folder).save(TOKEN))).toMatchObject({
+      code: 'file-unwritable',
+      path: folder,
+    });
+    await writeFile(join(directory, 'a-file'), '');
+    const below = fileTokenStore(join(directory, 'a-file', 'token.json'));
+    expect(await failureOf(below.save(TOKEN))).toMatchObject({ name: 'FileError', code: 'file-unwritable' });
+    expect(await failureOf(below.withLock(async () => {}))).toMatchObject({ code: 'file-unwritable' });
+    expect((await readdir(directory)).sort()).toEqual(['a-file', 'folder']);
+  });
+
+  it.each([[''], [' '], ['a\0b'], [undefined], [7], [new URL('https://example.com/token.json')]])(
+    'needs a path, and not %j',
+    (path) => {
+      const make: (path: never) => unknown = fileTokenStore;
+      expect(() => Reflect.apply(make, undefined, [path])).toThrow(
+        expect.objectContaining({ name: 'ConfigurationError' }),
+      );
+    },
+  );
+
+  it('is minted into once, and found by every later start', async () => {
+    const { connect, sandbox } = await startBench();
+    const path = await newPath();
+    for (let at = 0; at < 3; at++) {
+      await connect({ token: apiToken(credentials, { store: fileTokenStore(path) }) }).webhooks.list();
+    }
+    expect(sandbox.log.filter(({ path: at }) => at.endsWith('/api-token'))).toHaveLength(1);
+  });
+});
+
+describe('a symbolic link to a token file', () => {
+  it.each(['file', 'file-not-there', 'folder'])('stays a link: %s', async (kind) => {
+    const directory = await temporaryDirectory();
+    const real = join(directory, 'real', 'token.json');
+    await mkdir(join(directory, 'real'));
+    if (kind !== 'file-not-there') await fileTokenStore(real).save({ token: 'old' });
+    const link = join(directory, 'link');
+    await symlink(kind === 'folder' ? 'real' : join('real', 'token.json'), link);
+    const store = fileTokenStore(kind === 'folder' ? join(link, 'token.json') : link);
+    await store.withLock(async () => {
+      expect((await readdir(join(directory, 'real'))).filter((name) => name.endsWith('.lock'))).toHaveLength(1);
+      await store.save(TOKEN);
+    });
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect(await readlink(link)).toMatch(/^real/);
+    expect(await fileTokenStore(real).load()).toEqual(TOKEN);
+    await store.save(undefined);
+    expect(await readdir(join(directory, 'real'))).toEqual([]);
+    expect(await store.load()).toBeUndefined();
+    expect((await readdir(directory)).sort()).toEqual(['link', 'real']);
+  });
+
+  it('that leads in a circle is an error', async () => {
+    const path = await newPath();
+    await symlink(path, path);
+    expect(await failureOf(fileTokenStore(path).load())).toMatchObject({ code: 'file-unreadable' });
+    expect(await failureOf(fileTokenStore(path).save(TOKEN))).toMatchObject({ code: 'file-unwritable' });
+  });
+});
+
+describe('a token file on a disk that is full', () => {
+  it.each([
+    ['ENOSPC', 'writeFile', 'disk-full'],
+    ['EDQUOT', 'sync', 'disk-full'],
+    ['EIO', 'sync', 'file-unwritable'],
+  ] as const)('(%s at %s) keeps the old token', async (code, step, expected) => {
+    const path = await newPath();
+    const store = fileTokenStore(path);
+    await store.save(TOKEN);
+    const probe = await open(path);
+    const handles: FileHandle = Object.getPrototypeOf(probe);
+    await probe.close();
+    const failing = vi.spyOn(handles, step).mockRejectedValue(Object.assign(new Error(`${code}: as told`), { code }));
+    onTestFinished(() => failing.mockRestore());
+    expect(await failureOf(store.save({ token: 'new' }))).toMatchObject({ name: 'FileError', code: expected, path });
+    expect(await store.load()).toEqual(TOKEN);
+    expect(await readdir(join(path, '..'))).toEqual(['token.json']);
+    expect(await openFilesBelow(join(path, '..'))).toEqual([]);
+  });
+});
+
+describe('a process that is killed while it saves a token', () => {
+  it.each([
+    ['write', 'old'],
+    ['half', 'old'],
+    ['sync', 'old'],
+    ['rename', 'old'],
+    ['renamed', 'new'],
+  ])('at the step "%s" leaves the %s one whole', async (step, expected) => {
+    const path = await newPath();
+    const store = fileTokenStore(path);
+    await store.save({ token: 'old' });
+    const child = await start('die', path, step);
+    const exited = once(child, 'exit');
+    child.send('go');
+    expect(await exited).toEqual([null, 'SIGKILL']);
+    expect(await store.load()).toEqual({ token: expected });
+    const parts = await partsIn(join(path, '..'));
+    expect(parts).toHaveLength(expected === 'old' ? 1 : 0);
+    // It may be of a process at work.
+    await store.save({ token: 'later' });
+    expect(await partsIn(join(path, '..'))).toEqual(parts);
+    for (const part of parts) expect(await modeOf(part)).toBe(0o600);
+    for (const part of parts) await age(part, MINUTE);
+    await store.save({ token: 'last' });
+    expect(await readdir(join(path, '..'))).toEqual(['token.json']);
+  });
+
+  it('at any time leaves a whole one, and nothing that a later save does not remove', async () => {
+    const random = seeded('killed saves');
+    const path = await newPath();
+    const store = fileTokenStore(path);
+    await store.save({ token: 'token-first' });
+    for (let round = 0; round < amount(8, 100); round++) {
+      const child = await start('save', path);
+      child.send('go');
+      const killed = new Promise((resolve) => setTimeout(resolve, random() * 40)).then(() => end(child, 'SIGKILL'));
+      for (let gone = false; !gone; ) {
+        gone = await Promise.race([killed.then(() => true), store.load().then(() => false)]);
+      }
+      expect((await store.load())?.token).toMatch(/^token-/);
+    }
+    for (const part of await partsIn(join(path, '..'))) await age(part, MINUTE);
+    await store.save(TOKEN);
+    expect(await readdir(join(path, '..'))).toEqual(['token.json']);
+  });
+
+  it('has no other files removed with its own', async () => {
+    const path = await newPath();
+    const directory = join(path, '..');
+    const others = [
+      '.token.json.tmp',
+      '.token.json.backup.tmp',
+      '.token.json.x.123e4567-e89b-42d3-a456-426614174000.tmp',
+    ];
+    for (const name of others) await writeFile(join(directory, name), '');
+    for (const name of others) await age(join(directory, name), 10 * MINUTE);
+    await fileTokenStore(path).save(TOKEN);
+    expect((await readdir(directory)).sort()).toEqual([...others, 'token.json'].sort());
+  });
+});
+
+describe('the lock of a token file', () => {
+  it('loses nothing of what 6 processes count', async () => {
+    const path = await newPath();
+    const children = await startAll(6, 'count', path, '50');
+    await Promise.all(children.map(go));
+    expect(await fileTokenStore(path).load()).toEqual({ token: '', count: 300 });
+    expect(await readdir(join(path, '..'))).toEqual(['token.json']);
+  }, 120_000);
+
+  it('lets 6 processes mint one token', async () => {
+    const { sandbox, url: baseUrl } = await startBench();
+    const path = await newPath();
+    const children = await startAll(6, 'mint', path, JSON.stringify({ credentials, baseUrl }));
+    const tokens = await Promise.all(children.map(go));
+    expect(sandbox.log.map(({ status }) => status)).toEqual([200]);
+    expect(tokens).toEqual(Array.from({ length: 6 }, () => tokens[0]));
+    expect(await fileTokenStore(path).load()).toMatchObject({ token: tokens[0] });
+  }, 60_000);
+
+  it('is had by one after the other, in the order in which they asked', async () => {
+    const store = fileTokenStore(await newPath());
+    const order: number[] = [];
+    let inside = 0;
+    const turns = Array.from({ length: 50 }, (_, at) =>
+      store.withLock(async () => {
+        expect(++inside).toBe(1);
+        await store.save({ token: '', at });
+        order.push(at);
+        inside--;
+        return at;
+      }),
+    );
+    expect(await Promise.all(turns)).toEqual(Array.from({ length: 50 }, (_, at) => at));
+    expect(order).toEqual(Array.from({ length: 50 }, (_, at) => at));
+  });
+
+  it('is released when the work fails, also at once', async () => {
+    const path = await newPath();
+    const store = fileTokenStore(path);
+    const boom = new Error('boom');
+    expect(await failureOf(store.withLock(() => Promise.reject(boom)))).toBe(boom);
+    const atOnce = (): Promise<never> => {
+      throw boom;
+    };
+    expect(await failureOf(store.withLock(atOnce))).toBe(boom);
+    expect(await readdir(join(path, '..'))).toEqual([]);
+    expect(await store.withLock(async () => 7)).toBe(7);
+  });
+
+  it('that somebody has removed meanwhile fails nothing', async () => {
+    const path = await newPath();
+    const result = await fileTokenStore(path).withLock(async () => {
+      await rm(`${path}.lock`, { recursive: true });
+      return 7;
+    });
+    expect(result).toBe(7);
+    expect(await readdir(join(path, '..'))).toEqual([]);
+  });
+
+  it('of a process that ends by SIGTERM is free at once', async () => {
+    const path = await newPath();
+    const holder = await start('hold', path, String(10 * MINUTE));
+    expect(await go(holder)).toBe('held');
+    await end(holder, 'SIGTERM');
+    expect(await readdir(join(path, '..'))).toEqual([]);
+  });
+
+  it('of a killed process is taken over when it is stale; that of a living one is not', async () => {
+    const [path, other] = [await newPath(), await newPath()];
+    const living = await start('hold', other, String(14_000));
+    expect(await go(living)).toBe('held');
+    const killed = await start('hold', path, String(10 * MINUTE));
+    expect(await go(killed)).toBe('held');
+    const since = performance.now();
+    await end(killed, 'SIGKILL');
+    const done = vi.fn();
+    const released = once(living, 'message').then(() => done('living'));
+    const second = fileTokenStore(other).withLock(async () => done('next'));
+    await fileTokenStore(path).withLock(async () => done('taken over'));
+    const waited = performance.now() - since;
+    await Promise.all([released, second]);
+    expect(done.mock.calls).toEqual([['taken over'], ['living'], ['next']]);
+    expect(waited).toBeGreaterThan(9_000);
+    expect(waited).toBeLessThan(13_000);
+    expect(await readdir(join(path, '..'))).toEqual([]);
+  }, 60_000);
+
+  it('that is stale is taken over by one of 6 processes at a time', async () => {
+    const path = await newPath();
+    const holder = await start('hold', path, String(10 * MINUTE));
+    expect(await go(holder)).toBe('held');
+    const [mark = ''] = await readdir(`${path}.lock`);
+    await end(holder, 'SIGKILL');
+    const children = await startAll(6, 'count-slowly', path, '10');
+    for (let round = 1; round <= amount(20, 200); round++) {
+      // As the killed one has left it, long ago.
+      await mkdir(`${path}.lock`, { recursive: true });
+      await writeFile(join(`${path}.lock`, mark), '');
+      await age(join(`${path}.lock`, mark), MINUTE);
+      await Promise.all(children.map(go));
+      expect(await fileTokenStore(path).load()).toEqual({ token: '', count: 6 * round });
+    }
+    expect(await readdir(join(path, '..'))).toEqual(['token.json']);
+  }, 600_000);
+
+  it('that others keep for two minutes is an error which names it', async () => {
+    const path = await newPath();
+    const holder = await start('hold', path, String(10 * MINUTE));
+    expect(await go(holder)).toBe('held');
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const work = vi.fn();
+    const failed = failureOf(fileTokenStore(path).withLock(work));
+    const queued = failureOf(fileTokenStore(path).withLock(work));
+    vi.advanceTimersByTime(2 * MINUTE);
+    for (const error of [await failed, await queued]) {
+      expect(error).toMatchObject({ name: 'FileError', code: 'file-unwritable', path: `${path}.lock` });
+      expect(String(error)).toContain(`delete ${path}.lock and try again`);
+    }
+    expect(work).not.toHaveBeenCalled();
+  });
+});
+
+it('the package that locks is loaded with the first lock, not before', async () => {
+  const program = `
+    import { createRequire } from 'node:module';
+    const { cache } = createRequire(${JSON.stringify(import.meta.url)});
+    const loaded = () => Object.keys(cache).some((path) => path.includes('proper-lockfile'));
+    const { fileTokenStore } = await import(${JSON.stringify(new URL('../../src/node/index.ts', import.meta.url).href)});
+    const store = fileTokenStore(${JSON.stringify(await newPath())});
+    await store.save({ token: '' });
+    console.log(loaded(), await store.withLock(async () => loaded()));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  expect(stdout).toBe('false true\n');
+});
