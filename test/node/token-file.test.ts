@@ -258,7 +258,7 @@ describe('a process that is killed while it saves a token', () => {
     for (const part of await partsIn(join(path, '..'))) await age(part, MINUTE);
     await store.save(TOKEN);
     expect(await readdir(join(path, '..'))).toEqual(['token.json']);
-  });
+  }, 300_000);
 
   it('has no other files removed with its own', async () => {
     const path = await newPath();
