@@ -10,6 +10,7 @@ import { Auth } from './resources/auth.ts';
 import { Cohorts } from './resources/cohorts.ts';
 import { Estimates } from './resources/estimates.ts';
 import { Lookalikes } from './resources/lookalikes.ts';
+import { Mcp } from './resources/mcp.ts';
 import { Projects } from './resources/projects.ts';
 import { Reference } from './resources/reference.ts';
 import { Schedules } from './resources/schedules.ts';
@@ -81,6 +82,8 @@ export class AudienceClient {
   readonly uploads: Uploads;
   /** Usage reports and the build budget. */
   readonly usage: UsageReports;
+  /** The endpoint of the Model Context Protocol. */
+  readonly mcp: Mcp;
   /** Webhook endpoints. */
   readonly webhooks: Webhooks;
   /** All waits under way. */
@@ -123,6 +126,7 @@ export class AudienceClient {
     this.schedules = new Schedules(this.#transport);
     this.reference = new Reference(this.#transport);
     this.usage = new UsageReports(this.#transport);
+    this.mcp = new Mcp(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
     this.waits = new Waits(this.#room, this);
   }
@@ -152,6 +156,7 @@ export class AudienceClient {
       repeat: reads ? 'safe' : call.idempotencyKey === undefined ? 'never' : 'key',
       startsJob: known?.startsJob ?? false,
       token: 'general',
+      reads: 'envelope',
       documented: false,
     };
     return this.#transport.call<unknown>(operation, {

@@ -56,6 +56,7 @@ export {
   operations,
   type Query,
   type QueryValue,
+  type Reads,
   type Repeat,
 } from './operations.ts';
 export type { ClientOptions, TunableOptions, WaitsOptions } from './options.ts';
@@ -65,6 +66,7 @@ export type { Auth, ExpiringToken, Revocation } from './resources/auth.ts';
 export type { Cohorts, ImportOptions } from './resources/cohorts.ts';
 export type { Estimates } from './resources/estimates.ts';
 export type { Lookalikes } from './resources/lookalikes.ts';
+export type { Mcp } from './resources/mcp.ts';
 export type { ListParams, Page, PagePromise } from './resources/page.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Reference, ReferenceDataset } from './resources/reference.ts';
@@ -106,6 +108,12 @@ export { parseTimestamp } from './timestamp.ts';
 export { apiToken, loginToken, mcpToken, type TokenSourceOptions } from './token-sources.ts';
 export type { ApiPromise, WithResponse } from './transport/api-promise.ts';
 export type { Envelope, JsonObject } from './transport/envelope.ts';
+export type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+} from './transport/json-rpc.ts';
 export type { Priority } from './transport/lane.ts';
 export type { AcquireOptions, RateLimiter } from './transport/limiter.ts';
 export type { LogFields, Logger, LogLevel } from './transport/log.ts';

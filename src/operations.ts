@@ -11,6 +11,9 @@ export type Repeat = 'key' | 'safe' | 'never';
 /** HTTP methods that the service uses. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** How the body of a success is read: as the service's envelope, or as messages of JSON-RPC (MCP). */
+export type Reads = 'envelope' | 'json-rpc';
+
 /** One row of the operation table. */
 export interface Operation {
   readonly method: Method;
@@ -23,6 +26,7 @@ export interface Operation {
   readonly startsJob: boolean;
   /** Which bearer token goes with it; `none` for the credential exchange. */
   readonly token: 'none' | 'general' | 'mcp';
+  readonly reads: Reads;
   /** Whether the specification shows method and path; otherwise they are assumed. */
   readonly documented: boolean;
 }
@@ -30,9 +34,10 @@ export interface Operation {
 type Row = Omit<Operation, 'method' | 'path'>;
 
 const API = '/api/v2';
-const assumed = { startsJob: false, token: 'general', documented: false } as const;
-const shown = { startsJob: false, token: 'general', documented: true } as const;
-const exchange = { startsJob: false, token: 'none', documented: true } as const;
+const assumed = { startsJob: false, token: 'general', reads: 'envelope', documented: false } as const;
+const shown = { ...assumed, documented: true } as const;
+const exchange = { ...shown, token: 'none' } as const;
+const mcp = { ...shown, token: 'mcp', reads: 'json-rpc' } as const;
 
 const read: Row = { ...assumed, bucket: 'read', repeat: 'safe' };
 const create: Row = { ...assumed, bucket: 'write', repeat: 'key' };
@@ -98,7 +103,7 @@ export const operations = {
   'webhooks.list': { method: 'GET', path: `${API}/webhooks/index`, ...shown, bucket: 'read', repeat: 'safe' },
   'usage.get': { method: 'GET', path: `${API}/usage`, ...shown, bucket: 'read', repeat: 'safe' },
   'reference.list': { method: 'GET', path: `${API}/reference/{dataset}/{name}`, ...read },
-  'mcp.send': { method: 'POST', path: `${API}/mcp`, ...shown, token: 'mcp', bucket: 'mcp', repeat: 'never' },
+  'mcp.send': { method: 'POST', path: `${API}/mcp`, ...mcp, bucket: 'mcp', repeat: 'never' },
 } as const satisfies Record<string, Operation>;
 
 /** Name of a row of the operation table, `namespace.method`. */

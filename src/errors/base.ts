@@ -20,7 +20,8 @@ export const ERROR_CODES = {
   'rate-limited': '429: a rate bucket is empty until `retryAt`.',
   'build-budget-exhausted': '429: the build budget of the organization is spent until `retryAt`.',
   'server-error': '5xx: the service failed.',
-  'not-an-envelope': 'A success whose body is no envelope: a proxy answered, or the body was cut.',
+  'not-an-envelope':
+    'A success whose body is no envelope (of MCP: no JSON-RPC response): a proxy answered, or the body was cut.',
   'response-invalid': 'A success whose `data` is not the documented shape.',
   'redirect-refused': 'The service or a proxy redirected; redirects are never followed.',
   'job-failed': 'The job ended with a 4xx status (cohorts: 5).',

@@ -28,7 +28,7 @@ export class TimeoutError extends ConnectionError {
   }
 }
 
-/** A success (or a redirect) that is no envelope, or whose `data` is not the documented shape. */
+/** A success (or a redirect) that is no envelope, or of MCP no JSON-RPC response, or whose `data` is not the documented shape. */
 export class ResponseError extends AudienceError {
   static override readonly className: string = 'ResponseError';
   declare readonly code: 'response-invalid' | 'not-an-envelope' | 'redirect-refused';

@@ -1,6 +1,7 @@
 import type { FieldErrors } from '../errors/api.ts';
 import { LOOKALIKE_TARGET_SIZE, UPLOAD_SIZES, WEB_VISITATION_LOOKBACK_DAYS } from '../limits.ts';
 import { isObject } from '../transport/envelope.ts';
+import { isJsonRpcId } from '../transport/json-rpc.ts';
 
 const DAY = 86_400_000;
 
@@ -56,4 +57,19 @@ export function uploadErrors(input: unknown): FieldErrors {
   const largest = kind === 'cohort' || kind === 'poi_submission' ? UPLOAD_SIZES[kind] : Number.POSITIVE_INFINITY;
   if (size <= largest) return {};
   return { size: [`is ${size} bytes; a ${kind} upload may hold ${largest}: split the file into several uploads.`] };
+}
+
+/** What keeps a value from being one message of JSON-RPC 2.0: a request, a notification or a response. */
+export function messageErrors(message: unknown): FieldErrors {
+  if (!isObject(message)) return { message: ['must be an object: one message of JSON-RPC 2.0.'] };
+  const { jsonrpc, id, method, result, error } = message;
+  const errors: Record<string, string[]> = {};
+  const answers = method === undefined && (result !== undefined || error !== undefined);
+  if (jsonrpc !== '2.0') errors.jsonrpc = ['must be "2.0".'];
+  if (!answers && (typeof method !== 'string' || method === ''))
+    errors.method = ['must be a text such as "tools/list".'];
+  if ((id !== undefined || (answers && error === undefined)) && !isJsonRpcId(id)) {
+    errors.id = ['must be a text or an integer; a notification has none.'];
+  }
+  return errors;
 }

@@ -14,6 +14,7 @@ export interface WithResponse<T> {
   readonly data: T;
   /** Status, headers and the unread body of the answer. */
   readonly response: Response;
+  /** For `mcp.send`, whose answers have none, one made of the HTTP status and the response. */
   readonly envelope: Envelope;
   /** Value of the request id header, if there was one. */
   readonly requestId: string | undefined;

@@ -6,7 +6,7 @@ import type { Reply } from './api-promise.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, type CallFacts, connectionFailure, readAnswer, timeoutFailure } from './failures.ts';
 import { tellAnswer, watch } from './hooks.ts';
-import type { PreparedRequest } from './request.ts';
+import type { PreparedRequest, RequestInput } from './request.ts';
 import { type Answer, send, sending } from './send.ts';
 import type { CallOptions, RequestEvent, Settings } from './settings.ts';
 import { abortable, SignalScope } from './signal.ts';
@@ -17,6 +17,7 @@ export interface Call {
   readonly core: Core;
   readonly settings: Settings;
   readonly operation: ResolvedOperation;
+  readonly input: RequestInput;
   readonly request: PreparedRequest;
   readonly options: CallOptions;
   readonly key: string | undefined;
@@ -69,7 +70,7 @@ export async function attempt(call: Call): Promise<Reply> {
   await admit(call, scope);
   const answer = await exchange(call);
   try {
-    const envelope = readAnswer(answer, factsOf(call), call.core.redactor);
+    const envelope = readAnswer(answer, factsOf(call), core.redactor, call.input.body);
     const requestId = answer.headers.get(call.settings.requestIdHeader) ?? undefined;
     if (call.operation.startsJob) call.core.budget.release(scope);
     return { answer, envelope, requestId, attempts: call.attempts };

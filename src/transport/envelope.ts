@@ -38,19 +38,29 @@ export type EnvelopeReading =
   | { readonly refusal: true }
   | { readonly problem: string };
 
+/** Whether a value is the envelope of a refusal. */
+export function isRefusal(value: unknown): boolean {
+  return isObject(value) && value.status === 'error';
+}
+
 /** Reads the envelope in an answer's text. */
 export function readEnvelope(text: string): EnvelopeReading {
   const value = parseJson(text);
   if (isEnvelope(value)) return { envelope: value };
-  if (isObject(value) && value.status === 'error') return { refusal: true };
+  if (isRefusal(value)) return { refusal: true };
   return { problem: problemOf(text, value) };
 }
 
-function problemOf(text: string, value: unknown): string {
+/** Why a text has no JSON value. */
+export function notJson(text: string, value: unknown): string | undefined {
   if (text.trim() === '') return 'the body is empty';
-  if (value === undefined) {
-    return /^\s*</.test(text) ? 'the body is HTML or XML, as from a proxy' : 'the body is not complete JSON';
-  }
+  if (value !== undefined) return undefined;
+  return /^\s*</.test(text) ? 'the body is HTML or XML, as from a proxy' : 'the body is not complete JSON';
+}
+
+function problemOf(text: string, value: unknown): string {
+  const broken = notJson(text, value);
+  if (broken !== undefined) return broken;
   if (Array.isArray(value)) return 'the body is a list instead of an envelope';
   if (!isObject(value)) return `the body is ${value === null ? 'null' : `a ${typeof value}`} instead of an envelope`;
   return 'the body lacks the envelope: `status`, an integer `code`, and `message`';

@@ -14,6 +14,7 @@ import type { AudienceError } from '../errors/base.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import { type Envelope, isObject, parseJson, readEnvelope, readFieldErrors } from './envelope.ts';
+import { readJsonRpc } from './json-rpc.ts';
 import type { Redactor } from './redact.ts';
 import type { Failure } from './retry.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -42,11 +43,11 @@ export interface CallFacts {
 /** How much of the service's own message an error repeats. */
 const MESSAGE_LIMIT = 300;
 
-/** The envelope of a successful answer; throws {@link AttemptFailure} for any other. */
-export function readAnswer(answer: Answer, facts: CallFacts, redactor: Redactor): Envelope {
+/** The envelope of a successful answer to the body sent; throws {@link AttemptFailure} for any other. */
+export function readAnswer(answer: Answer, facts: CallFacts, redactor: Redactor, sent: unknown): Envelope {
   if (answer.status >= 400) throw apiFailure(answer, facts, redactor);
   if (answer.status < 200 || answer.status >= 300) throw redirectFailure(answer, facts, redactor);
-  const read = readEnvelope(answer.text);
+  const read = facts.operation.reads === 'json-rpc' ? readJsonRpc(answer, sent) : readEnvelope(answer.text);
   if ('refusal' in read) throw apiFailure(answer, facts, redactor);
   if ('problem' in read) {
     throw new AttemptFailure(
@@ -120,10 +121,22 @@ function apiFailure(answer: Answer, facts: CallFacts, redactor: Redactor): Attem
   );
 }
 
+/** What to do about a 403. */
+const OTHER_TOKEN = 'The token may not do this; use one of the right kind and scope.';
+const MCP_SCOPE =
+  'The token is not of scope `mcp`: give the client `mcpToken(credentials, { store })`, or an OAuth client, as `mcpToken`.';
+
+/** The service's own words: of its envelope, or of an error of JSON-RPC. */
+function messageIn(body: unknown): string {
+  if (!isObject(body)) return '';
+  const inner = isObject(body.error) ? body.error.message : undefined;
+  return [body.message, inner].find((text) => typeof text === 'string') ?? '';
+}
+
 /** The class that fits the status; under a 2xx the envelope's code stands for it. */
 function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts, redactor: Redactor): ApiError {
   const status = details.status >= 400 ? details.status : (details.envelopeCode ?? details.status);
-  const told = isObject(body) && typeof body.message === 'string' ? redactor.text(body.message) : '';
+  const told = redactor.text(messageIn(body));
   const say = (advice: string): string =>
     `${details.operation} failed: ${status}${told ? ` ${told.slice(0, MESSAGE_LIMIT)}` : ''}.${advice && ` ${advice}`}`.replace(
       '..',
@@ -133,7 +146,7 @@ function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts, red
     case 401:
       return authenticationError(say, details, facts);
     case 403:
-      return new PermissionError(say('The token may not do this; use one of the right kind and scope.'), details);
+      return new PermissionError(say(facts.operation.token === 'mcp' ? MCP_SCOPE : OTHER_TOKEN), details);
     case 404:
       return new NotFoundError(say('The id does not exist for this account.'), details);
     case 406:
@@ -168,7 +181,9 @@ function authenticationError(
     return new AuthenticationError(say('Email or password is wrong.'), { ...details, reason: 'credentials' });
   }
   const advice =
-    'The token is missing, invalid, expired or revoked: each login ends the previous one, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
+    facts.operation.token === 'mcp'
+      ? 'The `mcpToken` is invalid, expired or revoked; a password change ends all tokens.'
+      : 'The token is missing, invalid, expired or revoked: each login ends the previous one, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
   return new AuthenticationError(say(advice), { ...details, reason: 'token' });
 }
 

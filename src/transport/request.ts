@@ -1,4 +1,4 @@
-import type { Query, ResolvedOperation } from '../operations.ts';
+import type { Query, Reads, ResolvedOperation } from '../operations.ts';
 import { InvalidInputError, shown } from './input.ts';
 
 /** Values of a path's parameters. */
@@ -83,6 +83,12 @@ function encodeJson(body: unknown): Encoded {
   return { type: 'application/json', bytes: new TextEncoder().encode(text) };
 }
 
+/** What is asked for; the service wants `application/json` among it. */
+const ACCEPT: Readonly<Record<Reads, string>> = {
+  envelope: 'application/json',
+  'json-rpc': 'application/json, text/event-stream',
+};
+
 /**
  * Builds URL, headers and body bytes of a call; only a form takes time.
  *
@@ -111,7 +117,7 @@ export function prepareRequest(
     path,
     headers: {
       ...base.headers,
-      accept: 'application/json',
+      accept: ACCEPT[operation.reads],
       ...(encoded && { 'content-type': encoded.type }),
       ...(idempotencyKey !== undefined && { 'idempotency-key': checkKey(idempotencyKey) }),
     },

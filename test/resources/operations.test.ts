@@ -40,8 +40,7 @@ const calls: Readonly<Record<OperationName, (client: AudienceClient) => PromiseL
   'schedules.list': ({ schedules }) => schedules.list(),
   'schedules.delete': ({ schedules }) => schedules.delete(id),
   'uploads.reserve': ({ uploads }) => uploads.reserve({ kind: 'cohort', size: 1 }),
-  // Without a method of its own so far.
-  'mcp.send': (client) => client.request('POST', '/api/v2/mcp', { body: { jsonrpc: '2.0', method: 'ping', id: 1 } }),
+  'mcp.send': ({ mcp }) => mcp.send({ jsonrpc: '2.0', method: 'ping', id: 1 }),
   'webhooks.list': ({ webhooks }) => webhooks.list(),
   'usage.get': ({ usage }) => usage.get(),
   'reference.list': ({ reference }) => reference.list('common', 'countries'),
@@ -61,13 +60,15 @@ describe('every operation of the table', () => {
   });
 
   it.each(Object.entries(calls))('%s is sent as the table says', async (name, call) => {
-    const { method, path, repeat, token } = operations[name as keyof typeof calls];
-    const server = await startServer([{ data: answerTo(name) }]);
-    await call(clientOf(server));
+    const { method, path, repeat, token, reads } = operations[name as keyof typeof calls];
+    const pong = { text: JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} }) };
+    const server = await startServer([reads === 'json-rpc' ? pong : { data: answerTo(name) }]);
+    await call(clientOf(server, { mcpToken: 'test-mcp-token' }));
     const seen = await server.seen();
     const filled = path.replace('{id}', '42').replace('{dataset}', 'common').replace('{name}', 'countries');
     expect(seen.map(({ method: sent, url }) => `${sent} ${url.split('?')[0]}`)).toEqual([`${method} ${filled}`]);
     expect('idempotency-key' in (seen[0]?.headers ?? {})).toBe(repeat === 'key');
-    expect('authorization' in (seen[0]?.headers ?? {})).toBe(token !== 'none');
+    const bearers = { none: undefined, general: 'Bearer test-token', mcp: 'Bearer test-mcp-token' };
+    expect(seen[0]?.headers.authorization).toBe(bearers[token]);
   });
 });

@@ -8,6 +8,8 @@ import {
   AudienceError,
   type Cohort,
   JobError,
+  type JsonRpcMessage,
+  type JsonRpcResponse,
   type Page,
   RateLimitError,
   ValidationError,
@@ -69,6 +71,22 @@ export async function creates(client: AudienceClient): Promise<void> {
   client.reference.list('radio', 'x');
   // @ts-expect-error estimates are not listed
   client.estimates.list();
+}
+
+export async function messages(client: AudienceClient, message: JsonRpcMessage): Promise<void> {
+  const { mcp } = client;
+  const answer = await mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: 'x' } });
+  same<typeof answer, JsonRpcResponse>();
+  if (answer.error) same<typeof answer.result, undefined>();
+  else console.log(answer.result.tools);
+  const nothing = await mcp.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  same<typeof nothing, undefined>();
+  const either = await mcp.send(message, { timeout: 1_000 });
+  same<typeof either, JsonRpcResponse | undefined>();
+  // @ts-expect-error the version is a part of it
+  mcp.send({ id: 1, method: 'ping' });
+  // @ts-expect-error a message is no create
+  mcp.send(message, { idempotencyKey: 'k' });
 }
 
 export function errors(error: unknown): void {
