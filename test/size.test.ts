@@ -3,7 +3,7 @@ import { sizeOfBundle, sizeOfChunks, sizeOfOwnCode } from '../bench/support/bund
 
 /** The most that the built package may take in a browser, minified and compressed. KiB. */
 const LIMITS = {
-  client: { oneFile: 54, firstLoad: 28, everything: 58, ownCode: 36 },
+  client: { oneFile: 55, firstLoad: 29, everything: 59, ownCode: 37 },
   webhooks: { oneFile: 3, firstLoad: 3, everything: 3, ownCode: 3 },
 } as const;
 
