@@ -112,6 +112,12 @@ const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'the one with the earlier `updated_at`',
     override: '—',
   },
+  {
+    about: 'Messages to the MCP endpoint',
+    assumed:
+      '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are repeated as `safe`; answers are JSON or an event stream that ends, without the envelope',
+    override: '`operations: { "mcp.send": { repeat } }`, for all messages',
+  },
   { about: 'Result URIs of activations', assumed: 'plain http(s) links that want no token', override: '—' },
 ];
 
