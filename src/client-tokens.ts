@@ -21,18 +21,21 @@ export interface TokenSetup {
 /**
  * Reads `token`, `credentials` and `mcpToken`.
  *
- * @throws {ConfigurationError} when there is no token, more than one, or one that no header can carry.
+ * @throws {ConfigurationError} when there is no token at all, more than one of a kind, or one that no header can carry.
  */
 export function setUpTokens(options: ClientOptions, redactor: Redactor): TokenSetup {
-  const general = generalToken(options);
   const { mcpToken } = options;
+  const general = generalToken(options);
   for (const [name, input] of Object.entries({ token: general, mcpToken })) {
     if (input === undefined) continue;
     checkToken(name, input);
     if (typeof input === 'string') redactor.remember(input);
   }
   return {
-    tokens: { general: clientTokens(general), mcp: mcpToken === undefined ? noMcpToken : clientTokens(mcpToken) },
+    tokens: {
+      general: general === undefined ? missing(NO_TOKEN) : clientTokens(general),
+      mcp: mcpToken === undefined ? missing(NO_MCP_TOKEN) : clientTokens(mcpToken),
+    },
     bind(context) {
       for (const source of [general, mcpToken]) {
         if (typeof source === 'object' && isBound(source)) source[bindSource](context);
@@ -41,23 +44,25 @@ export function setUpTokens(options: ClientOptions, redactor: Redactor): TokenSe
   };
 }
 
-const noMcpToken: ClientTokens = {
-  renewable: false,
-  get: () =>
-    Promise.reject(new ConfigurationError('`mcpToken` is missing: `client.mcp` needs a token of scope `mcp`.')),
-};
+const NO_TOKEN =
+  '`token` is missing: give a token, a function or a token source such as `apiToken(credentials, { store })`, or set AUDIENCE_TOKEN.';
+const NO_MCP_TOKEN = '`mcpToken` is missing: `client.mcp` needs a token of scope `mcp`.';
 
-function generalToken({ token, credentials }: ClientOptions): TokenInput {
+const missing = (message: string): ClientTokens => ({
+  renewable: false,
+  get: () => Promise.reject(new ConfigurationError(message)),
+});
+
+/** The token of all but `client.mcp`; a client may do without where it is for that alone. */
+function generalToken({ token, credentials, mcpToken }: ClientOptions): TokenInput | undefined {
   if (token !== undefined && credentials !== undefined) {
     throw new ConfigurationError('`token` and `credentials` are both given: give one of them.');
   }
   if (token !== undefined) return token;
   if (credentials) return loginToken(credentials);
   const found = environment('AUDIENCE_TOKEN');
-  if (found !== undefined) return found;
-  throw new ConfigurationError(
-    '`token` is missing: give a token, a function or a token source such as `apiToken(credentials, { store })`, or set AUDIENCE_TOKEN.',
-  );
+  if (found === undefined && mcpToken === undefined) throw new ConfigurationError(NO_TOKEN);
+  return found;
 }
 
 function checkToken(name: string, input: TokenInput): void {

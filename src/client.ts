@@ -155,8 +155,8 @@ export class AudienceClient {
       bucket: bucket ?? known?.bucket ?? (reads ? 'read' : 'write'),
       repeat: reads ? 'safe' : call.idempotencyKey === undefined ? 'never' : 'key',
       startsJob: known?.startsJob ?? false,
-      token: 'general',
-      reads: 'envelope',
+      token: known?.token === 'mcp' ? 'mcp' : 'general',
+      reads: known?.reads ?? 'envelope',
       documented: false,
     };
     return this.#transport.call<unknown>(operation, {

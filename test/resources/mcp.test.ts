@@ -27,7 +27,7 @@ const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' } as c
 /** A sandbox, with the MCP endpoint of a client that has nothing but an MCP token. */
 async function startMcp(options: SandboxOptions = {}) {
   const bench = await startBench(options);
-  return { ...bench, mcp: bench.connect({ token: 'none', mcpToken: bench.account.token('mcp') }).mcp };
+  return { ...bench, mcp: bench.connect({ mcpToken: bench.account.token('mcp') }).mcp };
 }
 
 /** The MCP endpoint of a scripted server. */
@@ -39,6 +39,16 @@ async function scripted(steps: readonly Step[], options = {}) {
 const body = (value: unknown): Step => ({ text: JSON.stringify(value) });
 
 describe('mcp.send to the sandbox', () => {
+  it('needs no other token, and is what a free request to its path is, too', async () => {
+    const { connect, account } = await startBench();
+    const client = connect({ mcpToken: account.token('mcp') });
+    expect(await client.request('POST', path, { body: ping })).toEqual(pong);
+    expect(await failureOf(client.webhooks.list())).toMatchObject({
+      code: 'configuration-invalid',
+      message: expect.stringContaining('`token` is missing'),
+    });
+  });
+
   it('resolves to the response of a request', async () => {
     const { mcp } = await startMcp();
     expect(await mcp.send(ping)).toEqual(pong);
@@ -76,19 +86,19 @@ describe('mcp.send to the sandbox', () => {
 
   it('goes with a token minted once, of scope mcp', async () => {
     const { connect, sandbox } = await startBench();
-    const { mcp } = connect({ token: 'none', mcpToken: mcpToken(credentials, { store: memoryTokenStore() }) });
+    const { mcp } = connect({ mcpToken: mcpToken(credentials, { store: memoryTokenStore() }) });
     expect(await Promise.all([mcp.send(ping), mcp.send({ ...ping, id: 2 })])).toMatchObject([{ id: 1 }, { id: 2 }]);
     expect(sandbox.log.map(({ path: asked }) => asked)).toEqual(['/api/v2/auth/mcp-token', path, path]);
   });
 
   it('mints anew once after a 401', async () => {
     const { connect, sandbox } = await startBench();
-    const client = connect({ token: 'none', mcpToken: mcpToken(credentials, { store: memoryTokenStore() }) });
+    const client = connect({ mcpToken: mcpToken(credentials, { store: memoryTokenStore() }) });
     await client.mcp.send(ping);
     await client.auth.revokeMcpTokens(credentials);
     expect(await client.mcp.send(ping)).toEqual(pong);
     expect(sandbox.log.map(({ status }) => status)).toEqual([200, 200, 200, 401, 200, 200]);
-    const dead = connect({ token: 'none', mcpToken: 'revoked-token' });
+    const dead = connect({ mcpToken: 'revoked-token' });
     const error = await failureOf(dead.mcp.send(ping));
     expect(error).toBeInstanceOf(AuthenticationError);
     expect(error).toMatchObject({ reason: 'token', attempts: 1, message: expect.stringContaining('`mcpToken`') });
@@ -96,7 +106,7 @@ describe('mcp.send to the sandbox', () => {
 
   it('is a PermissionError that tells the cure, for a token of another scope', async () => {
     const { connect, account } = await startBench();
-    const error = await failureOf(connect({ token: 'none', mcpToken: account.token('api') }).mcp.send(ping));
+    const error = await failureOf(connect({ mcpToken: account.token('api') }).mcp.send(ping));
     expect(error).toBeInstanceOf(PermissionError);
     expect(error).toMatchObject({
       status: 403,
@@ -107,7 +117,7 @@ describe('mcp.send to the sandbox', () => {
   it('waits in a bucket of its own, which a 429 pauses', async () => {
     const limits = { mcp: { limit: 1, interval: 60_000 } };
     const { connect, account, sandbox, client } = await startBench({ limits });
-    const hasty = connect({ token: 'none', mcpToken: account.token('mcp') }).withOptions({ maxRetryWait: 0 });
+    const hasty = connect({ mcpToken: account.token('mcp') }).withOptions({ maxRetryWait: 0 });
     await hasty.mcp.send(ping);
     const refused = await failureOf(hasty.mcp.send(call('usage_get')));
     expect(refused).toBeInstanceOf(RateLimitError);
