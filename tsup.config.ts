@@ -19,6 +19,8 @@ export default defineConfig([
     ...shared,
     entry: {
       index: 'src/index.ts',
+      mcp: 'src/mcp/index.ts',
+      oauth: 'src/oauth/index.ts',
       node: 'src/node/index.ts',
       webhooks: 'src/webhooks/index.ts',
       // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
@@ -27,7 +29,13 @@ export default defineConfig([
     },
     dts: {
       ...declarations,
-      entry: { index: 'src/index.ts', node: 'src/node/index.ts', webhooks: 'src/webhooks/index.ts' },
+      entry: {
+        index: 'src/index.ts',
+        mcp: 'src/mcp/index.ts',
+        oauth: 'src/oauth/index.ts',
+        node: 'src/node/index.ts',
+        webhooks: 'src/webhooks/index.ts',
+      },
     },
     noExternal: ['zod', 'uuid'],
     esbuildPlugins: [noteInputs('client'), privateZod],

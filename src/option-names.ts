@@ -33,14 +33,17 @@ const FOR_LIFE: Readonly<Record<Exclude<keyof ClientOptions, keyof TunableOption
   waits: true,
 };
 
-/** Refuses a name that is no option: JavaScript callers would never learn of a typo. */
+/** Refuses a name that is no option of the client: JavaScript callers would never learn of a typo. */
 export function checkOptionNames(options: object): void {
+  checkNames(options, { ...TUNABLE, ...FOR_LIFE }, 'the client');
+}
+
+/** Refuses a name that is not among those `known` as options `of` something. */
+export function checkNames(options: object, known: Readonly<Record<string, true>>, of: string): void {
   for (const name of Object.keys(options)) {
-    if (name in TUNABLE || name in FOR_LIFE) continue;
-    const meant = Object.keys({ ...TUNABLE, ...FOR_LIFE }).find((known) => known.toLowerCase() === name.toLowerCase());
-    throw new ConfigurationError(
-      `\`${name}\` is no option of the client${meant ? `: it is spelled \`${meant}\`` : ''}.`,
-    );
+    if (Object.hasOwn(known, name)) continue;
+    const meant = Object.keys(known).find((one) => one.toLowerCase() === name.toLowerCase());
+    throw new ConfigurationError(`\`${name}\` is no option of ${of}${meant ? `: it is spelled \`${meant}\`` : ''}.`);
   }
 }
 

@@ -1,3 +1,4 @@
+export { OAuthError, ReauthorizationRequiredError } from '../errors/oauth.ts';
 export { createOAuthClient } from './client.ts';
 export type {
   Authorization,

@@ -42,7 +42,7 @@ const IP_SCOPE = 'ip';
 const optionOr = (call: Call, name: 'timeout' | 'maxRetryWait'): number => call.options[name] ?? call.settings[name];
 
 /** What errors tell of a call, as of now. */
-function factsOf(call: Call): CallFacts {
+export function factsOf(call: Call): CallFacts {
   const { operation, request, attempts, settings } = call;
   return { operation, path: request.path, attempts, requestIdHeader: settings.requestIdHeader };
 }
@@ -68,7 +68,7 @@ export async function attempt(call: Call): Promise<Reply> {
   if (loading) await loading;
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
   await admit(call, scope);
-  const answer = await exchange(call);
+  const answer = await exchange(call, (own) => send(call.request, call.token, own, call.settings));
   try {
     const envelope = readAnswer(answer, factsOf(call), core.redactor, call.input.body);
     const requestId = answer.headers.get(call.settings.requestIdHeader) ?? undefined;
@@ -92,7 +92,7 @@ function loadParts(call: Call): Promise<unknown> | undefined {
 }
 
 /** The bearer token of this attempt. */
-async function bearer({ core, rejected, life }: Call, kind: 'general' | 'mcp'): Promise<string> {
+export async function bearer({ core, rejected, life }: Call, kind: 'general' | 'mcp'): Promise<string> {
   let token: unknown;
   try {
     token = await abortable(Promise.resolve(core.tokens[kind].get(rejected, life.signal)), life);
@@ -112,7 +112,7 @@ async function bearer({ core, rejected, life }: Call, kind: 'general' | 'mcp'): 
 }
 
 /** Waits for the build budget and for a slot in the bucket. */
-async function admit(call: Call, scope: string): Promise<void> {
+export async function admit(call: Call, scope: string): Promise<void> {
   const { core, operation, life } = call;
   const maxWait = Math.min(optionOr(call, 'maxRetryWait'), call.deadlineAt - performance.now());
   const priority = call.options.priority ?? 'foreground';
@@ -160,9 +160,12 @@ function refusedUntil(error: unknown): Date | undefined {
   return error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date ? error.retryAt : undefined;
 }
 
-/** Sends the request and waits for the whole answer, `timeout` at most. */
-async function exchange(call: Call): Promise<Answer> {
-  const { core, settings, life, request, token } = call;
+/** Sends the request by `deliver` and waits for what it makes of the answer, `timeout` at most. */
+export async function exchange<A extends Pick<Answer, 'status' | 'headers'>>(
+  call: Call,
+  deliver: (own: SignalScope) => Promise<A>,
+): Promise<A> {
+  const { core, settings, life } = call;
   life.throwIfAborted();
   const timeout = optionOr(call, 'timeout');
   if (timeout === 0) throw fail(call, timeoutFailure(timeout, factsOf(call)));
@@ -172,7 +175,7 @@ async function exchange(call: Call): Promise<Answer> {
   const own = new SignalScope({ parent: life, ms: timeout });
   call.inFlight = true;
   try {
-    const answer = await send(request, token, own, settings);
+    const answer = await deliver(own);
     call.inFlight = false;
     report(call, answer, performance.now() - started);
     return answer;
@@ -188,12 +191,12 @@ async function exchange(call: Call): Promise<Answer> {
 }
 
 /** Remembers how the attempt failed. */
-function fail(call: Call, failure: AttemptFailure): AttemptFailure {
+export function fail(call: Call, failure: AttemptFailure): AttemptFailure {
   call.last = failure;
   return failure;
 }
 
-function report(call: Call, answer: Answer, duration: number): void {
+function report(call: Call, answer: Pick<Answer, 'status' | 'headers'>, duration: number): void {
   const { settings } = call;
   if (!settings.observed) return;
   const requestId = answer.headers.get(settings.requestIdHeader);
@@ -202,7 +205,7 @@ function report(call: Call, answer: Answer, duration: number): void {
 }
 
 /** Draws the consequences of a 429: holds the bucket, or the budget, and names the right error. */
-async function heed(failed: AttemptFailure, call: Call, scope: string): Promise<AttemptFailure> {
+export async function heed(failed: AttemptFailure, call: Call, scope: string): Promise<AttemptFailure> {
   const { failure, error } = failed;
   if (failure.kind !== 'status' || failure.status !== 429 || !(error instanceof RateLimitError)) return failed;
   const { core, operation, settings } = call;

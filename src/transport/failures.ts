@@ -45,8 +45,8 @@ const MESSAGE_LIMIT = 300;
 
 /** The envelope of a successful answer to the body sent; throws {@link AttemptFailure} for any other. */
 export function readAnswer(answer: Answer, facts: CallFacts, redactor: Redactor, sent: unknown): Envelope {
-  if (answer.status >= 400) throw apiFailure(answer, facts, redactor);
-  if (answer.status < 200 || answer.status >= 300) throw redirectFailure(answer, facts, redactor);
+  const failure = statusFailure(answer, facts, redactor);
+  if (failure) throw failure;
   const read = facts.operation.reads === 'json-rpc' ? readJsonRpc(answer, sent) : readEnvelope(answer.text);
   if ('refusal' in read) throw apiFailure(answer, facts, redactor);
   if ('problem' in read) {
@@ -62,6 +62,12 @@ export function readAnswer(answer: Answer, facts: CallFacts, redactor: Redactor,
     );
   }
   return read.envelope;
+}
+
+/** How an answer failed by its status; `undefined` for a success. */
+export function statusFailure(answer: Answer, facts: CallFacts, redactor: Redactor): AttemptFailure | undefined {
+  if (answer.status >= 400) return apiFailure(answer, facts, redactor);
+  return answer.status < 200 || answer.status >= 300 ? redirectFailure(answer, facts, redactor) : undefined;
 }
 
 /** A `ResponseError` about an answer. */
@@ -121,10 +127,13 @@ function apiFailure(answer: Answer, facts: CallFacts, redactor: Redactor): Attem
   );
 }
 
-/** What to do about a 403. */
-const OTHER_TOKEN = 'The token may not do this; use one of the right kind and scope.';
-const MCP_SCOPE =
-  'The token is not of scope `mcp`: give the client `mcpToken(credentials, { store })`, or an OAuth client, as `mcpToken`.';
+const NO_PERMISSION = 'The token may not do this; use one of the right kind and scope.';
+
+const NO_MCP =
+  'Only tokens of scope `mcp` are taken here, no API and no login tokens: use `mcpToken(credentials, { store })` or an OAuth client.';
+
+const KEY_IN_USE =
+  'The idempotency key is in use: by a create still in flight, or by one with another body, which needs a fresh key.';
 
 /** The service's own words: of its envelope, or of an error of JSON-RPC. */
 function messageIn(body: unknown): string {
@@ -146,18 +155,13 @@ function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts, red
     case 401:
       return authenticationError(say, details, facts);
     case 403:
-      return new PermissionError(say(facts.operation.token === 'mcp' ? MCP_SCOPE : OTHER_TOKEN), details);
+      return new PermissionError(say(facts.operation.token === 'mcp' ? NO_MCP : NO_PERMISSION), details);
     case 404:
       return new NotFoundError(say('The id does not exist for this account.'), details);
     case 406:
       return new NotAcceptableError(say('Something on the way removed `Accept: application/json`.'), details);
     case 409:
-      return new ConflictError(
-        say(
-          'The idempotency key is in use: by a create still in flight, or by one with another body, which needs a fresh key.',
-        ),
-        details,
-      );
+      return new ConflictError(say(facts.operation.token === 'mcp' ? '' : KEY_IN_USE), details);
     case 422: {
       const errors = readFieldErrors(parseJson(redactor.text(JSON.stringify(body) ?? '')));
       return new ValidationError(say(fieldText(errors)), { ...details, errors, local: false });
@@ -182,7 +186,7 @@ function authenticationError(
   }
   const advice =
     facts.operation.token === 'mcp'
-      ? 'The `mcpToken` is invalid, expired or revoked; a password change ends all tokens.'
+      ? 'The token is missing, invalid, expired or revoked; a password change ends all tokens. `mcpToken(credentials, { store })` and OAuth clients renew theirs, a text cannot be renewed.'
       : 'The token is missing, invalid, expired or revoked: each login ends the previous one, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
   return new AuthenticationError(say(advice), { ...details, reason: 'token' });
 }

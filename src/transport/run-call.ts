@@ -37,8 +37,20 @@ interface History {
 
 const DEADLINE = Symbol('deadline');
 
+/** What is particular to a kind of call: how its request is built, and what one attempt of it is. */
+export interface Course<R> {
+  prepare(options: CallOptions): PreparedRequest | Promise<PreparedRequest>;
+  /** Throws {@link AttemptFailure}, or what ends the call. */
+  attempt(call: Call): Promise<R>;
+}
+
+/** Makes a call of the API. */
+export function runCall(plan: CallPlan): Promise<Reply> {
+  return carryOut(plan, { prepare: (options) => prepare(plan, options), attempt });
+}
+
 /** Makes a call: request built once, attempts repeated as far as the operation allows. */
-export async function runCall(plan: CallPlan): Promise<Reply> {
+export async function carryOut<R>(plan: CallPlan, course: Course<R>): Promise<R> {
   const { core, input } = plan;
   const history: History = {
     retries: 0,
@@ -59,11 +71,11 @@ export async function runCall(plan: CallPlan): Promise<Reply> {
     const deadlineAt = performance.now() + deadline;
     const life = core.open({ parent: options.signal, ms: deadline, reason: () => DEADLINE });
     try {
-      const preparing = prepare(plan, options);
+      const preparing = course.prepare(options);
       const request = preparing instanceof Promise ? await preparing : preparing;
       const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };
       call = { ...plan, ...fresh, request, options, deadlineAt, life };
-      return await repeatedly(call, history);
+      return await repeatedly(call, history, course);
     } finally {
       life.dispose();
     }
@@ -89,14 +101,14 @@ function headersOf(settings: Settings, { redactor }: Core, { headers }: CallOpti
 }
 
 /** The retry loop. p-retry takes over only after a first failure: most calls never have one. */
-async function repeatedly(call: Call, history: History): Promise<Reply> {
+async function repeatedly<R>(call: Call, history: History, { attempt: once }: Course<R>): Promise<R> {
   const again = (error: Error): Promise<boolean> =>
     error instanceof AttemptFailure ? repeat(error, call, history) : Promise.resolve(false);
   try {
-    return await attempt(call);
+    return await once(call);
   } catch (error) {
     if (!(error instanceof AttemptFailure) || !(await again(error))) throw error;
-    return pRetry(() => attempt(call), {
+    return pRetry(() => once(call), {
       // The decision counts by itself, because some repeats are free.
       retries: Number.POSITIVE_INFINITY,
       minTimeout: 0,

@@ -34,8 +34,8 @@ export interface SendOptions {
 }
 
 /**
- * Sends one attempt and reads its whole body: the only place that sends an API call. `life` covers
- * the body, too.
+ * Sends one attempt and reads its whole body: the way of every API call but those of MCP, which {@link open} sends.
+ * `life` covers the body, too.
  */
 export function send(
   request: PreparedRequest,
@@ -47,15 +47,27 @@ export function send(
   return abortable(exchange(request, token, life.signal, options), life);
 }
 
-async function exchange(
+/**
+ * As {@link send}, for an answer whose body may be a stream without an end: it is left to be read. `life` ends with the
+ * headers, `signal` holds for the body, too.
+ */
+export function open(
   request: PreparedRequest,
   token: string | undefined,
-  signal: AbortSignal,
+  { life, signal }: { readonly life: SignalScope; readonly signal: AbortSignal },
   { fetch, fetchOptions }: SendOptions,
-): Promise<Answer> {
-  const { default: ky, isNetworkError } = sending.loaded ?? (await sending.load());
-  const { method, url, headers, body } = request;
-  const init: RequestInit = {
+): Promise<Response> {
+  const sent = async (): Promise<Response> => fetch(request.url, initOf(request, token, signal, fetchOptions));
+  return abortable(sent(), life);
+}
+
+function initOf(
+  { method, headers, body }: PreparedRequest,
+  token: string | undefined,
+  signal: AbortSignal,
+  fetchOptions: FetchOptions,
+): RequestInit {
+  return {
     ...fetchOptions,
     method,
     headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
@@ -63,6 +75,17 @@ async function exchange(
     signal,
     ...(body && { body }),
   };
+}
+
+async function exchange(
+  request: PreparedRequest,
+  token: string | undefined,
+  signal: AbortSignal,
+  { fetch, fetchOptions }: SendOptions,
+): Promise<Answer> {
+  const { default: ky, isNetworkError } = sending.loaded ?? (await sending.load());
+  const { method, url } = request;
+  const init = initOf(request, token, signal, fetchOptions);
   try {
     // What is sent goes to `fetch` itself: a `Request` of the platform is none to another `fetch`, and costs a copy.
     const response = await ky(url, { method, ...ONCE, fetch: () => fetch(url, init) });

@@ -1,0 +1,89 @@
+import { setUpTokens } from '../client-tokens.ts';
+import { contextOf } from '../context.ts';
+import { AudienceError, ConfigurationError } from '../errors/base.ts';
+import { checkNames } from '../option-names.ts';
+import { resolveOptions } from '../options.ts';
+import { checking } from '../schemas/decode.ts';
+import { type Core, createCore } from '../transport/core.ts';
+import { createLimiter, gatekeeperOf } from '../transport/limiter.ts';
+import type { Settings } from '../transport/settings.ts';
+import { abortable } from '../transport/signal.ts';
+import { createTransport } from '../transport/transport.ts';
+import { createMcpFetch, endpointOf } from './fetch.ts';
+import { type ConnectMcpOptions, MCP_OPTIONS, type McpClient } from './options.ts';
+import { transportClassOf } from './transport-class.ts';
+
+/**
+ * Connects an official MCP client to the service, with the tokens, limits, repeats and errors of this package.
+ *
+ * @example
+ * const client = await connectMcp({
+ *   baseUrl: 'https://api.example.com',
+ *   token: mcpToken(credentials, { store }),
+ *   client: new Client({ name: 'my-agent', version: '1.0.0' }),
+ * });
+ * const { tools } = await client.listTools();
+ *
+ * @throws {ConfigurationError} for a wrong option, before any request.
+ */
+export async function connectMcp<C extends McpClient>(options: ConnectMcpOptions<C>): Promise<C> {
+  checkNames(options, MCP_OPTIONS, 'connectMcp');
+  const { client, transport: given, signal } = options;
+  checkParts(options);
+  const { core, settings } = setUp(options);
+  signal?.throwIfAborted();
+  const Transport = given ?? (await transportClassOf(client));
+  const transport = new Transport(endpointOf(settings), { fetch: createMcpFetch(core, settings) });
+  // A token source that outlives the connection lets go of it.
+  transport.onclose = () => core.close();
+  try {
+    await abortable(client.connect(transport), signal);
+    return client;
+  } catch (error) {
+    // Clients close what they could not connect, but know nothing of the signal. What failed is told by `error`.
+    if (!core.closed) await transport.close().catch(() => {});
+    core.close();
+    throw signal?.aborted ? error : ownError(error);
+  }
+}
+
+/** What a client of the API would be made of, for the MCP endpoint alone. */
+function setUp(given: ConnectMcpOptions<McpClient>): { readonly core: Core; readonly settings: Settings } {
+  const { client, transport, signal, token, ...options } = given;
+  const { settings, redactor, limits } = resolveOptions(options);
+  const { tokens, bind } = setUpTokens({ token }, redactor);
+  const core = createCore({
+    limiter: options.limiter ? gatekeeperOf(options.limiter) : createLimiter(limits),
+    redactor,
+    tokens: { general: tokens.general, mcp: tokens.general },
+    answers: checking,
+    readUsage: () => Promise.resolve(undefined),
+  });
+  bind(contextOf(createTransport(core, settings), core));
+  return { core, settings };
+}
+
+/** What TypeScript would refuse, for JavaScript callers. */
+function checkParts({ client, token, transport }: Partial<ConnectMcpOptions<McpClient>>): void {
+  if (token === undefined) {
+    throw new ConfigurationError(
+      '`token` is missing: give a token of scope `mcp`, `mcpToken(credentials, { store })` or an OAuth client.',
+    );
+  }
+  if (typeof client?.connect !== 'function') {
+    throw new ConfigurationError('`client` must be a `Client` of `@modelcontextprotocol/client` or `/sdk`.');
+  }
+  if (transport !== undefined && typeof transport !== 'function') {
+    throw new ConfigurationError('`transport` must be the class `StreamableHTTPClientTransport` itself.');
+  }
+}
+
+/** How deep an error of this package may be within those of a client. */
+const DEEPEST = 5;
+
+/** The error of this package that a client has wrapped in its own, as it does where it finds out the protocol's version. */
+function ownError(error: unknown, depth = 0): unknown {
+  if (AudienceError.isInstance(error) || !(error instanceof Error) || depth > DEEPEST) return error;
+  const inner = ownError(error.cause, depth + 1);
+  return AudienceError.isInstance(inner) ? inner : error;
+}

@@ -1,0 +1,140 @@
+import { ConfigurationError } from '../errors/base.ts';
+import type { ResolvedOperation } from '../operations.ts';
+import { admit, bearer, type Call, exchange, factsOf, fail, heed } from '../transport/attempt.ts';
+import type { Core } from '../transport/core.ts';
+import { statusFailure } from '../transport/failures.ts';
+import type { PreparedRequest } from '../transport/request.ts';
+import { carryOut } from '../transport/run-call.ts';
+import { type Answer, open } from '../transport/send.ts';
+import type { Settings } from '../transport/settings.ts';
+import { abortable, SignalScope } from '../transport/signal.ts';
+import { fingerprint } from '../transport/tokens.ts';
+import { type Message, readMessage } from './message.ts';
+
+/** The `fetch` of an MCP transport. */
+export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** Errors that the official transports read by themselves: no stream to open, no such session, an error of JSON-RPC. */
+const FOR_TRANSPORT: ReadonlySet<number> = new Set([400, 404, 405]);
+
+/** One request of the transport's. */
+interface Sending {
+  readonly operation: ResolvedOperation;
+  readonly request: PreparedRequest;
+  /** The caller's; holds for the body, too. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A request that has no answer yet. */
+interface Waiting {
+  readonly life: SignalScope;
+  call?: Call;
+}
+
+/** The address of the MCP endpoint. */
+export function endpointOf({ baseUrl, operation }: Settings): URL {
+  return new URL(`${baseUrl}${operation('mcp.send').path}`);
+}
+
+/**
+ * A `fetch` for the MCP endpoint alone: token, slot, repeats and errors are those of every call; the body of an
+ * answer is passed on unread, because it may be a stream.
+ */
+export function createMcpFetch(core: Core, settings: Settings): McpFetch {
+  const waiting = new Map<Message['id'], Waiting>();
+  return async (url, init = {}) => {
+    const body = bodyOf(init);
+    const message = readMessage(body);
+    if (giveUp(waiting, message)) return new Response(null, { status: 202 });
+    const sending = sendingOf(new URL(url), init, body, message, settings);
+    const { operation, request } = sending;
+    const { id } = message;
+    const one: Waiting = { life: new SignalScope({ parent: sending.signal }) };
+    if (id !== undefined) waiting.set(id, one);
+    const plan = { core, settings, operation, input: { options: { signal: one.life.signal } }, key: undefined };
+    const once = (call: Call): Promise<Response> => {
+      one.call = call;
+      return attempt(call, sending);
+    };
+    try {
+      return await carryOut(plan, { prepare: () => request, attempt: once });
+    } finally {
+      waiting.delete(id);
+      one.life.dispose();
+    }
+  };
+}
+
+/**
+ * Ends a request that is cancelled while it waits to be sent: it must not act when nobody awaits it any more. Tells
+ * whether the service need not hear of it.
+ */
+function giveUp(waiting: ReadonlyMap<Message['id'], Waiting>, { cancels }: Message): boolean {
+  const one = cancels === undefined ? undefined : waiting.get(cancels);
+  if (!one || one.call?.inFlight) return false;
+  one.life.abort(new DOMException('The request was cancelled before it was sent.', 'AbortError'));
+  return (one.call?.attempts ?? 0) === 0;
+}
+
+/** One attempt: token, slot, request. The answer as it came, or an {@link AttemptFailure}. */
+async function attempt(call: Call, { signal }: Sending): Promise<Response> {
+  const { core, settings, request } = call;
+  call.token = await bearer(call, 'mcp');
+  const scope = fingerprint(call.token);
+  await admit(call, scope);
+  const answer = await exchange(call, async (own): Promise<Answer> => {
+    // The time for an attempt ends with the headers; whoever gives up the request gives up its stream as well.
+    const lasting = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
+    const response = await open(request, call.token, { life: own, signal: lasting }, settings);
+    const { status, headers } = response;
+    return { status, headers, response, text: isPassedOn(status) ? '' : await textOf(response, own) };
+  });
+  const failure = isPassedOn(answer.status) ? undefined : statusFailure(answer, factsOf(call), core.redactor);
+  if (!failure) return answer.response;
+  throw await heed(fail(call, failure), call, scope);
+}
+
+const isPassedOn = (status: number): boolean => (status >= 200 && status < 300) || FOR_TRANSPORT.has(status);
+
+const textOf = (response: Response, life: SignalScope): Promise<string> => abortable(response.text(), life);
+
+function bodyOf({ body }: RequestInit): string | undefined {
+  if (body === undefined || body === null) return undefined;
+  if (typeof body === 'string') return body;
+  throw refusal('sends texts only, as the official transports do.');
+}
+
+/** The request to send; refused unless it goes to the endpoint: the token is for nobody else. */
+function sendingOf(
+  url: URL,
+  init: RequestInit,
+  body: string | undefined,
+  { acts }: Message,
+  settings: Settings,
+): Sending {
+  const endpoint = endpointOf(settings);
+  const within = url.pathname === endpoint.pathname || url.pathname.startsWith(`${endpoint.pathname}/`);
+  if (url.origin !== endpoint.origin || !within || url.username || url.password) {
+    throw refusal(`sends to ${endpoint} only: the token does not leave it.`);
+  }
+  const method = methodOf(init.method);
+  const row = settings.operation('mcp.send');
+  return {
+    operation: { ...row, method, repeat: acts ? 'never' : 'safe', startsJob: false, token: 'mcp' },
+    request: {
+      method,
+      url: `${url.origin}${url.pathname}${url.search}`,
+      path: url.pathname.slice(new URL(settings.baseUrl).pathname.replace(/\/$/, '').length),
+      headers: { ...settings.headers, ...Object.fromEntries(new Headers(init.headers)) },
+      ...(body !== undefined && { body: new TextEncoder().encode(body) }),
+    },
+    signal: init.signal ?? undefined,
+  };
+}
+
+function methodOf(method = 'GET'): 'GET' | 'POST' | 'DELETE' {
+  if (method === 'GET' || method === 'POST' || method === 'DELETE') return method;
+  throw refusal('sends GET, POST and DELETE only.');
+}
+
+const refusal = (what: string): ConfigurationError => new ConfigurationError(`The \`fetch\` of connectMcp ${what}`);

@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Client } from '@modelcontextprotocol/client';
+import { Client as SdkClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { onTestFinished } from 'vitest';
+import { type ConnectMcpOptions, connectMcp, type McpClient } from '../../src/mcp/index.ts';
+import { quick } from './server.ts';
+
+const INFO = { name: 'test', version: '1' };
+
+/** What both official clients can do. */
+export interface AnyClient extends McpClient {
+  listTools(
+    params?: undefined,
+    options?: { readonly signal: AbortSignal },
+  ): Promise<{ readonly tools: readonly { readonly name: string }[] }>;
+  callTool(params: {
+    name: string;
+    arguments: Record<string, unknown>;
+  }): Promise<{ readonly [field: string]: unknown }>;
+  ping(): Promise<unknown>;
+  close(): Promise<void>;
+  onclose?: (() => void) | undefined;
+}
+
+/** The official clients, by package. */
+export const CLIENTS: readonly (readonly [string, () => AnyClient])[] = [
+  ['@modelcontextprotocol/client', () => new Client(INFO)],
+  ['@modelcontextprotocol/sdk', () => new SdkClient(INFO)],
+];
+
+type Options = Omit<ConnectMcpOptions<AnyClient>, 'client'>;
+
+/** Connects a client for one test. */
+export async function connectFor(client: AnyClient, options: Options): Promise<AnyClient> {
+  onTestFinished(() => client.close());
+  return connectMcp({ ...quick, client, ...options });
+}
+
+/** A message of JSON-RPC, as it arrived. */
+export interface Heard {
+  readonly verb: string;
+  readonly method: string | undefined;
+  readonly id: unknown;
+  readonly authorization: string | undefined;
+}
+
+type Answer = (heard: Heard, response: ServerResponse, request: IncomingMessage) => void;
+
+/** A server of one's own for one test, which greets by itself and leaves the rest to `answer`. */
+export async function startMcpServer(answer: Answer): Promise<{ readonly url: string; readonly heard: Heard[] }> {
+  const heard: Heard[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const { method, id, params } = text === '' ? {} : JSON.parse(text);
+    const one = { verb: request.method ?? '', method, id, authorization: request.headers.authorization };
+    heard.push(one);
+    if (request.method === 'GET') response.writeHead(405).end();
+    else if (method === 'initialize') result(response, id, greeting(params.protocolVersion));
+    else if (id === undefined) response.writeHead(202).end();
+    else answer(one, response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
+  return { url: `http://127.0.0.1:${address.port}`, heard };
+}
+
+const greeting = (protocolVersion: unknown): object => ({
+  protocolVersion,
+  capabilities: { tools: {} },
+  serverInfo: { name: 'scripted', version: '1' },
+});
+
+/** The result of a request. */
+export function result(response: ServerResponse, id: unknown, value: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result: value }));
+}
+
+/** An answer of another status, as the service has them. */
+export function refuse(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify({ status: 'error', code: status, message: 'told by the service', data: [] }));
+}
