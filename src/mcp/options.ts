@@ -16,30 +16,31 @@ export interface McpClient {
   connect(transport: McpTransport): Promise<unknown>;
 }
 
-/** The options that calls of `AudienceClient` have, too; `operations` for `mcp.send` and `auth.createMcpToken`. */
-type SharedOptions = Pick<
-  ClientOptions,
-  | 'baseUrl'
-  | 'allowInsecure'
-  | 'fetch'
-  | 'fetchOptions'
-  | 'headers'
-  | 'requestIdHeader'
-  | 'operations'
-  | 'limiter'
-  | 'rateLimits'
-  | 'maxRetries'
-  | 'maxRetryWait'
-  | 'backoff'
-  | 'logger'
-  | 'logLevel'
-  | 'onRequest'
-  | 'onResponse'
-  | 'onRetry'
->;
-
-/** Options of {@link connectMcp}. Durations are milliseconds. */
-export interface ConnectMcpOptions<C extends McpClient> extends SharedOptions {
+/**
+ * Options of {@link connectMcp}: what calls of `AudienceClient` have, too, and a client. Durations are milliseconds;
+ * `operations` adapts `mcp.send` and `auth.createMcpToken`.
+ */
+export interface ConnectMcpOptions<C extends McpClient>
+  extends Pick<
+    ClientOptions,
+    | 'baseUrl'
+    | 'allowInsecure'
+    | 'fetch'
+    | 'fetchOptions'
+    | 'headers'
+    | 'requestIdHeader'
+    | 'operations'
+    | 'limiter'
+    | 'rateLimits'
+    | 'maxRetries'
+    | 'maxRetryWait'
+    | 'backoff'
+    | 'logger'
+    | 'logLevel'
+    | 'onRequest'
+    | 'onResponse'
+    | 'onRetry'
+  > {
   /** A `Client` of `@modelcontextprotocol/client` or `@modelcontextprotocol/sdk`, not connected yet. */
   readonly client: C;
   /** A token of scope `mcp`, or where it comes from: `mcpToken(credentials, { store })`, or an OAuth client. */
