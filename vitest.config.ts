@@ -43,7 +43,7 @@ const browser = {
   test: {
     ...shared,
     name: 'chromium',
-    include: ['test/transport/**/*.test.ts', 'test/sandbox/**/*.browser.test.ts'],
+    include: ['test/transport/**/*.test.ts', 'test/**/*.browser.test.ts'],
     exclude: ['test/**/*.timed.test.ts'],
     browser: {
       enabled: true,

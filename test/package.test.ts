@@ -22,7 +22,15 @@ beforeAll(() => {
   const home = join(project, 'node_modules', 'audience-activation');
   mkdirSync(home, { recursive: true });
   run('tar', ['-xzf', tarball, '-C', home, '--strip-components=1']);
-  for (const dependency of ['@types', 'ky', 'zod', 'p-retry', 'p-throttle', 'is-network-error']) {
+  for (const dependency of [
+    '@types',
+    '@modelcontextprotocol',
+    'ky',
+    'zod',
+    'p-retry',
+    'p-throttle',
+    'is-network-error',
+  ]) {
     symlinkSync(join(root, 'node_modules', dependency), join(project, 'node_modules', dependency));
   }
 });

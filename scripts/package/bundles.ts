@@ -18,7 +18,7 @@ const TRACES = /\b(?:HTTPError|KyError|ky-|\$?Zod\w*|_zod)\b/;
 
 /** What bundlers make of the package. */
 export const bundleSteps = ({ app }: Projects): Step[] => [
-  ...['.', './webhooks'].map((entry) => ({
+  ...['.', './mcp', './oauth', './webhooks'].map((entry) => ({
     name: `${specifier(entry)}: no Node built-in in a bundle for browsers`,
     work: async () => refuse(builtins(await bundle(app, exportAll(entry)), true)),
   })),

@@ -17,7 +17,7 @@ const FORMS = [
   { form: 'require', format: 'cjs' },
 ] as const;
 
-const USES = 'sandbox over HTTP, a wait, errors by class, webhooks, a file, one set of classes';
+const USES = 'sandbox over HTTP, a wait, errors by class, webhooks, MCP, a file, one set of classes';
 
 /** Every supported Node, by import and by require. */
 export const nodeSteps = (projects: Projects): Step[] =>

@@ -68,8 +68,8 @@ globalThis.fetch = async (input, init) => {
 
 function prepareFolder(): void {
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
-  for (const name of ['zod', 'audience-activation']) {
-    const home = name === 'zod' ? resolve('node_modules/zod') : resolve('.');
+  for (const name of ['zod', '@modelcontextprotocol', 'audience-activation']) {
+    const home = name === 'audience-activation' ? resolve('.') : resolve('node_modules', name);
     symlinkSync(home, join(folder, 'node_modules', name));
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
@@ -95,6 +95,7 @@ async function problemOf(at: number): Promise<string | undefined> {
   Object.assign(process.env, {
     AUDIENCE_BASE_URL: service.url,
     AUDIENCE_TOKEN: token,
+    AUDIENCE_MCP_TOKEN: service.account.token('mcp'),
     AUDIENCE_PASSWORD: credentials.password,
     WEBHOOK_SECRET: 'whsec',
   });

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
+import { createSandbox } from '../../src/sandbox/index.ts';
 import { type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
 declare module 'vitest' {
@@ -9,7 +10,14 @@ declare module 'vitest' {
   }
 }
 
-/** Starts and stops scripted servers on request, so that tests in browsers can have real ones, too. */
+/** A sandbox over HTTP, with a token for its MCP endpoint. */
+async function startSandbox(): Promise<ScriptedServer & { readonly token: string }> {
+  const sandbox = createSandbox();
+  const token = sandbox.accounts.create({ email: 'ada@example.com', password: 'correct horse' }).token('mcp');
+  return { ...(await sandbox.listen()), seen: [], token };
+}
+
+/** Starts and stops scripted servers and sandboxes on request, so that tests in browsers can have real ones, too. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const servers = new Map<string, ScriptedServer>();
   let next = 1;
@@ -24,10 +32,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for await (const chunk of request) body += chunk;
     let answer: unknown = {};
     if (request.method === 'POST') {
-      const server = await startScriptedServer(JSON.parse(body));
+      const server = id === 'sandbox' ? await startSandbox() : await startScriptedServer(JSON.parse(body));
       const name = String(next++);
       servers.set(name, server);
-      answer = { id: name, url: server.url };
+      answer = { id: name, url: server.url, ...('token' in server && { token: server.token }) };
     } else if (request.method === 'GET') {
       answer = servers.get(id)?.seen ?? [];
     } else if (request.method === 'DELETE') {

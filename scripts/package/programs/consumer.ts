@@ -1,6 +1,8 @@
 /** Compiled against the installed package by every TypeScript that is supported; it never runs. */
 import { type Audience, AudienceClient, apiToken, memoryTokenStore, NotFoundError } from 'audience-activation';
+import { connectMcp } from 'audience-activation/mcp';
 import { type DownloadedFile, downloadTo, openFile, toNodeListener } from 'audience-activation/node';
+import { type OAuthClient, OAuthError } from 'audience-activation/oauth';
 import { createSandbox, type Sandbox } from 'audience-activation/sandbox';
 import { createWebhookReceiver, verifyWebhook, type WebhookEvent } from 'audience-activation/webhooks';
 
@@ -33,6 +35,17 @@ export async function useWebhooks(request: Request): Promise<WebhookEvent> {
   return verifyWebhook(await request.text(), request.headers, 'whsec_new');
 }
 
+/** The official clients are not installed here. */
+export async function useMcp(oauth: OAuthClient): Promise<number> {
+  const client = { calls: 0, connect: (transport: { close(): Promise<void> }) => transport.close() };
+  try {
+    return (await connectMcp({ baseUrl: 'https://api.example.com', token: oauth, client, maxRetries: 1 })).calls;
+  } catch (error) {
+    if (OAuthError.isInstance(error)) console.log(error.error.toUpperCase());
+    throw error;
+  }
+}
+
 export function useSandbox(): Sandbox {
   const sandbox = createSandbox({ jobs: { duration: 0 }, clock: { speed: 60 } });
   const token: string = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
@@ -45,6 +58,10 @@ export async function refused(client: AudienceClient): Promise<void> {
   client.audiences.get('1');
   // @ts-expect-error no such option
   new AudienceClient({ baseURL: 'https://api.example.com' });
+  // @ts-expect-error no such option
+  connectMcp({ token: 't', client: { connect: async () => {} }, retries: 1 });
+  // @ts-expect-error no client
+  connectMcp({ token: 't', client: {} });
   // @ts-expect-error a path is a text
   openFile(7);
   // @ts-expect-error no such option

@@ -1,4 +1,5 @@
 import { type Audience, AudienceClient, ConnectionError, type Fetch, NotFoundError } from 'audience-activation';
+import { connectMcp, type McpFetch } from 'audience-activation/mcp';
 import {
   createWebhookReceiver,
   SIGNATURE_HEADER,
@@ -54,6 +55,29 @@ export async function exerciseFiles({ baseUrl, token, fetch }: Service): Promise
   check(cohort.total_eids === 5_000, `the cohort holds ${cohort.total_eids} rows`);
   check(loaded === data.size, 'the progress ends at the whole');
   await client.close();
+}
+
+/** Connects a client of MCP that is of no official package. */
+export async function exerciseMcp({ baseUrl, token, fetch }: Service): Promise<void> {
+  class Transport {
+    readonly list: () => Promise<Response>;
+    constructor(url: URL, options: { readonly fetch: McpFetch }) {
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+      this.list = () => options.fetch(url, { method: 'POST', headers, body });
+    }
+    async close(): Promise<void> {}
+  }
+  const client = {
+    tools: '',
+    async connect(transport: object): Promise<void> {
+      if (transport instanceof Transport) this.tools = await (await transport.list()).text();
+    },
+  };
+  const { tools } = await connectMcp({ baseUrl, token, client, transport: Transport, fetch });
+  check(tools.includes('audiences_create'), `the endpoint has tools: ${tools.slice(0, 200)}`);
+  const error: unknown = await connectMcp({ baseUrl, token, client, fetch }).catch((reason: unknown) => reason);
+  check(String(error).includes('give `transport'), `without an official package it says what to do: ${error}`);
 }
 
 /** A service that cannot be reached is told from one that may have acted. */

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { AudienceClient, NotFoundError } from 'audience-activation';
+import { AudienceClient, NotFoundError, OAuthError } from 'audience-activation';
 import { openFile, toNodeListener } from 'audience-activation/node';
+import { OAuthError as OAuthErrorAgain } from 'audience-activation/oauth';
 import { createSandbox } from 'audience-activation/sandbox';
 import { createWebhookReceiver, WebhookVerificationError } from 'audience-activation/webhooks';
-import { check, exerciseClient, exerciseErrors, exerciseWebhooks } from './exercise.ts';
+import { check, exerciseClient, exerciseErrors, exerciseMcp, exerciseWebhooks } from './exercise.ts';
 
 /** Imported or required, in whichever order: one package, with one set of classes. */
 async function exerciseBothForms(): Promise<void> {
@@ -16,6 +17,7 @@ async function exerciseBothForms(): Promise<void> {
   check(again === WebhookVerificationError, 'require gives the same classes of webhooks');
   const ofRoot: unknown = require('audience-activation').WebhookVerificationError;
   check(ofRoot === WebhookVerificationError, 'both entries have the same classes');
+  check(OAuthErrorAgain === OAuthError, 'the entry of OAuth has the same classes');
 }
 
 async function exerciseFile(client: AudienceClient): Promise<void> {
@@ -55,11 +57,13 @@ async function exerciseDelivery(): Promise<void> {
 async function main(): Promise<void> {
   const before = [globalThis.fetch, globalThis.Request, globalThis.Response];
   const sandbox = createSandbox({ jobs: { duration: 0 } });
-  const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
+  const account = sandbox.accounts.create({ email: 'a@example.com', password: 'x' });
+  const token = account.token('api');
   const { url: baseUrl, close } = await sandbox.listen();
   const audience = await exerciseClient({ baseUrl, token });
   await exerciseErrors({ baseUrl, token });
   await exerciseWebhooks(audience);
+  await exerciseMcp({ baseUrl, token: account.token('mcp') });
   const client = new AudienceClient({ baseUrl, token });
   await exerciseFile(client);
   await client.close();

@@ -1,14 +1,16 @@
 import { createSandbox } from 'audience-activation/sandbox';
-import { exerciseClient, exerciseErrors, exerciseWebhooks } from './exercise.ts';
+import { exerciseClient, exerciseErrors, exerciseMcp, exerciseWebhooks } from './exercise.ts';
 
 /** A page: a service in itself, and a worker that uses the one it is given in the address. */
 async function main(): Promise<string> {
   const sandbox = createSandbox({ jobs: { duration: 0 } });
-  const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
+  const account = sandbox.accounts.create({ email: 'a@example.com', password: 'x' });
+  const token = account.token('api');
   const service = { baseUrl: 'https://api.example.com', token, fetch: sandbox.fetch };
   const audience = await exerciseClient(service);
   await exerciseErrors(service);
   await exerciseWebhooks(audience);
+  await exerciseMcp({ ...service, token: account.token('mcp') });
   await sandbox.close();
   const worker = new Worker(new URL('./web-worker.js', import.meta.url), { type: 'module' });
   return new Promise((resolve) => {
