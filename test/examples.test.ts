@@ -112,6 +112,20 @@ describe('examples/webhook-server.ts', () => {
   }, 40_000);
 });
 
+describe('examples/mcp-agent.ts', () => {
+  it('signs in, lists tools, builds an audience by them, and signs out', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/mcp-agent.ts'], { timeout: 30_000 });
+    expect(stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'))).toEqual([
+      'Signed in.',
+      expect.stringMatching(/^\d+ tools, among them audiences_create, audiences_get, audiences_list\.$/),
+      expect.stringMatching(/^Created audience \d+, "Built by an agent"\.$/),
+      expect.stringMatching(/^Completed: \d+ devices\.$/),
+      'Signed out.',
+    ]);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
 describe('examples/testing', () => {
   it('has a test of a user’s own code, with the sandbox in process', async () => {
     const { stdout } = await run(process.execPath, ['--test', 'examples/testing/audience.test.ts'], {

@@ -1,0 +1,76 @@
+/**
+ * An agent: signs its user in by OAuth, lists the tools of the service, and builds an audience by them.
+ *
+ * Runs against a sandbox in a process of its own, whose page of consent is answered by code. With AUDIENCE_BASE_URL it
+ * talks to that service instead: your browser opens, and you decide; the tokens are kept in a file for the next run.
+ */
+import { Client } from '@modelcontextprotocol/client';
+import { memoryTokenStore, ReauthorizationRequiredError } from 'audience-activation';
+import { connectMcp } from 'audience-activation/mcp';
+import { fileTokenStore, signInWithBrowser } from 'audience-activation/node';
+import { createOAuthClient } from 'audience-activation/oauth';
+import { allow } from './support/consent.ts';
+import { showProgress } from './support/progress.ts';
+import { startSandbox } from './support/sandbox.ts';
+
+/** Milliseconds between two looks at a build. */
+const LOOK_AGAIN = 500;
+
+const address = process.env.AUDIENCE_BASE_URL;
+const sandbox = address === undefined ? await startSandbox({ speed: 120 }) : undefined;
+const baseUrl = sandbox?.url ?? address;
+
+const oauth = createOAuthClient({
+  baseUrl,
+  redirectUri: 'http://127.0.0.1/callback', // on whichever port is free
+  store: sandbox ? memoryTokenStore() : fileTokenStore('./mcp-agent.tokens.json'),
+  clientName: 'Example agent',
+});
+
+async function signIn(): Promise<void> {
+  if (!sandbox) return signInWithBrowser(oauth);
+  return signInWithBrowser(oauth, { open: false, onUrl: (url) => allow(url, sandbox.credentials) });
+}
+
+/** Uses a tool; its text is the service's answer. */
+async function use(client: Client, name: string, input: Record<string, unknown>) {
+  const { content } = await client.callTool({ name, arguments: input });
+  const [part] = content;
+  const answer = JSON.parse(part?.type === 'text' ? part.text : '{}');
+  if (answer.status !== 'success') throw new Error(`${name}: ${answer.message}`);
+  return Array.isArray(answer.data) ? answer.data[0] : answer.data;
+}
+
+const progress = showProgress();
+const client = new Client({ name: 'example-agent', version: '1.0.0' });
+try {
+  await oauth.get().catch((error) => {
+    if (!ReauthorizationRequiredError.isInstance(error)) throw error;
+    return signIn();
+  });
+  progress.line('Signed in.');
+
+  await connectMcp({ baseUrl, token: oauth, client });
+  const { tools } = await client.listTools();
+  progress.line(`${tools.length} tools, among them ${tools.slice(0, 3).map(({ name }) => name).join(', ')}.`);
+
+  // Under a key, a call that was lost can be made again without a second audience.
+  const key = crypto.randomUUID();
+  let audience = await use(client, 'audiences_create', { name: 'Built by an agent', idempotency_key: key });
+  progress.line(`Created audience ${audience.id}, "${audience.name}".`);
+  while (audience.status.id < 104) {
+    progress.update(audience.status.name);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN));
+    audience = await use(client, 'audiences_get', { id: audience.id });
+  }
+  progress.line(`${audience.status.name}: ${audience.results_count} devices.`);
+
+  if (sandbox) {
+    await oauth.revoke();
+    progress.line('Signed out.');
+  }
+} finally {
+  progress.end();
+  await client.close();
+  await sandbox?.stop();
+}
