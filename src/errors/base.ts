@@ -10,6 +10,7 @@ export const ERROR_CODES = {
   'attempt-timeout': 'An attempt took longer than `timeout`.',
   'idle-timeout': 'A transfer to or from storage moved no byte for `idleTimeout`.',
   'deadline-exceeded': 'The whole call took longer than `deadline`.',
+  'sign-in-timeout': 'Nobody signed in by the browser within `timeout`.',
   'api-error': 'The service answered with an error status that has no class of its own.',
   'authentication-failed': '401: the token or the credentials were refused.',
   'permission-denied': '403: the token may not do this.',

@@ -19,10 +19,13 @@ export class ConnectionError extends AudienceError {
   }
 }
 
-/** An attempt outlasted `timeout`, a transfer stood still for `idleTimeout`, or the whole call outlasted its `deadline`. */
+/**
+ * An attempt outlasted `timeout`, a transfer stood still for `idleTimeout`, the whole call outlasted its `deadline`,
+ * or nobody signed in by the browser.
+ */
 export class TimeoutError extends ConnectionError {
   static override readonly className: string = 'TimeoutError';
-  declare readonly code: 'attempt-timeout' | 'idle-timeout' | 'deadline-exceeded';
+  declare readonly code: 'attempt-timeout' | 'idle-timeout' | 'deadline-exceeded' | 'sign-in-timeout';
   constructor(message: string, details: CallDetails & { readonly code: TimeoutError['code'] }) {
     super(message, details);
   }
