@@ -17,7 +17,7 @@ const shared = {
 };
 
 /** What drives a browser from Node. */
-const driving = browserMissing ? ['test/examples/browser.test.ts'] : [];
+const driving = browserMissing ? ['test/examples/browser.test.ts', 'test/node/sign-in-chromium.test.ts'] : [];
 
 const node = {
   test: {

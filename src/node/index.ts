@@ -4,3 +4,4 @@ export { type DownloadedFile, type DownloadToOptions, downloadTo } from './downl
 export { toNodeListener } from './node-listener.ts';
 export { openFile } from './open-file.ts';
 export { fileTokenStore } from './token-file.ts';
+export { type SignInOptions, signInWithBrowser } from './sign-in.ts';
