@@ -37,7 +37,7 @@ const browser = {
   // Serves the worker file of msw.
   plugins: [msw({ mode: 'worker-only' })],
   optimizeDeps: {
-    include: ['ky', 'p-retry', 'p-throttle', 'uuid', 'zod/mini', 'hono', 'hono/cors', 'msw/browser'],
+    include: ['ky', 'p-retry', 'p-throttle', 'uuid', 'zod/mini', 'hono', 'hono/cors', 'msw/browser', 'oauth4webapi'],
     exclude: ['@hono/node-server'],
   },
   test: {
