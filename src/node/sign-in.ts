@@ -139,6 +139,6 @@ async function openBrowser(url: string): Promise<void> {
 }
 
 function tooLate(timeout: number): TimeoutError {
-  const message = `Nobody has signed in within ${timeout} ms (\`timeout\`). Nothing was changed; call \`signInWithBrowser\` again.`;
+  const message = `Nobody has signed in within ${timeout} ms (\`timeout\`): call \`signInWithBrowser\` again.`;
   return new TimeoutError(message, { code: 'sign-in-timeout', operation: 'signInWithBrowser', attempts: 1 });
 }
