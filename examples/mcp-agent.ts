@@ -52,7 +52,12 @@ try {
 
   await connectMcp({ baseUrl, token: oauth, client });
   const { tools } = await client.listTools();
-  progress.line(`${tools.length} tools, among them ${tools.slice(0, 3).map(({ name }) => name).join(', ')}.`);
+  progress.line(
+    `${tools.length} tools, among them ${tools
+      .slice(0, 3)
+      .map(({ name }) => name)
+      .join(', ')}.`,
+  );
 
   // Under a key, a call that was lost can be made again without a second audience.
   const key = crypto.randomUUID();

@@ -1,12 +1,5 @@
 import { AudienceError } from './base.ts';
 
-/** What an {@link OAuthError} tells besides its message. */
-export interface OAuthErrorDetails {
-  readonly error: string;
-  readonly status?: number;
-  readonly cause?: unknown;
-}
-
 /**
  * The authorization server refused (RFC 6749, section 5.2; RFC 7591, section 3.2.2), or what it
  * answered was refused on this side.
@@ -23,7 +16,15 @@ export class OAuthError extends AudienceError {
   declare readonly error: string;
   /** HTTP status, where the server answered. */
   declare readonly status?: number;
-  constructor(message: string, details: OAuthErrorDetails & { readonly code?: OAuthError['code'] }) {
+  constructor(
+    message: string,
+    details: {
+      readonly error: string;
+      readonly status?: number;
+      readonly cause?: unknown;
+      readonly code?: OAuthError['code'];
+    },
+  ) {
     super(message, { code: 'oauth-failed', ...details });
   }
 }
@@ -32,7 +33,10 @@ export class OAuthError extends AudienceError {
 export class ReauthorizationRequiredError extends OAuthError {
   static override readonly className: string = 'ReauthorizationRequiredError';
   declare readonly code: 'reauthorization-required';
-  constructor(message: string, details: OAuthErrorDetails) {
+  constructor(
+    message: string,
+    details: { readonly error: string; readonly status?: number; readonly cause?: unknown },
+  ) {
     super(message, { ...details, code: 'reauthorization-required' });
   }
 }

@@ -3,5 +3,5 @@
 export { type DownloadedFile, type DownloadToOptions, downloadTo } from './download-to.ts';
 export { toNodeListener } from './node-listener.ts';
 export { openFile } from './open-file.ts';
-export { fileTokenStore } from './token-file.ts';
 export { type SignInOptions, signInWithBrowser } from './sign-in.ts';
+export { fileTokenStore } from './token-file.ts';
