@@ -2,11 +2,11 @@ import { createOAuthClient, type OAuthClient, type OAuthClientOptions } from '..
 import type { SandboxOptions } from '../../src/sandbox/index.ts';
 import type { TokenStore } from '../../src/transport/tokens.ts';
 import { memoryTokenStore } from '../../src/transport/tokens.ts';
+import { REDIRECT } from './ping.ts';
 import { credentials, startBench } from './sandbox.ts';
 import { quick } from './server.ts';
 
-export const REDIRECT = 'http://127.0.0.1:5000/callback';
-export const MCP = '/api/v2/mcp';
+export { MCP, ping, REDIRECT } from './ping.ts';
 
 /** What an account decides on the page of consent, by its form; returns where the browser goes next. */
 export async function consent(url: string, decision = 'allow'): Promise<string> {
@@ -21,15 +21,6 @@ export async function consent(url: string, decision = 'allow'): Promise<string> 
 export async function signIn(oauth: OAuthClient): Promise<void> {
   const { url } = await oauth.authorize();
   await oauth.callback(await consent(url));
-}
-
-/** Status of a message to the MCP endpoint. */
-export async function ping(oauth: Pick<OAuthClient, 'fetch'>, url: string, init: RequestInit = {}): Promise<number> {
-  const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
-  const answer = await oauth.fetch(`${url}${MCP}`, { method: 'POST', headers, body, ...init });
-  await answer.text();
-  return answer.status;
 }
 
 /** A sandbox over real HTTP, and OAuth clients of it. */

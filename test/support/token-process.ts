@@ -1,9 +1,7 @@
-import { promises } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { apiToken } from '../../src/index.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
+import { atSaveSteps } from './save-steps.ts';
 
 /** Works with a token file in one of these ways, each time that it is told to. */
 const [, , way = '', path = '', argument = ''] = process.argv;
@@ -25,27 +23,7 @@ async function dieAt(step: string): Promise<void> {
     process.kill(process.pid, 'SIGKILL');
     await new Promise(() => {});
   };
-  const { rename } = promises;
-  promises.rename = async (from, to) => {
-    await reach('rename');
-    await rename(from, to);
-    await reach('renamed');
-  };
-  syncBuiltinESMExports();
-  const probe = await promises.open(process.execPath);
-  const handles: FileHandle = Object.getPrototypeOf(probe);
-  await probe.close();
-  const { writeFile, sync } = handles;
-  handles.writeFile = async function (text) {
-    await reach('write');
-    if (step === 'half') await writeFile.call(this, String(text).slice(0, String(text).length / 2));
-    await reach('half');
-    await writeFile.call(this, text);
-  };
-  handles.sync = async function () {
-    await reach('sync');
-    await sync.call(this);
-  };
+  await atSaveSteps(step, reach);
 }
 
 const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -1,0 +1,162 @@
+import '../support/nothing-left.ts';
+import { readdir, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { ping, signIn } from '../support/oauth.ts';
+import { ask, ENDED, end, HOUR, marksOf, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
+import { amount, seeded } from '../support/seeded.ts';
+
+const PAIR = {
+  token: expect.stringMatching(/./),
+  oauth: { grant: { token: expect.stringMatching(/./), refreshToken: expect.stringMatching(/./) } },
+};
+
+const startSix = (...args: readonly string[]) => Promise.all(Array.from({ length: 6 }, () => start(...args)));
+
+describe('six processes with one token file', () => {
+  it('renew once when the service refuses the token of 60 calls', async () => {
+    const { path, url, exchanges, statuses } = await startExpired();
+    const children = await startSix(path, url);
+    const tokens = await Promise.all(children.map((child) => ask(child, 'get')));
+    expect(new Set(tokens).size).toBe(1);
+    const answers = await Promise.all(children.map((child) => ask(child, 'ten calls')));
+    expect(answers.flat()).toEqual(Array(60).fill(200));
+    expect(exchanges()).toEqual([200, 200]);
+    expect(statuses().sort()).toEqual([...Array(60).fill(200), ...Array(60).fill(401)]);
+    expect(await readdir(dirname(path))).toEqual(['token.json']);
+  }, 60_000);
+
+  it('renew once before 60 calls when the token has expired by their own clock', async () => {
+    const { path, url, exchanges, statuses, store } = await startExpired();
+    const text = JSON.stringify(await store.load());
+    await store.save(JSON.parse(text.replace(/"expiresAt":"[^"]+"/g, '"expiresAt":"2026-01-01T00:00:00.000Z"')));
+    const children = await startSix(path, url);
+    const answers = await Promise.all(children.map((child) => ask(child, 'ten calls')));
+    expect(answers.flat()).toEqual(Array(60).fill(200));
+    expect(exchanges()).toEqual([200, 200]);
+    expect(statuses()).toEqual(Array(60).fill(200));
+    expect(await readdir(dirname(path))).toEqual(['token.json']);
+  }, 60_000);
+});
+
+/** What a kill leaves, and what the next process makes of it. */
+interface Aftermath {
+  readonly pair: 'old' | 'new';
+  /** Files being written that were left. */
+  readonly parts: number;
+  readonly next: unknown;
+  readonly exchanges: readonly number[];
+}
+
+/** Nothing has happened at the service: the old pair is good. */
+const NOTHING_DONE: Aftermath = { pair: 'old', parts: 0, next: 200, exchanges: [200, 200] };
+/** The new pair was lost with the process, and the old one is dead. */
+const LOST: Aftermath = { pair: 'old', parts: 0, next: ENDED, exchanges: [200, 200, 400] };
+const SAVED: Aftermath = { pair: 'new', parts: 0, next: 200, exchanges: [200, 200] };
+
+const STEPS: Readonly<Record<string, Aftermath>> = {
+  'before /oauth/token': NOTHING_DONE,
+  held: { ...NOTHING_DONE, exchanges: [200, 0, 200] },
+  unheard: LOST,
+  'after /oauth/token': LOST,
+  save: LOST,
+  write: { ...LOST, parts: 1 },
+  half: { ...LOST, parts: 1 },
+  sync: { ...LOST, parts: 1 },
+  rename: { ...LOST, parts: 1 },
+  renamed: SAVED,
+  saved: SAVED,
+  release: SAVED,
+};
+
+/** A bench for the steps at which the request is on its way; `arrived` tells when it is there. */
+async function startAt(step: string) {
+  const arrived = vi.fn();
+  let late = false;
+  // The service executes the request when its process is gone already.
+  const throughProxy = async (url: string): Promise<string> => {
+    const proxy = await startFaultProxy(url, ({ path }) => {
+      if (!late || path !== TOKEN) return undefined;
+      arrived();
+      return { kind: 'late', ms: 500 };
+    });
+    return proxy.url;
+  };
+  const bench = await startExpired(step === 'unheard' ? throughProxy : undefined);
+  late = true;
+  const on = ({ path }: { readonly path: string }): boolean => {
+    if (path !== TOKEN) return false;
+    arrived();
+    return true;
+  };
+  if (step === 'held') bench.sandbox.faults.add({ on, delay: 10 * HOUR, times: 1 });
+  return { ...bench, arrived };
+}
+
+/** Kills a process at a step of its renewal, and lets another go on. */
+async function killedAt(step: string): Promise<Aftermath> {
+  const { path, url, exchanges, store, before, oauth, arrived } = await startAt(step);
+  const child = await start(path, url, step, 'SIGKILL');
+  child.send('call');
+  if (step === 'held' || step === 'unheard') {
+    await vi.waitFor(() => expect(arrived).toHaveBeenCalled(), { timeout: 20_000 });
+    child.kill('SIGKILL');
+  }
+  await end(child);
+  expect(child.signalCode).toBe('SIGKILL');
+  expect(await marksOf(path)).toHaveLength(step === 'release' ? 0 : 1);
+  const left = await store.load();
+  expect(left).toMatchObject(PAIR);
+  const pair = left?.token === before?.token ? 'old' : 'new';
+  if (pair === 'old') expect(left).toEqual(before);
+  const next = await ask(await start(path, url), 'call');
+  const parts = (await readdir(dirname(path))).filter((name) => name.endsWith('.tmp')).length;
+  expect(await marksOf(path)).toBeUndefined();
+  const made = exchanges();
+  if (next !== 200) {
+    expect(await store.load()).toMatchObject({ token: '' });
+    await signIn(oauth);
+    expect(await ping(oauth, url)).toBe(200);
+  }
+  return { pair, parts, next, exchanges: made };
+}
+
+describe('a process that is killed while it renews', () => {
+  it('leaves one pair whole, and its lock to the next, which goes on or asks the user to sign in', async () => {
+    const steps = Object.keys(STEPS);
+    const seen = await Promise.all(steps.map(async (step) => [step, await killedAt(step)]));
+    expect(Object.fromEntries(seen)).toEqual(STEPS);
+  }, 120_000);
+
+  it('at any time leaves one pair whole; if that is a dead one, signing in mends it', async () => {
+    const random = seeded('killed renewals');
+    const { path, url, store, oauth, clientWith, sandbox } = await startExpired();
+    for (let round = 0; round < amount(15, 200); round++) {
+      const child = await start(path, url);
+      expect(await ask(child, 'renew for ever')).toMatch(/./);
+      const killed = new Promise((resolve) => setTimeout(resolve, random() * 60)).then(async () => {
+        child.kill('SIGKILL');
+        await end(child);
+      });
+      for (let gone = false; !gone; ) {
+        expect(await store.load()).toMatchObject(PAIR);
+        gone = await Promise.race([killed.then(() => true), store.load().then(() => false)]);
+      }
+      // As if it had been killed a minute ago.
+      const then = Date.now() / 1000 - 60;
+      for (const mark of (await marksOf(path)) ?? []) await utimes(join(`${path}.lock`, mark), then, then);
+      const fresh = clientWith(store);
+      await sandbox.advance(HOUR);
+      const call = await ping(fresh, url).catch((error: unknown) => String(error));
+      if (call !== 200) {
+        expect(call).toMatch(/^ReauthorizationRequiredError: The grant has ended.*invalid_grant/);
+        await signIn(fresh);
+        expect(await ping(fresh, url)).toBe(200);
+      }
+    }
+    await signIn(oauth);
+    expect(await ping(oauth, url)).toBe(200);
+    expect(await marksOf(path)).toBeUndefined();
+  }, 120_000);
+});
