@@ -48,7 +48,7 @@ export async function authorize(setup: SignInSetup, options: AuthorizeOptions): 
     const { resource } = discovery;
     const given = { ...(resource !== undefined && { resource }), ...(scope !== undefined && { scope }) };
     const pending: PendingSignIn = { state, verifier, redirectUri, client, startedAt: Date.now(), ...given };
-    await save({ ...record, client, pending: [...live(record), pending].slice(-SIGN_INS) });
+    await save((now) => ({ ...now, client, pending: [...live(now), pending].slice(-SIGN_INS) }));
     const query = {
       response_type: 'code',
       client_id: client.client_id,
@@ -101,14 +101,18 @@ export async function callback(setup: SignInSetup, url: string | URL, options: O
         'The callback belongs to no sign-in that was started here within ten minutes: its `state` is unknown. Nothing was exchanged; start again with `authorize()`.';
       throw new OAuthError(message, { error: 'state_mismatch' });
     }
-    const rest = { ...record, pending: record.pending.filter(({ state }) => state !== pending.state) };
+    const without = (now: OAuthRecord): OAuthRecord => ({
+      ...now,
+      pending: now.pending.filter(({ state }) => state !== pending.state),
+    });
     try {
       const grant = await exchange(setup, pending, searchParams, options.signal);
-      await save({ ...rest, client: pending.client, grant });
+      await save((now) => ({ ...without(now), client: pending.client, grant }));
       return grant;
     } catch (error) {
       // What a server refuses it refuses again; what got lost may be tried again.
-      if (OAuthError.isInstance(error) && error.error !== 'issuer_mismatch') await save(withoutDeadClient(rest, error));
+      if (OAuthError.isInstance(error) && error.error !== 'issuer_mismatch')
+        await save((now) => withoutDeadClient(without(now), error));
       throw error;
     }
   });

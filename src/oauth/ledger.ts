@@ -15,7 +15,11 @@ export interface Turn {
   readonly record: OAuthRecord;
   /** Reads it again, for changes that were made without the lock. */
   reload(): Promise<OAuthRecord>;
-  save(record: OAuthRecord): Promise<void>;
+  /**
+   * Changes what the store holds by now: a machine that slept has lost its lock, and others have saved meanwhile.
+   * A change that returns what it is given saves nothing.
+   */
+  save(change: (now: OAuthRecord) => OAuthRecord): Promise<OAuthRecord>;
 }
 
 /** The record of one user in its store. What cannot be saved is kept in memory, for as long as the store stays as it is. */
@@ -43,7 +47,7 @@ export class Ledger {
     return this.#store.withLock(async () => {
       const record = await this.#load();
       if (this.#unsaved) await this.#save(record);
-      return work({ record, reload: () => this.#load(), save: (next) => this.#save(next) });
+      return work({ record, reload: () => this.#load(), save: (change) => this.#change(record, change) });
     });
   }
 
@@ -74,6 +78,14 @@ export class Ledger {
       const message = `The token store cannot be read: ${cause.message}`;
       throw new AudienceError(message, { code: 'token-unavailable', cause });
     }
+  }
+
+  async #change(known: OAuthRecord, change: (now: OAuthRecord) => OAuthRecord): Promise<OAuthRecord> {
+    // A new pair must not be lost because the store cannot be read just now.
+    const now = await this.#load().catch(() => known);
+    const next = change(now);
+    if (next !== now) await this.#save(next);
+    return next;
   }
 
   async #save(record: OAuthRecord): Promise<void> {

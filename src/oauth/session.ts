@@ -89,11 +89,10 @@ export class Session {
 
   /** Ends the grant at its server; only then its tokens are forgotten. */
   async revoke(signal: AbortSignal | undefined): Promise<void> {
-    await this.#setup.ledger.turn(async ({ record, save }) => {
-      const { grant, ...rest } = record;
+    await this.#setup.ledger.turn(async ({ record: { grant }, save }) => {
       if (grant) await this.#revokeAtServer(grant, signal);
       this.#current = undefined;
-      if (grant) await save(rest);
+      if (grant) await save((now) => (now.grant?.token === grant.token ? withoutGrant(now) : now));
     });
   }
 
@@ -139,7 +138,7 @@ export class Session {
         refused.add(grant.refreshToken);
         const record = await turn.reload();
         // Another pair than the one refused is a sibling's: it is used, and never deleted.
-        if (!record.grant || refused.has(record.grant.refreshToken)) return await discard(turn, record, error);
+        if (!record.grant || refused.has(record.grant.refreshToken)) return await discard(turn, error);
         grant = record.grant;
       }
     }
@@ -166,9 +165,8 @@ export class Session {
     const renewed = grantOf(answer, askedAt, grant);
     // Memory first: whatever happens to the store, the old pair is dead.
     this.#current = renewed;
-    const { record } = turn;
-    await turn.save({ ...record, grant: renewed });
-    return renewed;
+    const kept = await turn.save((now) => (isReplaced(now, grant) ? now : { ...now, grant: renewed }));
+    return kept.grant ?? renewed;
   }
 
   async #revokeAtServer({ client, refreshToken, token }: Grant, signal: AbortSignal | undefined): Promise<void> {
@@ -191,11 +189,23 @@ export class Session {
   }
 }
 
+/** Whether somebody has signed in, renewed or forgotten all meanwhile. A grant that was only discarded is taken back. */
+function isReplaced(now: OAuthRecord, grant: Grant): boolean {
+  return now.grant ? now.grant.token !== grant.token : now.client === undefined;
+}
+
+function withoutGrant({ grant: _, ...rest }: OAuthRecord): OAuthRecord {
+  return rest;
+}
+
 /** The server has ended the grant: its tokens are of no use to anybody. */
-async function discard(turn: Turn, record: OAuthRecord, refused: OAuthError): Promise<never> {
-  const { grant: _, client, ...rest } = record;
-  const known = refused.error === 'invalid_grant' && client;
-  await turn.save({ ...rest, ...(known && { client }) });
+async function discard(turn: Turn, refused: OAuthError): Promise<never> {
+  await turn.save((now) => {
+    if (!now.grant) return now;
+    const { client, ...rest } = withoutGrant(now);
+    const known = refused.error === 'invalid_grant' && client;
+    return { ...rest, ...(known && { client }) };
+  });
   const what = 'The grant has ended: it was revoked, has expired, or its refresh token was used elsewhere';
   throw signInAgain(`${what} (${refused.error})`, refused.error);
 }
