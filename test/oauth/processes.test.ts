@@ -158,5 +158,5 @@ describe('a process that is killed while it renews', () => {
     await signIn(oauth);
     expect(await ping(oauth, url)).toBe(200);
     expect(await marksOf(path)).toBeUndefined();
-  }, 120_000);
+  }, 600_000);
 });

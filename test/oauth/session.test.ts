@@ -154,6 +154,15 @@ describe('a renewal that fails', () => {
     expect(await ping(late, url)).toBe(200);
   });
 
+  it('to read the store once more saves the new pair all the same', async () => {
+    const { clientWith, store, url, exchanges } = await startExpired();
+    const load: TokenStore['load'] = () => (exchanges().length > 1 ? Promise.reject(new Error('busy')) : store.load());
+    const late = clientWith({ ...store, load });
+    expect(await ping(late, url)).toBe(200);
+    expect(await store.load()).toMatchObject({ token: await late.get() });
+    expect(exchanges()).toEqual([200, 200]);
+  });
+
   it('to be saved keeps the new pair in memory, says so, and saves it later', async () => {
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
