@@ -2,6 +2,7 @@ import { ConfigurationError } from '../errors/base.ts';
 import { operations } from '../operations.ts';
 import { resolveOptions } from '../options.ts';
 import type { Fetch } from '../transport/send.ts';
+import { abortable } from '../transport/signal.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 import { authorize, callback, type SignInSetup } from './flow.ts';
 import { Ledger } from './ledger.ts';
@@ -29,12 +30,11 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   return {
     redirectUri: setup.redirectUri,
     get,
-    authorize: (step = {}) => authorize(setup, step),
-    async callback(url, step = {}) {
-      session.adopt(await callback(setup, url, step));
-    },
+    // Whoever gives up does not wait for the store, either.
+    authorize: (step = {}) => abortable(authorize(setup, step), step.signal),
+    callback: (url, step = {}) => abortable(callback(setup, url, step).then(session.adopt), step.signal),
     fetch: authorizedFetch({ origin: setup.target.baseUrl.origin, tokens: { get }, fetch: setup.fetch }),
-    revoke: ({ signal } = {}) => session.revoke(signal),
+    revoke: ({ signal } = {}) => abortable(session.revoke(signal), signal),
     async forget() {
       await setup.ledger.forget();
       session.drop();

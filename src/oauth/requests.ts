@@ -88,10 +88,12 @@ export class Requests {
   /** Makes an exchange, and repeats it as far as that is safe. */
   async perform<T>(exchange: Exchange<T>): Promise<T> {
     const { maxRetries, maxRetryWait, backoff } = this.#options;
+    const until = performance.now() + REPEAT_WITHIN;
     for (let retries = 0; ; retries++) {
       const result = await this.#attempt(exchange);
       if ('value' in result) return result.value;
-      const facts = { repeat: exchange.repeat, retries, maxRetries, maxRetryWait, backoff, ...ONCE };
+      const timeLeft = until - performance.now();
+      const facts = { repeat: exchange.repeat, retries, maxRetries, maxRetryWait, backoff, timeLeft, ...ONCE };
       const decision = decide(result.failure, facts, Math.random);
       if (!decision.repeat) throw result.error;
       await sleep(decision.wait, exchange.signal);
@@ -159,8 +161,10 @@ const ONCE = {
   onConflict: 'throw',
   conflicts: 0,
   conflictFor: 0,
-  timeLeft: Number.POSITIVE_INFINITY,
 } as const;
+
+/** Repeats begin within this time: others wait for the store meanwhile, and do so for two minutes at most. Milliseconds. */
+const REPEAT_WITHIN = 60_000;
 
 /** The answer that oauth4webapi refused for its status. */
 function responseOf(error: unknown): Response | undefined {

@@ -82,10 +82,10 @@ export class Session {
   }
 
   /** Takes over the tokens of a sign-in. */
-  adopt(grant: Grant): void {
+  readonly adopt = (grant: Grant): void => {
     this.#current = grant;
     this.#tryAgain = Number.NEGATIVE_INFINITY;
-  }
+  };
 
   /** Ends the grant at its server; only then its tokens are forgotten. */
   async revoke(signal: AbortSignal | undefined): Promise<void> {

@@ -34,9 +34,9 @@ export interface OAuthClientOptions {
   readonly allowInsecure?: boolean | undefined;
   /** One request to the authorization server, in milliseconds. @default 30000 */
   readonly timeout?: number | undefined;
-  /** Repeats of a request that failed on the way or with 5xx. @default 4 */
+  /** Repeats of a request that failed on the way or with 5xx, within a minute. @default 4 */
   readonly maxRetries?: number | undefined;
-  /** A `Retry-After` beyond this is not sat out. Milliseconds. @default 120000 */
+  /** A `Retry-After` beyond this, or beyond that minute, is not sat out. Milliseconds. @default 120000 */
   readonly maxRetryWait?: number | undefined;
   readonly backoff?: Partial<Backoff> | undefined;
   readonly fetch?: Fetch | undefined;

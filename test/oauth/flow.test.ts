@@ -82,6 +82,26 @@ describe('a sign-in', () => {
   });
 });
 
+describe('each step', () => {
+  it('can be given up, also while the store is busy', async () => {
+    const { oauth, store, exchanges } = await startOAuthBench();
+    const back = await consent((await oauth.authorize()).url);
+    const busy = Promise.withResolvers<void>();
+    const held = store.withLock(() => busy.promise);
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    const step = { signal: controller.signal };
+    const steps = [oauth.authorize(step), oauth.callback(back, step), oauth.revoke(step)].map(failureOf);
+    controller.abort(reason);
+    expect(await Promise.all(steps)).toEqual([reason, reason, reason]);
+    busy.resolve();
+    await held;
+    await store.withLock(async () => {});
+    expect(exchanges()).toEqual([]);
+    await oauth.callback(back);
+  });
+});
+
 describe('a callback', () => {
   it.each([
     ['a forged state', { state: 'forged' }, 'state_mismatch'],

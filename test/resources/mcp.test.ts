@@ -101,7 +101,11 @@ describe('mcp.send to the sandbox', () => {
     const dead = connect({ mcpToken: 'revoked-token' });
     const error = await failureOf(dead.mcp.send(ping));
     expect(error).toBeInstanceOf(AuthenticationError);
-    expect(error).toMatchObject({ reason: 'token', attempts: 1, message: expect.stringContaining('`mcpToken(credentials') });
+    expect(error).toMatchObject({
+      reason: 'token',
+      attempts: 1,
+      message: expect.stringContaining('`mcpToken(credentials'),
+    });
   });
 
   it('is a PermissionError that tells the cure, for a token of another scope', async () => {
