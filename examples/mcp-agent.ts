@@ -42,15 +42,16 @@ async function use(client: Client, name: string, input: Record<string, unknown>)
 }
 
 const progress = showProgress();
-const client = new Client({ name: 'example-agent', version: '1.0.0' });
+const connect = (): Promise<Client> =>
+  connectMcp({ baseUrl, token: oauth, client: new Client({ name: 'example-agent', version: '1.0.0' }) });
+let client: Client | undefined;
 try {
-  await oauth.get().catch((error) => {
+  client = await connect().catch(async (error) => {
     if (!ReauthorizationRequiredError.isInstance(error)) throw error;
-    return signIn();
+    await signIn();
+    progress.line('Signed in.');
+    return connect();
   });
-  progress.line('Signed in.');
-
-  await connectMcp({ baseUrl, token: oauth, client });
   const { tools } = await client.listTools();
   progress.line(
     `${tools.length} tools, among them ${tools
@@ -76,6 +77,6 @@ try {
   }
 } finally {
   progress.end();
-  await client.close();
+  await client?.close();
   await sandbox?.stop();
 }

@@ -46,7 +46,8 @@ export function setUpTokens(options: ClientOptions, redactor: Redactor): TokenSe
 
 const NO_TOKEN =
   '`token` is missing: give a token, a function or a token source such as `apiToken(credentials, { store })`, or set AUDIENCE_TOKEN.';
-const NO_MCP_TOKEN = '`mcpToken` is missing: `client.mcp` needs a token of scope `mcp`.';
+const NO_MCP_TOKEN =
+  '`mcpToken` is missing: `client.mcp` needs a token of scope `mcp`, `mcpToken(credentials, { store })` or an OAuth client.';
 
 const missing = (message: string): ClientTokens => ({
   renewable: false,

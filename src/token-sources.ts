@@ -113,7 +113,7 @@ function storedSource(operation: Mint, credentials: Credentials, options: TokenS
 
   async function obtain(rejected: string | undefined): Promise<string> {
     current = await store.withLock(async () => {
-      const stored = await loadToken(store, link.context());
+      const stored = await loadToken(store, KINDS[operation], link.context());
       if (stored && stored.token !== rejected && !due(stored)) return stored;
       return renew(stored?.token === rejected ? undefined : stored);
     });
@@ -124,7 +124,8 @@ function storedSource(operation: Mint, credentials: Credentials, options: TokenS
   async function renew(present: StoredToken | undefined): Promise<StoredToken> {
     const { mint, logger } = link.context();
     try {
-      const fresh = { ...(await mint(operation, credentials)), mintedAt: new Date().toISOString() };
+      const issued = await mint(operation, credentials);
+      const fresh = { ...issued, kind: KINDS[operation], mintedAt: new Date().toISOString() };
       await saveToken(store, fresh, link.context());
       return fresh;
     } catch (error) {
@@ -148,14 +149,27 @@ function checkStore(options: TokenSourceOptions): TokenSourceOptions {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function loadToken(store: TokenStore, { logger }: TokenContext): Promise<StoredToken | undefined> {
+/** What a stored token is, so that one store is not used for two kinds. */
+const KINDS: Readonly<Record<Mint, string>> = {
+  'auth.login': 'login',
+  'auth.createApiToken': 'api',
+  'auth.createMcpToken': 'mcp',
+};
+
+async function loadToken(store: TokenStore, kind: string, { logger }: TokenContext): Promise<StoredToken | undefined> {
+  let stored: StoredToken | undefined;
   try {
-    const stored = await store.load();
-    return stored && isUsableToken(stored.token) ? stored : undefined;
+    stored = await store.load();
   } catch (error) {
     logger.warn(`The token store cannot be read; a new token is minted: ${messageOf(error)}`);
-    return undefined;
   }
+  const found = stored?.oauth === undefined ? (stored?.kind ?? kind) : 'oauth';
+  if (found !== kind) {
+    throw new ConfigurationError(
+      `The token store holds a token of kind "${found}", not "${kind}": give each token source a store of its own.`,
+    );
+  }
+  return stored && isUsableToken(stored.token) ? stored : undefined;
 }
 
 /** A token that cannot be saved still works; the next start will mint again. */

@@ -16,6 +16,20 @@ function storeOf(token: StoredToken | undefined, trouble: Partial<TokenStore> = 
 }
 
 describe('apiToken', () => {
+  it('does not use the store of another source, and leaves it alone', async () => {
+    const { connect } = await startBench();
+    const store = memoryTokenStore();
+    const api = connect({ token: apiToken(credentials, { store }) });
+    await api.webhooks.list();
+    const held = await store.load();
+    const mcp = connect({ mcpToken: mcpToken(credentials, { store }) });
+    expect(await failureOf(mcp.mcp.send({ jsonrpc: '2.0', id: 1, method: 'ping' }))).toMatchObject({
+      code: 'configuration-invalid',
+      message: 'The token store holds a token of kind "api", not "mcp": give each token source a store of its own.',
+    });
+    expect(await store.load()).toEqual(held);
+  });
+
   it('mints once for many starts and keeps the token in the store', async () => {
     const { connect, sandbox } = await startBench();
     const store = memoryTokenStore();

@@ -125,11 +125,20 @@ function sendingOf(
       method,
       url: `${url.origin}${url.pathname}${url.search}`,
       path: url.pathname.slice(new URL(settings.baseUrl).pathname.replace(/\/$/, '').length),
-      headers: { ...settings.headers, ...Object.fromEntries(new Headers(init.headers)) },
+      headers: { ...settings.headers, ...headersOf(init) },
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
     },
     signal: init.signal ?? undefined,
   };
+}
+
+/** The service wants to read `application/json` in every `Accept` ("Request rules", rule 3), also of a request for a stream. */
+function headersOf(init: RequestInit): Record<string, string> {
+  const headers = new Headers(init.headers);
+  const accept = headers.get('accept');
+  if (!accept?.includes('application/json'))
+    headers.set('accept', [accept, 'application/json'].filter(Boolean).join(', '));
+  return Object.fromEntries(headers);
 }
 
 function methodOf(method = 'GET'): 'GET' | 'POST' | 'DELETE' {

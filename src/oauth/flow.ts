@@ -97,8 +97,10 @@ export async function callback(setup: SignInSetup, url: string | URL, options: O
   return setup.ledger.turn(async ({ record, save }) => {
     const pending = live(record).find(({ state }) => state === searchParams.get('state'));
     if (!pending) {
-      const message =
-        'The callback belongs to no sign-in that was started here within ten minutes: its `state` is unknown. Nothing was exchanged; start again with `authorize()`.';
+      const what = searchParams.has('state')
+        ? 'its `state` is unknown'
+        : 'it has no `state`, which a proxy may have removed';
+      const message = `The callback belongs to no sign-in that was started here within ten minutes: ${what}. Nothing was exchanged; start again with \`authorize()\`.`;
       throw new OAuthError(message, { error: 'state_mismatch' });
     }
     const without = (now: OAuthRecord): OAuthRecord => ({

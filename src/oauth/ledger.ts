@@ -1,4 +1,4 @@
-import { AudienceError } from '../errors/base.ts';
+import { AudienceError, ConfigurationError } from '../errors/base.ts';
 import type { Logger } from '../transport/log.ts';
 import type { Redactor } from '../transport/redact.ts';
 import type { StoredToken, TokenStore } from '../transport/tokens.ts';
@@ -71,7 +71,11 @@ export class Ledger {
 
   async #read(): Promise<StoredToken | undefined> {
     try {
-      return await this.#store.load();
+      const stored = await this.#store.load();
+      if (stored?.kind === undefined) return stored;
+      throw new ConfigurationError(
+        'The token store holds a token of another source, such as `apiToken`: give each source a store of its own.',
+      );
     } catch (error) {
       if (AudienceError.isInstance(error)) throw error;
       const cause = this.#redactor.cause(error);

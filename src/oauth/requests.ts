@@ -145,7 +145,10 @@ export class Requests {
     const named = isObject(body) && typeof body.error === 'string' ? body.error : undefined;
     const told = isObject(body) && typeof body.error_description === 'string' ? `: ${body.error_description}` : '';
     const reason = named ?? (status === 429 || status === 503 ? 'temporarily_unavailable' : 'server_error');
-    const message = this.redactor.text(`${what} failed: ${status} ${reason}${told.slice(0, 300)}`);
+    const advice = status >= 500 || status === 429 ? ' Nothing that is stored has changed; try again later.' : '';
+    const message = this.redactor
+      .text(`${what} failed: ${status} ${reason}${told.slice(0, 300)}.${advice}`)
+      .replace('..', '.');
     const retryAfter = parseRetryAfter(headers, Date.now());
     const error = new OAuthError(message, { error: this.redactor.text(reason), status });
     return { failure: { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }) }, error };

@@ -129,7 +129,7 @@ export class Session {
   async #decide(turn: Turn, rejected: string | undefined): Promise<Grant> {
     const refused = new Set<string | undefined>();
     for (let { grant } = turn.record; ; ) {
-      if (!grant) throw signInAgain('Nobody has signed in yet, or the grant was forgotten', 'no_grant');
+      if (!grant) throw signInAgain('Nobody is signed in: not yet, or not any more', 'no_grant');
       if (grant.token !== rejected && !nearsEnd(grant)) return grant;
       try {
         return await this.#refresh(turn, grant);
@@ -212,6 +212,6 @@ async function discard(turn: Turn, refused: OAuthError): Promise<never> {
 
 function signInAgain(what: string, error: string): ReauthorizationRequiredError {
   const advice =
-    'Sign in: send the user to the `url` of `authorize()`, and give the address that comes back to `callback()`.';
+    'Sign in: by `signInWithBrowser(oauth)` on the machine of the user; else send the user to the `url` of `authorize()`, and give the address that comes back to `callback()`.';
   return new ReauthorizationRequiredError(`${what}. ${advice}`, { error });
 }

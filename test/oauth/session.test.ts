@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { memoryTokenStore, type StoredToken, type TokenStore } from '../../src/index.ts';
+import { apiToken, mcpToken, memoryTokenStore, type StoredToken, type TokenStore } from '../../src/index.ts';
 import type { SandboxOptions } from '../../src/sandbox/index.ts';
 import { consent, ping, signIn, startOAuthBench } from '../support/oauth.ts';
+import { credentials } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 
 const HOUR = 3_600_000;
@@ -203,6 +204,24 @@ describe('a renewal that fails', () => {
     expect(await ping(other, url)).toBe(200);
     expect(await ping(unsaved, url)).toBe(200);
     expect(await unsaved.get()).toBe(await other.get());
+  });
+
+  it('never takes or touches the store of another source, nor another source this one', async () => {
+    const { oauth, clientWith, url } = await startOAuthBench();
+    const others = memoryTokenStore();
+    await apiToken(credentials, { store: others, baseUrl: url }).get({});
+    const held = await others.load();
+    expect(await failureOf(clientWith(others).authorize())).toMatchObject({ code: 'configuration-invalid' });
+    expect(await others.load()).toEqual(held);
+    const own = memoryTokenStore();
+    await signIn(clientWith(own));
+    const signedIn = await own.load();
+    expect(await failureOf(mcpToken(credentials, { store: own, baseUrl: url }).get({}))).toMatchObject({
+      code: 'configuration-invalid',
+      message: expect.stringContaining('"oauth"'),
+    });
+    expect(await own.load()).toEqual(signedIn);
+    expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
   });
 
   it('because the store cannot be read says so', async () => {
