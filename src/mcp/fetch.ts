@@ -29,6 +29,8 @@ interface Sending {
 interface Waiting {
   readonly life: SignalScope;
   call?: Call;
+  /** Given up while it was on its way: it is not sent again. */
+  cancelled?: boolean;
 }
 
 /** The address of the MCP endpoint. */
@@ -54,6 +56,8 @@ export function createMcpFetch(core: Core, settings: Settings): McpFetch {
     const plan = { core, settings, operation, input: { options: { signal: one.life.signal } }, key: undefined };
     const once = (call: Call): Promise<Response> => {
       one.call = call;
+      if (one.cancelled) one.life.abort(cancelled());
+      call.life.throwIfAborted();
       return attempt(call, sending);
     };
     try {
@@ -71,10 +75,15 @@ export function createMcpFetch(core: Core, settings: Settings): McpFetch {
  */
 function giveUp(waiting: ReadonlyMap<Message['id'], Waiting>, { cancels }: Message): boolean {
   const one = cancels === undefined ? undefined : waiting.get(cancels);
-  if (!one || one.call?.inFlight) return false;
-  one.life.abort(new DOMException('The request was cancelled before it was sent.', 'AbortError'));
+  if (!one) return false;
+  one.cancelled = true;
+  if (one.call?.inFlight) return false;
+  one.life.abort(cancelled());
   return (one.call?.attempts ?? 0) === 0;
 }
+
+const cancelled = (): DOMException =>
+  new DOMException('The request was cancelled, and is not sent again.', 'AbortError');
 
 /** One attempt: token, slot, request. The answer as it came, or an {@link AttemptFailure}. */
 async function attempt(call: Call, { signal }: Sending): Promise<Response> {

@@ -1,5 +1,6 @@
+import { OAuthError } from '../errors/oauth.ts';
 import type { Fetch } from '../transport/send.ts';
-import type { TokenSource } from '../transport/tokens.ts';
+import { isUsableToken, type TokenSource } from '../transport/tokens.ts';
 
 /** What a `fetch` with a bearer token needs. */
 export interface AuthorizedFetchOptions {
@@ -14,23 +15,47 @@ export interface AuthorizedFetchOptions {
  * read only once is not repeated; redirects of that origin are not followed, so the token stays on it.
  */
 export function authorizedFetch({ origin, tokens, fetch }: AuthorizedFetchOptions): Fetch {
-  return async (input, init = {}) => {
+  return async (input, given) => {
+    const init = given ?? {};
     const request = input instanceof Request ? input : undefined;
-    const url = new URL(request?.url ?? String(input));
-    if (url.origin !== origin) return fetch(input, init);
+    // The address that is looked at is the one that is used, whatever becomes of an object of the caller's.
+    const { href, origin: asked } = new URL(request?.url ?? String(input));
+    if (asked !== origin) return fetch(input, given);
     const signal = init.signal ?? request?.signal;
-    const once = (request?.body ?? null) !== null || init.body instanceof ReadableStream;
     const send = (token: string): Promise<Response> => {
+      if (!isUsableToken(token)) throw new OAuthError('The token fits into no header.', { error: 'invalid_response' });
       const headers = new Headers(init.headers ?? request?.headers);
       headers.set('authorization', `Bearer ${token}`);
-      return fetch(input, { ...init, headers, redirect: 'manual' });
+      return fetch(request ?? href, { ...init, headers, redirect: 'manual' });
     };
     const token = await tokens.get(signal ? { signal } : {});
     const response = await send(token);
-    if (response.status !== 401 || once) return response;
-    const other = await tokens.get({ rejected: token, ...(signal && { signal }) });
+    if (response.status !== 401 || request?.body || !isRepeatable(init.body)) return response;
+    const other = await otherToken(tokens, token, response, signal);
     if (other === token) return response;
     await response.body?.cancel();
     return send(other);
   };
+}
+
+/** Asks for another token; an answer that will not be read is let go. */
+async function otherToken(
+  tokens: TokenSource,
+  rejected: string,
+  response: Response,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  try {
+    return await tokens.get({ rejected, ...(signal && { signal }) });
+  } catch (error) {
+    await response.body?.cancel();
+    throw error;
+  }
+}
+
+/** Whether a body can be sent twice; streams and whatever else a runtime takes can be read only once. */
+function isRepeatable(body: unknown): boolean {
+  if (body === undefined || body === null || typeof body === 'string' || ArrayBuffer.isView(body)) return true;
+  const kinds = [URLSearchParams, FormData, Blob, ArrayBuffer];
+  return kinds.some((kind) => body instanceof kind);
 }

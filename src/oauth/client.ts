@@ -65,7 +65,7 @@ function setUp(options: OAuthClientOptions): SignInSetup & { readonly fetch: Fet
     target,
     requests,
     servers: new Servers(requests, target),
-    ledger: new Ledger(store, settings.logger, redactor),
+    ledger: new Ledger(store, target.baseUrl.origin, settings.logger, redactor),
     logger: settings.logger,
     redirectUri: checkRedirectUri(options.redirectUri),
     clientName,

@@ -2,7 +2,7 @@ import { type AuthorizationServer, customFetch } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth.ts';
 import { isObject, parseJson } from '../transport/envelope.ts';
 import { type RequestParts, type Requests, UnusableAnswer } from './requests.ts';
-import { mayUse, type Servers, type Target } from './servers.ts';
+import { mayUse, type Servers, type Target, texts } from './servers.ts';
 
 /** What the service's documents say. */
 export interface Discovery {
@@ -102,9 +102,6 @@ async function readResource(
   }
   return undefined;
 }
-
-const texts = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 
 function readDocument(text: string): ResourceDocument | undefined {
   const body = parseJson(text);

@@ -6,23 +6,22 @@ import {
   generateRandomCodeVerifier,
   generateRandomState,
   processAuthorizationCodeResponse,
-  type TokenEndpointResponse,
   validateAuthResponse,
 } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth.ts';
-import { isUsableToken } from '../transport/tokens.ts';
 import { type Discovery, discover } from './discovery.ts';
+import { checkTokens, grantOf } from './grant.ts';
 import type { ClientRecord, Grant, OAuthRecord, PendingSignIn } from './record.ts';
 import { checkRedirectUri } from './redirect-uri.ts';
 import { adopt, authenticationOf, clientOf, register } from './registration.ts';
-import { grantOf, type Setup } from './session.ts';
-import type { Authorization, AuthorizeOptions, OAuthStepOptions, RegisteredClient } from './types.ts';
+import { texts } from './servers.ts';
+import type { Setup } from './session.ts';
+import type { Authorization, AuthorizeOptions, OAuthStepOptions } from './types.ts';
 
 /** Who signs in, and where the browser comes back to. */
 export interface SignInSetup extends Setup {
   readonly redirectUri: string;
   readonly clientName: string;
-  readonly client: RegisteredClient | undefined;
 }
 
 /** How long a sign-in may take: codes live ten minutes at most (RFC 6749, section 4.1.2). Milliseconds. */
@@ -33,6 +32,9 @@ const SIGN_INS = 5;
 
 /** The only method of PKCE that the service takes ("OAuth 2.1", rule 4). */
 const PKCE_METHOD = 'S256';
+
+/** Parameters by which the answer would come in another way than it is awaited. */
+const NOT_OURS: readonly string[] = ['response_mode', 'request', 'request_uri'];
 
 /** Starts a sign-in. */
 export async function authorize(setup: SignInSetup, options: AuthorizeOptions): Promise<Authorization> {
@@ -58,6 +60,8 @@ export async function authorize(setup: SignInSetup, options: AuthorizeOptions): 
       code_challenge_method: PKCE_METHOD,
       ...given,
     };
+    endpoint.hash = '';
+    for (const name of NOT_OURS) endpoint.searchParams.delete(name);
     for (const [name, value] of Object.entries(query)) endpoint.searchParams.set(name, value);
     return { url: endpoint.href, state };
   });
@@ -65,8 +69,8 @@ export async function authorize(setup: SignInSetup, options: AuthorizeOptions): 
 
 /** Where the browser is sent; a server without the one method of PKCE would accept stolen codes. */
 function authorizationEndpoint(server: AuthorizationServer): string {
-  const { authorization_endpoint, code_challenge_methods_supported: methods = [] } = server;
-  if (!methods.includes(PKCE_METHOD)) {
+  const { authorization_endpoint, code_challenge_methods_supported: methods } = server;
+  if (!texts(methods).includes(PKCE_METHOD)) {
     const message = `The authorization server ${server.issuer} does not offer PKCE by ${PKCE_METHOD}, which is mandatory.`;
     throw new OAuthError(message, { error: 'pkce_unsupported' });
   }
@@ -93,13 +97,15 @@ const live = ({ pending }: OAuthRecord): PendingSignIn[] =>
 
 /** Ends a sign-in with what the browser brought back. */
 export async function callback(setup: SignInSetup, url: string | URL, options: OAuthStepOptions): Promise<Grant> {
+  if (!URL.canParse(url, setup.redirectUri)) {
+    throw new OAuthError('What `callback()` was given is no address.', { error: 'invalid_request' });
+  }
   const { searchParams } = new URL(url, setup.redirectUri);
+  const states = searchParams.getAll('state');
   return setup.ledger.turn(async ({ record, save }) => {
-    const pending = live(record).find(({ state }) => state === searchParams.get('state'));
+    const pending = live(record).find(({ state }) => states.length === 1 && state === states[0]);
     if (!pending) {
-      const what = searchParams.has('state')
-        ? 'its `state` is unknown'
-        : 'it has no `state`, which a proxy may have removed';
+      const what = states.length > 0 ? 'its `state` is unknown' : 'it has no `state`, which a proxy may have removed';
       const message = `The callback belongs to no sign-in that was started here within ten minutes: ${what}. Nothing was exchanged; start again with \`authorize()\`.`;
       throw new OAuthError(message, { error: 'state_mismatch' });
     }
@@ -149,7 +155,8 @@ async function exchange(
       return processAuthorizationCodeResponse(server, own, response);
     },
   });
-  return grantOf(checkTokens(tokens, pending), askedAt, { client, ...(resource !== undefined && { resource }) });
+  checkTokens(tokens, pending.scope);
+  return grantOf(tokens, askedAt, { client, ...(resource !== undefined && { resource }) });
 }
 
 /** Checks `state` and `iss` (RFC 9207), and whether the server has refused. */
@@ -161,21 +168,13 @@ function validated(server: AuthorizationServer, { client, state }: PendingSignIn
       const told = error.error_description === undefined ? '' : `: ${error.error_description.slice(0, 300)}`;
       throw new OAuthError(`The sign-in was refused: ${error.error}${told}`, { error: error.error });
     }
+    const silent = server.authorization_response_iss_parameter_supported ? null : server.issuer;
+    if ((answer.get('iss') ?? silent) === server.issuer) {
+      const told = error instanceof Error ? error.message : String(error);
+      throw new OAuthError(`The callback is not as its standard has it: ${told}.`, { error: 'invalid_response' });
+    }
     const from = answer.get('iss') ?? 'nobody';
     const message = `The callback comes from ${from}, the sign-in was started at ${server.issuer}. Nothing was exchanged.`;
     throw new OAuthError(message, { error: 'issuer_mismatch' });
   }
-}
-
-function checkTokens(tokens: TokenEndpointResponse, { scope }: PendingSignIn): TokenEndpointResponse {
-  if (tokens.token_type !== 'bearer' || !isUsableToken(tokens.access_token)) {
-    throw new OAuthError('The server has issued a token that no bearer header can carry.', {
-      error: 'invalid_response',
-    });
-  }
-  const granted = tokens.scope?.split(' ');
-  const missing = scope?.split(' ').filter((one) => granted && !granted.includes(one)) ?? [];
-  if (missing.length === 0) return tokens;
-  const message = `The server has granted "${tokens.scope}", without ${missing.join(' ')}: the tokens would be refused.`;
-  throw new OAuthError(message, { error: 'invalid_scope' });
 }

@@ -1,4 +1,5 @@
 import { AudienceError, ConfigurationError } from '../errors/base.ts';
+import { isObject } from '../transport/envelope.ts';
 import type { Logger } from '../transport/log.ts';
 import type { Redactor } from '../transport/redact.ts';
 import type { StoredToken, TokenStore } from '../transport/tokens.ts';
@@ -25,14 +26,17 @@ export interface Turn {
 /** The record of one user in its store. What cannot be saved is kept in memory, for as long as the store stays as it is. */
 export class Ledger {
   readonly #store: TokenStore;
+  readonly #service: string;
   readonly #logger: Logger;
   readonly #redactor: Redactor;
   #unsaved: Unsaved | undefined;
   /** What the store held when it was last read. */
   #held = '';
 
-  constructor(store: TokenStore, logger: Logger, redactor: Redactor) {
+  /** `service` is the origin that tokens are for. */
+  constructor(store: TokenStore, service: string, logger: Logger, redactor: Redactor) {
     this.#store = store;
+    this.#service = service;
     this.#logger = logger;
     this.#redactor = redactor;
   }
@@ -44,7 +48,7 @@ export class Ledger {
 
   /** Runs `work` while no other process or tab works on the record. */
   turn<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
-    return this.#store.withLock(async () => {
+    return this.#locked(async () => {
       const record = await this.#load();
       if (this.#unsaved) await this.#save(record);
       return work({ record, reload: () => this.#load(), save: (change) => this.#change(record, change) });
@@ -53,16 +57,41 @@ export class Ledger {
 
   /** Removes the record. */
   async forget(): Promise<void> {
-    await this.#store.withLock(async () => {
-      await this.#store.save(undefined);
+    await this.#locked(async () => {
+      await this.#store.save(undefined).catch((error) => this.#fail('written', error));
       this.#unsaved = undefined;
     });
   }
 
+  /** What the lock itself throws is told apart from what happens under it. */
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
+    let failure: { readonly error: unknown } | undefined;
+    const noting = async (): Promise<T> => {
+      try {
+        return await work();
+      } catch (error) {
+        failure = { error };
+        throw error;
+      }
+    };
+    return this.#store.withLock(noting).catch((error) => {
+      if (failure) throw failure.error;
+      return this.#fail('locked', error);
+    });
+  }
+
+  #fail(what: string, error: unknown): never {
+    if (AudienceError.isInstance(error)) throw error;
+    const cause = this.#redactor.cause(error);
+    throw new AudienceError(`The token store cannot be ${what}: ${cause.message}`, {
+      code: 'token-unavailable',
+      cause,
+    });
+  }
+
   async #load(): Promise<OAuthRecord> {
-    const stored = await this.#read();
+    const stored = await this.#read().catch((error) => this.#fail('read', error));
     // Somebody has signed in or renewed meanwhile: what is in memory is older than that.
-    this.#held = JSON.stringify(stored) ?? '';
     if (this.#unsaved?.over !== this.#held) this.#unsaved = undefined;
     const record = this.#unsaved?.record ?? readRecord(stored);
     this.#remember(record);
@@ -70,18 +99,15 @@ export class Ledger {
   }
 
   async #read(): Promise<StoredToken | undefined> {
-    try {
-      const stored = await this.#store.load();
-      if (stored?.kind === undefined) return stored;
-      throw new ConfigurationError(
-        'The token store holds a token of another source, such as `apiToken`: give each source a store of its own.',
-      );
-    } catch (error) {
-      if (AudienceError.isInstance(error)) throw error;
-      const cause = this.#redactor.cause(error);
-      const message = `The token store cannot be read: ${cause.message}`;
-      throw new AudienceError(message, { code: 'token-unavailable', cause });
-    }
+    const stored = await this.#store.load();
+    this.#held = JSON.stringify(stored) ?? '';
+    const kind = stored?.kind;
+    const service = isObject(stored?.oauth) ? stored.oauth.service : undefined;
+    if (kind === undefined && (service === undefined || service === this.#service)) return stored;
+    const what = kind === undefined ? `a sign-in at ${service}` : `a token of another source ("${kind}")`;
+    throw new ConfigurationError(
+      `The token store holds ${what}: give each source, and each service, a store of its own.`,
+    );
   }
 
   async #change(known: OAuthRecord, change: (now: OAuthRecord) => OAuthRecord): Promise<OAuthRecord> {
@@ -95,7 +121,7 @@ export class Ledger {
   async #save(record: OAuthRecord): Promise<void> {
     this.#remember(record);
     try {
-      await this.#store.save(writeRecord(record));
+      await this.#store.save(writeRecord(record, this.#service));
       this.#unsaved = undefined;
     } catch (error) {
       this.#unsaved = { record, over: this.#held };
@@ -107,7 +133,8 @@ export class Ledger {
   }
 
   #remember({ grant, client, pending }: OAuthRecord): void {
-    const secrets = [grant?.token, grant?.refreshToken, client?.client_secret];
+    const clients = [client, grant?.client, ...pending.map((one) => one.client)];
+    const secrets = [grant?.token, grant?.refreshToken, ...clients.map((one) => one?.client_secret)];
     for (const secret of [...secrets, ...pending.map(({ verifier }) => verifier)]) {
       if (secret !== undefined) this.#redactor.remember(secret);
     }

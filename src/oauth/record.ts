@@ -91,7 +91,7 @@ export function readRecord(stored: StoredToken | undefined): OAuthRecord {
 }
 
 /** What a store is to hold; `token` and `expiresAt` are those of the grant, for whoever looks into it. */
-export function writeRecord(record: OAuthRecord): StoredToken {
+export function writeRecord(record: OAuthRecord, service: string): StoredToken {
   const { token = '', expiresAt } = record.grant ?? {};
-  return { token, ...(expiresAt !== undefined && { expiresAt }), oauth: record };
+  return { token, ...(expiresAt !== undefined && { expiresAt }), oauth: { service, ...record } };
 }

@@ -8,9 +8,10 @@ import {
   processDynamicClientRegistrationResponse,
 } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth.ts';
-import { isObject } from '../transport/envelope.ts';
+import { isObject, parseJson } from '../transport/envelope.ts';
 import type { ClientRecord } from './record.ts';
 import type { Requests } from './requests.ts';
+import { texts } from './servers.ts';
 import type { RegisteredClient } from './types.ts';
 
 /** What a client is registered with. */
@@ -27,7 +28,8 @@ const METHODS: readonly string[] = ['none', 'client_secret_post', 'client_secret
 const DEFAULT_METHODS: readonly string[] = ['client_secret_basic'];
 
 function chooseMethod(server: AuthorizationServer, among: readonly string[]): string {
-  const offered = server.token_endpoint_auth_methods_supported ?? DEFAULT_METHODS;
+  const named = server.token_endpoint_auth_methods_supported;
+  const offered = named === undefined ? DEFAULT_METHODS : texts(named);
   const method = among.find((one) => offered.includes(one));
   if (method !== undefined) return method;
   const message = `The authorization server wants clients to authenticate by ${offered.join(' or ')}; here it is ${among.join(', ')}.`;
@@ -61,7 +63,7 @@ export async function register(
     async work(parts) {
       const response = await dynamicClientRegistrationRequest(server, metadata, parts);
       // Refusals are oauth4webapi's; of a success it asks for more than servers in use give.
-      return response.ok ? response.json() : processDynamicClientRegistrationResponse(response);
+      return response.ok ? parseJson(await response.text()) : processDynamicClientRegistrationResponse(response);
     },
   });
   const { client_id, client_secret, token_endpoint_auth_method: chosen } = isObject(answer) ? answer : {};

@@ -79,6 +79,10 @@ export class Requests {
   /** An address that codes and tokens may go to: https, or this machine. */
   checkAddress(address: string): URL {
     const url = new URL(address);
+    if (url.username !== '' || url.password !== '') {
+      const message = `The documents of the service name an address of ${url.host} with a user in it.`;
+      throw new OAuthError(message, { error: 'invalid_response' });
+    }
     if (url.protocol === 'https:') return url;
     if (url.protocol === 'http:' && (isLoopback(url) || this.#allowInsecure)) return url;
     const message = `The documents of the service name the address ${url.protocol}//${url.host}: codes and tokens go over https only.`;
@@ -126,7 +130,7 @@ export class Requests {
     const response = responseOf(error);
     if (response) return this.#refusal(what, error, response);
     const cause = this.redactor.cause(error);
-    if (error instanceof OperationProcessingError || error instanceof UnsupportedOperationError) {
+    if (!isCut(error) && (error instanceof OperationProcessingError || error instanceof UnsupportedOperationError)) {
       const message = `${what} failed: the answer is not as its standard has it: ${cause.message}.`;
       return { failure: FINAL, error: new OAuthError(message, { error: 'invalid_response' }) };
     }
@@ -174,6 +178,12 @@ function responseOf(error: unknown): Response | undefined {
   if (error instanceof UnusableAnswer) return error.response;
   if (error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError) return error.response;
   return error instanceof OperationProcessingError && error.cause instanceof Response ? error.cause : undefined;
+}
+
+/** Whether an answer broke off while oauth4webapi read it, which it tells as a body that is no JSON. */
+function isCut(error: unknown): boolean {
+  if (!(error instanceof OperationProcessingError) || !(error.cause instanceof Error)) return false;
+  return !(error.cause instanceof SyntaxError);
 }
 
 async function bodyOf(response: Response): Promise<unknown> {

@@ -13,6 +13,10 @@ export interface Target {
   readonly allowedIssuers: readonly string[];
 }
 
+/** The texts in what should be a list of them. */
+export const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+
 const bare = (issuer: string): string => issuer.replace(/\/+$/, '');
 
 /** Whether an issuer may be used: one on the service's origin, or one that the user has named. */

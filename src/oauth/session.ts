@@ -8,11 +8,13 @@ import {
 import { OAuthError, ReauthorizationRequiredError } from '../errors/oauth.ts';
 import type { Logger } from '../transport/log.ts';
 import { singleFlight } from '../transport/tokens.ts';
+import { checkTokens, grantOf, nearsEnd, timeLeft } from './grant.ts';
 import type { Ledger, Turn } from './ledger.ts';
-import type { Grant, OAuthRecord } from './record.ts';
+import type { ClientRecord, Grant, OAuthRecord } from './record.ts';
 import { authenticationOf, clientOf } from './registration.ts';
 import type { Requests } from './requests.ts';
 import type { Servers, Target } from './servers.ts';
+import type { RegisteredClient } from './types.ts';
 
 /** What the rooms of an OAuth client share. */
 export interface Setup {
@@ -21,45 +23,15 @@ export interface Setup {
   readonly servers: Servers;
   readonly ledger: Ledger;
   readonly logger: Logger;
+  /** A client that is given instead of being registered. */
+  readonly client: RegisteredClient | undefined;
 }
-
-/** An access token is renewed this long before it expires, or in the last quarter of a shorter life. Milliseconds. */
-const RENEW_BEFORE = 60_000;
 
 /** An early renewal that failed, and what could not be saved, is tried again after this. Milliseconds. */
 const TRY_AGAIN = 10_000;
 
-/** Answers of the token endpoint that say that a grant, or its client, is no more. */
-const GONE: readonly string[] = ['invalid_grant', 'invalid_client', 'unauthorized_client'];
-
-/** A grant made of what the token endpoint answered. */
-export function grantOf(
-  answer: TokenEndpointResponse,
-  askedAt: number,
-  parts: Pick<Grant, 'client' | 'resource' | 'refreshToken'>,
-): Grant {
-  const refreshToken = answer.refresh_token ?? parts.refreshToken;
-  return {
-    token: answer.access_token,
-    issuedAt: new Date(askedAt).toISOString(),
-    ...(answer.expires_in !== undefined && {
-      expiresAt: new Date(askedAt + answer.expires_in * 1000).toISOString(),
-    }),
-    ...(refreshToken !== undefined && { refreshToken }),
-    ...(parts.resource !== undefined && { resource: parts.resource }),
-    client: parts.client,
-  };
-}
-
-function timeLeft({ expiresAt }: Grant): number {
-  return expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();
-}
-
-function nearsEnd(grant: Grant): boolean {
-  const left = timeLeft(grant);
-  const life = left + Date.now() - Date.parse(grant.issuedAt);
-  return left <= Math.min(RENEW_BEFORE, life / 4);
-}
+/** Answers of the token endpoint that say that a registered client is no more, and its grants with it. */
+const GONE: readonly string[] = ['invalid_client', 'unauthorized_client'];
 
 /** The tokens of a signed-in user: handed out, renewed, revoked. */
 export class Session {
@@ -134,7 +106,7 @@ export class Session {
       try {
         return await this.#refresh(turn, grant);
       } catch (error) {
-        if (!OAuthError.isInstance(error) || !GONE.includes(error.error)) throw error;
+        if (!OAuthError.isInstance(error) || !this.#isGone(error)) throw error;
         refused.add(grant.refreshToken);
         const record = await turn.reload();
         // Another pair than the one refused is a sibling's: it is used, and never deleted.
@@ -145,7 +117,8 @@ export class Session {
   }
 
   async #refresh(turn: Turn, grant: Grant): Promise<Grant> {
-    const { client, refreshToken, resource } = grant;
+    const { refreshToken, resource } = grant;
+    const client = this.#clientOf(grant);
     if (refreshToken === undefined) {
       throw signInAgain('The access token has ended, and there is no refresh token', 'invalid_grant');
     }
@@ -163,13 +136,31 @@ export class Session {
       },
     });
     const renewed = grantOf(answer, askedAt, grant);
-    // Memory first: whatever happens to the store, the old pair is dead.
-    this.#current = renewed;
-    const kept = await turn.save((now) => (isReplaced(now, grant) ? now : { ...now, grant: renewed }));
-    return kept.grant ?? renewed;
+    const unusable = problemOf(answer);
+    // The old pair is dead: the new refresh token is kept, whatever came with it.
+    const next = unusable ? { ...renewed, token: '', expiresAt: new Date(0).toISOString() } : renewed;
+    // Memory first, whatever happens to the store.
+    if (!unusable) this.#current = next;
+    const kept = await turn.save((now) => (isReplaced(now, grant) ? now : { ...now, grant: next }));
+    if (unusable) throw unusable;
+    return kept.grant ?? next;
   }
 
-  async #revokeAtServer({ client, refreshToken, token }: Grant, signal: AbortSignal | undefined): Promise<void> {
+  /** What says that a grant is no more; of a client that was given, wrong credentials say nothing about the grant. */
+  #isGone({ error }: OAuthError): boolean {
+    return error === 'invalid_grant' || (!this.#setup.client && GONE.includes(error));
+  }
+
+  /** The client of a grant, with the secret as it is given now. */
+  #clientOf({ client }: Grant): ClientRecord {
+    const given = this.#setup.client;
+    const { client_id, client_secret } = given ?? {};
+    return client_id === client.client_id && client_secret !== undefined ? { ...client, client_secret } : client;
+  }
+
+  async #revokeAtServer(grant: Grant, signal: AbortSignal | undefined): Promise<void> {
+    const { refreshToken, token } = grant;
+    const client = this.#clientOf(grant);
     const server = await this.#setup.servers.of(client.issuer);
     if (server.revocation_endpoint === undefined) {
       const message = 'The authorization server has no way to revoke tokens; `forget()` removes them on this side.';
@@ -186,6 +177,15 @@ export class Session {
         return processRevocationResponse(answer);
       },
     });
+  }
+}
+
+function problemOf(answer: TokenEndpointResponse): unknown {
+  try {
+    checkTokens(answer);
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 

@@ -28,7 +28,7 @@ export interface OAuthClientOptions {
   readonly client?: RegisteredClient | undefined;
   /** Authorization servers that may be used beside those on the origin of `baseUrl`: their issuers. @default [] */
   readonly allowedIssuers?: readonly string[] | undefined;
-  /** What tokens are asked for, a path or an address below `baseUrl`. @default the MCP endpoint */
+  /** What tokens are asked for, a path or an address on the origin of `baseUrl`. @default the MCP endpoint */
   readonly resource?: string | undefined;
   /** Allows `http` beyond this machine. @default false */
   readonly allowInsecure?: boolean | undefined;

@@ -78,6 +78,27 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
     await client.ping();
     expect(heard.slice(before).map(({ method }) => method)).toEqual(['ping']);
   });
+
+  it('is not sent again when it is cancelled while it is on its way', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const refusing = Promise.withResolvers<void>();
+    const { url, heard } = await startMcpServer(({ id, method }, response) => {
+      if (method !== 'tools/list') return result(response, id, {});
+      arrived.resolve();
+      return void refusing.promise.then(() => refuse(response, 429, { 'retry-after': '0' }));
+    });
+    const client = create();
+    await connectFor(client, { baseUrl: url, token });
+    const controller = new AbortController();
+    const listing = failureOf(client.listTools(undefined, { signal: controller.signal }));
+    await arrived.promise;
+    controller.abort(new Error('changed my mind'));
+    await listing;
+    await expect.poll(() => heard.some(({ method }) => method === 'notifications/cancelled')).toBe(true);
+    refusing.resolve();
+    await client.ping();
+    expect(heard.filter(({ method }) => method === 'tools/list')).toHaveLength(1);
+  });
 });
 
 describe('the fetch of connectMcp', () => {
