@@ -14,28 +14,26 @@ const shared: Options = {
   removeNodeProtocol: false,
 };
 
+const entries = {
+  index: 'src/index.ts',
+  mcp: 'src/mcp/index.ts',
+  oauth: 'src/oauth/index.ts',
+  node: 'src/node/index.ts',
+  webhooks: 'src/webhooks/index.ts',
+};
+
 export default defineConfig([
   {
     ...shared,
     entry: {
-      index: 'src/index.ts',
-      mcp: 'src/mcp/index.ts',
-      oauth: 'src/oauth/index.ts',
-      node: 'src/node/index.ts',
-      webhooks: 'src/webhooks/index.ts',
+      ...entries,
       // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
       client: 'src/client.ts',
       timestamp: 'src/timestamp.ts',
     },
     dts: {
       ...declarations,
-      entry: {
-        index: 'src/index.ts',
-        mcp: 'src/mcp/index.ts',
-        oauth: 'src/oauth/index.ts',
-        node: 'src/node/index.ts',
-        webhooks: 'src/webhooks/index.ts',
-      },
+      entry: entries,
     },
     noExternal: ['zod', 'uuid'],
     esbuildPlugins: [noteInputs('client'), privateZod],

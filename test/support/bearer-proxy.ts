@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { listenForTest } from './loopback.ts';
 
 /** An HTTP proxy on loopback that adds `Authorization` to requests without one, and changes nothing else; its address. */
 export async function startBearerProxy(target: string, token: string): Promise<string> {
@@ -14,17 +14,7 @@ export async function startBearerProxy(target: string, token: string): Promise<s
     outgoing.once('close', () => upstream.destroy());
     incoming.pipe(upstream);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The proxy has no port.');
-  return `http://127.0.0.1:${address.port}`;
+  return listenForTest(server);
 }
 
 function passOn(answer: IncomingMessage, outgoing: ServerResponse): void {

@@ -1,6 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listenForTest } from './loopback.ts';
 
 /** A bare HTTP server that tells how many connections are open. */
 export interface FileServer {
@@ -17,13 +16,5 @@ export async function serve(listener: RequestListener): Promise<FileServer> {
     response.once('close', () => busy--);
     listener(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, busy: () => busy };
+  return { url: await listenForTest(server), busy: () => busy };
 }

@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { Client as SdkClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { onTestFinished } from 'vitest';
 import { type ConnectMcpOptions, connectMcp, type McpClient } from '../../src/mcp/index.ts';
+import { listenForTest } from './loopback.ts';
 import { quick } from './server.ts';
 
 const INFO = { name: 'test', version: '1' };
@@ -60,14 +61,7 @@ export async function startMcpServer(answer: Answer): Promise<{ readonly url: st
     else if (id === undefined) response.writeHead(202).end();
     else answer(one, response, request);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
-  return { url: `http://127.0.0.1:${address.port}`, heard };
+  return { url: await listenForTest(server), heard };
 }
 
 const greeting = (protocolVersion: unknown): object => ({

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Configuration, errors, Provider } from 'oidc-provider';
-import { onTestFinished } from 'vitest';
+import { listenForTest, stop } from './loopback.ts';
 import { MCP_PATH, RESOURCE_METADATA, serveMcpResource } from './oidc-resource.ts';
 import { OidcStorage } from './oidc-storage.ts';
 import { walkRedirects } from './walk-redirects.ts';
@@ -49,9 +49,8 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
   const front = createServer();
   const back = options.separateResource ? createServer() : front;
   const close = async (): Promise<void> => void (await Promise.all([front, back].map(stop)));
-  onTestFinished(close);
-  const url = await listen(front);
-  const resource = `${back === front ? url : await listen(back)}${MCP_PATH}`;
+  const url = await listenForTest(front);
+  const resource = `${back === front ? url : await listenForTest(back)}${MCP_PATH}`;
   const accessTokens = new OidcStorage();
   const provider = new Provider(url, configurationOf(resource, options, accessTokens));
   const requests = recordTokenRequests(provider);
@@ -84,21 +83,6 @@ function redirectUriOf(authorizationUrl: string | URL): string {
   const uri = new URL(authorizationUrl).searchParams.get('redirect_uri');
   if (uri === null) throw new Error('The authorization request names no redirect URI.');
   return uri;
-}
-
-/** The origin of a server on a free port. */
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
-  return `http://127.0.0.1:${address.port}`;
-}
-
-function stop(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }
 
 const isOfResource = (path: string): boolean => [RESOURCE_METADATA, MCP_PATH].some((start) => path.startsWith(start));
