@@ -88,7 +88,8 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
       return void refusing.promise.then(() => refuse(response, 429, { 'retry-after': '0' }));
     });
     const client = create();
-    await connectFor(client, { baseUrl: url, token });
+    const repeating = Promise.withResolvers<void>();
+    await connectFor(client, { baseUrl: url, token, onRetry: () => repeating.resolve() });
     const controller = new AbortController();
     const listing = failureOf(client.listTools(undefined, { signal: controller.signal }));
     await arrived.promise;
@@ -96,6 +97,9 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
     await listing;
     await expect.poll(() => heard.some(({ method }) => method === 'notifications/cancelled')).toBe(true);
     refusing.resolve();
+    await repeating.promise;
+    // Whatever would be sent again is on its way before these.
+    await client.ping();
     await client.ping();
     expect(heard.filter(({ method }) => method === 'tools/list')).toHaveLength(1);
   });
