@@ -23,7 +23,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['resources', 'explain-activation.ts'],
   ['options.ts', 'option-names.ts', 'context.ts', 'token-sources.ts', 'client-tokens.ts'],
   ['client.ts', 'oauth'],
-  ['index.ts', 'node', 'sandbox', 'mcp'],
+  ['index.ts', 'node', 'sandbox', 'mcp', 'redis'],
 ];
 
 /** Rooms on one floor that know nothing of each other. */

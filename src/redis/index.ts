@@ -1,0 +1,3 @@
+/** @module audience-activation/redis */
+
+export type { IoRedis, NodeRedis, RedisClient } from './commands.ts';

@@ -1,0 +1,10 @@
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { expect, it } from 'vitest';
+import type { RedisClient } from '../../src/redis/index.ts';
+
+it('takes clients of both packages as they are', () => {
+  const node: RedisClient = createClient();
+  const io: RedisClient = new Redis({ lazyConnect: true });
+  expect([node, io]).toHaveLength(2);
+});
