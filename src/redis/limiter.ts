@@ -1,0 +1,92 @@
+import { ConfigurationError } from '../errors/base.ts';
+import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from '../limits.ts';
+import type { RateLimiter } from '../transport/limiter.ts';
+import type { Logger } from '../transport/log.ts';
+import { type RedisClient, type RunScript, scriptRunner } from './commands.ts';
+import { Health } from './health.ts';
+import { SharedLane } from './lane.ts';
+import { sharedLog } from './reserve.ts';
+
+/** Options of {@link redisLimiter}. */
+export interface RedisLimiterOptions {
+  /** The service's limits; a bucket given replaces that bucket only. @default those of the specification */
+  readonly rateLimits?: Readonly<Partial<RateLimits>> | undefined;
+  /**
+   * How much longer than its interval a bucket's window is kept. Requests that arrive closer together than they left
+   * must not exceed the limit: more than the network's latency varies. Milliseconds. @default 1000
+   */
+  readonly margin?: number | undefined;
+  /** Begins the keys. Processes that share limits have the same. @default 'audience-activation' */
+  readonly prefix?: string | undefined;
+  /**
+   * How many processes share the limits: while Redis is away, each takes that part of them. Without it, requests wait
+   * for Redis.
+   */
+  readonly fallback?: { readonly processes: number } | undefined;
+  /** Is warned when Redis does not answer, and when it does again. @default console */
+  readonly logger?: Pick<Logger, 'warn'> | undefined;
+}
+
+/** An answer of Redis that takes longer is none. Milliseconds. */
+const ANSWER_TIME = 1_000;
+
+/**
+ * Keeps the limits of a token by one log in Redis, for all processes that use it: exact in every window, in about one
+ * operation for each request.
+ *
+ * @throws {ConfigurationError} naming the option and the fix.
+ * @example
+ * const limiter = redisLimiter(redis, { fallback: { processes: 6 } });
+ * const client = new AudienceClient({ baseUrl, token, limiter });
+ */
+export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = {}): RateLimiter {
+  const { margin = 1_000, prefix = 'audience-activation', fallback, logger = console } = options;
+  if (!(margin >= 0)) throw new ConfigurationError('`margin` must be a number of 0 or more.');
+  if (fallback && !(Number.isInteger(fallback.processes) && fallback.processes > 0)) {
+    throw new ConfigurationError('`fallback.processes` must be a whole number of 1 or more.');
+  }
+  const limits = { ...RATE_LIMITS, ...options.rateLimits };
+  const lanes = new Map<string, SharedLane>();
+  const health = new Health(logger, () => lanes.values());
+  const log = sharedLog(inTime(scriptRunner(redis)));
+
+  function lane(bucket: Bucket, scope: string): SharedLane {
+    // The braces keep a bucket in one slot of a cluster.
+    const key = `${prefix}:limit:{${bucket}:${scope}}`;
+    const known = lanes.get(key);
+    if (known) return known;
+    for (const [name, other] of lanes) if (other.idle()) lanes.delete(name);
+    const rate = limits[bucket];
+    const span = Math.ceil(rate.interval + margin);
+    const share = fallback && shareOf({ limit: rate.limit, interval: span }, fallback.processes);
+    const created = new SharedLane({ log, health, key, limit: rate.limit, span, share });
+    lanes.set(key, created);
+    return created;
+  }
+
+  return {
+    acquire: (bucket, { scope, ...request }) => lane(bucket, scope).acquire(request),
+    pause: (bucket, scope, ms) => lane(bucket, scope).pause(ms),
+  };
+}
+
+/** A process's part of a limit; where there are more processes than slots, one slot in a longer time. */
+function shareOf({ limit, interval }: RateLimit, processes: number): RateLimit {
+  const part = Math.floor(limit / processes);
+  return part > 0 ? { limit: part, interval } : { limit: 1, interval: interval * Math.ceil(processes / limit) };
+}
+
+/** Clients queue commands while they are not connected: whoever waits for a slot does not wait for that. */
+function inTime(run: RunScript): RunScript {
+  return async (...script) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_TIME} ms`)), ANSWER_TIME);
+    });
+    try {
+      return await Promise.race([run(...script), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}

@@ -1,0 +1,138 @@
+import type { RunScript, Script } from './commands.ts';
+
+/** What one question to the shared log is about. */
+export interface Wish {
+  readonly key: string;
+  readonly limit: number;
+  /** Length of the window that is kept, margin included. Milliseconds. */
+  readonly span: number;
+  /** How many slots are wanted; none asks how things stand. */
+  readonly count: number;
+  /** Background requests take free slots only, and reserve none. */
+  readonly background: boolean;
+  /** Names the reservations: `id:1`, `id:2` and so on. */
+  readonly id: string;
+  /** The log that this process was granted slots by, as long as they count; else `''`. */
+  readonly known: string;
+  /** Milliseconds from now to the last of those slots; less than nothing when it has been used. */
+  readonly owed: number;
+}
+
+/** The answer, all in milliseconds from now. */
+export interface Reservation {
+  /** When the log was begun, for the next question. */
+  readonly begun: string;
+  /** How long the bucket is paused still. */
+  readonly paused: number;
+  /** When to ask again for what was not granted. */
+  readonly again: number;
+  /** The slots granted, the soonest first. */
+  readonly waits: readonly number[];
+}
+
+/**
+ * Slots are reserved at most this far ahead: so long after Redis is gone, slots that it has granted are still being used.
+ * Milliseconds.
+ */
+export const HORIZON = 1_000;
+
+/**
+ * One sorted set a bucket: slots by the time they are for, in milliseconds of the server's clock. Two members have
+ * negative scores, which keeps them out of every range of times: `begun`, when the log was begun, and `paused`, until
+ * when nothing is granted.
+ *
+ * A slot is granted at the end of the log alone: not before the one that is `limit` places before it is a span old, nor
+ * before the last. So no window of a span holds more than `limit`, whoever gives slots back. What is ahead fits into
+ * one window, so that a slot given back moves the end.
+ */
+const PRELUDE = `
+local log = KEYS[1]
+local limit, span, horizon = tonumber(ARGV[1]), tonumber(ARGV[2]), ${HORIZON}
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function negative(member) return -(tonumber(redis.call('ZSCORE', log, member)) or 0) end
+local function pause(untilTime)
+  if untilTime > negative('paused') then redis.call('ZADD', log, -untilTime, 'paused') end
+end
+local function last() return tonumber(redis.call('ZRANGE', log, -1, -1, 'WITHSCORES')[2]) or 0 end
+local function keep()
+  local ends = math.max(now, last(), negative('paused'))
+  redis.call('PEXPIRE', log, math.ceil(ends - now + 2 * span + 1000))
+end
+`;
+
+const RESERVE: Script = {
+  source: `${PRELUDE}
+local count, background, id, known, owed = tonumber(ARGV[3]), ARGV[4] == '1', ARGV[5], ARGV[6], tonumber(ARGV[7])
+if redis.call('TYPE', log).ok ~= 'zset' then redis.call('DEL', log) end
+redis.call('ZREMRANGEBYSCORE', log, '(0', now - span)
+if last() > now + horizon then
+  -- The clock was set back: nobody knows how old these are.
+  redis.call('ZREMRANGEBYSCORE', log, '(0', '+inf')
+  pause(now + span + horizon)
+end
+local begun = negative('begun')
+if begun == 0 then
+  begun = now
+  redis.call('ZADD', log, -now, 'begun')
+  -- A server that has just started may have forgotten what was granted.
+  local up = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)')) * 1000
+  if up < span + horizon then pause(now - up + span + horizon) end
+end
+-- Who knows another log has been granted slots that are not in this one.
+if known ~= '' and known ~= string.format('%.0f', begun) then pause(now + owed + span) end
+local free = math.max(now, negative('paused'))
+local size = redis.call('ZCOUNT', log, '(0', '+inf')
+local waits, again = {}, 0
+for slot = 1, count do
+  local at = math.max(free, last())
+  if size >= limit then
+    at = math.max(at, tonumber(redis.call('ZRANGE', log, -limit, -limit, 'WITHSCORES')[2]) + span)
+  end
+  local soonest = at - now
+  if not background then soonest = soonest - horizon end
+  if soonest > 0 then again = soonest break end
+  redis.call('ZADD', log, at, id .. ':' .. slot)
+  size = size + 1
+  waits[slot] = at - now
+end
+keep()
+return {string.format('%.0f', begun), math.max(0, free - now), again, unpack(waits)}
+`,
+};
+
+const GIVE_BACK: Script = {
+  source: `
+redis.call('ZREM', KEYS[1], unpack(ARGV))
+return 0
+`,
+};
+
+const PAUSE: Script = {
+  source: `${PRELUDE}
+pause(now + tonumber(ARGV[3]))
+keep()
+return 0
+`,
+};
+
+/** The shared log of a bucket. */
+export interface SharedLog {
+  reserve(wish: Wish): Promise<Reservation>;
+  /** Gives back slots that will not be used. */
+  giveBack(key: string, ids: readonly string[]): Promise<unknown>;
+  pause(wish: Pick<Wish, 'key' | 'limit' | 'span'>, ms: number): Promise<unknown>;
+}
+
+/** The shared logs behind a client of Redis. */
+export function sharedLog(run: RunScript): SharedLog {
+  return {
+    async reserve({ key, limit, span, count, background, id, known, owed }) {
+      const answer = await run(RESERVE, key, [limit, span, count, background ? 1 : 0, id, known, Math.ceil(owed)]);
+      const [begun = '', paused = 0, again = 0, ...waits] = Array.isArray(answer) ? answer : [];
+      return { begun: String(begun), paused: Number(paused), again: Number(again), waits: waits.map(Number) };
+    },
+    giveBack: (key, ids) => run(GIVE_BACK, key, ids),
+    pause: ({ key, limit, span }, ms) => run(PAUSE, key, [limit, span, Math.ceil(ms)]),
+  };
+}
