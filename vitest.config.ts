@@ -3,11 +3,15 @@ import { playwright } from '@vitest/browser-playwright';
 import { msw } from 'msw/vite';
 import { defineConfig } from 'vitest/config';
 import { CHROMIUM } from './scripts/chromium.ts';
+import { REDIS_SERVER } from './scripts/redis-server.ts';
 
 const inCi = process.env.CI === 'true';
 
 /** Without CI, a machine may lack a browser; its suite is then named and not run. */
 export const browserMissing = !existsSync(CHROMIUM.executablePath) && !inCi;
+
+/** The same for Redis. */
+export const redisMissing = !existsSync(REDIS_SERVER) && !inCi;
 
 const shared = {
   globalSetup: 'test/support/control-setup.ts',
@@ -19,18 +23,27 @@ const shared = {
 /** What drives a browser from Node. */
 const driving = browserMissing ? ['test/examples/browser.test.ts', 'test/node/sign-in-chromium.test.ts'] : [];
 
+/** What starts a Redis. */
+const onRedis = redisMissing ? ['test/redis/**'] : [];
+
 const node = {
   test: {
     ...shared,
     name: 'node',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/**/*.{timed,browser}.test.ts', ...driving],
+    exclude: ['test/**/*.{timed,browser}.test.ts', ...driving, ...onRedis],
   },
 };
 
 /** What measures real time runs after all else, alone. */
 const timed = {
-  test: { ...shared, name: 'timed', include: ['test/**/*.timed.test.ts'], sequence: { groupOrder: 1 } },
+  test: {
+    ...shared,
+    name: 'timed',
+    include: ['test/**/*.timed.test.ts'],
+    exclude: onRedis,
+    sequence: { groupOrder: 1 },
+  },
 };
 
 const browser = {

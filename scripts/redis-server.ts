@@ -1,0 +1,2 @@
+/** The Redis that the tests start. */
+export const REDIS_SERVER = process.env.REDIS_SERVER_PATH ?? '/usr/bin/redis-server';

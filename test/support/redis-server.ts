@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { REDIS_SERVER } from '../../scripts/redis-server.ts';
+import { type ClientKind, type Clients, connectTo } from './redis-clients.ts';
+
+/** A Redis of its own that keeps nothing on a disk. */
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it at once (SIGKILL), with all that it holds. */
+  kill(): Promise<void>;
+  /** Has it end by itself. */
+  stop(): Promise<void>;
+  /** Starts it on the same port, empty; ends it before if need be. */
+  restart(): Promise<void>;
+  /** It keeps its connections, and answers nothing (SIGSTOP). */
+  pause(): void;
+  resume(): void;
+  /** A connected client, which is closed with the test, or the suite. */
+  connect<Kind extends ClientKind>(kind: Kind): Promise<Clients[Kind]>;
+}
+
+/** Registers what ends something, such as `onTestFinished`. */
+type AtEnd = (end: () => void | Promise<void>) => void;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || !address) throw new Error('There is no free port.');
+  return address.port;
+}
+
+/** Starts a server and waits until it takes connections; rejects with what it wrote when it ends before. */
+async function launch(port: number, dir: string): Promise<ChildProcess> {
+  const options = ['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--save', '', '--appendonly', 'no'];
+  const child = spawn(REDIS_SERVER, options, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let written = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error(`Redis has not started: ${written}`)));
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      written += text;
+      if (written.includes('Ready to accept connections')) resolve();
+    });
+  });
+  return child;
+}
+
+/** Another program may take a port that was free. */
+async function launchAnywhere(dir: string): Promise<{ readonly port: number; readonly child: ChildProcess }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    try {
+      return { port, child: await launch(port, dir) };
+    } catch (error) {
+      if (attempt === 3 || !String(error).includes('Address already in use')) throw error;
+    }
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  // One that is paused hears nothing but SIGKILL.
+  child.kill('SIGCONT');
+  await gone;
+}
+
+/** Starts a Redis for the running test; in a suite use {@link suiteRedis}. */
+export async function startRedis(atEnd: AtEnd = onTestFinished): Promise<RedisServer> {
+  const dir = await mkdtemp(join(tmpdir(), 'audience-activation-redis-'));
+  const started = await launchAnywhere(dir);
+  const { port } = started;
+  let { child } = started;
+  const endWithProcess = (): void => void child.kill('SIGKILL');
+  process.once('exit', endWithProcess);
+  atEnd(async () => {
+    await end(child, 'SIGKILL');
+    process.off('exit', endWithProcess);
+    await rm(dir, { recursive: true, force: true });
+  });
+  const url = `redis://127.0.0.1:${port}`;
+  return {
+    url,
+    port,
+    kill: () => end(child, 'SIGKILL'),
+    stop: () => end(child, 'SIGTERM'),
+    async restart() {
+      await end(child, 'SIGKILL');
+      child = await launch(port, dir);
+    },
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    async connect(kind) {
+      const { client, close } = await connectTo(kind, url);
+      atEnd(close);
+      return client;
+    },
+  };
+}
+
+/** One Redis for all tests of a file, or a `describe`; to be asked for within them. */
+export function suiteRedis(): () => RedisServer {
+  const ends: (() => void | Promise<void>)[] = [];
+  let server: RedisServer | undefined;
+  beforeAll(async () => {
+    server = await startRedis((work) => ends.push(work));
+  });
+  afterAll(async () => {
+    for (const work of ends.reverse()) await work();
+  });
+  return () => {
+    if (!server) throw new Error('The suite has not started yet.');
+    return server;
+  };
+}
