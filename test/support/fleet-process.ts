@@ -1,0 +1,39 @@
+import { AudienceClient } from '../../src/index.ts';
+import { RATE_LIMITS } from '../../src/limits.ts';
+import { redisLimiter } from '../../src/redis/index.ts';
+import type { RateLimiter } from '../../src/transport/limiter.ts';
+import type { Logger } from '../../src/transport/log.ts';
+import type { FleetReport, FleetSettings } from './fleet.ts';
+import { connectTo } from './redis-clients.ts';
+
+/** A process that makes as many reads at once as it is told to, and reports when all have ended. */
+const [, , text = ''] = process.argv;
+const { baseUrl, read, shared }: FleetSettings = JSON.parse(text);
+const rateLimits = { ...RATE_LIMITS, read };
+const warnings: string[] = [];
+const ignore = (): void => {};
+const logger: Logger = { error: ignore, info: ignore, debug: ignore, warn: (message) => void warnings.push(message) };
+
+async function sharedLimiter(): Promise<RateLimiter | undefined> {
+  if (!shared) return undefined;
+  const { kind, url, margin, processes, prefix } = shared;
+  const { client } = await connectTo(kind, url);
+  return redisLimiter(client, { rateLimits, margin, prefix, fallback: { processes }, logger });
+}
+
+const limiter = await sharedLimiter();
+const client = new AudienceClient({ baseUrl, token: 'token', rateLimits, limiter, logLevel: 'off' });
+
+async function callsOf(count: number): Promise<FleetReport> {
+  const results = await Promise.allSettled(Array.from({ length: count }, () => client.webhooks.list()));
+  const failed = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+  return { failed, warnings: warnings.splice(0) };
+}
+
+process.on('message', async ({ asked, count }: { asked: number; count: number }) => {
+  process.send?.({ answered: asked, report: await callsOf(count) });
+});
+process.once('disconnect', () => process.exit());
+// What comes with the first call is loaded before it counts.
+await import('./preload.ts');
+process.send?.('ready');

@@ -1,0 +1,71 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { on, once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import type { RateLimit } from '../../src/limits.ts';
+import type { ClientKind } from './redis-clients.ts';
+
+/** How a process of a fleet calls its service. */
+export interface FleetSettings {
+  readonly baseUrl: string;
+  readonly read: RateLimit;
+  /** The log that it shares; without it, it keeps the limit by itself. */
+  readonly shared?: {
+    readonly kind: ClientKind;
+    readonly url: string;
+    readonly margin: number;
+    readonly processes: number;
+    readonly prefix: string;
+  };
+}
+
+/** What became of the calls of one process. */
+export interface FleetReport {
+  readonly failed: readonly string[];
+  /** What its limiter has warned of. */
+  readonly warnings: readonly string[];
+}
+
+/** Processes that call one service. */
+export interface Fleet {
+  /** Has a process make so many calls at once; resolves when all have ended. */
+  calls(at: number, count: number): Promise<FleetReport>;
+  /** Ends a process by SIGKILL. */
+  kill(at: number): void;
+}
+
+/** Starts processes of test/support/fleet-process.ts, ready to call, that end with the test. */
+export async function startFleet(each: readonly FleetSettings[]): Promise<Fleet> {
+  const program = new URL('./fleet-process.ts', import.meta.url);
+  const children = each.map((settings) => fork(program, [JSON.stringify(settings)]));
+  onTestFinished(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+  await Promise.all(children.map(ready));
+  let next = 0;
+  const childAt = (at: number): ChildProcess => {
+    const child = children[at];
+    if (!child) throw new Error(`There is no process ${at}.`);
+    return child;
+  };
+  return {
+    async calls(at, count) {
+      const child = childAt(at);
+      const asked = next++;
+      child.send({ asked, count });
+      for await (const [{ answered, report }] of on(child, 'message', { close: ['exit'] })) {
+        if (answered === asked) return report;
+      }
+      throw new Error(`Process ${at} ended before its calls did.`);
+    },
+    kill: (at) => void childAt(at).kill('SIGKILL'),
+  };
+}
+
+async function ready(child: ChildProcess): Promise<void> {
+  const [message] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
+  if (message !== 'ready') throw new Error(`A process of the fleet ended with ${message} before it was ready.`);
+}
+
+/** Parts of a whole number, as equal as can be. */
+export const shares = (total: number, parts: number): number[] =>
+  Array.from({ length: parts }, (_, at) => Math.floor((total + at) / parts));

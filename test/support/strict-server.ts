@@ -1,0 +1,83 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { onTestFinished } from 'vitest';
+import type { RateLimit } from '../../src/limits.ts';
+
+/** One request, on the server's monotonic clock. */
+export interface Arrival {
+  readonly at: number;
+  readonly status: 200 | 429;
+}
+
+/** What a strict server does. */
+export interface StrictOptions extends RateLimit {
+  /** Milliseconds that a request is still under way before it counts. */
+  readonly latency?: () => number;
+}
+
+/** A service that keeps a sliding log of its own, by the time of arrival. */
+export interface StrictServer {
+  readonly url: string;
+  /** In their order. */
+  readonly arrivals: readonly Arrival[];
+  /** Requests that were answered with 429. */
+  refused(): number;
+  /** The most requests that arrived in any window of the interval. */
+  most(): number;
+  /** Milliseconds from the first arrival to the last. */
+  took(): number;
+}
+
+const BUSY = 'Too many requests.';
+
+function answer(response: ServerResponse, status: 200 | 429, wait: number): void {
+  const body =
+    status === 200
+      ? { status: 'success', code: 200, message: 'ok', data: [] }
+      : { status: 'error', code: 429, message: BUSY };
+  const retryAfter = status === 429 && { 'retry-after': String(Math.max(1, Math.ceil(wait / 1_000))) };
+  response.writeHead(status, { 'content-type': 'application/json', ...retryAfter }).end(JSON.stringify(body));
+}
+
+/** The most times that lie less than `interval` apart. */
+export function mostInWindow(times: readonly number[], interval: number): number {
+  let from = 0;
+  let most = 0;
+  for (const [at, time] of times.entries()) {
+    while (time - (times[from] ?? time) >= interval) from++;
+    most = Math.max(most, at - from + 1);
+  }
+  return most;
+}
+
+/** Starts a service that refuses the request which would make more than `limit` in any window of `interval`. */
+export async function startStrictServer({ limit, interval, latency }: StrictOptions): Promise<StrictServer> {
+  const arrivals: Arrival[] = [];
+  const accepted: number[] = [];
+  const arrive = (response: ServerResponse): void => {
+    const at = performance.now();
+    const oldest = accepted.at(-limit) ?? Number.NEGATIVE_INFINITY;
+    const status = at - oldest < interval ? 429 : 200;
+    arrivals.push({ at, status });
+    if (status === 200) accepted.push(at);
+    answer(response, status, oldest + interval - at);
+  };
+  const server = createServer((_, response) => {
+    if (latency) setTimeout(arrive, latency(), response);
+    else arrive(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
+  const times = (): number[] => arrivals.map(({ at }) => at);
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    arrivals,
+    refused: () => arrivals.filter(({ status }) => status === 429).length,
+    most: () => mostInWindow(times(), interval),
+    took: () => (arrivals.at(-1)?.at ?? 0) - (arrivals[0]?.at ?? 0),
+  };
+}
