@@ -1,5 +1,5 @@
 import { ConfigurationError } from './errors/base.ts';
-import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from './limits.ts';
+import { RATE_LIMITS, type RateLimits } from './limits.ts';
 import {
   isOperationName,
   type OperationName,
@@ -8,6 +8,7 @@ import {
   type ResolvedOperation,
 } from './operations.ts';
 import { isTimeZone } from './timestamp.ts';
+import { checkLimits, isBucket } from './transport/check-limits.ts';
 import { checkHeaders, checkSendable, lowerCased } from './transport/input.ts';
 import type { RateLimiter } from './transport/limiter.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from './transport/log.ts';
@@ -125,30 +126,6 @@ function atLeast(name: string, value: number, least: number): number {
   throw new ConfigurationError(`\`${name}\` is ${value}: give a number of ${least} or more.`);
 }
 
-function checkLimits(given: ClientOptions['rateLimits']): RateLimits | false {
-  if (given === false) return false;
-  const limits = { ...RATE_LIMITS };
-  for (const [bucket, rate] of Object.entries<RateLimit | undefined>(given ?? {})) {
-    if (rate === undefined) continue;
-    if (!isBucket(bucket)) {
-      throw new ConfigurationError(
-        `\`rateLimits.${bucket}\` is no bucket: use ${Object.keys(RATE_LIMITS).join(', ')}.`,
-      );
-    }
-    if (!Number.isInteger(rate?.limit) || rate.limit < 1 || !(rate.interval > 0 && Number.isFinite(rate.interval))) {
-      throw new ConfigurationError(
-        `\`rateLimits.${bucket}\` needs an integer \`limit\` from 1 and an \`interval\` above 0.`,
-      );
-    }
-    limits[bucket] = rate;
-  }
-  return limits;
-}
-
-function isBucket(name: string): name is Bucket {
-  return Object.hasOwn(RATE_LIMITS, name);
-}
-
 function resolveOperations(overrides: TunableOptions['operations'] = {}): Settings['operation'] {
   for (const name of Object.keys(overrides)) {
     if (!isOperationName(name)) {
@@ -234,7 +211,7 @@ function checkChoices({
  */
 export function resolveOptions(options: ClientOptions, redactor = createRedactor()): ResolvedOptions {
   checkChoices(options);
-  const limits = checkLimits(options.rateLimits);
+  const limits = options.rateLimits === false ? false : checkLimits(options.rateLimits ?? {});
   const min = atLeast('backoff.min', options.backoff?.min ?? 500, 0);
   const { onRequest, onResponse, onRetry } = options;
   const settings: Settings = {
