@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors/base.ts';
-import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from '../limits.ts';
+import type { Bucket, RateLimit, RateLimits } from '../limits.ts';
+import { checkLimits } from '../transport/check-limits.ts';
 import type { RateLimiter } from '../transport/limiter.ts';
 import type { Logger } from '../transport/log.ts';
 import { type RedisClient, type RunScript, scriptRunner } from './commands.ts';
@@ -41,11 +42,8 @@ const ANSWER_TIME = 1_000;
  */
 export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = {}): RateLimiter {
   const { margin = 1_000, prefix = 'audience-activation', fallback, logger = console } = options;
-  if (!(margin >= 0)) throw new ConfigurationError('`margin` must be a number of 0 or more.');
-  if (fallback && !(Number.isInteger(fallback.processes) && fallback.processes > 0)) {
-    throw new ConfigurationError('`fallback.processes` must be a whole number of 1 or more.');
-  }
-  const limits = { ...RATE_LIMITS, ...options.rateLimits };
+  checkOptions(margin, prefix, fallback);
+  const limits = checkLimits(options.rateLimits ?? {});
   const lanes = new Map<string, SharedLane>();
   const health = new Health(logger, () => lanes.values());
   const log = sharedLog(inTime(scriptRunner(redis)));
@@ -68,6 +66,18 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
     acquire: (bucket, { scope, ...request }) => lane(bucket, scope).acquire(request),
     pause: (bucket, scope, ms) => lane(bucket, scope).pause(ms),
   };
+}
+
+/** What TypeScript would refuse, and what it cannot. */
+function checkOptions(margin: number, prefix: string, fallback: RedisLimiterOptions['fallback']): void {
+  const check = (right: boolean, message: string): void => {
+    if (!right) throw new ConfigurationError(message);
+  };
+  check(Number.isFinite(margin) && margin >= 0, '`margin` must be a number of 0 or more.');
+  // Braces of its own would decide about the slot of a cluster.
+  check(typeof prefix === 'string' && /^[^{}]+$/.test(prefix), '`prefix` must be a text without braces.');
+  const processes = fallback?.processes ?? 1;
+  check(Number.isInteger(processes) && processes > 0, '`fallback.processes` must be a whole number of 1 or more.');
 }
 
 /** A process's part of a limit; where there are more processes than slots, one slot in a longer time. */

@@ -1,0 +1,331 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Bucket } from '../../src/limits.ts';
+import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
+import type { AcquireOptions, RateLimiter } from '../../src/transport/limiter.ts';
+import { type ClientKind, type Clients, KINDS } from '../support/redis-clients.ts';
+import { startRedis, suiteRedis } from '../support/redis-server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+
+const READ = { limit: 3, interval: 400 } as const;
+const MARGIN = 50;
+const SPAN = READ.interval + MARGIN;
+
+const redis = suiteRedis();
+let prefixes = 0;
+
+/** A server that has started just now holds everything back at first. */
+beforeAll(async () => {
+  const client = await redis().connect('ioredis');
+  const uptime = async (): Promise<number> => Number(/uptime_in_seconds:(\d+)/.exec(await client.info('server'))?.[1]);
+  await vi.waitFor(async () => expect(await uptime()).toBeGreaterThan(1), { timeout: 10_000, interval: 100 });
+});
+
+interface Shared {
+  readonly prefix: string;
+  readonly inspect: Clients['ioredis'];
+  /** Names of those that were granted a slot, in their order, and when. */
+  readonly granted: { readonly name: string; readonly at: number }[];
+  names(): string[];
+  /** Another limiter with a connection of its own, as another process has it. */
+  process(kind?: ClientKind, options?: RedisLimiterOptions): Promise<RateLimiter>;
+  ask(limiter: RateLimiter, name: string, options?: Partial<AcquireOptions>, bucket?: Bucket): Promise<void>;
+  /** The key of the one bucket in use. */
+  key(): Promise<string>;
+}
+
+async function share(server = redis()): Promise<Shared> {
+  const prefix = `test-${prefixes++}`;
+  const granted: Shared['granted'] = [];
+  const inspect = await server.connect('ioredis');
+  return {
+    prefix,
+    inspect,
+    granted,
+    names: () => granted.map(({ name }) => name),
+    async process(kind = 'redis', options = {}) {
+      return redisLimiter(await server.connect(kind), {
+        rateLimits: { read: READ },
+        margin: MARGIN,
+        prefix,
+        ...options,
+      });
+    },
+    async ask(limiter, name, options = {}, bucket = 'read') {
+      await limiter.acquire(bucket, { scope: 'scope', priority: 'foreground', ...options });
+      granted.push({ name, at: performance.now() });
+    },
+    async key() {
+      const keys = await inspect.keys(`${prefix}:*`);
+      expect(keys).toHaveLength(1);
+      return keys[0] ?? '';
+    },
+  };
+}
+
+const runs = async (inspect: Clients['ioredis']): Promise<number> => {
+  const stats = await inspect.info('commandstats');
+  return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
+};
+
+/** Waits until a process has told Redis something. */
+const written = ({ inspect, prefix }: Shared): Promise<void> =>
+  vi.waitFor(async () => expect(await inspect.keys(`${prefix}:*`)).toHaveLength(1));
+
+/** Each slot of a limit is so long after the one that many places before it. */
+function expectSpaced({ granted }: Shared, { limit, interval }: { readonly limit: number; readonly interval: number }) {
+  const spans = granted.slice(limit).map(({ at }, before) => at - (granted[before]?.at ?? 0));
+  expect(Math.min(...spans)).toBeGreaterThanOrEqual(interval);
+}
+
+describe.each(KINDS)('limiters on clients of %s', (kind) => {
+  it('grant no more together than one may', async () => {
+    const shared = await share();
+    const limiters = await Promise.all([1, 2, 3].map(() => shared.process(kind)));
+    await Promise.all(limiters.flatMap((limiter) => [1, 2, 3].map((at) => shared.ask(limiter, String(at)))));
+    expect(shared.granted).toHaveLength(9);
+    expectSpaced(shared, READ);
+  });
+
+  it('ask once for all who come together', async () => {
+    const shared = await share();
+    const limiter = await shared.process(kind);
+    await shared.ask(limiter, 'loads the script', { scope: 'another' });
+    const before = await runs(shared.inspect);
+    await Promise.all([1, 2, 3].map((at) => shared.ask(limiter, String(at))));
+    expect((await runs(shared.inspect)) - before).toBe(1);
+  });
+
+  it('go on when the server has lost its scripts', async () => {
+    const shared = await share();
+    const limiter = await shared.process(kind);
+    await shared.ask(limiter, 'before');
+    await shared.inspect.script('FLUSH');
+    await shared.ask(limiter, 'after');
+    await shared.ask(limiter, 'again');
+    await shared.ask(limiter, 'late');
+    expect(shared.names()).toEqual(['before', 'after', 'again', 'late']);
+    expectSpaced(shared, READ);
+  });
+
+  it('hold all of them when one is told to', async () => {
+    const shared = await share();
+    const [one, other] = [await shared.process(kind), await shared.process(kind)];
+    const began = performance.now();
+    one.pause('read', 'scope', 700);
+    await written(shared);
+    await Promise.all([shared.ask(one, 'own'), shared.ask(other, 'other')]);
+    for (const { at } of shared.granted) expect(at - began).toBeGreaterThanOrEqual(690);
+  });
+});
+
+describe('a shared bucket', () => {
+  it('serves foreground before background', async () => {
+    const shared = await share();
+    const [one, other] = [await shared.process(), await shared.process('ioredis')];
+    await Promise.all([1, 2, 3].map((at) => shared.ask(one, `first ${at}`)));
+    const background = [1, 2].map((at) => shared.ask(one, `background ${at}`, { priority: 'background' }));
+    // The background has asked, and waits.
+    await shared.inspect.ping();
+    const foreground = [1, 2].map((at) => shared.ask(one, `own ${at}`));
+    foreground.push(...[1, 2].map((at) => shared.ask(other, `other ${at}`)));
+    await Promise.all([...background, ...foreground]);
+    const waited = shared.names().slice(3);
+    expect(waited.findLastIndex((name) => name.startsWith('o'))).toBeLessThan(4);
+    expect(waited.slice(4)).toEqual(['background 1', 'background 2']);
+    expectSpaced(shared, READ);
+  });
+
+  it('gets back the slots of calls that are aborted', async () => {
+    const shared = await share();
+    const [one, other] = [await shared.process(), await shared.process('ioredis')];
+    await Promise.all([1, 2, 3].map((at) => shared.ask(one, String(at))));
+    const controller = new AbortController();
+    const aborted = [1, 2, 3].map((at) => failureOf(shared.ask(one, `x${at}`, { signal: controller.signal })));
+    const key = await shared.key();
+    const slots = (): Promise<number> => shared.inspect.zcount(key, 1, '+inf');
+    await vi.waitFor(async () => expect(await slots()).toBe(6));
+    controller.abort('gone');
+    expect(await Promise.all(aborted)).toEqual(['gone', 'gone', 'gone']);
+    await vi.waitFor(async () => expect(await slots()).toBeLessThanOrEqual(3));
+    await Promise.all([4, 5, 6].map((at) => shared.ask(other, String(at))));
+    const [first] = shared.granted;
+    // The second window is not lost to those who have gone.
+    expect((shared.granted.at(-1)?.at ?? 0) - (first?.at ?? 0)).toBeLessThan(2 * SPAN);
+    expectSpaced(shared, READ);
+  });
+
+  it('takes none for who has gone before', async () => {
+    const shared = await share();
+    const limiter = await shared.process();
+    await expect(shared.ask(limiter, 'gone', { signal: AbortSignal.abort('gone') })).rejects.toBe('gone');
+    expect(await shared.inspect.keys(`${shared.prefix}:*`)).toEqual([]);
+  });
+
+  it('refuses at once who would not wait for the end of a pause, with its end', async () => {
+    const shared = await share();
+    const [one, other] = [await shared.process(), await shared.process('ioredis')];
+    const began = Date.now();
+    one.pause('read', 'scope', 60_000);
+    // Until the other can know.
+    await written(shared);
+    const refused = await Promise.all([one, other].map((each) => failureOf(shared.ask(each, 'x', { maxWait: 1_000 }))));
+    for (const error of refused) expect(error).toMatchObject({ name: 'PauseTooLongError', retryAt: expect.any(Date) });
+    for (const error of refused) {
+      const { retryAt } = error instanceof Error && 'retryAt' in error ? error : {};
+      const left = retryAt instanceof Date ? retryAt.getTime() - began : 0;
+      expect(left).toBeGreaterThan(59_000);
+      expect(left).toBeLessThan(61_000);
+    }
+  });
+
+  it('is kept for each bucket and token by itself', async () => {
+    const shared = await share();
+    const limiter = await shared.process('redis', { rateLimits: { read: READ, write: READ } });
+    const places: [string, Bucket][] = [
+      ['one', 'read'],
+      ['one', 'write'],
+      ['other', 'read'],
+    ];
+    const began = performance.now();
+    await Promise.all(
+      places.flatMap(([scope, bucket]) => [1, 2, 3].map((at) => shared.ask(limiter, `${at}`, { scope }, bucket))),
+    );
+    expect((shared.granted.at(-1)?.at ?? 0) - began).toBeLessThan(SPAN);
+    expect(await shared.inspect.keys(`${shared.prefix}:*`)).toHaveLength(3);
+  });
+
+  it('is not shared under another prefix', async () => {
+    const [mine, yours] = [await share(), await share()];
+    const [one, other] = [await mine.process(), await yours.process()];
+    const began = performance.now();
+    await Promise.all([1, 2, 3].flatMap(() => [mine.ask(one, ''), yours.ask(other, '')]));
+    expect(performance.now() - began).toBeLessThan(SPAN);
+    const keys = await mine.inspect.keys('*');
+    expect(keys.filter((key) => key.startsWith(`${mine.prefix}:`))).toHaveLength(1);
+    expect(keys.filter((key) => key.startsWith(`${yours.prefix}:`))).toHaveLength(1);
+  });
+});
+
+describe('keys', () => {
+  it('hold no token, in their names or in what they hold', async () => {
+    const shared = await share();
+    const server = await startServer([{ data: [] }]);
+    const token = 'a-token-that-nobody-may-see';
+    const client = clientOf(server, { token, limiter: await shared.process() });
+    await Promise.all([client.webhooks.list(), client.audiences.list()]);
+    const key = await shared.key();
+    expect(await shared.inspect.zcard(key)).toBeGreaterThanOrEqual(2);
+    expect(JSON.stringify([key, await shared.inspect.zrangebyscore(key, '-inf', '+inf')])).not.toContain(token);
+    expect(key).toMatch(/^test-\d+:limit:\{read:[0-9a-f]{16}\}$/);
+  });
+
+  it('are gone some time after the last use', async () => {
+    const shared = await share();
+    const limiter = await shared.process();
+    await shared.ask(limiter, 'one');
+    const key = await shared.key();
+    const left = await shared.inspect.pttl(key);
+    expect(left).toBeGreaterThan(SPAN);
+    expect(left).toBeLessThan(2 * SPAN + 5_000);
+    limiter.pause('read', 'scope', 60_000);
+    await vi.waitFor(async () => expect(await shared.inspect.pttl(key)).toBeGreaterThan(60_000));
+  });
+
+  it('that hold something else are begun anew', async () => {
+    const shared = await share();
+    const limiter = await shared.process();
+    await shared.ask(limiter, 'one');
+    const key = await shared.key();
+    await shared.inspect.set(key, 'garbage');
+    await Promise.all([1, 2, 3].map((at) => shared.ask(limiter, `after ${at}`)));
+    expectSpaced(shared, READ);
+    expect(await shared.inspect.type(key)).toBe('zset');
+  });
+
+  it('with slots that are far ahead hold everybody back for a span', async () => {
+    const shared = await share();
+    const limiter = await shared.process();
+    await shared.ask(limiter, 'one');
+    await shared.inspect.zadd(await shared.key(), String(Date.now() + 3_600_000), 'of a clock that was an hour ahead');
+    const began = performance.now();
+    await shared.ask(limiter, 'two');
+    expect(performance.now() - began).toBeGreaterThanOrEqual(SPAN);
+    expect(performance.now() - began).toBeLessThan(SPAN + 3_000);
+  });
+
+  it('that were lost hold everybody back for a span', async () => {
+    const shared = await share();
+    const [one, other] = [await shared.process(), await shared.process('ioredis')];
+    await Promise.all([1, 2, 3].map((at) => shared.ask(one, `before ${at}`)));
+    await shared.inspect.flushall();
+    await shared.ask(one, 'after 1');
+    await Promise.all([shared.ask(other, 'after 2'), shared.ask(other, 'after 3')]);
+    expect(shared.granted).toHaveLength(6);
+    expectSpaced(shared, READ);
+  });
+});
+
+describe('without Redis', () => {
+  it('each takes its part, and tells of it, until Redis is there again', async () => {
+    const server = await startRedis();
+    const shared = await share(server);
+    const warn = vi.fn<(message: string) => void>();
+    const options = { fallback: { processes: 3 }, logger: { warn } };
+    const limiters = [await shared.process('redis', options), await shared.process('ioredis', options)];
+    await Promise.all(limiters.map((limiter) => shared.ask(limiter, 'shared')));
+    await server.kill();
+    const local = limiters.flatMap((limiter, at) => [1, 2].map((nth) => shared.ask(limiter, `${at}, ${nth}`)));
+    await Promise.all(local);
+    // One each, then one each a span later.
+    expect(shared.names().slice(2, 4).toSorted()).toEqual(['0, 1', '1, 1']);
+    expect(warn).toHaveBeenCalledTimes(2);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('not shared'));
+    await server.restart();
+    await Promise.all(limiters.flatMap((limiter) => [1, 2].map(() => shared.ask(limiter, 'again'))));
+    expect(warn).toHaveBeenCalledTimes(4);
+    expect(warn).toHaveBeenLastCalledWith(expect.stringContaining('again'));
+    expectSpaced(shared, READ);
+  });
+
+  it('who has no part waits for it', async () => {
+    const server = await startRedis();
+    const shared = await share(server);
+    const warn = vi.fn<(message: string) => void>();
+    const limiter = await shared.process('redis', { logger: { warn } });
+    await shared.ask(limiter, 'before');
+    await server.kill();
+    const waiting = shared.ask(limiter, 'after');
+    const controller = new AbortController();
+    const given = failureOf(shared.ask(limiter, 'impatient', { signal: controller.signal }));
+    await vi.waitFor(() => expect(warn).toHaveBeenCalled(), { timeout: 5_000 });
+    controller.abort('impatient');
+    expect(await given).toBe('impatient');
+    expect(shared.names()).toEqual(['before']);
+    await server.restart();
+    await waiting;
+    expect(shared.names()).toEqual(['before', 'after']);
+  });
+});
+
+describe('redisLimiter', () => {
+  it('says what is wrong with its options', async () => {
+    const client = await redis().connect('redis');
+    const wrong: [string, RedisLimiterOptions][] = [
+      ['margin', { margin: -1 }],
+      ['margin', { margin: Number.NaN }],
+      ['margin', { margin: Number.POSITIVE_INFINITY }],
+      ['fallback.processes', { fallback: { processes: 0 } }],
+      ['fallback.processes', { fallback: { processes: 1.5 } }],
+      ['rateLimits.read', { rateLimits: { read: { limit: 0, interval: 1_000 } } }],
+      ['rateLimits.read', { rateLimits: { read: { limit: 1, interval: 0 } } }],
+      ['prefix', { prefix: '' }],
+      ['prefix', { prefix: 'two{slots}' }],
+    ];
+    for (const [name, options] of wrong) {
+      const problem = expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining(name) });
+      expect(() => redisLimiter(client, options), name).toThrow(problem);
+    }
+    const notRedis = JSON.parse('{}');
+    expect(() => redisLimiter(notRedis)).toThrow(expect.objectContaining({ name: 'ConfigurationError' }));
+  });
+});
