@@ -30,6 +30,8 @@ export interface LaneSetup {
   readonly limit: number;
   /** The interval that is kept, margin included. Milliseconds. */
   readonly span: number;
+  /** How late a slot may be used. Milliseconds. */
+  readonly patience: number;
   /** What this process may send while Redis is away; nothing without it. */
   readonly share: RateLimit | undefined;
 }
@@ -170,8 +172,20 @@ export class SharedLane {
       caller.settle();
       return;
     }
-    caller.slot = { id, at, stopTimer: startTimer(wait, () => caller.settle()) };
+    caller.slot = { id, at, stopTimer: startTimer(wait, () => this.#use(caller, at)) };
     this.#reserved.add(caller);
+  }
+
+  /** A process that was stopped meanwhile would use its slot too close to later ones: it asks for another. */
+  #use(caller: Caller, at: number): void {
+    if (performance.now() - at <= this.#setup.patience) {
+      caller.settle();
+      return;
+    }
+    this.#reserved.delete(caller);
+    delete caller.slot;
+    this.#queue = new Set([...this.#queue, caller].toSorted((one, other) => one.since - other.since));
+    this.wake();
   }
 
   /** While Redis is away: this process's share, after a span in which what Redis has granted runs out. */

@@ -31,6 +31,9 @@ export interface RedisLimiterOptions {
 /** An answer of Redis that takes longer is none. Milliseconds. */
 const ANSWER_TIME = 1_000;
 
+/** Timers are never that late in a process that runs. Milliseconds. */
+const LEAST_PATIENCE = 50;
+
 /**
  * Keeps the limits of a token by one log in Redis, for all processes that use it: exact in every window, in about one
  * operation for each request.
@@ -44,6 +47,8 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
   const { margin = 1_000, prefix = 'audience-activation', fallback, logger = console } = options;
   checkOptions(margin, prefix, fallback);
   const limits = checkLimits(options.rateLimits ?? {});
+  // What is left of the margin is for the network.
+  const patience = Math.max(LEAST_PATIENCE, margin / 2);
   const lanes = new Map<string, SharedLane>();
   const health = new Health(logger, () => lanes.values());
   const log = sharedLog(inTime(scriptRunner(redis)));
@@ -57,7 +62,7 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
     const rate = limits[bucket];
     const span = Math.ceil(rate.interval + margin);
     const share = fallback && shareOf({ limit: rate.limit, interval: span }, fallback.processes);
-    const created = new SharedLane({ log, health, key, limit: rate.limit, span, share });
+    const created = new SharedLane({ log, health, key, limit: rate.limit, span, patience, share });
     lanes.set(key, created);
     return created;
   }

@@ -129,13 +129,26 @@ describe('six processes that share 60 per 3 s', () => {
     const calls = Promise.all([1, 2, 3, 4, 5].map((at) => scene.fleet.calls(at, 10)));
     await scene.arrived(READ.limit);
     await vi.waitFor(async () => expect(await reservedIn(client, scene)).toBeGreaterThan(20), { timeout: 10_000 });
-    scene.fleet.kill(0);
+    scene.fleet.signal(0, 'SIGKILL');
     await ended;
     expectDone(await calls);
     expect(scene.service.refused()).toBe(0);
     expect(scene.service.arrivals.length).toBeLessThan(130);
     expect(scene.service.most()).toBeLessThanOrEqual(READ.limit);
     expect(scene.service.took()).toBeLessThanOrEqual(2 * SPAN + 100);
+  });
+
+  it('never send more when one sleeps through the slots that it has reserved', async () => {
+    const scene = await setScene();
+    const client = await redis().connect('ioredis');
+    const calls = [80, 20, 20, 20, 20, 20].map((count, at) => scene.fleet.calls(at, count));
+    await scene.arrived(READ.limit);
+    await vi.waitFor(async () => expect(await reservedIn(client, scene)).toBeGreaterThan(20), { timeout: 10_000 });
+    scene.fleet.signal(0, 'SIGSTOP');
+    await pass(SPAN);
+    scene.fleet.signal(0, 'SIGCONT');
+    expectDone(await Promise.all(calls));
+    expectKept(scene, 180);
   });
 
   it('go on when Redis forgets their scripts', async () => {

@@ -29,8 +29,8 @@ export interface FleetReport {
 export interface Fleet {
   /** Has a process make so many calls at once; resolves when all have ended. */
   calls(at: number, count: number): Promise<FleetReport>;
-  /** Ends a process by SIGKILL. */
-  kill(at: number): void;
+  /** Sends a process a signal, such as SIGKILL. */
+  signal(at: number, signal: NodeJS.Signals): void;
 }
 
 /** Starts processes of test/support/fleet-process.ts, ready to call, that end with the test. */
@@ -57,7 +57,7 @@ export async function startFleet(each: readonly FleetSettings[]): Promise<Fleet>
       }
       throw new Error(`Process ${at} ended before its calls did.`);
     },
-    kill: (at) => void childAt(at).kill('SIGKILL'),
+    signal: (at, signal) => void childAt(at).kill(signal),
   };
 }
 
