@@ -105,7 +105,7 @@ export type { UploadRequest, UploadReservation } from './schemas/upload.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
 export { parseTimestamp } from './timestamp.ts';
-export { apiToken, loginToken, mcpToken, type TokenSourceOptions } from './token-sources.ts';
+export { apiToken, type LoginTokenOptions, loginToken, mcpToken, type TokenSourceOptions } from './token-sources.ts';
 export type { ApiPromise, WithResponse } from './transport/api-promise.ts';
 export type { Envelope, JsonObject } from './transport/envelope.ts';
 export type {

@@ -44,12 +44,25 @@ export function mcpToken(credentials: Credentials, options: TokenSourceOptions):
   return storedSource('auth.createMcpToken', credentials, options);
 }
 
+/** Options of {@link loginToken}. */
+export interface LoginTokenOptions {
+  /** Has all that share it use one login, instead of ending each other's. @default none: the token is this source's own */
+  readonly store?: TokenStore | undefined;
+  /** Only needed to use the source without a client. */
+  readonly baseUrl?: string | undefined;
+}
+
 /**
  * A login token, for scripts with an account of their own: each login ends every other login of the
- * account. Renewed by a new login after a 401.
+ * account. Renewed by a new login after a 401. Processes that log in to one account need a `store` that they share.
+ *
+ * @example
+ * new AudienceClient({ baseUrl, token: loginToken({ email, password }, { store }) });
  */
-export function loginToken(credentials: Credentials): TokenSource {
-  const link = createLink(credentials, undefined);
+export function loginToken(credentials: Credentials, { store, baseUrl }: LoginTokenOptions = {}): TokenSource {
+  if (store !== undefined)
+    return storedSource('auth.login', credentials, { store, ...(baseUrl !== undefined && { baseUrl }) });
+  const link = createLink(credentials, baseUrl);
   const shared = singleFlight<string>();
   let current: string | undefined;
   return bound(link, ({ rejected, signal }) => {
@@ -194,9 +207,9 @@ function renewalDue(token: StoredToken): boolean {
   return left <= (Number.isNaN(lifetime) ? RENEW_BEFORE : Math.min(RENEW_BEFORE, lifetime / 4));
 }
 
-/** At the cap of ten live tokens, the error says how to get out of it. */
+/** At the cap of ten live tokens, which logins do not have, the error says how to get out of it. */
 function atCap(error: unknown, operation: Mint): unknown {
-  if (!ValidationError.isInstance(error) || error.local) return error;
+  if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;
   const revoke = operation === 'auth.createMcpToken' ? 'revokeMcpTokens' : 'revokeApiTokens';
   const message = `${error.message} If ten tokens are live already: \`client.auth.${revoke}(credentials)\` revokes all of them, the console one by one. Keep the token in a store that outlives the process.`;
   return new ValidationError(message, { ...error, cause: error.cause });

@@ -6,6 +6,9 @@ import { failureOf } from './support/server.ts';
 const mints = (log: readonly { path: string; status: number }[]): number[] =>
   log.filter(({ path }) => path.endsWith('/api-token')).map(({ status }) => status);
 
+const logins = (log: readonly { path: string; status: number }[]): number[] =>
+  log.filter(({ path }) => path.endsWith('/login')).map(({ status }) => status);
+
 const DAY = 86_400_000;
 const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
 
@@ -204,5 +207,42 @@ describe('loginToken', () => {
       'login 200',
       'index 200',
     ]);
+  });
+
+  it('with a store is one for all that share it, also after it was ended', async () => {
+    const { account, connect, sandbox } = await startBench();
+    const store = memoryTokenStore();
+    const fleet = Array.from({ length: 10 }, () => connect({ token: loginToken(credentials, { store }) }));
+    const listAll = () => Promise.all(fleet.map((client) => client.webhooks.list()));
+    await listAll();
+    expect(logins(sandbox.log)).toEqual([200]);
+    expect(await store.load()).toEqual({ token: expect.any(String), mintedAt: expect.any(String) });
+    account.token('login');
+    await listAll();
+    expect(logins(sandbox.log)).toEqual([200, 200]);
+  });
+
+  it('with a store is kept between starts, however old it is', async () => {
+    const { account, connect, sandbox } = await startBench();
+    const store = storeOf({ token: account.token('login'), mintedAt: inDays(-3_000) });
+    await connect({ token: loginToken(credentials, { store }) }).webhooks.list();
+    expect(logins(sandbox.log)).toEqual([]);
+  });
+
+  it('with a store says nothing of a cap on tokens when it is refused', async () => {
+    const { url } = await startBench();
+    const source = loginToken({ email: 'nobody', password: 'secret' }, { store: memoryTokenStore(), baseUrl: url });
+    expect(String(await failureOf(source.get({})))).not.toContain('revoke');
+  });
+
+  it('works without a client when it has a base URL', async () => {
+    const { url, sandbox } = await startBench();
+    const source = loginToken(credentials, { baseUrl: url });
+    expect(await source.get({})).toBe(await source.get({}));
+    expect(logins(sandbox.log)).toEqual([200]);
+  });
+
+  it('refuses what is no store', () => {
+    expect(() => loginToken(credentials, JSON.parse('{ "store": {} }'))).toThrow(/`store`/);
   });
 });
