@@ -1,0 +1,117 @@
+import { inspect } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type RedisClient, redisDedupe, redisTokenStore } from '../../src/redis/index.ts';
+import { failureOf } from '../support/server.ts';
+import { startVirtualTime } from '../support/virtual-time.ts';
+
+const SECRET = 'canary-of-a-token-0123456789';
+
+/** A client whose every command comes to this. */
+const clientOf = (answer: () => Promise<unknown>): RedisClient => ({ evalsha: answer, eval: answer });
+
+function virtually() {
+  const time = startVirtualTime();
+  onTestFinished(() => time.end());
+  return time;
+}
+
+describe('patience with Redis', () => {
+  it('ends after two minutes with a lock that others hold, for all who wait', async () => {
+    const time = virtually();
+    const started = performance.now();
+    const store = redisTokenStore(
+      clientOf(async () => 0),
+      { key: 'mine' },
+    );
+    const waiting = [1, 2, 3].map(() => failureOf(store.withLock(async () => 'never')));
+    for (const failure of await time.until(Promise.all(waiting))) {
+      expect(failure).toMatchObject({ code: 'token-unavailable', message: expect.stringContaining('{mine}:lock') });
+    }
+    expect(performance.now() - started).toBeGreaterThanOrEqual(120_000);
+    expect(performance.now() - started).toBeLessThan(121_000);
+    expect(await time.timersLeft()).toBe(0);
+  });
+
+  it('ends after ten seconds without an answer, or with a server that is not ready', async () => {
+    const time = virtually();
+    const loading = async () => {
+      throw new Error('LOADING Redis is loading the dataset in memory');
+    };
+    for (const [answer, told] of [
+      [() => new Promise<never>(() => {}), /has not answered for 10 seconds/],
+      [loading, /LOADING/],
+    ] as const) {
+      const started = performance.now();
+      const store = redisTokenStore(clientOf(answer), { key: 'mine' });
+      const failure = await time.until(failureOf(store.load()));
+      expect(failure).toMatchObject({ code: 'token-unavailable', message: expect.stringMatching(told) });
+      expect(performance.now() - started).toBeLessThanOrEqual(10_001);
+      expect(performance.now() - started).toBeGreaterThan(9_000);
+      expect(await time.timersLeft()).toBe(0);
+    }
+  });
+
+  it('is not needed for what stays as it is', async () => {
+    let asked = 0;
+    const refusing = async () => {
+      asked++;
+      throw new Error("NOPERM User default has no permissions to run the 'evalsha' command");
+    };
+    const failure = await failureOf(redisTokenStore(clientOf(refusing), { key: 'mine' }).load());
+    expect(failure).toMatchObject({ message: expect.stringContaining('NOPERM') });
+    expect(asked).toBe(1);
+  });
+
+  it('leaves out what servers and clients quote of a command', async () => {
+    for (const message of [
+      `ERR unknown command 'evalsha', with args beginning with: 'ab' '1' 'k' '{"token":"${SECRET.slice(0, 12)}`,
+      `ERR max request size exceeded, command was: ["set","k","{\\"token\\":\\"${SECRET}\\"}"]`,
+    ]) {
+      const command = { name: 'evalsha', args: [SECRET] };
+      const store = redisTokenStore(
+        clientOf(() => Promise.reject(Object.assign(new Error(message), { command }))),
+        {
+          key: 'k',
+        },
+      );
+      const failure = await failureOf(store.save({ token: SECRET }));
+      expect(failure).toMatchObject({ code: 'token-unavailable', message: expect.stringContaining('ERR (') });
+      expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain(SECRET.slice(0, 8));
+    }
+  });
+
+  it('names what has no text of its own', async () => {
+    const refused = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' });
+    const time = virtually();
+    const dedupe = redisDedupe(
+      clientOf(() => Promise.reject(refused)),
+      { prefix: 'p' },
+    );
+    const failure = await time.until(failureOf(dedupe.claim('e', 1_000)));
+    expect(String(failure)).toContain('ECONNREFUSED');
+    const odd = redisTokenStore(
+      clientOf(() => Promise.reject('odd')),
+      { key: 'k' },
+    );
+    expect(String(await failureOf(odd.load()))).toContain('no error');
+  });
+
+  it('begins with options that can work', () => {
+    const client = clientOf(async () => 0);
+    const nothing = JSON.parse('{}');
+    for (const make of [
+      () => redisTokenStore(client, nothing),
+      () => redisTokenStore(client, nothing.none),
+      () => redisTokenStore(client, { key: ' ' }),
+      () => redisTokenStore(client, { key: 'k', lease: 99 }),
+      () => redisTokenStore(client, { key: 'k', lease: 1_000.5 }),
+      () => redisTokenStore(nothing, { key: 'k' }),
+      () => redisDedupe(client, nothing.none),
+      () => redisDedupe(client, { prefix: '' }),
+      () => redisDedupe(client, { prefix: 'p', window: 0 }),
+      () => redisDedupe(nothing, { prefix: 'p' }),
+    ]) {
+      expect(make).toThrow(expect.objectContaining({ code: 'configuration-invalid' }));
+    }
+  });
+});

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { redisTokenStore } from '../../src/redis/index.ts';
+import { signIn, startOAuthBench } from '../support/oauth.ts';
+import { ask, end, HOUR } from '../support/oauth-processes.ts';
+import { KINDS } from '../support/redis-clients.ts';
+import { startOnRedis } from '../support/redis-processes.ts';
+import { suiteRedis } from '../support/redis-server.ts';
+import { credentials, startBench } from '../support/sandbox.ts';
+
+describe.each(KINDS)('processes with a token store on %s', (kind) => {
+  const redis = suiteRedis();
+  const settings = (key: string, lease?: number) => ({ kind, redisUrl: redis().url, key, ...(lease && { lease }) });
+
+  it('mint one token when 50 start at once', async () => {
+    const { sandbox, url } = await startBench();
+    const options = { ...settings('fifty'), baseUrl: url, credentials };
+    const children = await Promise.all(Array.from({ length: 50 }, () => startOnRedis(options)));
+    const tokens = await Promise.all(children.map((child) => ask(child, 'mint')));
+    expect(sandbox.log.map(({ path, status }) => `${path} ${status}`)).toEqual(['/api/v2/auth/api-token 200']);
+    const stored = await redisTokenStore(await redis().connect(kind), { key: 'fifty' }).load();
+    expect(new Set(tokens)).toEqual(new Set([stored?.token]));
+  }, 240_000);
+
+  it('refresh once when ten meet an OAuth token that has expired', async () => {
+    const { url, sandbox, clientWith, exchanges } = await startOAuthBench();
+    const store = redisTokenStore(await redis().connect(kind), { key: 'grant' });
+    await signIn(clientWith(store));
+    await sandbox.advance(HOUR);
+    const before = await store.load();
+    const options = { ...settings('grant'), baseUrl: url };
+    const children = await Promise.all(Array.from({ length: 10 }, () => startOnRedis(options)));
+    expect(await Promise.all(children.map((child) => ask(child, 'call')))).toEqual(Array(10).fill(200));
+    expect(exchanges()).toEqual([200, 200]);
+    expect((await store.load())?.token).not.toBe(before?.token);
+  }, 120_000);
+
+  it('leave the lock to the next within the lease when its holder is killed', async () => {
+    const lease = 1_500;
+    const child = await startOnRedis({ ...settings('killed', lease), hold: 60_000 });
+    expect(await ask(child, 'hold')).toBe('held');
+    // It has been kept for longer than one lease.
+    await new Promise((resolve) => setTimeout(resolve, 2 * lease));
+    const store = redisTokenStore(await redis().connect(kind), { key: 'killed', lease });
+    child.kill('SIGKILL');
+    await end(child);
+    const died = performance.now();
+    await store.withLock(async () => {});
+    expect(performance.now() - died).toBeLessThan(lease + 500);
+    expect(performance.now() - died).toBeGreaterThan(lease / 3);
+  }, 60_000);
+
+  it('go on, and take no lock from others, after having been stopped while they held it', async () => {
+    const lease = 600;
+    const child = await startOnRedis({ ...settings('stopped', lease), hold: 1_500 });
+    expect(await ask(child, 'hold')).toBe('held');
+    child.kill('SIGSTOP');
+    const [mine, other] = [await redis().connect(kind), await redis().connect(kind)];
+    const taken: string[] = [];
+    await redisTokenStore(mine, { key: 'stopped', lease }).withLock(async () => {
+      const done = once(child, 'message');
+      const third = redisTokenStore(other, { key: 'stopped', lease }).withLock(async () => void taken.push('third'));
+      child.kill('SIGCONT');
+      expect((await done)[0]).toBe('done');
+      // Others have had the time to take what it would have given back.
+      await new Promise((resolve) => setTimeout(resolve, lease));
+      expect(taken).toEqual([]);
+      taken.push('second');
+      void third;
+    });
+    await expect.poll(() => taken).toEqual(['second', 'third']);
+    expect(await ask(child, 'hold')).toBe('held');
+  }, 60_000);
+});

@@ -1,0 +1,186 @@
+import { inspect } from 'node:util';
+import { describe, expect, it, vi } from 'vitest';
+import { AudienceClient, apiToken, loginToken, mcpToken } from '../../src/index.ts';
+import { redisTokenStore } from '../../src/redis/index.ts';
+import { KINDS } from '../support/redis-clients.ts';
+import { startRedis, suiteRedis } from '../support/redis-server.ts';
+import { credentials, startBench } from '../support/sandbox.ts';
+import { failureOf, quick } from '../support/server.ts';
+
+const SECRET = 'canary-of-a-token-0123456789';
+const rest = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe.each(KINDS)('redisTokenStore on %s', (kind) => {
+  const redis = suiteRedis();
+  const storeOf = async (key: string, lease?: number) => redisTokenStore(await redis().connect(kind), { key, lease });
+
+  it('keeps what it is given, unknown fields too, without an expiry, until it is removed', async () => {
+    const [one, two] = [await storeOf('kept'), await storeOf('kept')];
+    expect(await one.load()).toBeUndefined();
+    const token = { token: SECRET, expiresAt: '2026-01-01T00:00:00.000Z', oauth: { 'Ä"\\': [null, 1] } };
+    await one.save(token);
+    expect(await two.load()).toEqual(token);
+    const script = "return redis.call('PTTL', KEYS[1])";
+    const client = await redis().connect('redis');
+    expect(await client.eval(script, { keys: ['kept'], arguments: [] })).toBe(-1);
+    await two.save(undefined);
+    expect(await one.load()).toBeUndefined();
+  });
+
+  it('serves apiToken, mcpToken and loginToken, each under its own key', async () => {
+    const { url, sandbox } = await startBench();
+    for (const source of [apiToken, mcpToken, loginToken]) {
+      const options = { baseUrl: url, store: await storeOf(source.name) };
+      const token = await source(credentials, options).get({});
+      expect(await source(credentials, { ...options, store: await storeOf(source.name) }).get({})).toBe(token);
+    }
+    expect(sandbox.log.map(({ path }) => path.split('/').at(-1))).toEqual(['api-token', 'mcp-token', 'login']);
+  });
+
+  it('keeps its lock while work takes longer than the lease', async () => {
+    const [one, two] = [await storeOf('long', 150), await storeOf('long', 150)];
+    const done: string[] = [];
+    let second: Promise<unknown> | undefined;
+    await one.withLock(async () => {
+      second = two.withLock(async () => void done.push('two'));
+      await rest(1_000);
+      done.push('one');
+    });
+    await second;
+    expect(done).toEqual(['one', 'two']);
+  });
+
+  it('gives its lock back when work fails, and hands on the failure', async () => {
+    const [one, two] = [await storeOf('fails', 60_000), await storeOf('fails', 60_000)];
+    const failure = new Error('no');
+    expect(await failureOf(one.withLock(() => Promise.reject(failure)))).toBe(failure);
+    expect(await two.withLock(async () => 'next')).toBe('next');
+  });
+
+  it('has a thousand callers of a process wait in line, of whom one asks Redis', async () => {
+    const [holder, client] = [await storeOf('line'), await redis().connect(kind)];
+    const asked = vi.fn();
+    const name = 'evalSha' in client ? 'evalSha' : 'evalsha';
+    const counted = new Proxy(client, {
+      get(target, property) {
+        if (property === name) asked();
+        const value: unknown = Reflect.get(target, property, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    let inside = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      most = Math.max(most, ++inside);
+      await Promise.resolve();
+      inside--;
+    };
+    let callers: Promise<unknown> = Promise.resolve();
+    await holder.withLock(async () => {
+      // Several stores of one client and key are one.
+      const stores = [1, 2].map(() => redisTokenStore(counted, { key: 'line' }));
+      callers = Promise.all(Array.from({ length: 1_000 }, (_, at) => stores[at % 2]?.withLock(work)));
+      asked.mockClear();
+      await rest(500);
+      expect(asked.mock.calls.length).toBeLessThan(30);
+    });
+    await callers;
+    expect(most).toBe(1);
+  });
+
+  it('mints anew after a restart that has lost the token, and crashes nothing', async () => {
+    const server = await startRedis();
+    const { url, sandbox } = await startBench();
+    const client = await server.connect(kind);
+    const connect = () => {
+      const token = apiToken(credentials, { store: redisTokenStore(client, { key: 'lost' }) });
+      return new AudienceClient({ baseUrl: url, token, ...quick });
+    };
+    const first = connect();
+    expect(await first.webhooks.list()).toEqual([]);
+    await server.kill();
+    expect(await first.webhooks.list()).toEqual([]);
+    const second = connect();
+    const list = second.webhooks.list();
+    await server.restart();
+    expect(await list).toEqual([]);
+    const mints = sandbox.log.filter(({ path }) => path.endsWith('api-token'));
+    expect(mints).toHaveLength(2);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it('brings the result of work during which Redis went away, for a while or for good', async () => {
+    const server = await startRedis();
+    const store = redisTokenStore(await server.connect(kind), { key: 'away', lease: 150 });
+    const again = async () => {
+      await server.restart();
+      await rest(300);
+      return 'again';
+    };
+    expect(await store.withLock(again)).toBe('again');
+    const paused = async () => {
+      server.pause();
+      await rest(300);
+      return 'paused';
+    };
+    expect(await store.withLock(paused)).toBe('paused');
+    server.resume();
+    expect(await store.withLock(async () => 'next')).toBe('next');
+    const gone = async () => {
+      await server.kill();
+      await rest(300);
+      return 'gone';
+    };
+    expect(await store.withLock(gone)).toBe('gone');
+  });
+
+  it('has another take a lock that a restart has lost, or keeps it', async () => {
+    const server = await startRedis();
+    const [one, two] = [await server.connect(kind), await server.connect(kind)];
+    const [mine, other] = [one, two].map((client) => redisTokenStore(client, { key: 'retaken', lease: 300 }));
+    const order: string[] = [];
+    let second: Promise<unknown> | undefined;
+    await mine?.withLock(async () => {
+      await server.restart();
+      // It takes its lock again as soon as it is connected again.
+      const probe = await server.connect('redis');
+      await expect.poll(() => probe.get('{retaken}:lock')).toMatch(/-/);
+      second = other?.withLock(async () => void order.push('other'));
+      await rest(900);
+      order.push('mine');
+    });
+    await second;
+    expect(order).toEqual(['mine', 'other']);
+  });
+
+  it('names what is wrong, and never what it keeps', async () => {
+    const client = await redis().connect(kind);
+    const store = redisTokenStore(client, { key: 'wrong' });
+    const admin = await redis().connect('redis');
+    await admin.lPush('wrong', SECRET);
+    expect(await failureOf(store.load())).toMatchObject({
+      name: 'AudienceError',
+      code: 'token-unavailable',
+      message: expect.stringContaining('WRONGTYPE'),
+    });
+    await admin.set('wrong', `{"token":"${SECRET}`);
+    const broken = await failureOf(store.load());
+    expect(broken).toMatchObject({ code: 'token-unavailable', message: expect.stringContaining('"wrong"') });
+    expect(inspect(broken, { depth: 9, showHidden: true })).not.toContain(SECRET);
+    await admin.sendCommand(['ACL', 'SETUSER', 'default', '-set']);
+    const refused = await failureOf(store.save({ token: SECRET }));
+    await admin.sendCommand(['ACL', 'SETUSER', 'default', '+set']);
+    expect(refused).toMatchObject({ code: 'token-unavailable' });
+    expect(String(refused)).toMatch(/ERR .* run this command/);
+    expect(inspect(refused, { depth: 9, showHidden: true })).not.toContain(SECRET);
+  });
+
+  it('says at once that its client was closed', async () => {
+    const client = await redis().connect(kind);
+    const store = redisTokenStore(client, { key: 'closed' });
+    await client.quit();
+    const failures = [await failureOf(store.load()), await failureOf(store.withLock(async () => {}))];
+    for (const failure of failures) expect(failure).toMatchObject({ code: 'token-unavailable' });
+    expect(String(failures[0])).toMatch(/closed/);
+  }, 5_000);
+});

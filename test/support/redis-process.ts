@@ -1,0 +1,39 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { apiToken } from '../../src/index.ts';
+import { createOAuthClient } from '../../src/oauth/index.ts';
+import { redisTokenStore } from '../../src/redis/index.ts';
+import { ping, REDIRECT } from './ping.ts';
+import { connectTo } from './redis-clients.ts';
+import type { RedisProcessOptions } from './redis-process-options.ts';
+
+/** Works with a token store in Redis in the way that it is told. */
+const {
+  kind,
+  redisUrl,
+  key,
+  lease,
+  baseUrl = '',
+  credentials,
+  hold,
+}: RedisProcessOptions = JSON.parse(process.argv[2] ?? '');
+const { client } = await connectTo(kind, redisUrl);
+const store = redisTokenStore(client, { key, lease });
+
+const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
+  async mint() {
+    if (!credentials) throw new Error('There are no credentials.');
+    return apiToken(credentials, { store, baseUrl }).get({});
+  },
+  call: () => ping(createOAuthClient({ baseUrl, redirectUri: REDIRECT, store, logLevel: 'off' }), baseUrl),
+  hold: () =>
+    store.withLock(async () => {
+      process.send?.('held');
+      await pause(hold);
+    }),
+};
+
+process.on('message', async (way) => {
+  const answer = await WAYS[String(way)]?.().catch((error) => `failed: ${error.message}`);
+  process.send?.(answer ?? 'done');
+});
+process.send?.('ready');
