@@ -19,6 +19,7 @@ const entries = {
   mcp: 'src/mcp/index.ts',
   oauth: 'src/oauth/index.ts',
   node: 'src/node/index.ts',
+  redis: 'src/redis/index.ts',
   webhooks: 'src/webhooks/index.ts',
 };
 
