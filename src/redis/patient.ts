@@ -31,16 +31,21 @@ export function patientRunner(client: RedisClient, { limit, fail }: Patience): R
   const run = scriptRunner(client);
   return async (script, key, args) => {
     const until = performance.now() + limit;
+    let last: unknown;
     for (let wait: number = AGAIN.first; ; wait = Math.min(2 * wait, AGAIN.longest)) {
       try {
-        return await within(run(script, key, args), until - performance.now(), () => unanswered(limit));
+        return await within(run(script, key, args), until - performance.now(), () => OVER);
       } catch (error) {
-        if (isFinal(error) || performance.now() + wait >= until) throw fail(cleanCause(error, args));
+        // What went wrong before says more than that time is over.
+        last = error === OVER ? (last ?? unanswered(limit)) : error;
+        if (error === OVER || isFinal(error) || performance.now() + wait >= until) throw fail(cleanCause(last, args));
       }
       await pause(wait);
     }
   };
 }
+
+const OVER = new Error('Over');
 
 const unanswered = (limit: number): Error => new Error(`Redis has not answered for ${limit / 1_000} seconds`);
 

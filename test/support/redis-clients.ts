@@ -1,11 +1,14 @@
-import { Redis } from 'ioredis';
-import { createClient } from 'redis';
+import type { Redis } from 'ioredis';
 
-const createNodeRedis = (url: string) => createClient({ url });
+/** Each package is loaded where it is used only: processes start sooner. */
+async function createNodeRedis(url: string) {
+  const { createClient } = await import('redis');
+  return createClient({ url });
+}
 
 /** Clients of both packages, by the name of the package. */
 export interface Clients {
-  readonly redis: ReturnType<typeof createNodeRedis>;
+  readonly redis: Awaited<ReturnType<typeof createNodeRedis>>;
   readonly ioredis: Redis;
 }
 
@@ -17,7 +20,7 @@ type Connected = { readonly [Kind in ClientKind]: { readonly client: Clients[Kin
 
 const CONNECT: { readonly [Kind in ClientKind]: (url: string) => Promise<Connected[Kind]> } = {
   async redis(url) {
-    const client = createNodeRedis(url);
+    const client = await createNodeRedis(url);
     // They reconnect by themselves; what fails is seen where it is called.
     client.on('error', () => {});
     await client.connect();
@@ -27,7 +30,8 @@ const CONNECT: { readonly [Kind in ClientKind]: (url: string) => Promise<Connect
     return { client, close };
   },
   async ioredis(url) {
-    const client = new Redis(url, { lazyConnect: true });
+    const { Redis: Client } = await import('ioredis');
+    const client = new Client(url, { lazyConnect: true });
     client.on('error', () => {});
     await client.connect();
     return { client, close: () => client.disconnect() };
