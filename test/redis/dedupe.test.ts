@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { redisDedupe } from '../../src/redis/index.ts';
+import { signWebhook } from '../../src/webhooks/index.ts';
+import { SECRET, wireEvent } from '../support/deliveries.ts';
+import { KINDS } from '../support/redis-clients.ts';
+import { startRedis, suiteRedis } from '../support/redis-server.ts';
+import { amount, seeded } from '../support/seeded.ts';
+import { failureOf } from '../support/server.ts';
+import { type ReceiverProcess, sendUntilTaken, startReceiver } from '../support/webhook-processes.ts';
+
+const LONG = 60_000;
+const SENDERS = 64;
+
+describe.each(KINDS)('redisDedupe on %s', (kind) => {
+  const redis = suiteRedis();
+  const storeOf = async (window?: number, prefix = `of-${kind}`) =>
+    redisDedupe(await redis().connect(kind), { prefix, window });
+
+  it('gives an event to one of many, and to nobody once it is done', async () => {
+    const stores = await Promise.all([storeOf(), storeOf(), storeOf()]);
+    const claims = await Promise.all(stores.flatMap((store) => [store.claim('a', LONG), store.claim('a', LONG)]));
+    const [taken] = claims.filter((claim) => typeof claim === 'object');
+    expect(claims.filter((claim) => claim === 'busy')).toHaveLength(5);
+    if (!taken) throw new Error('Nobody has got it.');
+    await stores[0]?.complete('a', taken.lease);
+    expect(await stores[1]?.claim('a', LONG)).toBe('done');
+    expect(await stores[1]?.claim('b', LONG)).toEqual({ lease: expect.any(String) });
+    expect(await (await storeOf(undefined, 'another')).claim('a', LONG)).toEqual({ lease: expect.any(String) });
+  });
+
+  it('gives back what has failed, or whose holder is dead', async () => {
+    const store = await storeOf();
+    const first = await store.claim('c', LONG);
+    if (typeof first === 'string') throw new Error(first);
+    await store.release('c', 'of another');
+    expect(await store.claim('c', LONG)).toBe('busy');
+    await store.release('c', first.lease);
+    expect(await store.claim('c', 0.5)).toEqual({ lease: expect.any(String) });
+    await expect.poll(() => store.claim('c', LONG)).toEqual({ lease: expect.any(String) });
+  });
+
+  it('lets who lost an event to another neither complete nor release it', async () => {
+    const store = await storeOf();
+    const first = await store.claim('d', 1);
+    if (typeof first === 'string') throw new Error(first);
+    await expect.poll(() => store.claim('d', LONG)).toEqual({ lease: expect.any(String) });
+    await store.complete('d', first.lease);
+    await store.release('d', first.lease);
+    expect(await store.claim('d', LONG)).toBe('busy');
+  });
+
+  it('notes as done what took longer than its lease, where nobody else has taken it', async () => {
+    const store = await storeOf();
+    const claim = await store.claim('e', 1);
+    if (typeof claim === 'string') throw new Error(claim);
+    const probe = await redis().connect('redis');
+    await expect.poll(() => probe.exists(`of-${kind}:e`)).toBe(0);
+    await store.complete('e', claim.lease);
+    expect(await store.claim('e', LONG)).toBe('done');
+  });
+
+  it('remembers what is done for its window, a day unless told otherwise', async () => {
+    const probe = await redis().connect('redis');
+    for (const [window, expected] of [
+      [undefined, 86_400_000],
+      [5_000, 5_000],
+    ] as const) {
+      const store = await storeOf(window);
+      const claim = await store.claim(`f${expected}`, LONG);
+      if (typeof claim === 'string') throw new Error(claim);
+      await store.complete(`f${expected}`, claim.lease);
+      const left = await probe.pTTL(`of-${kind}:f${expected}`);
+      expect(left).toBeGreaterThan(expected - 5_000);
+      expect(left).toBeLessThanOrEqual(expected);
+    }
+  });
+
+  it('gets over a restart, and says what is wrong otherwise', async () => {
+    const server = await startRedis();
+    const client = await server.connect(kind);
+    const store = redisDedupe(client, { prefix: 'p' });
+    await store.claim('g', LONG);
+    await server.kill();
+    const again = store.claim('g', LONG);
+    await server.restart();
+    expect(await again).toEqual({ lease: expect.any(String) });
+    await client.quit();
+    expect(await failureOf(store.claim('g', LONG))).toMatchObject({ code: 'connection-failed' });
+  });
+});
+
+/** Ids of events, three of ten of them twice: at once, or some time later. */
+function deliveriesOf(events: number, random: () => number): string[] {
+  const ids = Array.from({ length: events }, (_, at) => `evt_${at}`);
+  const doubled = Array.from({ length: Math.round((events * 3) / 7) }, () => ids[Math.floor(random() * events)] ?? '');
+  const placed = [...ids, ...doubled].map((id, at) => {
+    const own = at < events ? at : Number(id.slice(4));
+    return { id, at: own + (at < events ? 0 : random() < 0.5 ? 0.5 : random() * 500) };
+  });
+  return placed.sort((one, other) => one.at - other.at).map(({ id }) => id);
+}
+
+describe('10,000 deliveries to four receivers', () => {
+  it('do the work of each event once, and of all, though two receivers are killed over it', async () => {
+    const random = seeded('deliveries to receivers that are killed');
+    const redis = await startRedis();
+    const options = { redisUrl: redis.url, port: 0, leaseMs: 2_000, sum: 'sum', runs: 'runs' };
+    const receivers = await Promise.all(
+      [0, 1, 2, 3].map((at) => startReceiver({ ...options, kind: KINDS[at % 2 ? 0 : 1] })),
+    );
+    const pick = (): ReceiverProcess => receivers[Math.floor(random() * 4)] ?? pick();
+    const events = 7_000 * amount(1, 5);
+    const ids = deliveriesOf(events, random);
+    const kills = [0.3, 0.6].map((share, at) => ({ at: Math.floor(ids.length * share), receiver: receivers[at] }));
+    const replaced: Promise<void>[] = [];
+    let next = 0;
+    let taken = 0;
+    let lost = 0;
+    const sender = async (): Promise<void> => {
+      for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
+        const body = JSON.stringify(wireEvent(id));
+        const sign = async () => ({ body, headers: { 'service-signature': await signWebhook(body, SECRET) } });
+        const sent = await sendUntilTaken(pick, sign);
+        lost += sent;
+        taken++;
+        for (const { at, receiver } of kills) if (taken === at && receiver) replaced.push(receiver.replace());
+      }
+    };
+    await Promise.all(Array.from({ length: SENDERS }, sender));
+    await Promise.all(replaced);
+    expect(replaced).toHaveLength(2);
+    expect(lost).toBeGreaterThan(0);
+    const probe = await redis.connect('redis');
+    const { sum, ...done } = await probe.hGetAll('sum');
+    expect(ids).toHaveLength(events / 0.7);
+    expect(Number(sum)).toBe(events);
+    expect(Object.keys(done)).toHaveLength(events);
+    // Only what a kill has cut off is begun again.
+    const begun = Object.values(await probe.hGetAll('runs')).map(Number);
+    const again = begun.filter((runs) => runs > 1).length;
+    expect(again).toBeLessThanOrEqual(2 * SENDERS);
+    expect(Math.max(...begun)).toBeLessThanOrEqual(3);
+    console.info(`${ids.length} deliveries, ${lost} tries lost, ${again} events begun again`);
+  }, 300_000);
+});
