@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { apiToken } from '../../src/index.ts';
 import { createOAuthClient } from '../../src/oauth/index.ts';
@@ -36,4 +37,5 @@ process.on('message', async (way) => {
   const answer = await WAYS[String(way)]?.().catch((error) => `failed: ${error.message}`);
   process.send?.(answer ?? 'done');
 });
+flushCompileCache();
 process.send?.('ready');

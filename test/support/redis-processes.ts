@@ -1,12 +1,22 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
+import { temporaryDirectory } from './directory.ts';
 import type { RedisProcessOptions } from './redis-process-options.ts';
 
 /** A process of test/support/redis-process.ts that waits to be told. */
-export async function startOnRedis(options: RedisProcessOptions): Promise<ChildProcess> {
-  const child = fork(new URL('./redis-process.ts', import.meta.url), [JSON.stringify(options)]);
+export async function startOnRedis(options: RedisProcessOptions, env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
+  const program = new URL('./redis-process.ts', import.meta.url);
+  const child = fork(program, [JSON.stringify(options)], { env: { ...process.env, ...env } });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child, 'message');
   return child;
+}
+
+/** Many of them: the first one compiles for all. */
+export async function startManyOnRedis(count: number, options: RedisProcessOptions): Promise<ChildProcess[]> {
+  const env = { NODE_COMPILE_CACHE: await temporaryDirectory() };
+  const first = await startOnRedis(options, env);
+  const others = Array.from({ length: count - 1 }, () => startOnRedis(options, env));
+  return [first, ...(await Promise.all(others))];
 }
