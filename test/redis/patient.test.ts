@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type RedisClient, redisDedupe, redisTokenStore } from '../../src/redis/index.ts';
 import { failureOf } from '../support/server.ts';
 import { startVirtualTime } from '../support/virtual-time.ts';
@@ -8,6 +8,19 @@ const SECRET = 'canary-of-a-token-0123456789';
 
 /** A client whose every command comes to this. */
 const clientOf = (answer: () => Promise<unknown>): RedisClient => ({ evalsha: answer, eval: answer });
+
+// Scripts are hashed at their first use, on another thread, for which virtual time does not wait.
+beforeAll(async () => {
+  const store = redisTokenStore(
+    clientOf(async () => 1),
+    { key: 'k' },
+  );
+  await store.withLock(() => failureOf(store.load()));
+  await redisDedupe(
+    clientOf(async () => 1),
+    { prefix: 'p' },
+  ).claim('e', 1);
+});
 
 function virtually() {
   const time = startVirtualTime();

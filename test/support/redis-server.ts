@@ -78,16 +78,20 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 /** Starts a Redis for the running test; in a suite use {@link suiteRedis}. */
 export async function startRedis(atEnd: AtEnd = onTestFinished): Promise<RedisServer> {
   const dir = await mkdtemp(join(tmpdir(), 'audience-activation-redis-'));
+  let finish = async (): Promise<void> => {};
+  atEnd(async () => {
+    await finish();
+    await rm(dir, { recursive: true, force: true });
+  });
   const started = await launchAnywhere(dir);
   const { port } = started;
   let { child } = started;
   const endWithProcess = (): void => void child.kill('SIGKILL');
   process.once('exit', endWithProcess);
-  atEnd(async () => {
+  finish = async () => {
     await end(child, 'SIGKILL');
     process.off('exit', endWithProcess);
-    await rm(dir, { recursive: true, force: true });
-  });
+  };
   const url = `redis://127.0.0.1:${port}`;
   return {
     url,
