@@ -10,7 +10,7 @@ const WITH_INNER: ReadonlySet<string> = new Set(['index', 'sandbox']);
 export const reportPath = (entry: string): string => `api/${entry}.api.md`;
 
 /** The names of all entries. */
-export const entries: readonly string[] = ['index', 'mcp', 'node', 'oauth', 'sandbox', 'webhooks'];
+export const entries: readonly string[] = ['index', 'mcp', 'node', 'oauth', 'redis', 'sandbox', 'webhooks'];
 
 /** The signatures of all that an entry of `dist` exports, in the order of their names. */
 export function apiReport(entry: string): string {

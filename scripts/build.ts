@@ -31,7 +31,7 @@ for (const name of readdirSync('dist').filter((file) => file.endsWith('.d.ts')))
 }
 
 // Declarations are bundled with every class as a value, even one that the sources export as a type only.
-for (const entry of ['index', 'mcp', 'node', 'oauth', 'sandbox', 'webhooks']) {
+for (const entry of ['index', 'mcp', 'node', 'oauth', 'redis', 'sandbox', 'webhooks']) {
   const values = Object.keys(await import(pathToFileURL(`dist/${entry}.js`).href));
   const marked = (name: string): string => (values.includes(name.replace(/^.* as /, '')) ? name : `type ${name}`);
   const declared = readFileSync(`dist/${entry}.d.ts`, 'utf8');

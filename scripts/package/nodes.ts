@@ -6,7 +6,7 @@ import type { Step } from './report.ts';
 import { NODES, nodeAlias } from './versions.ts';
 
 /** The package's entries. */
-export const ENTRIES = ['.', './mcp', './node', './oauth', './sandbox', './webhooks'] as const;
+export const ENTRIES = ['.', './mcp', './node', './oauth', './redis', './sandbox', './webhooks'] as const;
 
 /** What an entry is imported by. */
 export const specifier = (entry: string): string => `audience-activation${entry.slice(1)}`;

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { RateLimit } from '../../src/limits.ts';
 
 /** One request, on the server's monotonic clock. */
-export interface Arrival {
+interface Arrival {
   readonly at: number;
   readonly status: 200 | 429;
 }
@@ -39,7 +39,7 @@ function answer(response: ServerResponse, status: 200 | 429, wait: number): void
 }
 
 /** The most times that lie less than `interval` apart. */
-export function mostInWindow(times: readonly number[], interval: number): number {
+function mostInWindow(times: readonly number[], interval: number): number {
   let from = 0;
   let most = 0;
   for (const [at, time] of times.entries()) {

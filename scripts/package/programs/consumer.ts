@@ -3,6 +3,7 @@ import { type Audience, AudienceClient, apiToken, memoryTokenStore, NotFoundErro
 import { connectMcp } from 'audience-activation/mcp';
 import { type DownloadedFile, downloadTo, openFile, toNodeListener } from 'audience-activation/node';
 import { type OAuthClient, OAuthError } from 'audience-activation/oauth';
+import { type RedisClient, redisDedupe, redisLimiter, redisTokenStore } from 'audience-activation/redis';
 import { createSandbox, type Sandbox } from 'audience-activation/sandbox';
 import { createWebhookReceiver, verifyWebhook, type WebhookEvent } from 'audience-activation/webhooks';
 
@@ -24,6 +25,13 @@ export async function useNode(client: AudienceClient): Promise<readonly Download
   const cohort = await client.cohorts.import(await openFile('customers.csv'), { name: 'Customers' });
   console.log(cohort.total_eids.toFixed());
   return downloadTo(client, 42, './results');
+}
+
+export function useRedis(redis: RedisClient): AudienceClient {
+  const store = redisTokenStore(redis, { key: 'token' });
+  const token = apiToken({ email: 'a@example.com', password: 'x' }, { store });
+  console.log(typeof redisDedupe(redis, { prefix: 'events' }).claim);
+  return new AudienceClient({ token, limiter: redisLimiter(redis, { fallback: { processes: 4 } }) });
 }
 
 export async function useWebhooks(request: Request): Promise<WebhookEvent> {
