@@ -176,16 +176,23 @@ export class SharedLane {
     this.#reserved.add(caller);
   }
 
-  /** A process that was stopped meanwhile would use its slot too close to later ones: it asks for another. */
+  /** A process that was stopped meanwhile would use its slots too close to later ones: it asks for others. */
   #use(caller: Caller, at: number): void {
-    if (performance.now() - at <= this.#setup.patience) {
-      caller.settle();
-      return;
+    const latest = performance.now() - this.#setup.patience;
+    if (at >= latest) caller.settle();
+    else this.#putBack([...this.#reserved].filter(({ slot }) => slot && slot.at < latest));
+  }
+
+  /** Has callers ask again, before all others, and gives back the slots that they had. */
+  #putBack(callers: readonly Caller[]): void {
+    this.#giveBack(callers.flatMap(({ slot }) => slot?.id ?? []));
+    for (const caller of callers) {
+      caller.slot?.stopTimer();
+      delete caller.slot;
+      this.#reserved.delete(caller);
     }
-    this.#reserved.delete(caller);
-    delete caller.slot;
-    this.#queue = new Set([...this.#queue, caller].toSorted((one, other) => one.since - other.since));
-    this.wake();
+    this.#queue = new Set([...callers, ...this.#queue]);
+    if (callers.length > 0) this.wake();
   }
 
   /** While Redis is away: this process's share, after a span in which what Redis has granted runs out. */
@@ -233,15 +240,7 @@ export class SharedLane {
     for (const caller of [...this.#queue, ...this.#reserved]) {
       if (left > caller.maxWait) this.#abandon(caller, new PauseTooLongError(left));
     }
-    const early = [...this.#reserved].filter(({ slot }) => slot && slot.at < this.#pausedUntil - SAME_PAUSE);
-    this.#giveBack(early.flatMap(({ slot }) => slot?.id ?? []));
-    for (const caller of early) {
-      caller.slot?.stopTimer();
-      delete caller.slot;
-      this.#reserved.delete(caller);
-    }
-    this.#queue = new Set([...early, ...this.#queue]);
-    if (early.length > 0) this.wake();
+    this.#putBack([...this.#reserved].filter(({ slot }) => slot && slot.at < this.#pausedUntil - SAME_PAUSE));
   }
 
   #paused(): number {
