@@ -57,6 +57,8 @@ export class SharedLane {
   #local: SlidingLog | undefined;
   #busy = false;
   #asked = 0;
+  /** How often slots were given back. */
+  #returned = 0;
   #stopTimer: (() => void) | undefined;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Where the last slot came from, and when it was for. */
@@ -127,10 +129,13 @@ export class SharedLane {
     const { log, health, key, limit, span } = this.#setup;
     const id = `${crypto.randomUUID().slice(0, 13)}-${this.#asked++}`;
     const question = { key, limit, span, count: callers.length, background: priority === 'background', id };
+    const returned = this.#returned;
     try {
       const reservation = await log.reserve({ ...question, ...this.#known() });
       health.answered();
-      this.#distribute(reservation, callers, id, priority);
+      // What has been given back since may be free now.
+      if (returned === this.#returned) this.#againAt[priority] = performance.now() + reservation.again;
+      this.#distribute(reservation, callers, id);
     } catch (error) {
       health.failed(error);
     }
@@ -148,13 +153,12 @@ export class SharedLane {
     return { callers: callers.slice(0, BATCH), wait: Math.max(0, this.#againAt[priority] - now), priority };
   }
 
-  #distribute(reservation: Reservation, callers: readonly Caller[], id: string, priority: Priority): void {
+  #distribute(reservation: Reservation, callers: readonly Caller[], id: string): void {
     const now = performance.now();
     const furthest = reservation.waits.at(-1);
     if (furthest !== undefined) this.#granted = { log: reservation.begun, at: now + furthest };
     // What was granted by a log that is gone has been told; it is in the pause now.
     else this.#granted = { ...this.#granted, log: reservation.begun };
-    this.#againAt[priority] = now + reservation.again;
     if (reservation.paused > 0) this.#hold(reservation.paused);
     const unused: string[] = [];
     for (const [slot, wait] of reservation.waits.entries()) {
@@ -185,14 +189,14 @@ export class SharedLane {
 
   /** Has callers ask again, before all others, and gives back the slots that they had. */
   #putBack(callers: readonly Caller[]): void {
-    this.#giveBack(callers.flatMap(({ slot }) => slot?.id ?? []));
+    const ids = callers.flatMap(({ slot }) => slot?.id ?? []);
     for (const caller of callers) {
       caller.slot?.stopTimer();
       delete caller.slot;
       this.#reserved.delete(caller);
     }
     this.#queue = new Set([...callers, ...this.#queue]);
-    if (callers.length > 0) this.wake();
+    this.#giveBack(ids);
   }
 
   /** While Redis is away: this process's share, after a span in which what Redis has granted runs out. */
@@ -228,9 +232,16 @@ export class SharedLane {
     if (slot) this.#giveBack([slot.id]);
   }
 
-  /** What cannot be given back is lost for a span; nothing worse. */
+  /** What cannot be given back is lost for a span; nothing worse. What was is asked for at once by who still waits. */
   #giveBack(ids: readonly string[]): void {
-    if (ids.length > 0) this.#setup.log.giveBack(this.#setup.key, ids).catch(() => {});
+    if (ids.length === 0) return;
+    const goOn = (): void => {
+      this.#returned++;
+      this.#againAt.foreground = Number.NEGATIVE_INFINITY;
+      this.#againAt.background = Number.NEGATIVE_INFINITY;
+      this.wake();
+    };
+    this.#setup.log.giveBack(this.#setup.key, ids).then(goOn, goOn);
   }
 
   /** Nobody goes before the end of the pause, also not by a slot that was reserved before it began. */
