@@ -29,6 +29,8 @@ beforeAll(() => {
     'zod',
     'p-retry',
     'p-throttle',
+    'redis',
+    'ioredis',
     'is-network-error',
   ]) {
     symlinkSync(join(root, 'node_modules', dependency), join(project, 'node_modules', dependency));
