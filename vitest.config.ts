@@ -24,7 +24,7 @@ const shared = {
 const driving = browserMissing ? ['test/examples/browser.test.ts', 'test/node/sign-in-chromium.test.ts'] : [];
 
 /** What starts a Redis. */
-const onRedis = redisMissing ? ['test/redis/**'] : [];
+const onRedis = redisMissing ? ['test/redis/**', 'test/examples/fleet.test.ts'] : [];
 
 const node = {
   test: {
