@@ -1,17 +1,12 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Bucket } from '../../src/limits.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
-import type { AcquireOptions, RateLimiter } from '../../src/transport/limiter.ts';
-import { type ClientKind, type Clients, KINDS } from '../support/redis-clients.ts';
+import { type Clients, KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
-
-const READ = { limit: 3, interval: 400 } as const;
-const MARGIN = 50;
-const SPAN = READ.interval + MARGIN;
+import { expectSpaced, READ, SPAN, share, written } from '../support/shared-bucket.ts';
 
 const redis = suiteRedis();
-let prefixes = 0;
 
 /** A server that has started just now holds everything back at first. */
 beforeAll(async () => {
@@ -20,66 +15,14 @@ beforeAll(async () => {
   await vi.waitFor(async () => expect(await uptime()).toBeGreaterThan(1), { timeout: 10_000, interval: 100 });
 });
 
-interface Shared {
-  readonly prefix: string;
-  readonly inspect: Clients['ioredis'];
-  /** Names of those that were granted a slot, in their order, and when. */
-  readonly granted: { readonly name: string; readonly at: number }[];
-  names(): string[];
-  /** Another limiter with a connection of its own, as another process has it. */
-  process(kind?: ClientKind, options?: RedisLimiterOptions): Promise<RateLimiter>;
-  ask(limiter: RateLimiter, name: string, options?: Partial<AcquireOptions>, bucket?: Bucket): Promise<void>;
-  /** The key of the one bucket in use. */
-  key(): Promise<string>;
-}
-
-async function share(server = redis()): Promise<Shared> {
-  const prefix = `test-${prefixes++}`;
-  const granted: Shared['granted'] = [];
-  const inspect = await server.connect('ioredis');
-  return {
-    prefix,
-    inspect,
-    granted,
-    names: () => granted.map(({ name }) => name),
-    async process(kind = 'redis', options = {}) {
-      return redisLimiter(await server.connect(kind), {
-        rateLimits: { read: READ },
-        margin: MARGIN,
-        prefix,
-        ...options,
-      });
-    },
-    async ask(limiter, name, options = {}, bucket = 'read') {
-      await limiter.acquire(bucket, { scope: 'scope', priority: 'foreground', ...options });
-      granted.push({ name, at: performance.now() });
-    },
-    async key() {
-      const keys = await inspect.keys(`${prefix}:*`);
-      expect(keys).toHaveLength(1);
-      return keys[0] ?? '';
-    },
-  };
-}
-
 const runs = async (inspect: Clients['ioredis']): Promise<number> => {
   const stats = await inspect.info('commandstats');
   return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
 };
 
-/** Waits until a process has told Redis something. */
-const written = ({ inspect, prefix }: Shared): Promise<void> =>
-  vi.waitFor(async () => expect(await inspect.keys(`${prefix}:*`)).toHaveLength(1));
-
-/** Each slot of a limit is so long after the one that many places before it. */
-function expectSpaced({ granted }: Shared, { limit, interval }: { readonly limit: number; readonly interval: number }) {
-  const spans = granted.slice(limit).map(({ at }, before) => at - (granted[before]?.at ?? 0));
-  expect(Math.min(...spans)).toBeGreaterThanOrEqual(interval);
-}
-
 describe.each(KINDS)('limiters on clients of %s', (kind) => {
   it('grant no more together than one may', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const limiters = await Promise.all([1, 2, 3].map(() => shared.process(kind)));
     await Promise.all(limiters.flatMap((limiter) => [1, 2, 3].map((at) => shared.ask(limiter, String(at)))));
     expect(shared.granted).toHaveLength(9);
@@ -87,7 +30,7 @@ describe.each(KINDS)('limiters on clients of %s', (kind) => {
   });
 
   it('ask once for all who come together', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const limiter = await shared.process(kind);
     await shared.ask(limiter, 'loads the script', { scope: 'another' });
     const before = await runs(shared.inspect);
@@ -96,7 +39,7 @@ describe.each(KINDS)('limiters on clients of %s', (kind) => {
   });
 
   it('go on when the server has lost its scripts', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const limiter = await shared.process(kind);
     await shared.ask(limiter, 'before');
     await shared.inspect.script('FLUSH');
@@ -108,7 +51,7 @@ describe.each(KINDS)('limiters on clients of %s', (kind) => {
   });
 
   it('hold all of them when one is told to', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const [one, other] = [await shared.process(kind), await shared.process(kind)];
     const began = performance.now();
     one.pause('read', 'scope', 700);
@@ -120,7 +63,7 @@ describe.each(KINDS)('limiters on clients of %s', (kind) => {
 
 describe('a shared bucket', () => {
   it('serves foreground before background', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const [one, other] = [await shared.process(), await shared.process('ioredis')];
     await Promise.all([1, 2, 3].map((at) => shared.ask(one, `first ${at}`)));
     const background = [1, 2].map((at) => shared.ask(one, `background ${at}`, { priority: 'background' }));
@@ -136,7 +79,7 @@ describe('a shared bucket', () => {
   });
 
   it('gets back the slots of calls that are aborted', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const [one, other] = [await shared.process(), await shared.process('ioredis')];
     await Promise.all([1, 2, 3].map((at) => shared.ask(one, String(at))));
     const controller = new AbortController();
@@ -155,14 +98,14 @@ describe('a shared bucket', () => {
   });
 
   it('takes none for who has gone before', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const limiter = await shared.process();
     await expect(shared.ask(limiter, 'gone', { signal: AbortSignal.abort('gone') })).rejects.toBe('gone');
     expect(await shared.inspect.keys(`${shared.prefix}:*`)).toEqual([]);
   });
 
   it('refuses at once who would not wait for the end of a pause, with its end', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const [one, other] = [await shared.process(), await shared.process('ioredis')];
     const began = Date.now();
     one.pause('read', 'scope', 60_000);
@@ -179,7 +122,7 @@ describe('a shared bucket', () => {
   });
 
   it('is kept for each bucket and token by itself', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const limiter = await shared.process('redis', { rateLimits: { read: READ, write: READ } });
     const places: [string, Bucket][] = [
       ['one', 'read'],
@@ -195,7 +138,7 @@ describe('a shared bucket', () => {
   });
 
   it('is not shared under another prefix', async () => {
-    const [mine, yours] = [await share(), await share()];
+    const [mine, yours] = [await share(redis()), await share(redis())];
     const [one, other] = [await mine.process(), await yours.process()];
     const began = performance.now();
     await Promise.all([1, 2, 3].flatMap(() => [mine.ask(one, ''), yours.ask(other, '')]));
@@ -208,7 +151,7 @@ describe('a shared bucket', () => {
 
 describe('keys', () => {
   it('hold no token, in their names or in what they hold', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const server = await startServer([{ data: [] }]);
     const token = 'a-token-that-nobody-may-see';
     const client = clientOf(server, { token, limiter: await shared.process() });
@@ -220,7 +163,7 @@ describe('keys', () => {
   });
 
   it('are gone some time after the last use', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const limiter = await shared.process();
     await shared.ask(limiter, 'one');
     const key = await shared.key();
@@ -232,7 +175,7 @@ describe('keys', () => {
   });
 
   it('that hold something else are begun anew', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const limiter = await shared.process();
     await shared.ask(limiter, 'one');
     const key = await shared.key();
@@ -243,7 +186,7 @@ describe('keys', () => {
   });
 
   it('with slots that are far ahead hold everybody back for a span', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const limiter = await shared.process();
     await shared.ask(limiter, 'one');
     await shared.inspect.zadd(await shared.key(), String(Date.now() + 3_600_000), 'of a clock that was an hour ahead');
@@ -254,7 +197,7 @@ describe('keys', () => {
   });
 
   it('that were lost hold everybody back for a span', async () => {
-    const shared = await share();
+    const shared = await share(redis());
     const [one, other] = [await shared.process(), await shared.process('ioredis')];
     await Promise.all([1, 2, 3].map((at) => shared.ask(one, `before ${at}`)));
     await shared.inspect.flushall();
