@@ -19,7 +19,6 @@ const entries = {
   mcp: 'src/mcp/index.ts',
   oauth: 'src/oauth/index.ts',
   node: 'src/node/index.ts',
-  redis: 'src/redis/index.ts',
   webhooks: 'src/webhooks/index.ts',
 };
 
@@ -38,6 +37,13 @@ export default defineConfig([
     },
     noExternal: ['zod', 'uuid'],
     esbuildPlugins: [noteInputs('client'), privateZod],
+  },
+  {
+    ...shared,
+    // By itself, so that the client is not split for what the two have in common.
+    entry: { redis: 'src/redis/index.ts' },
+    dts: { ...declarations, entry: { redis: 'src/redis/index.ts' } },
+    esbuildPlugins: [noteInputs('redis')],
   },
   {
     ...shared,

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 /** A Redis to work with. */
 export interface Redis {
@@ -17,16 +16,6 @@ export class NoRedisError extends Error {
     super(`There is no ${program}: install Redis, name its program by REDIS_SERVER_PATH, or a server by REDIS_URL.`);
     this.name = 'NoRedisError';
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || !address) throw new Error('There is no free port.');
-  return address.port;
 }
 
 /** Starts a Redis of its own on a free loopback port, which keeps nothing on a disk. */

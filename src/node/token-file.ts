@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError } from '../errors/base.ts';
 import { FileError } from '../errors/file.ts';
+import { readStoredToken } from '../transport/stored-token.ts';
 import type { StoredToken, TokenStore } from '../transport/tokens.ts';
 import { PRIVATE_FOLDER, withFileLock } from './file-lock.ts';
 import { targetOf } from './target.ts';
@@ -60,23 +61,11 @@ async function load(path: string): Promise<StoredToken | undefined> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new FileError(`${path} cannot be read: ${reason}`, { code: 'file-unreadable', path, cause: error });
   }
-  const token = parse(text);
-  if (isStoredToken(token)) return token;
+  const token = readStoredToken(text);
+  if (token) return token;
   // Without the parser's own error, which quotes what it has read.
   const message = `${path} holds no token, or only a part of one: delete it, or put back what was in it.`;
   throw new FileError(message, { code: 'file-unreadable', path });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isStoredToken(value: unknown): value is StoredToken {
-  return typeof value === 'object' && value !== null && 'token' in value && typeof value.token === 'string';
 }
 
 async function save(path: string, token: StoredToken | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/base.ts';
-import { isObject, parseJson } from '../transport/envelope.ts';
-import type { StoredToken, TokenStore } from '../transport/tokens.ts';
+import { readStoredToken } from '../transport/stored-token.ts';
+import type { TokenStore } from '../transport/tokens.ts';
 
 /** Where a page keeps texts: `localStorage`, `sessionStorage`, or one of your own, which may be asynchronous. */
 export interface TextStorage {
@@ -38,21 +38,10 @@ export function browserTokenStore({ storage, key = 'audience-activation' }: Brow
     );
   }
   return {
-    load: async () => read(await storage.getItem(key)),
+    load: async () => readStoredToken((await storage.getItem(key)) ?? ''),
     async save(token) {
       await (token === undefined ? storage.removeItem(key) : storage.setItem(key, JSON.stringify(token)));
     },
     withLock: (work) => locks.request(`audience-activation:${key}`, () => work()),
   };
-}
-
-/** What was saved; `undefined` for anything else that is under the key. */
-function read(text: string | null | undefined): StoredToken | undefined {
-  const value = parseJson(text ?? '');
-  return isStored(value) ? value : undefined;
-}
-
-function isStored(value: unknown): value is StoredToken {
-  if (!isObject(value) || typeof value.token !== 'string') return false;
-  return value.expiresAt === undefined || typeof value.expiresAt === 'string';
 }

@@ -1,4 +1,5 @@
 import { AudienceError, ConfigurationError } from '../errors/base.ts';
+import { readStoredToken } from '../transport/stored-token.ts';
 import type { StoredToken, TokenStore } from '../transport/tokens.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
 import { type Lock, withRedisLock } from './lock.ts';
@@ -78,21 +79,9 @@ function unavailable(cause: Error): AudienceError {
 
 function parse(text: unknown, key: string): StoredToken | undefined {
   if (text === null || text === undefined) return undefined;
-  const token = decode(String(text));
-  if (isStoredToken(token)) return token;
+  const token = readStoredToken(String(text));
+  if (token) return token;
   // Without the parser's own error, which quotes what it has read.
   const message = `The key ${JSON.stringify(key)} in Redis holds no token: delete it, or name another key.`;
   throw new AudienceError(message, { code: 'token-unavailable' });
-}
-
-function decode(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isStoredToken(value: unknown): value is StoredToken {
-  return typeof value === 'object' && value !== null && 'token' in value && typeof value.token === 'string';
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { freePort } from '../../examples/support/free-port.ts';
 import { REDIS_SERVER } from '../../scripts/redis-server.ts';
 import { type ClientKind, type Clients, connectTo } from './redis-clients.ts';
 
@@ -27,16 +27,6 @@ export interface RedisServer {
 
 /** Registers what ends something, such as `onTestFinished`. */
 type AtEnd = (end: () => void | Promise<void>) => void;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || !address) throw new Error('There is no free port.');
-  return address.port;
-}
 
 /** Starts a server and waits until it takes connections; rejects with what it wrote when it ends before. */
 async function launch(port: number, dir: string): Promise<ChildProcess> {
