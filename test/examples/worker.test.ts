@@ -23,7 +23,12 @@ describe('examples/worker', () => {
       source: 'webhook',
     });
     expect(lines.slice(6)).toEqual(['Not genuine: 400 ', 'Not there: 404 {"code":"not-found"}']);
+    // workerd itself may tell of a connection that went when it was given other options.
+    const told = stderr
+      .trim()
+      .split('\n')
+      .filter((line) => !line.includes('Broken pipe'));
     // The receiver says why it refused the delivery that was not genuine, and nothing else went wrong.
-    expect(stderr.trim().split('\n')).toEqual([expect.stringMatching(/A delivery was refused: .*Service-Signature/)]);
+    expect(told).toEqual([expect.stringMatching(/A delivery was refused: .*Service-Signature/)]);
   }, 80_000);
 });
