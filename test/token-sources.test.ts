@@ -216,7 +216,7 @@ describe('loginToken', () => {
     const listAll = () => Promise.all(fleet.map((client) => client.webhooks.list()));
     await listAll();
     expect(logins(sandbox.log)).toEqual([200]);
-    expect(await store.load()).toEqual({ token: expect.any(String), mintedAt: expect.any(String) });
+    expect(await store.load()).toEqual({ token: expect.any(String), kind: 'login', mintedAt: expect.any(String) });
     account.token('login');
     await listAll();
     expect(logins(sandbox.log)).toEqual([200, 200]);
