@@ -84,7 +84,10 @@ export async function visit(
   page.on('response', async (response) => {
     const type = response.request().resourceType();
     // One that the browser has already comes without a body.
-    if (response.ok() && ['document', 'script', 'stylesheet'].includes(type)) seen.files.push(await response.text());
+    if (!response.ok() || !['document', 'script', 'stylesheet'].includes(type)) return;
+    // Nor has one whose page was left before it was read.
+    const text = await response.text().catch(() => undefined);
+    if (text !== undefined) seen.files.push(text);
   });
   await page.goto(app.url);
   return {

@@ -1,0 +1,72 @@
+import { expect, vi } from 'vitest';
+import { type Fleet, type FleetReport, shares, startFleet } from './fleet.ts';
+import { type Clients, KINDS } from './redis-clients.ts';
+import { type StrictOptions, type StrictServer, startStrictServer } from './strict-server.ts';
+
+export const READ = { limit: 60, interval: 3_000 } as const;
+const MARGIN = 250;
+export const SPAN = READ.interval + MARGIN;
+const PROCESSES = 6;
+
+/** Six processes, a service that is strict, and what they do. */
+export interface Scene {
+  /** Begins the keys of its limits. */
+  readonly prefix: string;
+  readonly service: StrictServer;
+  readonly fleet: Fleet;
+  /** Has the processes make so many calls in all. */
+  calls(total: number): Promise<FleetReport[]>;
+  /** Resolves when so many requests have arrived. */
+  arrived(count: number): Promise<void>;
+}
+
+interface SceneOptions extends Pick<StrictOptions, 'latency'> {
+  readonly margin?: number;
+  readonly shared?: boolean;
+}
+
+let scenes = 0;
+
+/** Six processes under the limits of one log, half of them with each client of Redis. */
+export async function setScene(
+  redisUrl: string,
+  { margin = MARGIN, shared = true, latency }: SceneOptions = {},
+): Promise<Scene> {
+  const service = await startStrictServer({ ...READ, ...(latency && { latency }) });
+  const prefix = `fleet-${scenes++}`;
+  const log = { url: redisUrl, margin, processes: PROCESSES, prefix };
+  const settings = { baseUrl: service.url, read: READ };
+  const kinds = Array.from({ length: PROCESSES / KINDS.length }, () => KINDS).flat();
+  const fleet = await startFleet(kinds.map((kind) => (shared ? { ...settings, shared: { ...log, kind } } : settings)));
+  return {
+    prefix,
+    service,
+    fleet,
+    calls: (total) => Promise.all(shares(total, PROCESSES).map((count, at) => fleet.calls(at, count))),
+    arrived: (count) =>
+      vi.waitFor(() => expect(service.arrivals.length).toBeGreaterThanOrEqual(count), { timeout: 30_000, interval: 5 }),
+  };
+}
+
+/** Slots in the log that are for later. */
+export async function reservedIn(client: Clients['ioredis'], { prefix }: Scene): Promise<number> {
+  const [key = ''] = await client.keys(`${prefix}:*`);
+  return client.zcount(key, Date.now(), '+inf');
+}
+
+/** Real time that passes. */
+export const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The least time from the first of so many requests to the last. */
+export const ideal = (total: number): number => (Math.ceil(total / READ.limit) - 1) * READ.interval;
+
+/** The limit was kept, by nobody’s loss. */
+export function expectKept({ service }: Scene, total: number): void {
+  expect(service.refused()).toBe(0);
+  expect(service.most()).toBeLessThanOrEqual(READ.limit);
+  expect(service.arrivals).toHaveLength(total);
+}
+
+/** No call has failed. */
+export const expectDone = (reports: readonly FleetReport[]): void =>
+  expect(reports.flatMap(({ failed }) => failed)).toEqual([]);
