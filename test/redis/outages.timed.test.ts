@@ -11,16 +11,16 @@ const redis = suiteRedis();
 const expectWarned = (reports: readonly FleetReport[]): void =>
   expect(reports.flatMap(({ warnings }) => warnings).join('\n')).toMatch(/not answer.*\n.*answers again/);
 
-/** Has a fleet make 181 calls while something befalls its Redis, and expects that they end in time. */
+/** Has a fleet make 121 calls while something befalls its Redis, and expects that they end in time. */
 async function expectToOutlive(outage: number, trouble: () => Promise<void>): Promise<FleetReport[]> {
   const scene = await setScene(redis().url);
-  const calls = scene.calls(181);
+  const calls = scene.calls(121);
   await scene.arrived(READ.limit);
   await trouble();
   const reports = await calls;
   expectDone(reports);
-  expectKept(scene, 181);
-  expect(scene.service.took()).toBeLessThanOrEqual(ideal(181) + outage + 2 * SPAN);
+  expectKept(scene, 121);
+  expect(scene.service.took()).toBeLessThanOrEqual(ideal(121) + outage + 2 * SPAN);
   return reports;
 }
 
