@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors/base.ts';
 import { operations } from '../operations.ts';
+import { checkNames } from '../option-names.ts';
 import { resolveOptions } from '../options.ts';
 import type { Fetch } from '../transport/send.ts';
 import { abortable } from '../transport/signal.ts';
@@ -42,15 +43,27 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   };
 }
 
-const NAMES: ReadonlySet<string> = new Set([
-  ...['baseUrl', 'redirectUri', 'store', 'clientName', 'client', 'allowedIssuers', 'resource', 'allowInsecure'],
-  ...['timeout', 'maxRetries', 'maxRetryWait', 'backoff', 'fetch', 'logger', 'logLevel'],
-]);
+const NAMES: Readonly<Record<keyof OAuthClientOptions, true>> = {
+  baseUrl: true,
+  redirectUri: true,
+  store: true,
+  clientName: true,
+  client: true,
+  allowedIssuers: true,
+  resource: true,
+  allowInsecure: true,
+  timeout: true,
+  maxRetries: true,
+  maxRetryWait: true,
+  backoff: true,
+  fetch: true,
+  logger: true,
+  logLevel: true,
+};
 
 /** Checks the options and builds what the rooms share. */
 function setUp(options: OAuthClientOptions): SignInSetup & { readonly fetch: Fetch } {
-  const unknown = Object.keys(options ?? {}).find((name) => !NAMES.has(name));
-  if (unknown !== undefined) throw new ConfigurationError(`\`${unknown}\` is no option of createOAuthClient.`);
+  checkNames(options, NAMES, 'createOAuthClient');
   const { store, allowedIssuers = [], clientName = 'audience-activation', client, allowInsecure = false } = options;
   if (typeof store?.withLock !== 'function') {
     throw new ConfigurationError('`store` is missing: give one such as `memoryTokenStore()`; it keeps the tokens.');

@@ -1,13 +1,11 @@
 import type { TokenEndpointResponse } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth.ts';
+import { LAST_MOMENT } from '../transport/retry-after.ts';
 import { isUsableToken } from '../transport/tokens.ts';
 import type { Grant } from './record.ts';
 
 /** An access token is renewed this long before it expires, or in the last quarter of a shorter life. Milliseconds. */
 const RENEW_BEFORE = 60_000;
-
-/** The latest moment a `Date` can hold: an absurd lifetime ends there. */
-const LAST_MOMENT = 8.64e15;
 
 /** A grant made of what the token endpoint answered. */
 export function grantOf(
@@ -20,6 +18,7 @@ export function grantOf(
     token: answer.access_token,
     issuedAt: new Date(askedAt).toISOString(),
     ...(answer.expires_in !== undefined && {
+      // An absurd lifetime ends where dates do.
       expiresAt: new Date(Math.min(askedAt + answer.expires_in * 1000, LAST_MOMENT)).toISOString(),
     }),
     ...(refreshToken !== undefined && { refreshToken }),

@@ -1,5 +1,5 @@
 /** The latest moment a `Date` can hold: an absurd wait ends there, so that it can be told. */
-const LAST_MOMENT = 8.64e15;
+export const LAST_MOMENT = 8.64e15;
 
 /**
  * Milliseconds that a `Retry-After` header asks to wait (RFC 9110, section 10.2.3): seconds, or an

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { onTestFinished } from 'vitest';
 import type { RateLimit } from '../../src/limits.ts';
+import { listenForTest } from './loopback.ts';
 
 /** One request, on the server's monotonic clock. */
 interface Arrival {
@@ -65,16 +65,9 @@ export async function startStrictServer({ limit, interval, latency }: StrictOpti
     if (latency) setTimeout(arrive, latency(), response);
     else arrive(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
   const times = (): number[] => arrivals.map(({ at }) => at);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: await listenForTest(server),
     arrivals,
     refused: () => arrivals.filter(({ status }) => status === 429).length,
     most: () => mostInWindow(times(), interval),
