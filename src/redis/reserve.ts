@@ -20,7 +20,7 @@ export interface Wish {
 
 /** The answer, all in milliseconds from now. */
 export interface Reservation {
-  /** When the log was begun, for the next question. */
+  /** The microsecond in which the log was begun, for the next question. */
   readonly begun: string;
   /** How long the bucket is paused still. */
   readonly paused: number;
@@ -38,8 +38,8 @@ export const HORIZON = 1_000;
 
 /**
  * One sorted set a bucket: slots by the time they are for, in milliseconds of the server's clock. Two members have
- * negative scores, which keeps them out of every range of times: `begun`, when the log was begun, and `paused`, until
- * when nothing is granted.
+ * negative scores, which keeps them out of every range of times: `begun`, the microsecond in which the log was begun,
+ * which names it, and `paused`, until when nothing is granted.
  *
  * A slot is granted at the end of the log alone: not before the one that is `limit` places before it is a span old, nor
  * before the last. So no window of a span holds more than `limit`, whoever gives slots back. What is ahead fits into
@@ -73,8 +73,9 @@ if last() > now + horizon then
 end
 local begun = negative('begun')
 if begun == 0 then
-  begun = now
-  redis.call('ZADD', log, -now, 'begun')
+  -- Microseconds: a log may be lost in the millisecond in which it was begun.
+  begun = time[1] * 1000000 + time[2]
+  redis.call('ZADD', log, -begun, 'begun')
   -- A server that has just started may have forgotten what was granted.
   local up = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)')) * 1000
   if up < span + horizon then pause(now - up + span + horizon) end

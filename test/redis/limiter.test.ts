@@ -206,6 +206,19 @@ describe('keys', () => {
     expect(shared.granted).toHaveLength(6);
     expectSpaced(shared, READ);
   });
+
+  it('that were lost in the millisecond in which they were begun are missed all the same', async () => {
+    const late: Promise<void>[] = [];
+    for (let round = 0; round < 10; round++) {
+      const shared = await share(redis());
+      const limiter = await shared.process('ioredis');
+      await shared.ask(limiter, 'before');
+      await shared.inspect.flushdb();
+      const again = shared.ask(limiter, 'after');
+      late.push(again.then(() => expectSpaced(shared, { limit: 1, interval: READ.interval })));
+    }
+    await Promise.all(late);
+  });
 });
 
 describe('without Redis', () => {
