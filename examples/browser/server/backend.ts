@@ -39,6 +39,8 @@ export function createBackend(serviceUrl: string): Listener {
     const route = pathname.startsWith('/api/v2/') ? passOn : routes[`${request.method} ${pathname}`];
     if (!route) return next();
     route(request, response).catch((error: unknown) => {
+      // Who has left wants no answer.
+      if (response.destroyed) return;
       console.error(error);
       if (response.headersSent) response.destroy();
       else answer(response, 502, { status: 'error', code: 502, message: 'The service could not be reached.' });
