@@ -42,6 +42,7 @@ const timed = {
     name: 'timed',
     include: ['test/**/*.timed.test.ts'],
     exclude: onRedis,
+    maxWorkers: 1,
     sequence: { groupOrder: 1 },
   },
 };
@@ -70,6 +71,8 @@ const browser = {
 
 export default defineConfig({
   test: {
+    // Most of the time is waiting: for timers, and for processes.
+    maxWorkers: 2,
     projects: browserMissing ? [node, timed] : [node, browser, timed],
     reporters: ['default', './test/support/summary-reporter.ts'],
     coverage: {

@@ -28,7 +28,7 @@ const DEL: Script = { source: "return redis.call('DEL', KEYS[1])" };
  * cluster, too, which stays yours to close.
  *
  * The token is kept as it is, in clear text, and without an expiry: what has expired is renewed, and
- * OAuth needs what else is kept with it. The lock is a key beside it, `{key}:lock`, that its holder
+ * OAuth needs what else is kept with it. The lock is a key beside it, `{<key>}:lock`, that its holder
  * keeps alive; that of a process which was killed lapses after `lease`. What Redis has lost is minted
  * anew; a lost OAuth grant wants a new sign-in.
  *
