@@ -5,6 +5,7 @@ import {
   type BoundTokenSource,
   bindSource,
   type Credentials,
+  fingerprint,
   isUsableToken,
   type Mint,
   type StoredToken,
@@ -126,21 +127,30 @@ function storedSource(operation: Mint, credentials: Credentials, options: TokenS
 
   async function obtain(rejected: string | undefined): Promise<string> {
     current = await store.withLock(async () => {
-      const stored = await loadToken(store, KINDS[operation], link.context());
+      const owner = ownerOf(operation, credentials, link.context());
+      const held = await readStore(store, link.context());
+      checkOwner(held.token, owner);
+      const stored = isUsableToken(held.token?.token) ? held.token : undefined;
       if (stored && stored.token !== rejected && !due(stored)) return stored;
-      return renew(stored?.token === rejected ? undefined : stored);
+      const present = stored?.token === rejected ? undefined : stored;
+      return renew(present, async (issued) => {
+        const fresh = { ...issued, ...owner, mintedAt: new Date().toISOString() };
+        // What could not be read may be somebody else's.
+        if (held.readable) await saveToken(store, fresh, link.context());
+        return fresh;
+      });
     });
     link.context().remember(current.token);
     return current.token;
   }
 
-  async function renew(present: StoredToken | undefined): Promise<StoredToken> {
+  async function renew(
+    present: StoredToken | undefined,
+    keep: (issued: StoredToken) => Promise<StoredToken>,
+  ): Promise<StoredToken> {
     const { mint, logger } = link.context();
     try {
-      const issued = await mint(operation, credentials);
-      const fresh = { ...issued, kind: KINDS[operation], mintedAt: new Date().toISOString() };
-      await saveToken(store, fresh, link.context());
-      return fresh;
+      return await keep(await mint(operation, credentials));
     } catch (error) {
       if (!present || timeLeft(present) <= 0) throw atCap(error, operation);
       renewAgain = performance.now() + RENEW_RETRY;
@@ -162,27 +172,52 @@ function checkStore(options: TokenSourceOptions): TokenSourceOptions {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What a stored token is, so that one store is not used for two kinds. */
+/** What a stored token is, so that one store is not used for two. */
 const KINDS: Readonly<Record<Mint, string>> = {
   'auth.login': 'login',
   'auth.createApiToken': 'api',
   'auth.createMcpToken': 'mcp',
 };
 
-async function loadToken(store: TokenStore, kind: string, { logger }: TokenContext): Promise<StoredToken | undefined> {
-  let stored: StoredToken | undefined;
+/** Whose token it is, as it stands beside it. */
+interface Owner {
+  readonly kind: string;
+  readonly service: string;
+  /** A fingerprint of the email address. */
+  readonly account: string;
+}
+
+const ownerOf = (operation: Mint, { email }: Credentials, { baseUrl }: TokenContext): Owner => ({
+  kind: KINDS[operation],
+  service: baseUrl,
+  account: fingerprint(String(email).toLowerCase()),
+});
+
+/** A token goes to its own service, and acts for its own account. Stores that were filled otherwise may not say whose it is. */
+function checkOwner(stored: StoredToken | undefined, { kind, service, account }: Owner): void {
+  if (!stored) return;
+  const found = stored.oauth === undefined ? (stored.kind ?? kind) : 'oauth';
+  const { service: its = service } = stored;
+  let whose: string | undefined;
+  if (found !== kind) whose = `of kind "${found}", not "${kind}"`;
+  else if (its !== service) whose = `of the service ${its}, not of ${service}`;
+  else if ((stored.account ?? account) !== account) whose = 'of another account';
+  if (whose) {
+    throw new ConfigurationError(`The token store holds a token ${whose}: give each token source a store of its own.`);
+  }
+}
+
+/** What a store holds; one that cannot be read is not written either. */
+async function readStore(
+  store: TokenStore,
+  { logger }: TokenContext,
+): Promise<{ readonly readable: boolean; readonly token: StoredToken | undefined }> {
   try {
-    stored = await store.load();
+    return { readable: true, token: await store.load() };
   } catch (error) {
-    logger.warn(`The token store cannot be read; a new token is minted: ${messageOf(error)}`);
+    logger.warn(`The token store cannot be read; a new token is minted, and kept in memory only: ${messageOf(error)}`);
+    return { readable: false, token: undefined };
   }
-  const found = stored?.oauth === undefined ? (stored?.kind ?? kind) : 'oauth';
-  if (found !== kind) {
-    throw new ConfigurationError(
-      `The token store holds a token of kind "${found}", not "${kind}": give each token source a store of its own.`,
-    );
-  }
-  return stored && isUsableToken(stored.token) ? stored : undefined;
 }
 
 /** A token that cannot be saved still works; the next start will mint again. */

@@ -148,20 +148,58 @@ describe('apiToken', () => {
     expect(sent).toBe(2);
   });
 
-  it('survives a store that cannot be read or written, with a warning', async () => {
+  it('is of one account and one service', async () => {
+    const { connect, sandbox, url } = await startBench();
+    const store = memoryTokenStore();
+    await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
+    const held = await store.load();
+    expect(JSON.stringify(held)).not.toContain(credentials.email);
+    const other = { email: 'grace@example.com', password: 'correct horse' };
+    sandbox.accounts.create(other);
+    const grace = connect({ token: apiToken(other, { store }) });
+    expect(await failureOf(grace.webhooks.list())).toMatchObject({
+      code: 'configuration-invalid',
+      message: 'The token store holds a token of another account: give each token source a store of its own.',
+    });
+    const staging = apiToken(credentials, { store, baseUrl: `${url}/staging` });
+    expect(await failureOf(staging.get({}))).toMatchObject({
+      message: `The token store holds a token of the service ${url}, not of ${url}/staging: give each token source a store of its own.`,
+    });
+    const ada = { ...credentials, email: credentials.email.toUpperCase() };
+    await connect({ token: apiToken(ada, { store }) }).webhooks.list();
+    expect(await store.load()).toEqual(held);
+    expect(mints(sandbox.log)).toEqual([200]);
+  });
+
+  it.each([
+    ['load', 'cannot be read; a new token is minted, and kept in memory only: disk full'],
+    ['save', 'cannot be written; the token is kept in memory only: disk full'],
+  ])('survives a store whose `%s` fails, with a warning', async (method, told) => {
     const { connect, sandbox } = await startBench();
-    const trouble = () => Promise.reject(new Error('disk full'));
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
-    const store = storeOf(undefined, { load: trouble, save: trouble });
+    const saved = vi.fn(() => Promise.resolve());
+    const store = storeOf(undefined, { save: saved, [method]: () => Promise.reject(new Error('disk full')) });
     const client = connect({ token: apiToken(credentials, { store }), logger, logLevel: 'warn' });
     await client.webhooks.list();
     await client.webhooks.list();
     expect(mints(sandbox.log)).toEqual([200]);
-    expect(warn.mock.calls.map(([message]) => message)).toEqual([
-      expect.stringContaining('cannot be read'),
-      expect.stringContaining('cannot be written'),
-    ]);
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([expect.stringContaining(told)]);
+    // What could not be read may be somebody else's.
+    expect(saved).not.toHaveBeenCalled();
+  });
+
+  it('uses up no tokens where a fresh one is refused, too', async () => {
+    const { connect, sandbox } = await startBench({ faults: [{ on: 'audiences.list', status: 401 }] });
+    const client = connect({ token: apiToken(credentials, { store: memoryTokenStore() }) });
+    const list = async (): Promise<unknown> => failureOf(client.audiences.list());
+    for (let call = 0; call < 12; call++) {
+      expect(await list()).toMatchObject({
+        name: 'AuthenticationError',
+        message: expect.stringContaining('renewed just now is refused, too'),
+      });
+    }
+    expect(mints(sandbox.log)).toEqual([200, 200]);
   });
 
   it('says how to revoke when ten tokens are live already', async () => {
@@ -216,7 +254,7 @@ describe('loginToken', () => {
     const listAll = () => Promise.all(fleet.map((client) => client.webhooks.list()));
     await listAll();
     expect(logins(sandbox.log)).toEqual([200]);
-    expect(await store.load()).toEqual({ token: expect.any(String), kind: 'login', mintedAt: expect.any(String) });
+    expect(await store.load()).toMatchObject({ token: expect.any(String), kind: 'login' });
     account.token('login');
     await listAll();
     expect(logins(sandbox.log)).toEqual([200, 200]);

@@ -38,6 +38,8 @@ export interface CallFacts {
   readonly path: string;
   readonly attempts: number;
   readonly requestIdHeader: string;
+  /** Whether its token was renewed already, or need not be: that does not help. */
+  readonly renewed?: boolean;
 }
 
 /** How much of the service's own message an error repeats. */
@@ -132,6 +134,9 @@ const NO_PERMISSION = 'The token may not do this; use one of the right kind and 
 const NO_MCP =
   'Only tokens of scope `mcp` are taken here, no API and no login tokens: use `mcpToken(credentials, { store })` or an OAuth client.';
 
+const RENEWED =
+  'A token that was renewed just now is refused, too: it may be of another kind than this takes (`apiToken`, `mcpToken`), or something on the way removes it. The next one is asked for after a while.';
+
 const KEY_IN_USE =
   'The idempotency key is in use: by a create still in flight, or by one with another body, which needs a fresh key.';
 
@@ -184,6 +189,7 @@ function authenticationError(
   if (facts.operation.token === 'none') {
     return new AuthenticationError(say('Email or password is wrong.'), { ...details, reason: 'credentials' });
   }
+  if (facts.renewed) return new AuthenticationError(say(RENEWED), { ...details, reason: 'token' });
   const advice =
     facts.operation.token === 'mcp'
       ? 'The token is missing, invalid, expired or revoked; a password change ends all tokens. `mcpToken(credentials, { store })` and OAuth clients renew theirs, a text cannot be renewed.'
