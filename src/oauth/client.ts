@@ -61,13 +61,24 @@ const NAMES: Readonly<Record<keyof OAuthClientOptions, true>> = {
   logLevel: true,
 };
 
+/** What TypeScript would refuse, for JavaScript callers. */
+function checkParts({ store, clientName, client, allowedIssuers }: Partial<OAuthClientOptions>): void {
+  const check = (right: boolean, message: string): void => {
+    if (!right) throw new ConfigurationError(message);
+  };
+  const hasLock = typeof store?.withLock === 'function';
+  check(hasLock, '`store` is missing: give one such as `memoryTokenStore()`; it keeps the tokens.');
+  check(clientName === undefined || typeof clientName === 'string', '`clientName` must be a text.');
+  const { client_id: id } = client ?? { client_id: 'none' };
+  check(typeof id === 'string' && id !== '', '`client` needs the `client_id` that it was registered with.');
+  check(allowedIssuers === undefined || Array.isArray(allowedIssuers), '`allowedIssuers` must be a list of issuers.');
+}
+
 /** Checks the options and builds what the rooms share. */
 function setUp(options: OAuthClientOptions): SignInSetup & { readonly fetch: Fetch } {
   checkNames(options, NAMES, 'createOAuthClient');
+  checkParts(options);
   const { store, allowedIssuers = [], clientName = 'audience-activation', client, allowInsecure = false } = options;
-  if (typeof store?.withLock !== 'function') {
-    throw new ConfigurationError('`store` is missing: give one such as `memoryTokenStore()`; it keeps the tokens.');
-  }
   const { baseUrl, timeout, maxRetries, maxRetryWait, backoff, fetch, logger, logLevel } = options;
   const given = { baseUrl, allowInsecure, timeout, maxRetries, maxRetryWait, backoff, fetch, logger, logLevel };
   const { settings, redactor } = resolveOptions(given);

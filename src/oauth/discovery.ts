@@ -2,7 +2,7 @@ import { type AuthorizationServer, customFetch } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth.ts';
 import { isObject, parseJson } from '../transport/envelope.ts';
 import { type RequestParts, type Requests, UnusableAnswer } from './requests.ts';
-import { mayUse, type Servers, type Target, texts } from './servers.ts';
+import { bare, mayUse, type Servers, type Target, texts } from './servers.ts';
 
 /** What the service's documents say. */
 export interface Discovery {
@@ -83,7 +83,12 @@ async function readResource(
   signal: AbortSignal | undefined,
 ): Promise<ResourceDocument | undefined> {
   const { origin } = target.baseUrl;
-  const places = [challenged, `${METADATA}${target.resource.pathname}`, METADATA, `${target.baseUrl.href}${METADATA}`];
+  const places = [
+    challenged,
+    `${METADATA}${target.resource.pathname}`,
+    METADATA,
+    `${bare(target.baseUrl.href)}${METADATA}`,
+  ];
   const urls = places.filter((place) => place !== undefined && URL.canParse(place, origin));
   // A description of this service is on its own origin; anybody's could name any server.
   const own = urls.map((place) => new URL(place ?? '', origin)).filter((url) => url.origin === origin);

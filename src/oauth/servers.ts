@@ -1,7 +1,7 @@
-import { type AuthorizationServer, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi';
+import { type AuthorizationServer, customFetch, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi';
 import { ConfigurationError } from '../errors/base.ts';
 import { OAuthError } from '../errors/oauth.ts';
-import { type Requests, UnusableAnswer } from './requests.ts';
+import { type RequestParts, type Requests, UnusableAnswer } from './requests.ts';
 
 /** The protected resource: what tokens are for. */
 export interface Target {
@@ -17,12 +17,32 @@ export interface Target {
 export const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 
-const bare = (issuer: string): string => issuer.replace(/\/+$/, '');
+/** An address without slashes at its end. */
+export const bare = (address: string): string => address.replace(/\/+$/, '');
 
 /** Whether an issuer may be used: one on the service's origin, or one that the user has named. */
 export function mayUse(issuer: string, { baseUrl, allowedIssuers }: Target): boolean {
   if (!URL.canParse(issuer)) return false;
   return new URL(issuer).origin === baseUrl.origin || allowedIssuers.some((one) => bare(one) === bare(issuer));
+}
+
+const METADATA = '/.well-known/oauth-authorization-server';
+
+type Ask = (parts: RequestParts) => Promise<Response>;
+
+/**
+ * How to ask a server for its description: as RFC 8414 says, as OpenID providers want it and, where the issuer has a
+ * path, below that, which is where the specification has the document of a service with a path.
+ */
+function waysToAsk(issuer: URL): readonly Ask[] {
+  const headers = { accept: 'application/json' };
+  const below: Ask = ({ [customFetch]: fetch, signal }) =>
+    fetch(`${bare(issuer.href)}${METADATA}`, { method: 'GET', headers, redirect: 'manual', signal });
+  return [
+    (parts) => discoveryRequest(issuer, { ...parts, algorithm: 'oauth2' }),
+    (parts) => discoveryRequest(issuer, { ...parts, algorithm: 'oidc' }),
+    ...(issuer.pathname === '/' ? [] : [below]),
+  ];
 }
 
 /** Authorization servers by their issuers, each read once a process, and anew for each sign-in. */
@@ -50,13 +70,13 @@ export class Servers {
   /** The metadata of a server (RFC 8414), or of an OpenID provider, which can be the same. */
   async read(issuer: string, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
     const url = new URL(issuer);
-    for (const algorithm of ['oauth2', 'oidc'] as const) {
+    for (const ask of waysToAsk(url)) {
       const server = await this.#requests.perform({
         what: 'Reading the description of the authorization server',
         repeat: 'safe',
         signal,
         async work(parts) {
-          const answer = await discoveryRequest(url, { ...parts, algorithm });
+          const answer = await ask(parts);
           if (answer.status >= 500 || answer.status === 429) throw new UnusableAnswer(answer);
           return answer.ok ? processDiscoveryResponse(url, answer) : await answer.body?.cancel();
         },

@@ -65,7 +65,7 @@ describe.each([{ revokeFamily: true }, { revokeFamily: false }])('with a real au
 });
 
 describe('an authorization server on another origin', () => {
-  it('is used when it is among the allowed issuers, and gets no bearer', async () => {
+  it('is not used unless it is among the allowed issuers', async () => {
     const { oidc, signIn, echo, oauth } = await startProvider({ separateResource: true });
     expect(await failureOf(oauth.authorize())).toMatchObject({
       error: 'issuer_not_allowed',
@@ -75,7 +75,7 @@ describe('an authorization server on another origin', () => {
     expect(await failureOf(echo('no'))).toMatchObject({ error: 'no_grant' });
   });
 
-  it('takes a sign-in from there, too', async () => {
+  it('is used when it is, and gets no bearer', async () => {
     const bearers: string[] = [];
     const allowedIssuers: string[] = [];
     const noting: OAuthClientOptions['fetch'] = (input, init) => {
