@@ -1,4 +1,5 @@
 import { AudienceError, ConfigurationError } from '../errors/base.ts';
+import { checkNames } from '../option-names.ts';
 import type { DedupeStore } from '../webhooks/dedupe.ts';
 import type { RedisClient, Script } from './commands.ts';
 import { patientRunner } from './patient.ts';
@@ -10,6 +11,8 @@ export interface RedisDedupeOptions {
   /** How long what is done is remembered. Milliseconds. @default 86400000 (24 hours) */
   readonly window?: number | undefined;
 }
+
+const NAMES: Readonly<Record<keyof RedisDedupeOptions, true>> = { prefix: true, window: true };
 
 const DAY = 86_400_000;
 
@@ -79,6 +82,7 @@ export function redisDedupe(redis: RedisClient, options: RedisDedupeOptions): De
 
 function checkOptions(options: RedisDedupeOptions): { readonly prefix: string; readonly window: number } {
   const { prefix, window = DAY }: Partial<RedisDedupeOptions> = options ?? {};
+  checkNames(options ?? {}, NAMES, 'redisDedupe');
   if (typeof prefix !== 'string' || prefix.trim() === '') {
     throw new ConfigurationError('`redisDedupe` needs a `prefix` for its keys: a text that is not empty.');
   }

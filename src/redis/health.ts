@@ -42,7 +42,7 @@ export class Health {
     if (this.#downSince !== undefined) return;
     this.#downSince = performance.now();
     const reason = error instanceof Error ? error.message : String(error);
-    this.#logger.warn(`Redis does not answer, so rate limits are not shared: ${reason}`);
+    this.#logger.warn(`Redis does not answer as it should, so rate limits are not shared: ${reason}`);
     for (const listener of this.#listeners()) listener.wake();
   }
 

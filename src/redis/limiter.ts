@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors/base.ts';
 import type { Bucket, RateLimit, RateLimits } from '../limits.ts';
+import { checkNames } from '../option-names.ts';
 import { checkLimits } from '../transport/check-limits.ts';
 import type { RateLimiter } from '../transport/limiter.ts';
 import type { Logger } from '../transport/log.ts';
@@ -28,6 +29,14 @@ export interface RedisLimiterOptions {
   readonly logger?: Pick<Logger, 'warn'> | undefined;
 }
 
+const NAMES: Readonly<Record<keyof RedisLimiterOptions, true>> = {
+  rateLimits: true,
+  margin: true,
+  prefix: true,
+  fallback: true,
+  logger: true,
+};
+
 /** An answer of Redis that takes longer is none. Milliseconds. */
 const ANSWER_TIME = 1_000;
 
@@ -45,6 +54,7 @@ const LEAST_PATIENCE = 50;
  */
 export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = {}): RateLimiter {
   const { margin = 1_000, prefix = 'audience-activation', fallback, logger = console } = options;
+  checkNames(options, NAMES, 'redisLimiter');
   checkOptions(margin, prefix, fallback);
   const limits = checkLimits(options.rateLimits ?? {});
   // What is left of the margin is for the network.
@@ -81,7 +91,7 @@ function checkOptions(margin: number, prefix: string, fallback: RedisLimiterOpti
   check(Number.isFinite(margin) && margin >= 0, '`margin` must be a number of 0 or more.');
   // Braces of its own would decide about the slot of a cluster.
   check(typeof prefix === 'string' && /^[^{}]+$/.test(prefix), '`prefix` must be a text without braces.');
-  const processes = fallback?.processes ?? 1;
+  const { processes } = fallback ?? { processes: 1 };
   check(Number.isInteger(processes) && processes > 0, '`fallback.processes` must be a whole number of 1 or more.');
 }
 

@@ -76,8 +76,9 @@ if begun == 0 then
   -- Microseconds: a log may be lost in the millisecond in which it was begun.
   begun = time[1] * 1000000 + time[2]
   redis.call('ZADD', log, -begun, 'begun')
-  -- A server that has just started may have forgotten what was granted.
-  local up = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)')) * 1000
+  -- A server that has just started may have forgotten what was granted; so may one that does not tell.
+  local info = redis.pcall('INFO', 'server')
+  local up = tonumber(type(info) == 'string' and string.match(info, 'uptime_in_seconds:(%d+)') or 0) * 1000
   if up < span + horizon then pause(now - up + span + horizon) end
 end
 -- Who knows another log has been granted slots that are not in this one.

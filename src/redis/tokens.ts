@@ -1,4 +1,5 @@
 import { AudienceError, ConfigurationError } from '../errors/base.ts';
+import { checkNames } from '../option-names.ts';
 import { readStoredToken } from '../transport/stored-token.ts';
 import type { StoredToken, TokenStore } from '../transport/tokens.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
@@ -12,6 +13,8 @@ export interface RedisTokenStoreOptions {
   /** A process that died over a renewal, or stopped, keeps the others waiting for so long. Milliseconds. @default 10000 */
   readonly lease?: number | undefined;
 }
+
+const NAMES: Readonly<Record<keyof RedisTokenStoreOptions, true>> = { key: true, lease: true };
 
 /** What is wrong with Redis for longer than this is an error. Milliseconds. */
 const LIMIT = 10_000;
@@ -58,6 +61,7 @@ export function redisTokenStore(redis: RedisClient, options: RedisTokenStoreOpti
 
 function checkOptions(options: RedisTokenStoreOptions): { readonly key: string; readonly lease: number } {
   const { key, lease = LEASE.usual }: Partial<RedisTokenStoreOptions> = options ?? {};
+  checkNames(options ?? {}, NAMES, 'redisTokenStore');
   if (typeof key !== 'string' || key.trim() === '') {
     throw new ConfigurationError('`redisTokenStore` needs a `key`: a text that is not empty, one for each account.');
   }

@@ -185,6 +185,28 @@ describe('keys', () => {
     expect(await shared.inspect.type(key)).toBe('zset');
   });
 
+  it('are kept, and let go, on a server that does not tell since when it is up', async () => {
+    const shared = await share(redis());
+    await shared.inspect.acl('SETUSER', 'restricted', 'on', 'nopass', '~*', '+@all', '-@dangerous');
+    const client = await redis().connect('ioredis');
+    await client.auth('restricted', 'any');
+    const warn = vi.fn();
+    const options = {
+      rateLimits: { read: READ },
+      margin: SPAN - READ.interval,
+      prefix: shared.prefix,
+      logger: { warn },
+    };
+    const limiter = redisLimiter(client, options);
+    const began = performance.now();
+    await shared.ask(limiter, 'one');
+    expect(performance.now() - began).toBeGreaterThanOrEqual(SPAN);
+    await Promise.all([2, 3, 4, 5].map((at) => shared.ask(limiter, String(at))));
+    expectSpaced(shared, READ);
+    expect(await shared.inspect.pttl(await shared.key())).toBeGreaterThan(0);
+    expect(warn).not.toHaveBeenCalled();
+  });
+
   it('with slots that are far ahead hold everybody back for a span', async () => {
     const shared = await share(redis());
     const limiter = await shared.process();
@@ -280,6 +302,12 @@ describe('redisLimiter', () => {
     for (const [name, options] of wrong) {
       const problem = expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining(name) });
       expect(() => redisLimiter(client, options), name).toThrow(problem);
+    }
+    for (const [name, text] of [
+      ['fallback.processes', '{"fallback":{}}'],
+      ['fallback', '{"fallBack":{"processes":2}}'],
+    ] as const) {
+      expect(() => redisLimiter(client, JSON.parse(text)), text).toThrow(name);
     }
     const notRedis = JSON.parse('{}');
     expect(() => redisLimiter(notRedis)).toThrow(expect.objectContaining({ name: 'ConfigurationError' }));

@@ -123,6 +123,8 @@ describe('patience with Redis', () => {
       () => redisDedupe(client, { prefix: '' }),
       () => redisDedupe(client, { prefix: 'p', window: 0 }),
       () => redisDedupe(nothing, { prefix: 'p' }),
+      () => redisTokenStore(client, JSON.parse('{"key":"k","leaseMs":1000}')),
+      () => redisDedupe(client, JSON.parse('{"prefix":"p","windowMs":1000}')),
     ]) {
       expect(make).toThrow(expect.objectContaining({ code: 'configuration-invalid' }));
     }
