@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TimeoutError } from '../errors/call.ts';
 import { OAuthError } from '../errors/oauth.ts';
 import type { OAuthClient } from '../oauth/types.ts';
+import { checkNames } from '../option-names.ts';
 import { checkNumbers } from '../transport/input.ts';
 import { abortable, SignalScope } from '../transport/signal.ts';
 import { type LoopbackServer, listenOnLoopback, readLoopbackUri } from './loopback.ts';
@@ -20,6 +21,8 @@ export interface SignInOptions {
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const NAMES: Readonly<Record<keyof SignInOptions, true>> = { onUrl: true, open: true, timeout: true, signal: true };
 
 /**
  * Signs the user in by the browser of this machine: opens the page of consent, and listens at the `redirectUri` of
@@ -41,6 +44,7 @@ export async function signInWithBrowser(
   options: SignInOptions = {},
 ): Promise<void> {
   const { onUrl = print, open = true, timeout = SIGN_IN_TIMEOUT, signal } = options;
+  checkNames(options, NAMES, 'signInWithBrowser');
   checkNumbers(options, ['timeout']);
   const redirectUri = readLoopbackUri(oauth.redirectUri);
   signal?.throwIfAborted();

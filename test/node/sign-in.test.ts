@@ -282,5 +282,6 @@ describe('the address that a sign-in listens on', () => {
   it('is given up for a timeout that is no number', async () => {
     const { oauth } = await bench();
     expect(await failureOf(signIn(oauth, () => {}, { timeout: Number.NaN }))).toBeInstanceOf(ConfigurationError);
+    expect(await failureOf(signIn(oauth, () => {}, JSON.parse('{"timeOut":1}')))).toBeInstanceOf(ConfigurationError);
   });
 });
