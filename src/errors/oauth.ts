@@ -11,7 +11,8 @@ export class OAuthError extends AudienceError {
    * The server's `error`, such as `invalid_grant`. Of this side: `state_mismatch` and `issuer_mismatch` (a
    * callback that belongs to no sign-in of ours, or comes from another server), `issuer_not_allowed`,
    * `pkce_unsupported`, `invalid_target` (documents of another resource), `invalid_response`,
-   * `temporarily_unavailable` and `server_error` (429 and 5xx without a reason), `no_grant`.
+   * `registration_not_supported`, `revocation_not_supported`, `unsupported_client_authentication` (what the server
+   * lacks), `temporarily_unavailable` and `server_error` (429 and 5xx without a reason), `no_grant`.
    */
   declare readonly error: string;
   /** HTTP status, where the server answered. */

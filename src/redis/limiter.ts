@@ -7,6 +7,7 @@ import type { Logger } from '../transport/log.ts';
 import { type RedisClient, type RunScript, scriptRunner } from './commands.ts';
 import { Health } from './health.ts';
 import { SharedLane } from './lane.ts';
+import { within } from './patient.ts';
 import { sharedLog } from './reserve.ts';
 
 /** Options of {@link redisLimiter}. */
@@ -103,15 +104,6 @@ function shareOf({ limit, interval }: RateLimit, processes: number): RateLimit {
 
 /** Clients queue commands while they are not connected: whoever waits for a slot does not wait for that. */
 function inTime(run: RunScript): RunScript {
-  return async (...script) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_TIME} ms`)), ANSWER_TIME);
-    });
-    try {
-      return await Promise.race([run(...script), late]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+  const late = (): Error => new Error(`no answer within ${ANSWER_TIME} ms`);
+  return (...script) => within(run(...script), ANSWER_TIME, late);
 }

@@ -50,6 +50,7 @@ local log = KEYS[1]
 local limit, span, horizon = tonumber(ARGV[1]), tonumber(ARGV[2]), ${HORIZON}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if redis.call('TYPE', log).ok ~= 'zset' then redis.call('DEL', log) end
 local function negative(member) return -(tonumber(redis.call('ZSCORE', log, member)) or 0) end
 local function pause(untilTime)
   if untilTime > negative('paused') then redis.call('ZADD', log, -untilTime, 'paused') end
@@ -64,7 +65,6 @@ end
 const RESERVE: Script = {
   source: `${PRELUDE}
 local count, background, id, known, owed = tonumber(ARGV[3]), ARGV[4] == '1', ARGV[5], ARGV[6], tonumber(ARGV[7])
-if redis.call('TYPE', log).ok ~= 'zset' then redis.call('DEL', log) end
 redis.call('ZREMRANGEBYSCORE', log, '(0', now - span)
 if last() > now + horizon then
   -- The clock was set back: nobody knows how old these are.

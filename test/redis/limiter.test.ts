@@ -183,6 +183,13 @@ describe('keys', () => {
     await Promise.all([1, 2, 3].map((at) => shared.ask(limiter, `after ${at}`)));
     expectSpaced(shared, READ);
     expect(await shared.inspect.type(key)).toBe('zset');
+    await shared.inspect.set(key, 'garbage');
+    const other = await shared.process();
+    const began = performance.now();
+    limiter.pause('read', 'scope', 700);
+    await vi.waitFor(async () => expect(await shared.inspect.type(key)).toBe('zset'));
+    await shared.ask(other, 'after the pause');
+    expect(performance.now() - began).toBeGreaterThanOrEqual(690);
   });
 
   it('are kept, and let go, on a server that does not tell since when it is up', async () => {

@@ -1,4 +1,5 @@
 import type { Reporter, TestModule } from 'vitest/node';
+import { REDIS_SERVER } from '../../scripts/redis-server.ts';
 import { browserMissing, redisMissing } from '../../vitest.config.ts';
 
 /** Ends the run with `N passed, N failed`, and names what was not run. */
@@ -15,8 +16,7 @@ export default class SummaryReporter implements Reporter {
         console.log(
           'Not run: the Chromium suite and the browser example (no browser at /usr/bin/chromium; see CHROMIUM_PATH).',
         );
-      if (redisMissing)
-        console.log('Not run: the Redis suites (no server at /usr/bin/redis-server; see REDIS_SERVER_PATH).');
+      if (redisMissing) console.log(`Not run: the Redis suites (no server at ${REDIS_SERVER}; see REDIS_SERVER_PATH).`);
       if (count.skipped + count.pending > 0) console.log(`Not run: ${count.skipped + count.pending} tests.`);
       console.log(`${count.passed} passed, ${count.failed} failed`);
     });
