@@ -115,7 +115,7 @@ export type {
   JsonRpcResponse,
 } from './transport/json-rpc.ts';
 export type { Priority } from './transport/lane.ts';
-export type { AcquireOptions, RateLimiter } from './transport/limiter.ts';
+export { type AcquireOptions, memoryLimiter, type RateLimiter } from './transport/limiter.ts';
 export type { LogFields, Logger, LogLevel } from './transport/log.ts';
 export type { IssuedToken } from './transport/mint.ts';
 export type { PathParams } from './transport/request.ts';

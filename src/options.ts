@@ -12,6 +12,7 @@ import { checkLimits, isBucket } from './transport/check-limits.ts';
 import { checkHeaders, checkSendable, lowerCased } from './transport/input.ts';
 import type { RateLimiter } from './transport/limiter.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from './transport/log.ts';
+import { isThisMachine } from './transport/loopback.ts';
 import { createRedactor, type Redactor, rememberHeaders } from './transport/redact.ts';
 import type { Backoff } from './transport/retry.ts';
 import { type Fetch, type FetchOptions, platformFetch } from './transport/send.ts';
@@ -92,8 +93,6 @@ export function environment(name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
 function checkBaseUrl(given: string | undefined, allowInsecure: boolean): string {
   const text = given === undefined ? environment('AUDIENCE_BASE_URL') : String(given);
   if (text === undefined) {
@@ -108,12 +107,16 @@ function checkBaseUrl(given: string | undefined, allowInsecure: boolean): string
   if (url.username || url.password || url.search || url.hash) {
     throw new ConfigurationError('`baseUrl` may not hold a user, a query or a fragment: give origin and path only.');
   }
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname) && !allowInsecure) {
+  if (url.protocol === 'http:' && !isThisMachine(url) && !allowInsecure) {
     throw new ConfigurationError(
       `\`baseUrl\` uses http on ${url.hostname}, where the token could be read on the way: use https, or set \`allowInsecure: true\`.`,
     );
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const path = url.pathname.replace(/\/+$/, '');
+  if (path.endsWith('/api/v2')) {
+    throw new ConfigurationError('`baseUrl` ends with /api/v2, which every path begins with: leave it out.');
+  }
+  return `${url.origin}${path}`;
 }
 
 function checkTimeZone(name: string): string {
@@ -184,6 +187,7 @@ function checkChoices({
   fetchOptions,
   requestIdHeader,
   waits,
+  limiter,
 }: ClientOptions): void {
   const check = (right: boolean, message: string): void => {
     if (!right) throw new ConfigurationError(message);
@@ -194,6 +198,8 @@ function checkChoices({
   check(waits === undefined || isWaits, '`waits` must be an object such as `{ via: "get" }`.');
   check(WAITS_VIA.includes(waits?.via), '`waits.via` must be list or get.');
   check(fetch === undefined || typeof fetch === 'function', '`fetch` must be a function.');
+  const isLimiter = typeof limiter?.acquire === 'function' && typeof limiter.pause === 'function';
+  check(limiter === undefined || isLimiter, '`limiter` needs acquire and pause, as `memoryLimiter()` has them.');
   const levels = ['error', 'warn', 'info', 'debug'] as const;
   check(
     !logger || levels.every((level) => typeof logger[level] === 'function'),

@@ -20,6 +20,7 @@ describe('the options of a client', () => {
     ['a base URL with user', { ...good, baseUrl: 'https://u:p@api.example.com' }, /`baseUrl` may not hold/],
     ['http on another host', { ...good, baseUrl: 'http://api.example.com' }, /`allowInsecure: true`/],
     ['a header that no request can carry', { ...good, headers: { 'x y': '1' } }, /`headers`.*"x y"/],
+    ['a base URL with what paths begin with', { ...good, baseUrl: 'https://api.example.com/api/v2/' }, /leave it out/],
     ['no token', { baseUrl: good.baseUrl }, /`token` is missing.*AUDIENCE_TOKEN/],
     ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /both given/],
     ['an empty token', { ...good, token: '' }, /`token` is empty/],
@@ -60,6 +61,7 @@ describe('the options of a client', () => {
       [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with/],
       [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be GET/],
       [{ operations: { 'audiences.get': { data: 'x' } } }, /data` must be a function/],
+      [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` needs acquire and pause/],
     ];
     for (const [options, told] of rest) expect(() => new AudienceClient({ ...good, ...options })).toThrow(told);
     expect(() => new AudienceClient({ ...good, ...bucket })).toThrow(/`rateLimits.reed` is no bucket/);

@@ -11,13 +11,13 @@ import { ConnectionError, TimeoutError } from '../errors/call.ts';
 import { OAuthError } from '../errors/oauth.ts';
 import type { Repeat } from '../operations.ts';
 import { isObject, parseJson } from '../transport/envelope.ts';
+import { isThisMachine } from '../transport/loopback.ts';
 import type { Redactor } from '../transport/redact.ts';
 import { decide, type Failure } from '../transport/retry.ts';
 import { parseRetryAfter } from '../transport/retry-after.ts';
 import { surelyNotSent } from '../transport/send.ts';
 import type { Settings } from '../transport/settings.ts';
 import { abortable, SignalScope, sleep } from '../transport/signal.ts';
-import { isLoopback } from './redirect-uri.ts';
 
 /** The `fetch` that oauth4webapi calls; it names every part, also those it has nothing for. */
 type PartialFetch = (
@@ -84,7 +84,7 @@ export class Requests {
       throw new OAuthError(message, { error: 'invalid_response' });
     }
     if (url.protocol === 'https:') return url;
-    if (url.protocol === 'http:' && (isLoopback(url) || this.#allowInsecure)) return url;
+    if (url.protocol === 'http:' && (isThisMachine(url) || this.#allowInsecure)) return url;
     const message = `The documents of the service name the address ${url.protocol}//${url.host}: codes and tokens go over https only.`;
     throw new OAuthError(message, { error: 'invalid_response' });
   }

@@ -210,7 +210,7 @@ export function connectionFailure(thrown: unknown, facts: CallFacts, redactor: R
   const cause = redactor.cause(thrown);
   // Node says no more than "fetch failed" and leaves the reason to the cause.
   const inner = cause.cause instanceof Error ? cause.cause.message : '';
-  const reason = cause.message === 'fetch failed' && inner ? inner : cause.message;
+  const reason = (cause.message === 'fetch failed' && inner ? inner : cause.message).trim();
   const what = notSent ? 'could not reach the service' : 'lost the connection before a complete answer arrived';
   const error = new ConnectionError(`${facts.operation.name} ${what}: ${reason}`, {
     operation: facts.operation.name,

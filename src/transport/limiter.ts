@@ -1,4 +1,5 @@
 import type { Bucket, RateLimits } from '../limits.ts';
+import { checkLimits } from './check-limits.ts';
 import { Lane, type Priority } from './lane.ts';
 import { type Abortable, abortable, SignalScope } from './signal.ts';
 
@@ -41,6 +42,20 @@ export function gatekeeperOf(limiter: RateLimiter): Gatekeeper {
     },
     pause: (bucket, scope, ms) => limiter.pause(bucket, scope, ms),
   };
+}
+
+/**
+ * A limiter for several clients of this process that use one token, such as a client and a connection of `connectMcp`:
+ * each would count by itself. Processes share limits by `redisLimiter`.
+ *
+ * @param rateLimits The service's limits; a bucket given replaces that bucket only.
+ * @throws {ConfigurationError} naming the bucket that is wrong.
+ * @example
+ * const limiter = memoryLimiter();
+ * const [one, other] = [new AudienceClient({ token, limiter }), new AudienceClient({ token, limiter })];
+ */
+export function memoryLimiter(rateLimits: Readonly<Partial<RateLimits>> = {}): RateLimiter {
+  return createLimiter(checkLimits(rateLimits));
 }
 
 /** The limiter of one process. `limits: false` grants every slot at once, pauses excepted. */

@@ -31,7 +31,7 @@ export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor):
         typeof value === 'string' ? redactor.text(value) : value,
       ]);
       try {
-        sink[name](redactor.text(message), Object.fromEntries(clean));
+        sink[name](redactor.text(message), ...(clean.length > 0 ? [Object.fromEntries(clean)] : []));
       } catch {
         // A broken logger must not break a call.
       }

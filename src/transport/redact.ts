@@ -11,7 +11,8 @@ const REMEMBERED = 200;
 const LEAST_SECRET = 4;
 
 const NAMED_SECRET = /("(?:[a-z_]*token|password|secret|client_secret)"\s*:\s*)"(?:[^"\\]|\\.)*"?/gi;
-const BEARER = /(bearer\s+)[\w.~+/|=-]+/gi;
+/** Parameters of a challenge are no token. */
+const BEARER = /(bearer\s+)(?!(?:realm|error|error_description|scope|resource_metadata)=")[\w.~+/|=-]+/gi;
 const URL_QUERY = /(https?:(?:\\?\/){2}[^\s"'<>?#]+\?)[^\s"'<>]*/gi;
 const URL_USERINFO = /(https?:(?:\\?\/){2})[^\s"'<>/@]+@/gi;
 

@@ -212,7 +212,8 @@ const ADVICE: Readonly<Record<CreateOutcome, string>> = {
 
 function deadlineError({ operation, input }: CallPlan, call: Call | undefined): TimeoutError {
   const attempts = call?.attempts ?? 0;
-  const message = `${operation.name} was not done after ${input.options?.deadline} ms (\`deadline\`); requests sent: ${attempts}.`;
+  const stood = attempts === 0 ? ': it waited for its token, or for a slot in its bucket' : '';
+  const message = `${operation.name} was not done after ${input.options?.deadline} ms (\`deadline\`); requests sent: ${attempts}${stood}.`;
   return new TimeoutError(message, {
     code: 'deadline-exceeded',
     operation: operation.name,

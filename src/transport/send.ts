@@ -99,9 +99,9 @@ async function exchange(
 /** System calls that precede the first byte of a request. */
 const BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 
-/** Errors before the first byte, by code: no connection (Node, Bun), an untrusted certificate, options that undici refuses. */
+/** Errors before the first byte, by code: no connection (Node, Bun), no TLS, an untrusted certificate, options that undici refuses. */
 const NEVER_SENT =
-  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
+  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|WRONG_VERSION_NUMBER|PROTOCOL_VERSION|HANDSHAKE_FAILURE|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Whether a failed `fetch` surely did not reach the service. Browsers do not tell, so there it is `false`. */
 export function surelyNotSent(error: unknown, depth = 0): boolean {

@@ -50,3 +50,9 @@ it('finds both documents below a service with a path', async () => {
   expect(`${origin}${pathname}`).toBe(`${base}/oauth/authorize`);
   expect(searchParams.get('client_id')).toBe('registered');
 });
+
+it('takes any address of this machine for one that cannot be listened to', async () => {
+  const { oauth, asked } = startAt('http://127.0.0.2:8080', {});
+  expect(await failureOf(oauth.authorize())).toMatchObject({ error: 'invalid_response' });
+  expect(asked[0]).toBe('POST http://127.0.0.2:8080/api/v2/mcp');
+});

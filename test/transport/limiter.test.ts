@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AudienceClient } from '../../src/index.ts';
 import { RATE_LIMITS } from '../../src/limits.ts';
-import { createLimiter, type RateLimiter } from '../../src/transport/limiter.ts';
+import { createLimiter, memoryLimiter, type RateLimiter } from '../../src/transport/limiter.ts';
 import { widened } from '../../src/transport/sliding-log.ts';
 
 const limits = { ...RATE_LIMITS, read: { limit: 5, interval: 1_000 }, write: { limit: 2, interval: 1_000 } };
@@ -100,6 +101,28 @@ describe('a bucket', () => {
     controller.abort('gone');
     expect(await gone).toBe('gone');
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('memoryLimiter', () => {
+  it('has one bucket for all clients that are given it', async () => {
+    const limiter = memoryLimiter({ read: { limit: 2, interval: 1_000 } });
+    const fetch = (): Promise<Response> => {
+      granted.push({ name: 'sent', at: performance.now() - started });
+      return Promise.resolve(Response.json({ status: 'success', code: 200, message: '', data: [] }));
+    };
+    const clients = [1, 2].map(
+      () => new AudienceClient({ baseUrl: 'https://api.example.com', token: 'shared', limiter, fetch }),
+    );
+    const all = clients.flatMap((client) => [client.webhooks.list(), client.webhooks.list()]);
+    await vi.runAllTimersAsync();
+    await Promise.all(all);
+    expect(granted).toHaveLength(4);
+    expect(granted[2]?.at).toBeGreaterThan(1_000);
+  });
+
+  it('says which bucket is wrong', () => {
+    expect(() => memoryLimiter({ read: { limit: 0, interval: 1 } })).toThrow('`rateLimits.read`');
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Logger } from '../../src/index.ts';
+import { type Logger, PermissionError } from '../../src/index.ts';
 import { everything } from '../support/everything.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 
@@ -47,6 +47,15 @@ describe('a secret', () => {
     const error = await failureOf(clientOf(server, { token: long }).webhooks.list());
     expect(everything(error)).not.toContain('xxxxxxxx');
     expect(everything(error)).not.toContain('canary');
+  });
+
+  it('is taken for none where a challenge has parameters', async () => {
+    const challenge = 'Bearer error="insufficient_scope", scope="mcp"';
+    const headers = { 'www-authenticate': challenge, 'x-echo': `Bearer ${TOKEN.slice(0, 8)}="` };
+    const server = await startServer([{ status: 403, headers }]);
+    const error = await failureOf(clientOf(server, { token: 'another' }).webhooks.list());
+    expect(PermissionError.isInstance(error) && error.headers.get('www-authenticate')).toBe(challenge);
+    expect(everything(error)).not.toContain(TOKEN.slice(0, 8));
   });
 
   it('shows in no error that a custom fetch throws', async () => {

@@ -12,6 +12,8 @@ describe('a failed `fetch`', () => {
     ['a connection that takes too long', failed('x', { code: 'UND_ERR_CONNECT_TIMEOUT' })],
     ['a dispatcher of another undici', failed('invalid onRequestStart method', { code: 'UND_ERR_INVALID_ARG' })],
     ['an untrusted certificate', failed('x', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })],
+    ['no TLS at all', failed('x', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' })],
+    ['no TLS in common', failed('x', { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })],
     ['a refused connection in Bun', failed('x', { code: 'ECONNREFUSED' })],
     ['a refused connection in an earlier Bun', failed('x', { code: 'ConnectionRefused' })],
     [
@@ -25,6 +27,7 @@ describe('a failed `fetch`', () => {
 
   it.each([
     ['a reset', failed('read ECONNRESET', { syscall: 'read', code: 'ECONNRESET' })],
+    ['a broken TLS record', failed('x', { code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' })],
     ['a browser, which tells nothing', new TypeError('Failed to fetch')],
     [
       'several addresses, one of which may have answered',
