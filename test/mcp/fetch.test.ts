@@ -193,9 +193,9 @@ describe('the fetch of connectMcp', () => {
       if (method === 'silent') return;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: 1\n\n');
-      if (method === 'slow') setTimeout(() => response.end('data: 2\n\n'), 150);
+      if (method === 'slow') setTimeout(() => response.end('data: 2\n\n'), 800);
     });
-    const fetch = await fetchOf({ baseUrl: url, timeout: 60, maxRetries: 0 });
+    const fetch = await fetchOf({ baseUrl: url, timeout: 600, maxRetries: 0 });
     const send = (method: string, more: RequestInit = {}) =>
       fetch(`${url}${PATH}`, { ...post(method, { id: 1 }), ...more });
     expect(await failureOf(send('silent'))).toMatchObject({ name: 'TimeoutError', code: 'attempt-timeout' });
