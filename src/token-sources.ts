@@ -1,14 +1,11 @@
 import { createContext } from './context.ts';
-import { ValidationError } from './errors/api.ts';
 import { ConfigurationError } from './errors/base.ts';
+import { storedSource } from './stored-source.ts';
 import {
   type BoundTokenSource,
   bindSource,
   type Credentials,
-  fingerprint,
-  isUsableToken,
   type Mint,
-  type StoredToken,
   singleFlight,
   type TokenContext,
   type TokenSource,
@@ -23,12 +20,6 @@ export interface TokenSourceOptions {
   readonly baseUrl?: string;
 }
 
-/** A stored token is renewed this long before it expires. Milliseconds. */
-const RENEW_BEFORE = 7 * 24 * 3_600_000;
-
-/** An early renewal that failed is tried again after this. Milliseconds. */
-const RENEW_RETRY = 3_600_000;
-
 /**
  * A long-lived API token, minted once and kept in a store: the right choice for backends. Logins
  * elsewhere do not end it.
@@ -37,12 +28,12 @@ const RENEW_RETRY = 3_600_000;
  * new AudienceClient({ baseUrl, token: apiToken({ email, password }, { store }) });
  */
 export function apiToken(credentials: Credentials, options: TokenSourceOptions): TokenSource {
-  return storedSource('auth.createApiToken', credentials, options);
+  return fromStore('auth.createApiToken', credentials, options);
 }
 
 /** As {@link apiToken}, of scope `mcp`: valid on the MCP endpoint only. */
 export function mcpToken(credentials: Credentials, options: TokenSourceOptions): TokenSource {
-  return storedSource('auth.createMcpToken', credentials, options);
+  return fromStore('auth.createMcpToken', credentials, options);
 }
 
 /** Options of {@link loginToken}. */
@@ -62,7 +53,7 @@ export interface LoginTokenOptions {
  */
 export function loginToken(credentials: Credentials, { store, baseUrl }: LoginTokenOptions = {}): TokenSource {
   if (store !== undefined)
-    return storedSource('auth.login', credentials, { store, ...(baseUrl !== undefined && { baseUrl }) });
+    return fromStore('auth.login', credentials, { store, ...(baseUrl !== undefined && { baseUrl }) });
   const link = createLink(credentials, baseUrl);
   const shared = singleFlight<string>();
   let current: string | undefined;
@@ -116,136 +107,13 @@ function bound(link: Link, get: TokenSource['get']): BoundTokenSource {
   return { get, [bindSource]: link.bind };
 }
 
-function storedSource(operation: Mint, credentials: Credentials, options: TokenSourceOptions): TokenSource {
+function fromStore(operation: Mint, credentials: Credentials, options: TokenSourceOptions): TokenSource {
   const { store, baseUrl } = checkStore(options);
   const link = createLink(credentials, baseUrl);
-  const shared = singleFlight<string>();
-  let current: StoredToken | undefined;
-  let renewAgain = Number.NEGATIVE_INFINITY;
-
-  const due = (token: StoredToken): boolean => renewalDue(token) && performance.now() >= renewAgain;
-
-  async function obtain(rejected: string | undefined): Promise<string> {
-    current = await store.withLock(async () => {
-      const owner = ownerOf(operation, credentials, link.context());
-      const held = await readStore(store, link.context());
-      checkOwner(held.token, owner);
-      const stored = isUsableToken(held.token?.token) ? held.token : undefined;
-      if (stored && stored.token !== rejected && !due(stored)) return stored;
-      const present = stored?.token === rejected ? undefined : stored;
-      return renew(present, async (issued) => {
-        const fresh = { ...issued, ...owner, mintedAt: new Date().toISOString() };
-        // What could not be read may be somebody else's.
-        if (held.readable) await saveToken(store, fresh, link.context());
-        return fresh;
-      });
-    });
-    link.context().remember(current.token);
-    return current.token;
-  }
-
-  async function renew(
-    present: StoredToken | undefined,
-    keep: (issued: StoredToken) => Promise<StoredToken>,
-  ): Promise<StoredToken> {
-    const { mint, logger } = link.context();
-    try {
-      return await keep(await mint(operation, credentials));
-    } catch (error) {
-      if (!present || timeLeft(present) <= 0) throw atCap(error, operation);
-      renewAgain = performance.now() + RENEW_RETRY;
-      logger.warn(`${operation} failed; the present token is used while it lives: ${messageOf(error)}`);
-      return present;
-    }
-  }
-
-  return bound(link, ({ rejected, signal }) => {
-    if (current && current.token !== rejected && !due(current)) return Promise.resolve(current.token);
-    return shared(() => obtain(rejected), signal);
-  });
+  return bound(link, storedSource({ operation, credentials, store, context: link.context }));
 }
 
 function checkStore(options: TokenSourceOptions): TokenSourceOptions {
   if (typeof options?.store?.withLock === 'function') return options;
   throw new ConfigurationError('A token source needs a `store`, such as `memoryTokenStore()`: it keeps the token.');
-}
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** What a stored token is, so that one store is not used for two. */
-const KINDS: Readonly<Record<Mint, string>> = {
-  'auth.login': 'login',
-  'auth.createApiToken': 'api',
-  'auth.createMcpToken': 'mcp',
-};
-
-/** Whose token it is, as it stands beside it. */
-interface Owner {
-  readonly kind: string;
-  readonly service: string;
-  /** A fingerprint of the email address. */
-  readonly account: string;
-}
-
-const ownerOf = (operation: Mint, { email }: Credentials, { baseUrl }: TokenContext): Owner => ({
-  kind: KINDS[operation],
-  service: baseUrl,
-  account: fingerprint(String(email).toLowerCase()),
-});
-
-/** A token goes to its own service, and acts for its own account. Stores that were filled otherwise may not say whose it is. */
-function checkOwner(stored: StoredToken | undefined, { kind, service, account }: Owner): void {
-  if (!stored) return;
-  const found = stored.oauth === undefined ? (stored.kind ?? kind) : 'oauth';
-  const { service: its = service } = stored;
-  let whose: string | undefined;
-  if (found !== kind) whose = `of kind "${found}", not "${kind}"`;
-  else if (its !== service) whose = `of the service ${its}, not of ${service}`;
-  else if ((stored.account ?? account) !== account) whose = 'of another account';
-  if (whose) {
-    throw new ConfigurationError(`The token store holds a token ${whose}: give each token source a store of its own.`);
-  }
-}
-
-/** What a store holds; one that cannot be read is not written either. */
-async function readStore(
-  store: TokenStore,
-  { logger }: TokenContext,
-): Promise<{ readonly readable: boolean; readonly token: StoredToken | undefined }> {
-  try {
-    return { readable: true, token: await store.load() };
-  } catch (error) {
-    logger.warn(`The token store cannot be read; a new token is minted, and kept in memory only: ${messageOf(error)}`);
-    return { readable: false, token: undefined };
-  }
-}
-
-/** A token that cannot be saved still works; the next start will mint again. */
-async function saveToken(store: TokenStore, token: StoredToken, { logger }: TokenContext): Promise<void> {
-  try {
-    await store.save(token);
-  } catch (error) {
-    logger.warn(`The token store cannot be written; the token is kept in memory only: ${messageOf(error)}`);
-  }
-}
-
-function timeLeft({ expiresAt }: StoredToken): number {
-  const at = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt);
-  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at - Date.now();
-}
-
-/** Whether a token nears its end: a week before, or in the last quarter of a shorter life. */
-function renewalDue(token: StoredToken): boolean {
-  const minted = typeof token.mintedAt === 'string' ? Date.parse(token.mintedAt) : Number.NaN;
-  const left = timeLeft(token);
-  const lifetime = left + Date.now() - minted;
-  return left <= (Number.isNaN(lifetime) ? RENEW_BEFORE : Math.min(RENEW_BEFORE, lifetime / 4));
-}
-
-/** At the cap of ten live tokens, which logins do not have, the error says how to get out of it. */
-function atCap(error: unknown, operation: Mint): unknown {
-  if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;
-  const revoke = operation === 'auth.createMcpToken' ? 'revokeMcpTokens' : 'revokeApiTokens';
-  const message = `${error.message} If ten tokens are live already: \`client.auth.${revoke}(credentials)\` revokes all of them, the console one by one. Keep the token in a store that outlives the process.`;
-  return new ValidationError(message, { ...error, cause: error.cause });
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { apiToken, loginToken, mcpToken, memoryTokenStore, type StoredToken, type TokenStore } from '../src/index.ts';
 import { credentials, startBench } from './support/sandbox.ts';
 import { failureOf } from './support/server.ts';
@@ -97,6 +97,26 @@ describe('apiToken', () => {
     const client = connect({ token: apiToken(credentials, { store }) });
     for (let at = 0; at < 5; at++) await client.webhooks.list();
     expect(mints(sandbox.log)).toEqual([422]);
+  });
+
+  it('goes on with a token in memory while the lock for its early renewal is not to be had', async () => {
+    const { account, connect } = await startBench();
+    const locks = vi.fn(() => Promise.reject(new Error('away')));
+    const store = storeOf({ token: account.token('api'), expiresAt: inDays(8) });
+    const warn = vi.fn();
+    const logger = { warn, error() {}, info() {}, debug() {} };
+    const shared: TokenStore = { ...store };
+    const client = connect({ token: apiToken(credentials, { store: shared }), logger, logLevel: 'warn' });
+    await client.webhooks.list();
+    Object.assign(shared, { withLock: locks });
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 2 * DAY);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(await client.webhooks.list()).toEqual([]);
+    expect(await client.webhooks.list()).toEqual([]);
+    expect(locks).toHaveBeenCalledOnce();
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([expect.stringContaining('away')]);
+    account.changePassword('another one');
+    expect(await failureOf(client.webhooks.list())).toMatchObject({ code: 'token-unavailable' });
   });
 
   it('renews a token of a short life in its last quarter', async () => {

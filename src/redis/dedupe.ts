@@ -1,7 +1,7 @@
 import { AudienceError, ConfigurationError } from '../errors/base.ts';
 import { checkNames } from '../option-names.ts';
 import type { DedupeStore } from '../webhooks/dedupe.ts';
-import type { RedisClient, Script } from './commands.ts';
+import { type RedisClient, type Script, scriptRunner } from './commands.ts';
 import { patientRunner } from './patient.ts';
 
 /** Options of {@link redisDedupe}. */
@@ -64,12 +64,19 @@ return 0`,
 export function redisDedupe(redis: RedisClient, options: RedisDedupeOptions): DedupeStore {
   const { prefix, window } = checkOptions(options);
   const run = patientRunner(redis, { limit: LIMIT, fail: unavailable });
+  const once = scriptRunner(redis);
   const keyOf = (id: string): string => `${prefix}:${id}`;
   return {
     async claim(id, leaseMs) {
       const lease = crypto.randomUUID();
-      const answer = Number(await run(CLAIM, keyOf(id), [lease, Math.max(1, Math.ceil(leaseMs))]));
-      return answer === TAKEN ? { lease } : answer === DONE ? 'done' : 'busy';
+      try {
+        const answer = Number(await run(CLAIM, keyOf(id), [lease, Math.max(1, Math.ceil(leaseMs))]));
+        return answer === TAKEN ? { lease } : answer === DONE ? 'done' : 'busy';
+      } catch (error) {
+        // What was given up may be done all the same, when there is a connection again, and nobody is at work then.
+        void once(RELEASE, keyOf(id), [lease]).catch(() => {});
+        throw error;
+      }
     },
     async complete(id, lease) {
       await run(COMPLETE, keyOf(id), [lease, window]);

@@ -37,13 +37,21 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) 
 return 0`,
 };
 
-/** The last in the queue for each key: within a process one at a time tries for the lock. */
-const queues = new WeakMap<RedisClient, Map<string, Promise<void>>>();
+/** Why Redis could not be asked, and since when that is known. */
+interface Failure {
+  readonly error: unknown;
+  readonly at: number;
+}
 
-function queuesOf(client: RedisClient): Map<string, Promise<void>> {
+type Turn = Promise<Failure | undefined>;
+
+/** The last in the queue for each key: within a process one at a time tries for the lock. */
+const queues = new WeakMap<RedisClient, Map<string, Turn>>();
+
+function queuesOf(client: RedisClient): Map<string, Turn> {
   const known = queues.get(client);
   if (known) return known;
-  const made = new Map<string, Promise<void>>();
+  const made = new Map<string, Turn>();
   queues.set(client, made);
   return made;
 }
@@ -52,49 +60,74 @@ function queuesOf(client: RedisClient): Map<string, Promise<void>> {
 export function withRedisLock<R>(lock: Lock, work: () => Promise<R>): Promise<R> {
   const { client, key } = lock;
   const queue = queuesOf(client);
-  const until = performance.now() + PATIENCE;
+  const asked = performance.now();
   return new Promise((resolve, reject) => {
     let gone = false;
     const timer = setTimeout(() => {
       gone = true;
       reject(tooLong(key));
     }, PATIENCE);
-    const before = queue.get(key) ?? Promise.resolve();
-    const tail = before
-      .then(async () => {
+    const before: Turn = queue.get(key) ?? Promise.resolve(undefined);
+    const tail: Turn = before
+      .then(async (failure) => {
         clearTimeout(timer);
-        if (!gone) await locked(lock, until, work).then(resolve, reject);
+        if (gone) return failure;
+        // Whoever stood in line meanwhile has waited for Redis, too.
+        if (!failure || failure.at <= asked) return locked(lock, asked + PATIENCE, work, { resolve, reject });
+        reject(failure.error);
+        return failure;
       })
-      .then(() => {
+      .finally(() => {
         if (queue.get(key) === tail) queue.delete(key);
       });
     queue.set(key, tail);
   });
 }
 
-async function locked<R>(lock: Lock, until: number, work: () => Promise<R>): Promise<R> {
+interface Outcome<R> {
+  resolve(result: R): void;
+  reject(error: unknown): void;
+}
+
+/** Never rejects. */
+async function locked<R>(
+  lock: Lock,
+  until: number,
+  work: () => Promise<R>,
+  outcome: Outcome<R>,
+): Promise<Failure | undefined> {
   const holder = crypto.randomUUID();
   const giveBack = (): Promise<unknown> => lock.run(GIVE_BACK, lock.key, [holder]).catch(() => {});
   try {
-    await take(lock, holder, until);
+    if (!(await take(lock, holder, until))) {
+      outcome.reject(tooLong(lock.key));
+      return undefined;
+    }
   } catch (error) {
     // What was given up may be done all the same, when there is a connection again.
     void giveBack();
-    throw error;
+    outcome.reject(error);
+    return { error, at: performance.now() };
   }
   const stop = keep(lock, holder);
+  // A lock that stays lapses soon.
+  const end = (): Promise<unknown> => within(stop().then(giveBack), RELEASE, () => tooLong(lock.key)).catch(() => {});
   try {
-    return await work();
-  } finally {
-    // A lock that stays lapses soon.
-    await within(stop().then(giveBack), RELEASE, () => tooLong(lock.key)).catch(() => {});
+    const result = await work();
+    await end();
+    outcome.resolve(result);
+  } catch (error) {
+    await end();
+    outcome.reject(error);
   }
+  return undefined;
 }
 
-async function take({ patient, key, lease }: Lock, holder: string, until: number): Promise<void> {
+/** Whether it was to be had in time. */
+async function take({ patient, key, lease }: Lock, holder: string, until: number): Promise<boolean> {
   for (let wait: number = POLL.first; ; wait = Math.min(wait * POLL.growth, POLL.longest)) {
-    if (Number(await patient(TAKE, key, [holder, lease])) === 1) return;
-    if (performance.now() >= until) throw tooLong(key);
+    if (Number(await patient(TAKE, key, [holder, lease])) === 1) return true;
+    if (performance.now() >= until) return false;
     await pause(wait);
   }
 }

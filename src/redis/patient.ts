@@ -11,7 +11,7 @@ export interface Patience {
 /** A script that failed for now is tried again after these; at random, so that processes do not move in step. Milliseconds. */
 const AGAIN = { first: 20, longest: 400 } as const;
 
-/** What a client says that was closed by its owner. */
+/** What a client says that was closed. */
 const CLOSED: ReadonlySet<string> = new Set(['The client is closed', 'Disconnects client', 'Connection is closed.']);
 
 /** Answers of a server that starts, or of one that is no longer, or not yet, the right one. */
@@ -23,14 +23,16 @@ const REFUSAL = /^[A-Z]{2,}\b/;
 /** A message that has so much in common with what was sent quotes it. Characters. */
 const QUOTED = 8;
 
+/** As {@link RunScript}, until a time of `performance.now()`: for as long as usual unless given. */
+export type PatientRun = (...call: [...Parameters<RunScript>, until?: number]) => Promise<unknown>;
+
 /**
  * Runs scripts that may be run twice: a connection that broke, and a server that starts, are got over. Both
- * clients keep commands until there is a connection again, which may be never.
+ * clients keep commands until there is a connection again, which may be never; what was given up may be run then.
  */
-export function patientRunner(client: RedisClient, { limit, fail }: Patience): RunScript {
+export function patientRunner(client: RedisClient, { limit, fail }: Patience): PatientRun {
   const run = scriptRunner(client);
-  return async (script, key, args) => {
-    const until = performance.now() + limit;
+  return async (script, key, args, until = performance.now() + limit) => {
     let last: unknown;
     for (let wait: number = AGAIN.first; ; wait = Math.min(2 * wait, AGAIN.longest)) {
       try {
@@ -38,7 +40,8 @@ export function patientRunner(client: RedisClient, { limit, fail }: Patience): R
       } catch (error) {
         // What went wrong before says more than that time is over.
         last = error === OVER ? (last ?? unanswered(limit)) : error;
-        if (error === OVER || isFinal(error) || performance.now() + wait >= until) throw fail(cleanCause(last, args));
+        if (error === OVER || isFinal(error, client) || performance.now() + wait >= until)
+          throw fail(cleanCause(last, args));
       }
       await pause(wait);
     }
@@ -67,9 +70,15 @@ export async function within<T>(work: Promise<T>, ms: number, late: () => Error)
   }
 }
 
-function isFinal(error: unknown): boolean {
+function isFinal(error: unknown, client: RedisClient): boolean {
   if (!(error instanceof Error) || error instanceof TypeError) return true;
-  return CLOSED.has(error.message) || (REFUSAL.test(error.message) && !FOR_NOW.test(error.message));
+  return isClosed(client, error) || (REFUSAL.test(error.message) && !FOR_NOW.test(error.message));
+}
+
+/** Whether the owner has closed a client. A cluster closes clients of its own, those of nodes that are gone. */
+function isClosed(client: RedisClient, { message }: Error): boolean {
+  if ('isOpen' in client) return client.isOpen === false;
+  return 'status' in client ? client.status === 'end' : CLOSED.has(message);
 }
 
 /** A copy without what clients add, such as the command with all of its arguments, and without a message that quotes them. */

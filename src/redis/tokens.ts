@@ -22,8 +22,26 @@ const LIMIT = 10_000;
 const LEASE = { usual: 10_000, shortest: 100, longest: 3_600_000 } as const;
 
 const GET: Script = { source: "return redis.call('GET', KEYS[1])" };
-const SET: Script = { source: "redis.call('SET', KEYS[1], ARGV[1]) return 1" };
-const DEL: Script = { source: "return redis.call('DEL', KEYS[1])" };
+
+/**
+ * Writes over what it is told of only, else tells what there is: one that was given up may be run later, when others
+ * have saved. What is no text counts as nothing.
+ */
+const WRITE: Script = {
+  source: `
+local held = redis.pcall('GET', KEYS[1])
+if type(held) ~= 'string' then held = '' end
+local sum = redis.sha1hex(held)
+if sum == ARGV[2] then
+  if ARGV[1] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[1]) end
+  return 1
+end
+if held == ARGV[1] and held ~= '' then return 1 end
+return sum`,
+};
+
+/** What {@link WRITE} tells of what there is. */
+const SUM = /^[\da-f]{40}$/;
 
 /**
  * A store in Redis, which all processes of all machines may share: a token is minted, or renewed,
@@ -52,8 +70,11 @@ export function redisTokenStore(redis: RedisClient, options: RedisTokenStoreOpti
   return {
     load: async () => parse(await patient(GET, key, []), key),
     async save(token) {
-      if (token) await patient(SET, key, [JSON.stringify(token)]);
-      else await patient(DEL, key, []);
+      const text = token ? JSON.stringify(token) : '';
+      const until = performance.now() + LIMIT;
+      let held = '';
+      do held = String(await patient(WRITE, key, [text, held], until));
+      while (SUM.test(held));
     },
     withLock: (work) => withRedisLock(lock, work),
   };

@@ -205,7 +205,8 @@ class Receiver implements WebhookReceiver {
 const named = ({ id, type }: WebhookEvent): string => `Event ${id} (${type})`;
 
 /** Refuses what would lose events, or shows with the first delivery only. */
-function checkOptions({ secrets, on = {}, dedupe, tolerance = 0 }: ReceiverOptions): void {
+function checkOptions(options: ReceiverOptions): void {
+  const { secrets, on = {}, dedupe, tolerance = 0, leaseMs = LEASE, maxBytes = MEBIBYTE } = options;
   if (!Array.isArray(secrets)) checkSecrets(secrets);
   checkTolerance(tolerance);
   const check = (right: boolean, what: string): void => {
@@ -216,6 +217,8 @@ function checkOptions({ secrets, on = {}, dedupe, tolerance = 0 }: ReceiverOptio
   }
   const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isCallable);
   check(isStore, '`dedupe` is no store');
+  check(leaseMs >= 0 && leaseMs <= Number.MAX_SAFE_INTEGER, '`leaseMs` must be milliseconds');
+  check(maxBytes > 0, '`maxBytes` must be bytes, more than none');
 }
 
 const isCallable = (value: unknown): boolean => typeof value === 'function';

@@ -64,6 +64,45 @@ describe('patience with Redis', () => {
     }
   });
 
+  it('ends after ten seconds for all who wait in line, too, and is not shared with who comes later', async () => {
+    const time = virtually();
+    const started = performance.now();
+    const store = redisTokenStore(
+      clientOf(() => new Promise<never>(() => {})),
+      { key: 'mine' },
+    );
+    const waiting = [1, 2, 3].map(() => failureOf(store.withLock(async () => 'never')));
+    const after = Promise.all(waiting).then(() => failureOf(store.withLock(async () => 'never')));
+    for (const failure of await time.until(Promise.all(waiting))) {
+      expect(failure).toMatchObject({ message: expect.stringContaining('has not answered for 10 seconds') });
+    }
+    expect(performance.now() - started).toBeLessThanOrEqual(10_001);
+    expect(await time.until(after)).toMatchObject({ code: 'token-unavailable' });
+    expect(performance.now() - started).toBeGreaterThan(19_000);
+    expect(await time.timersLeft()).toBe(0);
+  });
+
+  it('outlasts clients that a cluster closes by itself, and ends when the cluster is closed', async () => {
+    for (const [message, open, closed] of [
+      ['Disconnects client', { isOpen: true }, { isOpen: false }],
+      ['Connection is closed.', { status: 'ready' }, { status: 'end' }],
+    ] as const) {
+      const token = { token: SECRET };
+      let asked = 0;
+      const failover = async () => {
+        if (++asked === 1) throw new Error(message);
+        return JSON.stringify(token);
+      };
+      const cluster = { ...clientOf(failover), ...open };
+      expect(await redisTokenStore(cluster, { key: 'k' }).load()).toEqual(token);
+      expect(asked).toBe(2);
+      const nowhere = clientOf(() => Promise.reject(new Error('None of startup nodes is available')));
+      const started = performance.now();
+      expect(await failureOf(redisTokenStore({ ...nowhere, ...closed }, { key: 'k' }).load())).toBeInstanceOf(Error);
+      expect(performance.now() - started).toBeLessThan(1_000);
+    }
+  });
+
   it('is not needed for what stays as it is', async () => {
     let asked = 0;
     const refusing = async () => {
