@@ -85,7 +85,8 @@ function isClosed(client: RedisClient, { message }: Error): boolean {
 function cleanCause(error: unknown, args: readonly (string | number)[]): Error {
   if (!(error instanceof Error)) return new Error('The client failed with what is no error');
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const told = error.message === '' ? (code ?? error.name) : error.message;
+  // Of a command that it has kept for too long, node-redis has the name of a class to tell only.
+  const told = error.message || code || error.constructor.name;
   const [word = error.name] = REFUSAL.exec(told) ?? [];
   const clean = new Error(quotes(told, args) ? `${word} (the rest quotes what was sent)` : told);
   Object.defineProperty(clean, 'name', { value: error.name, configurable: true, writable: true });

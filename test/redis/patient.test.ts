@@ -141,6 +141,12 @@ describe('patience with Redis', () => {
     );
     const failure = await time.until(failureOf(dedupe.claim('e', 1_000)));
     expect(String(failure)).toContain('ECONNREFUSED');
+    class TimeoutError extends Error {}
+    const nameless = redisTokenStore(
+      clientOf(() => Promise.reject(new TimeoutError())),
+      { key: 'k' },
+    );
+    expect(String(await time.until(failureOf(nameless.load())))).toContain('TimeoutError');
     const odd = redisTokenStore(
       clientOf(() => Promise.reject('odd')),
       { key: 'k' },
