@@ -8,12 +8,16 @@ interface Listener {
 /** While Redis is away, it is tried again after this. Milliseconds. */
 const PROBE = 500;
 
+/** While somebody waits, a try fails more often than this. Milliseconds. */
+const LATELY = 2_000;
+
 /** Whether Redis answers. */
 export class Health {
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #listeners: () => Iterable<Listener>;
   #downSince: number | undefined;
   #probeAt = Number.NEGATIVE_INFINITY;
+  #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(logger: Pick<Logger, 'warn'>, listeners: () => Iterable<Listener>) {
     this.#logger = logger;
@@ -23,6 +27,11 @@ export class Health {
   /** Since when it has not answered, on the monotonic clock; `undefined` while it does. */
   get downSince(): number | undefined {
     return this.#downSince;
+  }
+
+  /** Whether a try has failed just now, so that Redis is still away. */
+  get failedLately(): boolean {
+    return performance.now() - this.#failedAt < LATELY;
   }
 
   /** Milliseconds until it may be tried again. */
@@ -38,18 +47,27 @@ export class Health {
   }
 
   failed(error: unknown): void {
-    this.#probeAt = performance.now() + PROBE;
+    this.#failedAt = performance.now();
+    this.#probeAt = this.#failedAt + PROBE;
     if (this.#downSince !== undefined) return;
-    this.#downSince = performance.now();
+    this.#downSince = this.#failedAt;
     const reason = error instanceof Error ? error.message : String(error);
-    this.#logger.warn(`Redis does not answer as it should, so rate limits are not shared: ${reason}`);
+    this.#warn(`Redis does not answer, so rate limits are not shared: ${reason}`);
     for (const listener of this.#listeners()) listener.wake();
   }
 
   answered(): void {
     if (this.#downSince === undefined) return;
     this.#downSince = undefined;
-    this.#logger.warn('Redis answers again; rate limits are shared.');
+    this.#warn('Redis answers again; rate limits are shared.');
     for (const listener of this.#listeners()) listener.wake();
+  }
+
+  #warn(message: string): void {
+    try {
+      this.#logger.warn(message);
+    } catch {
+      // A broken logger must not break a call.
+    }
   }
 }

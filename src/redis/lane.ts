@@ -48,6 +48,9 @@ const SAME_PAUSE = 100;
 /** What this process has granted by itself is in no log. */
 const LOCAL = 'local';
 
+/** The name of a slot in the log. */
+const nameOf = (id: string, slot: number): string => `${id}:${slot + 1}`;
+
 /** The callers of this process for one bucket, who share the questions to Redis. */
 export class SharedLane {
   readonly #setup: LaneSetup;
@@ -59,6 +62,8 @@ export class SharedLane {
   #asked = 0;
   /** How often slots were given back. */
   #returned = 0;
+  /** How long an answer takes at least. Milliseconds. */
+  #quickest = 0;
   #stopTimer: (() => void) | undefined;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Where the last slot came from, and when it was for. */
@@ -70,9 +75,8 @@ export class SharedLane {
 
   /** Nobody waits, and nothing that was granted counts any more. */
   idle(): boolean {
-    return (
-      !this.#busy && this.#queue.size + this.#reserved.size === 0 && this.#known().known === '' && this.#paused() === 0
-    );
+    const waiting = this.#busy || this.#queue.size + this.#reserved.size > 0;
+    return !waiting && this.#known().known === '' && this.#paused() === 0 && (this.#local?.empty() ?? true);
   }
 
   /** Resolves when the request may be sent at once. */
@@ -85,6 +89,8 @@ export class SharedLane {
         this.#reserved.delete(caller);
         caller.slot?.stopTimer();
         off?.();
+        // A timer that nobody waits for would keep the process alive.
+        if (this.#queue.size === 0) this.#rest();
         if (error === undefined) resolve();
         else reject(error);
       };
@@ -108,16 +114,20 @@ export class SharedLane {
   /** Goes on with whoever waits. */
   wake(): void {
     if (this.#busy) return;
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
+    this.#rest();
     if (this.#queue.size === 0) return;
     this.#busy = true;
     const work = this.#setup.health.downSince === undefined ? this.#ask() : this.#serveLocally();
     void work.then((wait) => {
       this.#busy = false;
-      if (wait > 0) this.#stopTimer = startTimer(wait, () => this.wake());
+      if (wait > 0 && this.#queue.size > 0) this.#stopTimer = startTimer(wait, () => this.wake());
       else this.wake();
     });
+  }
+
+  #rest(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
   }
 
   /** Asks Redis for slots for those whose turn it is; tells when to go on. */
@@ -130,16 +140,29 @@ export class SharedLane {
     const id = `${crypto.randomUUID().slice(0, 13)}-${this.#asked++}`;
     const question = { key, limit, span, count: callers.length, background: priority === 'background', id };
     const returned = this.#returned;
+    const asked = performance.now();
     try {
       const reservation = await log.reserve({ ...question, ...this.#known() });
       health.answered();
       // What has been given back since may be free now.
       if (returned === this.#returned) this.#againAt[priority] = performance.now() + reservation.again;
-      this.#distribute(reservation, callers, id);
+      this.#distribute(reservation, this.#isLate(performance.now() - asked) ? [] : callers, id);
     } catch (error) {
       health.failed(error);
+      // It may be answered yet, when nobody listens any more.
+      this.#giveBack(callers.map((_, slot) => nameOf(id, slot)));
     }
     return 0;
+  }
+
+  /**
+   * Whether an answer has lain about, so that its slots would be used too close to later ones. What always takes so long
+   * moves all slots alike: the next one that does is not late.
+   */
+  #isLate(took: number): boolean {
+    const late = took - this.#quickest > this.#setup.patience;
+    this.#quickest = late ? took : Math.min(this.#quickest, took);
+    return late;
   }
 
   /** Who is to be asked for next: foreground callers and overdue ones, else the background. */
@@ -150,7 +173,9 @@ export class SharedLane {
     const urgent = [...this.#queue].filter(isUrgent);
     const priority = urgent.length > 0 ? 'foreground' : 'background';
     const callers = urgent.length > 0 ? urgent : [...this.#queue];
-    return { callers: callers.slice(0, BATCH), wait: Math.max(0, this.#againAt[priority] - now), priority };
+    const overdueAt = urgent.length > 0 ? Number.POSITIVE_INFINITY : (callers[0]?.since ?? now) + BACKGROUND_TURN;
+    const wait = Math.max(this.#paused(), Math.min(this.#againAt[priority], overdueAt) - now);
+    return { callers: callers.slice(0, BATCH), wait, priority };
   }
 
   #distribute(reservation: Reservation, callers: readonly Caller[], id: string): void {
@@ -162,9 +187,11 @@ export class SharedLane {
     if (reservation.paused > 0) this.#hold(reservation.paused);
     const unused: string[] = [];
     for (const [slot, wait] of reservation.waits.entries()) {
-      const name = `${id}:${slot + 1}`;
+      const name = nameOf(id, slot);
       const caller = callers[slot];
-      if (caller && this.#queue.delete(caller)) this.#reserve(caller, name, now + wait);
+      // A pause may have begun while the question was under way.
+      const early = now + wait < this.#pausedUntil - SAME_PAUSE;
+      if (caller && !early && this.#queue.delete(caller)) this.#reserve(caller, name, now + wait);
       else unused.push(name);
     }
     this.#giveBack(unused);
@@ -204,7 +231,8 @@ export class SharedLane {
     const { health, share, span } = this.#setup;
     if (health.takeProbe()) void this.#probe();
     const downSince = health.downSince ?? performance.now();
-    if (!share) return health.probeIn || 1;
+    // Who has not tried for long does not know whether Redis is still away.
+    if (!share || !health.failedLately) return health.probeIn || 1;
     this.#local ??= createSlidingLog(share);
     const runOut = downSince + HORIZON + span;
     const wait = Math.max(this.#paused(), runOut - performance.now(), this.#local.wait());

@@ -105,7 +105,7 @@ return {string.format('%.0f', begun), math.max(0, free - now), again, unpack(wai
 
 const GIVE_BACK: Script = {
   source: `
-redis.call('ZREM', KEYS[1], unpack(ARGV))
+for _, id in ipairs(ARGV) do redis.call('ZREM', KEYS[1], id) end
 return 0
 `,
 };
@@ -126,13 +126,18 @@ export interface SharedLog {
   pause(wish: Pick<Wish, 'key' | 'limit' | 'span'>, ms: number): Promise<unknown>;
 }
 
+const isTime = (ms: number): boolean => Number.isFinite(ms) && ms >= 0;
+
 /** The shared logs behind a client of Redis. */
 export function sharedLog(run: RunScript): SharedLog {
   return {
     async reserve({ key, limit, span, count, background, id, known, owed }) {
       const answer = await run(RESERVE, key, [limit, span, count, background ? 1 : 0, id, known, Math.ceil(owed)]);
-      const [begun = '', paused = 0, again = 0, ...waits] = Array.isArray(answer) ? answer : [];
-      return { begun: String(begun), paused: Number(paused), again: Number(again), waits: waits.map(Number) };
+      const [begun, ...times] = Array.isArray(answer) ? answer : [];
+      const [paused, again, ...waits] = times.map(Number);
+      const right = paused !== undefined && again !== undefined && [paused, again, ...waits].every(isTime);
+      if (!right) throw new Error('its answer is none of the script that was sent');
+      return { begun: String(begun), paused, again, waits };
     },
     giveBack: (key, ids) => run(GIVE_BACK, key, ids),
     pause: ({ key, limit, span }, ms) => run(PAUSE, key, [limit, span, Math.ceil(ms)]),

@@ -1,0 +1,185 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { RateLimits } from '../../src/limits.ts';
+import { scriptRunner } from '../../src/redis/commands.ts';
+import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
+import { sharedLog } from '../../src/redis/reserve.ts';
+import type { RateLimiter } from '../../src/transport/limiter.ts';
+import { pass } from '../support/fleet-scene.ts';
+import { type Clients, KINDS } from '../support/redis-clients.ts';
+import { startRedis, suiteRedis } from '../support/redis-server.ts';
+import { failureOf } from '../support/server.ts';
+import { expectSpaced, READ, SPAN, share } from '../support/shared-bucket.ts';
+
+const redis = suiteRedis();
+const FOREGROUND = { scope: 'scope', priority: 'foreground' } as const;
+const QUIET = { warn: () => {} };
+
+/** A server that has started just now holds everything back at first. */
+async function warm(client: Clients['ioredis'], seconds = 2): Promise<void> {
+  const uptime = async (): Promise<number> => Number(/uptime_in_seconds:(\d+)/.exec(await client.info('server'))?.[1]);
+  await vi.waitFor(async () => expect(await uptime()).toBeGreaterThanOrEqual(seconds), {
+    timeout: 10_000,
+    interval: 100,
+  });
+}
+
+beforeAll(async () => warm(await redis().connect('ioredis')));
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function standStill(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+/** A limiter on a client that answers what it is told to. */
+function answeredBy(answer: () => Promise<unknown>, options: RedisLimiterOptions = {}): RateLimiter {
+  const rateLimits: Partial<RateLimits> = { read: READ };
+  return redisLimiter({ evalSha: answer, eval: answer }, { rateLimits, margin: 50, logger: QUIET, ...options });
+}
+
+describe.each(KINDS)('a pause told to a limiter on a client of %s', (kind) => {
+  it('holds who asks in the same turn, though the server does not know the script yet', async () => {
+    const shared = await share(redis());
+    const limiter = await shared.process(kind);
+    await shared.ask(limiter, 'loads the other script');
+    await shared.inspect.script('FLUSH');
+    const began = performance.now();
+    limiter.pause('read', 'scope', 700);
+    await shared.ask(limiter, 'paused');
+    expect(performance.now() - began).toBeGreaterThanOrEqual(600);
+  });
+
+  it('holds who is being asked for', async () => {
+    const shared = await share(redis());
+    const limiter = await shared.process(kind);
+    await shared.ask(limiter, 'loads the script');
+    const began = performance.now();
+    const asked = shared.ask(limiter, 'paused');
+    await undefined;
+    await undefined;
+    limiter.pause('read', 'scope', 700);
+    await asked;
+    expect(performance.now() - began).toBeGreaterThanOrEqual(600);
+  });
+});
+
+describe('a process', () => {
+  it('keeps no timer for callers that have gone', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    const answer = vi.fn(async () => ['1', 0, 60_000]);
+    const controller = new AbortController();
+    const gone = failureOf(answeredBy(answer).acquire('read', { ...FOREGROUND, signal: controller.signal }));
+    while (timers() === before || answer.mock.calls.length === 0) await turn();
+    await turn();
+    expect(timers()).toBe(before + 1);
+    controller.abort('gone');
+    expect(await gone).toBe('gone');
+    expect(timers()).toBe(before);
+  });
+
+  it('that stood still over an answer asks again', async () => {
+    const shared = await share(redis());
+    const [one, other] = [await shared.process('ioredis'), await shared.process()];
+    await Promise.all([one, other].map((limiter) => shared.ask(limiter, 'warm', { scope: 'another' })));
+    shared.granted.length = 0;
+    const asked = [1, 2, 3].map((at) => shared.ask(one, `held up ${at}`));
+    await undefined;
+    setImmediate(() => standStill(SPAN + 150));
+    await Promise.all(asked);
+    await Promise.all([1, 2, 3].map((at) => shared.ask(other, `other ${at}`)));
+    expectSpaced(shared, READ);
+  });
+
+  it('gives back what it was granted too late to hear of it', async () => {
+    const server = await startRedis();
+    const shared = await share(server);
+    await warm(shared.inspect, 5);
+    const rateLimits = { read: { limit: 3, interval: 2_500 } };
+    const limiter = await shared.process('redis', { rateLimits, logger: QUIET });
+    await shared.ask(limiter, 'loads the script', { scope: 'another' });
+    server.pause();
+    const began = performance.now();
+    const asked = [1, 2, 3].map((at) => shared.ask(limiter, String(at)));
+    await pass(1_300);
+    server.resume();
+    await Promise.all(asked);
+    // Lost slots would count for an interval from then on.
+    expect(performance.now() - began).toBeLessThan(3_300);
+  });
+});
+
+describe('while Redis is away', () => {
+  it('who has had no call for long asks it before it takes a part', async () => {
+    const server = await startRedis();
+    const shared = await share(server);
+    await warm(shared.inspect);
+    const options = { fallback: { processes: 2 }, rateLimits: { read: { limit: 4, interval: 400 } }, logger: QUIET };
+    const [one, other] = [await shared.process('redis', options), await shared.process('ioredis', options)];
+    await Promise.all([one, other].map((limiter) => shared.ask(limiter, 'shared')));
+    server.pause();
+    await shared.ask(one, 'local');
+    await pass(2_500);
+    server.resume();
+    await pass(1_500);
+    shared.granted.length = 0;
+    await Promise.all([1, 2, 3, 4].map(() => shared.ask(other, 'other')));
+    await Promise.all([1, 2].map(() => shared.ask(one, 'one')));
+    expectSpaced(shared, { limit: 4, interval: 400 });
+  });
+
+  it('a part of less than a slot is kept when other buckets are used', async () => {
+    const limiter = answeredBy(() => Promise.reject(new Error('away')), {
+      rateLimits: { read: { limit: 1, interval: 300 } },
+      margin: 0,
+      fallback: { processes: 6 },
+    });
+    await limiter.acquire('read', FOREGROUND);
+    const began = performance.now();
+    await pass(500);
+    await limiter.acquire('read', { ...FOREGROUND, scope: 'another' });
+    await limiter.acquire('read', FOREGROUND);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1_790);
+  });
+
+  it('a logger that fails breaks no call', async () => {
+    let away = true;
+    const answer = async (): Promise<unknown> => {
+      if (away) throw new Error('away');
+      return ['1', 0, 0, 0];
+    };
+    const warn = vi.fn(() => {
+      away = false;
+      throw new Error('broken');
+    });
+    await answeredBy(answer, { logger: { warn } }).acquire('read', FOREGROUND);
+    expect(warn).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('an answer that is none of the script', () => {
+  const wish = { key: 'key', limit: 1, span: 1, count: 1, background: false, id: 'id', known: '', owed: 0 };
+
+  it.each([[null], ['OK'], [[]], [['1']], [['1', 0, 'x']], [['1', 0, -5]]])('is an error: %j', async (answer) => {
+    await expect(sharedLog(async () => answer).reserve(wish)).rejects.toThrow('none of the script');
+  });
+
+  it('is not asked for over and over', async () => {
+    const answer = vi.fn(() => turn());
+    const controller = new AbortController();
+    const waiting = failureOf(answeredBy(answer).acquire('read', { ...FOREGROUND, signal: controller.signal }));
+    await pass(200);
+    controller.abort('enough');
+    await waiting;
+    expect(answer.mock.calls.length).toBeLessThan(5);
+  });
+});
+
+it('gives back many thousands of slots at once', async () => {
+  const client = await redis().connect('ioredis');
+  const names = Array.from({ length: 9_000 }, (_, at) => `slot:${at}`);
+  await client.zadd('many', ...names.flatMap((name, at) => [at + 1, name]));
+  await sharedLog(scriptRunner(client)).giveBack('many', names);
+  expect(await client.zcard('many')).toBe(0);
+});
