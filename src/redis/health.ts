@@ -1,27 +1,88 @@
 import type { Logger } from '../transport/log.ts';
 
-/** Who has to know when Redis goes or comes back. */
-interface Listener {
-  wake(): void;
-}
-
 /** While Redis is away, it is tried again after this. Milliseconds. */
 const PROBE = 500;
 
 /** While somebody waits, a try fails more often than this. Milliseconds. */
 const LATELY = 2_000;
 
-/** Whether Redis answers. */
-export class Health {
+/** Holds that end within this of each other are one. Milliseconds. */
+const SAME_HOLD = 1_000;
+
+/** Shorter holds are not worth a word. Milliseconds. */
+const LONG_HOLD = 2_000;
+
+/** One that asks Redis. */
+interface Asker {
+  /** Whether it has nothing to ask for now. */
+  idle(): boolean;
+}
+
+/** What those that ask one Redis find out together, and what is told of it. */
+export class Outage {
   readonly #logger: Pick<Logger, 'warn'>;
-  readonly #listeners: () => Iterable<Listener>;
+  readonly #meanwhile: string;
+  /** Those that got no answer when they last asked. */
+  readonly #without = new Set<Asker>();
+  #since: number | undefined;
+  #heldUntil = Number.NEGATIVE_INFINITY;
+
+  /** `meanwhile` says what is done while Redis is away. */
+  constructor(logger: Pick<Logger, 'warn'>, meanwhile: string) {
+    this.#logger = logger;
+    this.#meanwhile = meanwhile;
+  }
+
+  /** One gets no answer any more; tells since when nobody has got any, on the monotonic clock. */
+  begin(asker: Asker, error: unknown): number {
+    if (this.#without.size === 0) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#warn(
+        `Redis does not answer as it should, so rate limits are not shared, and ${this.#meanwhile}: ${reason}`,
+      );
+    }
+    this.#without.add(asker);
+    this.#since ??= performance.now();
+    return this.#since;
+  }
+
+  /** One has got an answer. */
+  end(asker: Asker): void {
+    this.#since = undefined;
+    if (!this.#without.delete(asker)) return;
+    for (const other of this.#without) if (other.idle()) this.#without.delete(other);
+    if (this.#without.size === 0) this.#warn('Redis answers again; rate limits are shared.');
+  }
+
+  /** Redis holds a bucket back, because it may not know of all that was sent. */
+  held(ms: number): void {
+    const until = performance.now() + ms;
+    if (ms < LONG_HOLD || until < this.#heldUntil + SAME_HOLD) return;
+    this.#heldUntil = until;
+    const seconds = Math.ceil(ms / 1_000);
+    this.#warn(`Redis may not know of all requests that were sent, as after a start: the next wait for ${seconds} s.`);
+  }
+
+  #warn(message: string): void {
+    try {
+      this.#logger.warn(message);
+    } catch {
+      // A broken logger must not break a call.
+    }
+  }
+}
+
+/** Whether Redis answers one that asks it: of a cluster, a part may be away. */
+export class Health {
+  readonly #outage: Outage;
+  readonly #asker: Asker;
   #downSince: number | undefined;
   #probeAt = Number.NEGATIVE_INFINITY;
   #failedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(logger: Pick<Logger, 'warn'>, listeners: () => Iterable<Listener>) {
-    this.#logger = logger;
-    this.#listeners = listeners;
+  constructor(outage: Outage, asker: Asker) {
+    this.#outage = outage;
+    this.#asker = asker;
   }
 
   /** Since when it has not answered, on the monotonic clock; `undefined` while it does. */
@@ -39,35 +100,17 @@ export class Health {
     return Math.max(0, this.#probeAt - performance.now());
   }
 
-  /** Tells whether it is time to try; until the answer is here, nobody else tries. */
-  takeProbe(): boolean {
-    if (this.#downSince === undefined || this.probeIn > 0) return false;
-    this.#probeAt = performance.now() + PROBE;
-    return true;
-  }
-
   failed(error: unknown): void {
     this.#failedAt = performance.now();
     this.#probeAt = this.#failedAt + PROBE;
-    if (this.#downSince !== undefined) return;
-    this.#downSince = this.#failedAt;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#warn(`Redis does not answer, so rate limits are not shared: ${reason}`);
-    for (const listener of this.#listeners()) listener.wake();
+    this.#downSince ??= this.#outage.begin(this.#asker, error);
   }
 
-  answered(): void {
-    if (this.#downSince === undefined) return;
+  /** Tells whether it was away. */
+  answered(): boolean {
+    const wasDown = this.#downSince !== undefined;
     this.#downSince = undefined;
-    this.#warn('Redis answers again; rate limits are shared.');
-    for (const listener of this.#listeners()) listener.wake();
-  }
-
-  #warn(message: string): void {
-    try {
-      this.#logger.warn(message);
-    } catch {
-      // A broken logger must not break a call.
-    }
+    this.#outage.end(this.#asker);
+    return wasDown;
   }
 }

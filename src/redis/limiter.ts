@@ -5,7 +5,7 @@ import { checkLimits } from '../transport/check-limits.ts';
 import type { RateLimiter } from '../transport/limiter.ts';
 import type { Logger } from '../transport/log.ts';
 import { type RedisClient, type RunScript, scriptRunner } from './commands.ts';
-import { Health } from './health.ts';
+import { Outage } from './health.ts';
 import { SharedLane } from './lane.ts';
 import { within } from './patient.ts';
 import { sharedLog } from './reserve.ts';
@@ -61,7 +61,7 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
   // What is left of the margin is for the network.
   const patience = Math.max(LEAST_PATIENCE, margin / 2);
   const lanes = new Map<string, SharedLane>();
-  const health = new Health(logger, () => lanes.values());
+  const outage = new Outage(logger, fallback ? 'each process takes its part of them' : 'requests wait until it does');
   const log = sharedLog(inTime(scriptRunner(redis)));
 
   function lane(bucket: Bucket, scope: string): SharedLane {
@@ -73,7 +73,7 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
     const rate = limits[bucket];
     const span = Math.ceil(rate.interval + margin);
     const share = fallback && shareOf({ limit: rate.limit, interval: span }, fallback.processes);
-    const created = new SharedLane({ log, health, key, limit: rate.limit, span, patience, share });
+    const created = new SharedLane({ log, outage, key, limit: rate.limit, span, patience, share });
     lanes.set(key, created);
     return created;
   }

@@ -22,8 +22,10 @@ export interface Wish {
 export interface Reservation {
   /** The microsecond in which the log was begun, for the next question. */
   readonly begun: string;
-  /** How long the bucket is paused still. */
+  /** How long the bucket is paused still, after a 429. */
   readonly paused: number;
+  /** How long the log holds the bucket back, as it may not know of all that was sent. */
+  readonly held: number;
   /** When to ask again for what was not granted. */
   readonly again: number;
   /** The slots granted, the soonest first. */
@@ -37,9 +39,9 @@ export interface Reservation {
 export const HORIZON = 1_000;
 
 /**
- * One sorted set a bucket: slots by the time they are for, in milliseconds of the server's clock. Two members have
+ * One sorted set a bucket: slots by the time they are for, in milliseconds of the server's clock. Three members have
  * negative scores, which keeps them out of every range of times: `begun`, the microsecond in which the log was begun,
- * which names it, and `paused`, until when nothing is granted.
+ * which names it; `paused` and `held`, until when nothing is granted.
  *
  * A slot is granted at the end of the log alone: not before the one that is `limit` places before it is a span old, nor
  * before the last. So no window of a span holds more than `limit`, whoever gives slots back. What is ahead fits into
@@ -52,12 +54,13 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if redis.call('TYPE', log).ok ~= 'zset' then redis.call('DEL', log) end
 local function negative(member) return -(tonumber(redis.call('ZSCORE', log, member)) or 0) end
-local function pause(untilTime)
-  if untilTime > negative('paused') then redis.call('ZADD', log, -untilTime, 'paused') end
+local function lengthen(member, untilTime)
+  if untilTime > negative(member) then redis.call('ZADD', log, -untilTime, member) end
 end
+local function hold(untilTime) lengthen('held', untilTime) end
 local function last() return tonumber(redis.call('ZRANGE', log, -1, -1, 'WITHSCORES')[2]) or 0 end
 local function keep()
-  local ends = math.max(now, last(), negative('paused'))
+  local ends = math.max(now, last(), negative('paused'), negative('held'))
   redis.call('PEXPIRE', log, math.ceil(ends - now + 2 * span + 1000))
 end
 `;
@@ -69,7 +72,7 @@ redis.call('ZREMRANGEBYSCORE', log, '(0', now - span)
 if last() > now + horizon then
   -- The clock was set back: nobody knows how old these are.
   redis.call('ZREMRANGEBYSCORE', log, '(0', '+inf')
-  pause(now + span + horizon)
+  hold(now + span + horizon)
 end
 local begun = negative('begun')
 if begun == 0 then
@@ -79,11 +82,12 @@ if begun == 0 then
   -- A server that has just started may have forgotten what was granted; so may one that does not tell.
   local info = redis.pcall('INFO', 'server')
   local up = tonumber(type(info) == 'string' and string.match(info, 'uptime_in_seconds:(%d+)') or 0) * 1000
-  if up < span + horizon then pause(now - up + span + horizon) end
+  if up < span + horizon then hold(now - up + span + horizon) end
 end
 -- Who knows another log has been granted slots that are not in this one.
-if known ~= '' and known ~= string.format('%.0f', begun) then pause(now + owed + span) end
-local free = math.max(now, negative('paused'))
+if known ~= '' and known ~= string.format('%.0f', begun) then hold(now + owed + span) end
+local paused, held = math.max(now, negative('paused')), math.max(now, negative('held'))
+local free = math.max(paused, held)
 local size = redis.call('ZCOUNT', log, '(0', '+inf')
 local waits, again = {}, 0
 for slot = 1, count do
@@ -99,7 +103,7 @@ for slot = 1, count do
   waits[slot] = at - now
 end
 keep()
-return {string.format('%.0f', begun), math.max(0, free - now), again, unpack(waits)}
+return {string.format('%.0f', begun), paused - now, held - now, again, unpack(waits)}
 `,
 };
 
@@ -112,7 +116,7 @@ return 0
 
 const PAUSE: Script = {
   source: `${PRELUDE}
-pause(now + tonumber(ARGV[3]))
+lengthen('paused', now + tonumber(ARGV[3]))
 keep()
 return 0
 `,
@@ -134,10 +138,10 @@ export function sharedLog(run: RunScript): SharedLog {
     async reserve({ key, limit, span, count, background, id, known, owed }) {
       const answer = await run(RESERVE, key, [limit, span, count, background ? 1 : 0, id, known, Math.ceil(owed)]);
       const [begun, ...times] = Array.isArray(answer) ? answer : [];
-      const [paused, again, ...waits] = times.map(Number);
-      const right = paused !== undefined && again !== undefined && [paused, again, ...waits].every(isTime);
-      if (!right) throw new Error('its answer is none of the script that was sent');
-      return { begun: String(begun), paused, again, waits };
+      const [paused, held, again, ...waits] = times.map(Number);
+      if (paused === undefined || held === undefined || again === undefined || !times.map(Number).every(isTime))
+        throw new Error('its answer is none of the script that was sent');
+      return { begun: String(begun), paused, held, again, waits };
     },
     giveBack: (key, ids) => run(GIVE_BACK, key, ids),
     pause: ({ key, limit, span }, ms) => run(PAUSE, key, [limit, span, Math.ceil(ms)]),

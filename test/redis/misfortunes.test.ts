@@ -68,7 +68,7 @@ describe('a process', () => {
   it('keeps no timer for callers that have gone', async () => {
     const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
-    const answer = vi.fn(async () => ['1', 0, 60_000]);
+    const answer = vi.fn(async () => ['1', 0, 0, 60_000]);
     const controller = new AbortController();
     const gone = failureOf(answeredBy(answer).acquire('read', { ...FOREGROUND, signal: controller.signal }));
     while (timers() === before || answer.mock.calls.length === 0) await turn();
@@ -147,7 +147,7 @@ describe('while Redis is away', () => {
     let away = true;
     const answer = async (): Promise<unknown> => {
       if (away) throw new Error('away');
-      return ['1', 0, 0, 0];
+      return ['1', 0, 0, 0, 0];
     };
     const warn = vi.fn(() => {
       away = false;
@@ -161,9 +161,12 @@ describe('while Redis is away', () => {
 describe('an answer that is none of the script', () => {
   const wish = { key: 'key', limit: 1, span: 1, count: 1, background: false, id: 'id', known: '', owed: 0 };
 
-  it.each([[null], ['OK'], [[]], [['1']], [['1', 0, 'x']], [['1', 0, -5]]])('is an error: %j', async (answer) => {
-    await expect(sharedLog(async () => answer).reserve(wish)).rejects.toThrow('none of the script');
-  });
+  it.each([[null], ['OK'], [[]], [['1']], [['1', 0, 0]], [['1', 0, 0, 'x']], [['1', 0, 0, 0, -5]]])(
+    'is an error: %j',
+    async (answer) => {
+      await expect(sharedLog(async () => answer).reserve(wish)).rejects.toThrow('none of the script');
+    },
+  );
 
   it('is not asked for over and over', async () => {
     const answer = vi.fn(() => turn());
