@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RateLimits } from '../../src/limits.ts';
 import { scriptRunner } from '../../src/redis/commands.ts';
-import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
+import { type RedisClient, type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import { sharedLog } from '../../src/redis/reserve.ts';
 import type { RateLimiter } from '../../src/transport/limiter.ts';
 import { pass } from '../support/fleet-scene.ts';
@@ -129,6 +129,76 @@ describe('while Redis is away', () => {
     expectSpaced(shared, { limit: 4, interval: 400 });
   });
 
+  it('who has taken a part tells so when it is back, also without another call to make', async () => {
+    const client = await redis().connect('ioredis');
+    const rate = { limit: 6, interval: 2_000 };
+    const options = {
+      rateLimits: { read: rate },
+      margin: 50,
+      prefix: 'parts',
+      fallback: { processes: 2 },
+      logger: QUIET,
+    };
+    let away = false;
+    const reach = async (work: () => Promise<unknown>): Promise<unknown> => {
+      if (away) throw new Error('cut off');
+      return work();
+    };
+    const granted: { readonly at: number }[] = [];
+    const process = (): (() => Promise<void>) => {
+      const reachable: RedisClient = {
+        evalsha: (sha: string, keys: number, ...rest: string[]) => reach(() => client.evalsha(sha, keys, ...rest)),
+        eval: (script: string, keys: number, ...rest: string[]) => reach(() => client.eval(script, keys, ...rest)),
+      };
+      const limiter = redisLimiter(reachable, options);
+      return async () => {
+        await limiter.acquire('read', FOREGROUND);
+        granted.push({ at: performance.now() });
+      };
+    };
+    const [one, other] = [process(), process()];
+    await Promise.all([one(), other()]);
+    away = true;
+    await Promise.all([one(), other()]);
+    await pass(1_000);
+    await Promise.all([one(), one()]);
+    away = false;
+    const held = (): Promise<string | null> => client.zscore('parts:limit:{read:scope}', 'held');
+    await vi.waitFor(async () => expect(await held()).not.toBe(null), 5_000);
+    await pass(600);
+    await Promise.all([1, 2, 3, 4, 5, 6].map(() => other()));
+    const after = granted.slice(-6);
+    const before = granted.slice(0, -6).filter(({ at }) => (after[0]?.at ?? 0) - at < rate.interval);
+    expect(before).toEqual([]);
+  });
+
+  it('of a cluster in part, the buckets of the other part go on', async () => {
+    const run = async (key: string, count: number): Promise<unknown> => {
+      if (key.includes('write')) throw new Error('Connection is closed.');
+      return ['1', 0, 0, 0, ...Array.from({ length: count }, () => 0)];
+    };
+    const evalSha = (_: string, { keys, arguments: args }: { keys: string[]; arguments: string[] }) =>
+      run(String(keys[0]), Number(args[2]));
+    const warn = vi.fn();
+    const limiter = redisLimiter(
+      { evalSha, eval: evalSha },
+      { rateLimits: { read: READ, write: READ }, margin: 50, fallback: { processes: 2 }, logger: { warn } },
+    );
+    let ended = false;
+    let reads = 0;
+    const reading = (async () => {
+      for (; !ended; reads++) await limiter.acquire('read', FOREGROUND).then(() => pass(20));
+    })();
+    const began = performance.now();
+    await limiter.acquire('write', FOREGROUND);
+    const took = performance.now() - began;
+    ended = true;
+    await reading;
+    expect(took).toBeLessThan(SPAN + 1_000 + 1_000);
+    expect(reads).toBeGreaterThan(20);
+    expect(warn).toHaveBeenCalledOnce();
+  });
+
   it('a part of less than a slot is kept when other buckets are used', async () => {
     const limiter = answeredBy(() => Promise.reject(new Error('away')), {
       rateLimits: { read: { limit: 1, interval: 300 } },
@@ -155,6 +225,19 @@ describe('while Redis is away', () => {
     });
     await answeredBy(answer, { logger: { warn } }).acquire('read', FOREGROUND);
     expect(warn).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('a Redis that has just started', () => {
+  it('holds requests back, which is told of, and is no refusal of the service', async () => {
+    const shared = await share(await startRedis());
+    const warn = vi.fn();
+    const rateLimits = { read: { limit: 3, interval: 3_000 } };
+    const limiter = await shared.process('redis', { rateLimits, logger: { warn } });
+    await shared.ask(limiter, 'first', { maxWait: 100 });
+    await shared.ask(limiter, 'second', { maxWait: 100 });
+    expect(warn).toHaveBeenCalledOnce();
+    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^Redis may not know .* wait for [345] s\.$/));
   });
 });
 
