@@ -21,7 +21,15 @@ const FLOORS: readonly (readonly string[])[] = [
   ['transport'],
   ['schemas', 'waiting', 'webhooks'],
   ['resources', 'explain-activation.ts'],
-  ['options.ts', 'option-names.ts', 'context.ts', 'stored-source.ts', 'token-sources.ts', 'client-tokens.ts'],
+  [
+    'options.ts',
+    'option-names.ts',
+    'context.ts',
+    'login-source.ts',
+    'stored-source.ts',
+    'token-sources.ts',
+    'client-tokens.ts',
+  ],
   ['client.ts', 'oauth'],
   ['index.ts', 'node', 'sandbox', 'mcp', 'redis'],
 ];

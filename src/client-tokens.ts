@@ -1,6 +1,6 @@
 import { ConfigurationError } from './errors/base.ts';
+import { soleLogin } from './login-source.ts';
 import { type ClientOptions, environment } from './options.ts';
-import { loginToken } from './token-sources.ts';
 import type { Redactor } from './transport/redact.ts';
 import {
   bindSource,
@@ -60,7 +60,7 @@ function generalToken({ token, credentials, mcpToken }: ClientOptions): TokenInp
     throw new ConfigurationError('`token` and `credentials` are both given: give one of them.');
   }
   if (token !== undefined) return token;
-  if (credentials) return loginToken(credentials);
+  if (credentials) return soleLogin(credentials);
   const found = environment('AUDIENCE_TOKEN');
   if (found === undefined && mcpToken === undefined) throw new ConfigurationError(NO_TOKEN);
   return found;

@@ -69,5 +69,6 @@ function commandsOf(client: RedisClient): { readonly byHash: Run; readonly byTex
       };
     }
   }
-  throw new ConfigurationError('A connected client of `redis` (node-redis) or `ioredis` is needed.');
+  const hint = client instanceof Promise ? ' This is the promise of one: await it.' : '';
+  throw new ConfigurationError(`A connected client of \`redis\` (node-redis) or \`ioredis\` is needed.${hint}`);
 }

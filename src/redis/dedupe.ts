@@ -16,6 +16,9 @@ const NAMES: Readonly<Record<keyof RedisDedupeOptions, true>> = { prefix: true, 
 
 const DAY = 86_400_000;
 
+/** What Redis can count down from. Milliseconds. */
+const LONGEST = 1e15;
+
 /** A receiver answers within nine seconds, and asks twice. Milliseconds. */
 const LIMIT = 4_000;
 
@@ -70,7 +73,7 @@ export function redisDedupe(redis: RedisClient, options: RedisDedupeOptions): De
     async claim(id, leaseMs) {
       const lease = crypto.randomUUID();
       try {
-        const answer = Number(await run(CLAIM, keyOf(id), [lease, Math.max(1, Math.ceil(leaseMs))]));
+        const answer = Number(await run(CLAIM, keyOf(id), [lease, Math.min(Math.max(1, Math.ceil(leaseMs)), LONGEST)]));
         return answer === TAKEN ? { lease } : answer === DONE ? 'done' : 'busy';
       } catch (error) {
         // What was given up may be done all the same, when there is a connection again, and nobody is at work then.

@@ -10,7 +10,7 @@ import {
   type WebhookEvent,
 } from './events.ts';
 import { readBody } from './read-body.ts';
-import { checkSecrets, checkTolerance, type VerifyOptions, verifyWebhook } from './verify.ts';
+import { checkNumbers, checkSecrets, type VerifyOptions, verifyWebhook } from './verify.ts';
 
 /** Handlers by type of event; each is done when its promise is. One that throws has the event sent again. */
 export type WebhookHandlers = {
@@ -103,7 +103,7 @@ class Receiver implements WebhookReceiver {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<number>((resolve) => {
       timer = setTimeout(() => {
-        this.logger.warn('A delivery takes longer than 9 s: it goes on, and comes again.');
+        this.logger.warn('A delivery takes longer than 9 s, and comes again.');
         resolve(503);
       }, PATIENCE);
     });
@@ -124,7 +124,7 @@ class Receiver implements WebhookReceiver {
     } catch (error) {
       const refused = WebhookVerificationError.isInstance(error);
       if (refused) this.logger.warn(`A delivery was refused: ${error.message}`);
-      else this.logger.error('A delivery could not be received.', error);
+      else this.logger.error('A delivery failed.', error);
       return refused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503;
     }
   }
@@ -205,10 +205,9 @@ class Receiver implements WebhookReceiver {
 const named = ({ id, type }: WebhookEvent): string => `Event ${id} (${type})`;
 
 /** Refuses what would lose events, or shows with the first delivery only. */
-function checkOptions(options: ReceiverOptions): void {
-  const { secrets, on = {}, dedupe, tolerance = 0, leaseMs = LEASE, maxBytes = MEBIBYTE } = options;
+function checkOptions({ secrets, on = {}, dedupe, tolerance, leaseMs, maxBytes }: ReceiverOptions): void {
   if (!Array.isArray(secrets)) checkSecrets(secrets);
-  checkTolerance(tolerance);
+  checkNumbers({ tolerance, leaseMs, maxBytes });
   const check = (right: boolean, what: string): void => {
     if (!right) throw new ConfigurationError(`${what}.`);
   };
@@ -217,8 +216,6 @@ function checkOptions(options: ReceiverOptions): void {
   }
   const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isCallable);
   check(isStore, '`dedupe` is no store');
-  check(leaseMs >= 0 && leaseMs <= Number.MAX_SAFE_INTEGER, '`leaseMs` must be milliseconds');
-  check(maxBytes > 0, '`maxBytes` must be bytes, more than none');
 }
 
 const isCallable = (value: unknown): boolean => typeof value === 'function';

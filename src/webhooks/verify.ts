@@ -41,7 +41,7 @@ export async function verifyWebhook(
   { tolerance = TOLERANCE, now = Date.now, headerName = SIGNATURE_HEADER }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const known = checkSecrets(secrets);
-  checkTolerance(tolerance);
+  checkNumbers({ tolerance });
   const body = bytesOf(rawBody);
   const header = parseSignatureHeader(headerOf(headers, headerName));
   if (!(await isSigned(header, body, known))) throw noMatch(known);
@@ -65,9 +65,11 @@ export async function signWebhook(rawBody: RawBody, secret: string, { timestamp 
   return `t=${seconds},v1=${hex(await hmac(seconds, bytesOf(rawBody), key))}`;
 }
 
-/** Refuses what is no number of seconds. */
-export function checkTolerance(tolerance: number): void {
-  if (!(tolerance >= 0)) throw new ConfigurationError(`\`tolerance\` is ${tolerance}: give seconds, 0 or more.`);
+/** Refuses numbers that are none, or less than 0. */
+export function checkNumbers(numbers: Readonly<Record<string, number | undefined>>): void {
+  for (const [name, value = 0] of Object.entries(numbers)) {
+    if (!(value >= 0)) throw new ConfigurationError(`\`${name}\` is ${value}: give 0 or more.`);
+  }
 }
 
 /** The secrets as a list; refuses what is none. */
@@ -75,7 +77,7 @@ export function checkSecrets(secrets: string | readonly string[]): readonly stri
   const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   const known = list.filter((secret): secret is string => typeof secret === 'string' && secret !== '');
   if (known.length === list.length && known.length > 0) return known;
-  throw new ConfigurationError('The webhook secret is missing or empty: the console shows it once.');
+  throw new ConfigurationError('The webhook secret is missing: the console shows it once.');
 }
 
 /** A copy, because a caller may use the buffer again while the signature is computed. */
