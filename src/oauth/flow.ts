@@ -105,7 +105,10 @@ export async function callback(setup: SignInSetup, url: string | URL, options: O
   return setup.ledger.turn(async ({ record, save }) => {
     const pending = live(record).find(({ state }) => states.length === 1 && state === states[0]);
     if (!pending) {
-      const what = states.length > 0 ? 'its `state` is unknown' : 'it has no `state`, which a proxy may have removed';
+      const what =
+        states.length > 0
+          ? 'its `state` is unknown, or was used already'
+          : 'it has no `state`, which a proxy may have removed';
       const message = `The callback belongs to no sign-in that was started here within ten minutes: ${what}. Nothing was exchanged; start again with \`authorize()\`.`;
       throw new OAuthError(message, { error: 'state_mismatch' });
     }
@@ -173,8 +176,8 @@ function validated(server: AuthorizationServer, { client, state }: PendingSignIn
       const told = error instanceof Error ? error.message : String(error);
       throw new OAuthError(`The callback is not as its standard has it: ${told}.`, { error: 'invalid_response' });
     }
-    const from = answer.get('iss') ?? 'nobody';
-    const message = `The callback comes from ${from}, the sign-in was started at ${server.issuer}. Nothing was exchanged.`;
+    const from = answer.get('iss') === null ? 'without `iss`' : `from ${answer.get('iss')}`;
+    const message = `The callback comes ${from}, the sign-in was started at ${server.issuer}. Nothing was exchanged; start again with \`authorize()\`.`;
     throw new OAuthError(message, { error: 'issuer_mismatch' });
   }
 }

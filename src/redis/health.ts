@@ -10,7 +10,7 @@ const LATELY = 2_000;
 const SAME_HOLD = 1_000;
 
 /** Shorter holds are not worth a word. Milliseconds. */
-const LONG_HOLD = 2_000;
+const LONG_HOLD = 5_000;
 
 /** One that asks Redis. */
 interface Asker {
