@@ -15,7 +15,8 @@ export interface Link {
   bind(context: TokenContext): void;
 }
 
-const bare = (url: string): string => url.replace(/\/+$/, '');
+/** As the base URL of a client is spelt. */
+const spelt = (url: string): string => (URL.canParse(url) ? new URL(url).href : url).replace(/\/+$/, '');
 
 /** A link to no client yet. */
 export function createLink({ password }: Credentials, baseUrl: string | undefined): Link {
@@ -34,10 +35,10 @@ export function createLink({ password }: Credentials, baseUrl: string | undefine
     bind(context) {
       context.remember(password);
       const [known] = clients;
-      const service = baseUrl ?? known?.baseUrl ?? context.baseUrl;
-      if (bare(service) !== context.baseUrl) {
+      const service = spelt(baseUrl ?? known?.baseUrl ?? context.baseUrl);
+      if (service !== context.baseUrl) {
         throw new ConfigurationError(
-          `One token source cannot serve two services (${bare(service)} and ${context.baseUrl}): create one for each.`,
+          `One token source cannot serve two services (${service} and ${context.baseUrl}): create one for each.`,
         );
       }
       for (const client of clients) if (client.closed()) clients.delete(client);

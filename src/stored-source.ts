@@ -27,6 +27,15 @@ const RENEW_BEFORE = 7 * 24 * 3_600_000;
 /** An early renewal that failed is tried again after this. Milliseconds. */
 const RENEW_RETRY = 3_600_000;
 
+/** After so many renewals in a row, each of a token that was refused soon, the next ones wait. */
+const FREE_RENEWALS = 4;
+
+/** The first of those waits for so long, each other one for twice as long as the one before. Milliseconds. */
+const RENEWAL_WAIT = 60_000;
+
+/** A token that has lasted for so long ends the row. Milliseconds. */
+const LASTING = 3_600_000;
+
 /** Hands out a token that a store keeps: minted where there is none, renewed before it ends and after a 401. */
 export function storedSource({ operation, credentials, store, context }: StoredSourceParts): TokenSource['get'] {
   const shared = singleFlight<string>();
@@ -38,7 +47,7 @@ export function storedSource({ operation, credentials, store, context }: StoredS
   async function obtain(rejected: string | undefined): Promise<string> {
     const present = current;
     current = await store
-      .withLock(() => decide(rejected))
+      .withLock(() => decide(rejected, present))
       .catch((error) => {
         if (ConfigurationError.isInstance(error) || !lives(present, rejected)) throw error;
         return goOn(present, error);
@@ -48,17 +57,23 @@ export function storedSource({ operation, credentials, store, context }: StoredS
   }
 
   /** Under the lock: another may have minted already. */
-  async function decide(rejected: string | undefined): Promise<StoredToken> {
+  async function decide(rejected: string | undefined, present: StoredToken | undefined): Promise<StoredToken> {
     const owner = ownerOf(operation, credentials, context());
-    const { stored, readable } = await readStore(store, context());
+    const { found, trouble } = await readStore(store);
+    if (trouble && lives(present, rejected)) return goOn(present, trouble.error);
+    if (trouble) context().logger.warn(`${UNREADABLE}: ${messageOf(trouble.error)}`);
+    const stored = trouble ? present : found;
     checkOwner(stored, owner);
     const usable = isUsableToken(stored?.token) ? stored : undefined;
     if (usable && usable.token !== rejected && !due(usable)) return usable;
+    // Another one would be refused, too: the service has ten for an account.
+    if (usable && usable.token === rejected && !mayRenew(usable)) return usable;
     try {
       const issued = await context().mint(operation, credentials);
-      const fresh = { ...issued, ...owner, mintedAt: new Date().toISOString() };
+      const row = usable && usable.token === rejected ? rowOf(usable) + 1 : 0;
+      const fresh = { ...issued, ...owner, mintedAt: new Date().toISOString(), ...(row > 0 && { renewals: row }) };
       // What could not be read may be somebody else's.
-      if (readable) await saveToken(store, fresh, context());
+      if (!trouble) await saveToken(store, fresh, context());
       return fresh;
     } catch (error) {
       if (!lives(usable, rejected)) throw atCap(error, operation);
@@ -120,16 +135,16 @@ function checkOwner(stored: StoredToken | undefined, { kind, service, account }:
   }
 }
 
-/** What a store holds; one that cannot be read is not written either. */
+const UNREADABLE = 'The token store cannot be read; a new token is minted, and kept in memory only';
+
+/** What a store holds. */
 async function readStore(
   store: TokenStore,
-  { logger }: TokenContext,
-): Promise<{ readonly readable: boolean; readonly stored: StoredToken | undefined }> {
+): Promise<{ readonly found?: StoredToken | undefined; readonly trouble?: { readonly error: unknown } }> {
   try {
-    return { readable: true, stored: await store.load() };
+    return { found: await store.load() };
   } catch (error) {
-    logger.warn(`The token store cannot be read; a new token is minted, and kept in memory only: ${messageOf(error)}`);
-    return { readable: false, stored: undefined };
+    return { trouble: { error } };
   }
 }
 
@@ -147,12 +162,27 @@ function timeLeft({ expiresAt }: StoredToken): number {
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at - Date.now();
 }
 
+/** How long ago a token was minted, where it says so. Milliseconds. */
+const ageOf = ({ mintedAt }: StoredToken): number =>
+  typeof mintedAt === 'string' ? Date.now() - Date.parse(mintedAt) : Number.NaN;
+
 /** Whether a token nears its end: a week before, or in the last quarter of a shorter life. */
 function renewalDue(token: StoredToken): boolean {
-  const minted = typeof token.mintedAt === 'string' ? Date.parse(token.mintedAt) : Number.NaN;
   const left = timeLeft(token);
-  const lifetime = left + Date.now() - minted;
+  const lifetime = left + ageOf(token);
   return left <= (Number.isNaN(lifetime) ? RENEW_BEFORE : Math.min(RENEW_BEFORE, lifetime / 4));
+}
+
+/** How many tokens in a row, this one included, came for one that was refused soon. */
+const rowOf = (token: StoredToken): number =>
+  typeof token.renewals === 'number' && ageOf(token) < LASTING ? token.renewals : 0;
+
+/** Whether it is time to renew a refused token. */
+function mayRenew(token: StoredToken): boolean {
+  const beyond = rowOf(token) - FREE_RENEWALS;
+  const age = ageOf(token);
+  // A clock that was set back says nothing.
+  return beyond < 0 || !(age >= 0 && age < RENEWAL_WAIT * 2 ** beyond);
 }
 
 /** At the cap of ten live tokens, which logins do not have, the error says how to get out of it. */

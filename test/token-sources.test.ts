@@ -209,17 +209,63 @@ describe('apiToken', () => {
     expect(saved).not.toHaveBeenCalled();
   });
 
-  it('uses up no tokens where a fresh one is refused, too', async () => {
+  it('does not use up the tokens of the account where each is refused, in any process', async ({ onTestFinished }) => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { connect, sandbox } = await startBench({ faults: [{ on: 'audiences.list', status: 401 }] });
-    const client = connect({ token: apiToken(credentials, { store: memoryTokenStore() }) });
-    const list = async (): Promise<unknown> => failureOf(client.audiences.list());
-    for (let call = 0; call < 12; call++) {
-      expect(await list()).toMatchObject({
+    const store = memoryTokenStore();
+    const list = async (): Promise<number> => {
+      const client = connect({ token: apiToken(credentials, { store }) });
+      expect(await failureOf(client.audiences.list())).toMatchObject({
         name: 'AuthenticationError',
-        message: expect.stringContaining('renewed just now is refused, too'),
+        message: expect.stringContaining('Asking for another token has not helped'),
       });
+      return mints(sandbox.log).length;
+    };
+    const made = [];
+    for (let call = 0; call < 8; call++) made.push(await list());
+    expect(made).toEqual([2, 3, 4, 5, 5, 5, 5, 5]);
+    for (const [minutes, total] of [
+      [1, 6],
+      [1, 6],
+      [1, 7],
+      [3.9, 7],
+      [0.2, 8],
+    ] as const) {
+      vi.setSystemTime(Date.now() + minutes * 60_000);
+      expect(await list()).toBe(total);
     }
-    expect(mints(sandbox.log)).toEqual([200, 200]);
+    // One that has lasted was good.
+    vi.setSystemTime(Date.now() + 3_600_000);
+    expect(await list()).toBe(9);
+    expect(await store.load()).toMatchObject({ renewals: 1 });
+  });
+
+  it('is renewed each time that it was revoked', async () => {
+    const { client, connect, sandbox } = await startBench();
+    const source = connect({ token: apiToken(credentials, { store: memoryTokenStore() }) });
+    for (let round = 1; round <= 4; round++) {
+      expect(await source.webhooks.list()).toEqual([]);
+      await client.auth.revokeApiTokens(credentials);
+      await Promise.all(Array.from({ length: 20 }, () => source.webhooks.list()));
+      expect(mints(sandbox.log)).toHaveLength(round + 1);
+    }
+  });
+
+  it('is not minted anew because its store cannot be read, while the one in memory lives', async () => {
+    const { account, connect, sandbox } = await startBench();
+    const warn = vi.fn();
+    const logger = { warn, error() {}, info() {}, debug() {} };
+    let load = (): Promise<StoredToken> => Promise.resolve({ token: account.token('api'), expiresAt: inDays(7.5) });
+    const store = storeOf(undefined, { load: () => load() });
+    const source = connect({ token: apiToken(credentials, { store }), logger, logLevel: 'warn' });
+    await source.webhooks.list();
+    load = () => Promise.reject(new Error('gone'));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + DAY });
+    await source.webhooks.list();
+    vi.useRealTimers();
+    expect(mints(sandbox.log)).toEqual([]);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('the present token is used while it lives: gone'));
   });
 
   it('says how to revoke when ten tokens are live already', async () => {

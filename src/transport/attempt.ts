@@ -6,7 +6,6 @@ import type { Reply } from './api-promise.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, type CallFacts, connectionFailure, readAnswer, timeoutFailure } from './failures.ts';
 import { tellAnswer, watch } from './hooks.ts';
-import type { Renewals } from './renewals.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
 import { type Answer, send, sending } from './send.ts';
 import type { CallOptions, RequestEvent, Settings } from './settings.ts';
@@ -45,18 +44,8 @@ const optionOr = (call: Call, name: 'timeout' | 'maxRetryWait'): number => call.
 /** What errors tell of a call, as of now. */
 export function factsOf(call: Call): CallFacts {
   const { operation, request, attempts, settings } = call;
-  const renewed = call.rejected !== undefined || !mayRenew(call);
+  const renewed = call.rejected !== undefined;
   return { operation, path: request.path, attempts, requestIdHeader: settings.requestIdHeader, renewed };
-}
-
-/** Whether another token may help where that of the last attempt was refused. */
-export function mayRenew(call: Call): boolean {
-  return renewalsOf(call)?.mayHelp(call.token, call.operation.name) ?? true;
-}
-
-/** What is known of renewals of the token, where each costs one. */
-export function renewalsOf({ core, operation }: Call): Renewals | undefined {
-  return operation.token === 'none' ? undefined : core.tokens[operation.token].renewals;
 }
 
 /** What hooks are told of a call, as of now. */

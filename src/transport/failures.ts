@@ -38,7 +38,7 @@ export interface CallFacts {
   readonly path: string;
   readonly attempts: number;
   readonly requestIdHeader: string;
-  /** Whether its token was renewed already, or need not be: that does not help. */
+  /** Whether its token was renewed already. */
   readonly renewed?: boolean;
 }
 
@@ -135,7 +135,7 @@ const NO_MCP =
   'Only tokens of scope `mcp` are taken here, no API and no login tokens: use `mcpToken(credentials, { store })` or an OAuth client.';
 
 const RENEWED =
-  'A token that was renewed just now is refused, too: it may be of another kind than this takes (`apiToken`, `mcpToken`), or something on the way removes it. The next one is asked for after a while.';
+  'Asking for another token has not helped: it may be of another kind than this takes (`apiToken`, `mcpToken`), another login may have ended it, or something on the way removes it.';
 
 const KEY_IN_USE =
   'The idempotency key is in use: by a create still in flight, or by one with another body, which needs a fresh key.';

@@ -4,14 +4,14 @@ import { AudienceError, type CreateOutcome, withDetails } from '../errors/base.t
 import { TimeoutError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
-import { attempt, type Call, eventOf, mayRenew, renewalsOf } from './attempt.ts';
+import { attempt, type Call, eventOf } from './attempt.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, fieldText, localValidationError } from './failures.ts';
 import { tellRepeat } from './hooks.ts';
 import { checkHeaders, checkNumbers, checkSendable, InvalidInputError, lowerCased } from './input.ts';
 import { rememberHeaders } from './redact.ts';
 import { type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
-import { decide, type Failure, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
+import { decide, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { sleep } from './signal.ts';
 
@@ -75,9 +75,7 @@ export async function carryOut<R>(plan: CallPlan, course: Course<R>): Promise<R>
       const request = preparing instanceof Promise ? await preparing : preparing;
       const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };
       call = { ...plan, ...fresh, request, options, deadlineAt, life };
-      const done = await repeatedly(call, history, course);
-      renewalsOf(call)?.taken(call.token, history.renewed);
-      return done;
+      return await repeatedly(call, history, course);
     } finally {
       life.dispose();
     }
@@ -120,8 +118,6 @@ async function repeatedly<R>(call: Call, history: History, { attempt: once }: Co
   }
 }
 
-const isRefusedToken = (failure: Failure): boolean => failure.kind === 'status' && failure.status === 401;
-
 /** Decides about a failed attempt, and waits out what has to be waited. */
 async function repeat(failed: AttemptFailure, call: Call, history: History): Promise<boolean> {
   const { failure } = failed;
@@ -129,10 +125,7 @@ async function repeat(failed: AttemptFailure, call: Call, history: History): Pro
     history.firstConflict = performance.now();
   }
   const decision = decide(failure, factsFor(call, history), Math.random);
-  if (!decision.repeat) {
-    if (history.renewed && isRefusedToken(failure)) renewalsOf(call)?.failed(call.token, call.operation.name);
-    return false;
-  }
+  if (!decision.repeat) return false;
   if (decision.renew) {
     history.renewed = true;
     call.rejected = call.token;
@@ -146,11 +139,9 @@ async function repeat(failed: AttemptFailure, call: Call, history: History): Pro
   return true;
 }
 
-function factsFor(call: Call, history: History): RetryFacts {
-  const { core, operation, options, settings, deadlineAt } = call;
+function factsFor({ core, operation, options, settings, deadlineAt }: Call, history: History): RetryFacts {
   const now = performance.now();
-  const renewable =
-    operation.token !== 'none' && core.tokens[operation.token].renewable && !history.renewed && mayRenew(call);
+  const renewable = operation.token !== 'none' && core.tokens[operation.token].renewable && !history.renewed;
   return {
     repeat: operation.repeat,
     retries: history.retries,

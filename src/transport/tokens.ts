@@ -1,5 +1,4 @@
 import type { Logger } from './log.ts';
-import { Renewals } from './renewals.ts';
 import { type Abortable, abortable } from './signal.ts';
 
 /** Where bearer tokens come from. */
@@ -74,8 +73,6 @@ export interface ClientTokens {
   readonly renewable: boolean;
   /** A token that never changes. */
   readonly fixed?: string;
-  /** Where each renewal costs a token of the account. */
-  readonly renewals?: Renewals;
   get(rejected: string | undefined, signal: AbortSignal | undefined): Promise<string>;
 }
 
@@ -90,7 +87,6 @@ export function clientTokens(input: TokenInput): ClientTokens {
   }
   return {
     renewable: true,
-    ...(isBound(input) && { renewals: new Renewals() }),
     get: (rejected, signal) => input.get({ ...(rejected !== undefined && { rejected }), ...(signal && { signal }) }),
   };
 }

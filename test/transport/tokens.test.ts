@@ -112,6 +112,11 @@ describe('loginToken', () => {
     expect((await server.seen()).filter(({ url }) => url.endsWith('/auth/login'))).toHaveLength(1);
   });
 
+  it('may have its base URL spelt otherwise than its client', () => {
+    const source = loginToken({ email: 'me@example.com', password: 'p' }, { baseUrl: 'HTTPS://API.Example.com:443/' });
+    expect(() => clientOf({ url: 'https://api.example.com' }, { token: source })).not.toThrow();
+  });
+
   it('cannot serve two services, nor none', async () => {
     const source = loginToken(credentials);
     expect(await failureOf(source.get({}))).toMatchObject({ name: 'ConfigurationError' });
