@@ -8,7 +8,7 @@ const kept = (which = /^(?:TCP|Timeout)/): string[] =>
 const OWN = 1;
 
 async function expectNone(which: RegExp | undefined, message: string): Promise<void> {
-  for (let tries = 0; tries < 100 && kept(which).length > OWN; tries++) {
+  for (let tries = 0; tries < 500 && kept(which).length > OWN; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   expect(kept(which).slice(OWN), message).toEqual([]);
