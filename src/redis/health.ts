@@ -6,6 +6,12 @@ const PROBE = 500;
 /** While somebody waits, a try fails more often than this. Milliseconds. */
 const LATELY = 2_000;
 
+/** Between tries that are further apart, Redis may have answered others. Milliseconds. */
+const UNWATCHED = 4_000;
+
+/** One that has had nothing to ask for so long will not tell that Redis is there again. Milliseconds. */
+const FORGOTTEN = 60_000;
+
 /** Holds that end within this of each other are one. Milliseconds. */
 const SAME_HOLD = 1_000;
 
@@ -22,9 +28,10 @@ interface Asker {
 export class Outage {
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #meanwhile: string;
-  /** Those that got no answer when they last asked. */
-  readonly #without = new Set<Asker>();
+  /** Those that got no answer when they last asked, and when that was. */
+  readonly #without = new Map<Asker, number>();
   #since: number | undefined;
+  #failedAt = Number.NEGATIVE_INFINITY;
   #heldUntil = Number.NEGATIVE_INFINITY;
 
   /** `meanwhile` says what is done while Redis is away. */
@@ -33,24 +40,31 @@ export class Outage {
     this.#meanwhile = meanwhile;
   }
 
-  /** One gets no answer any more; tells since when nobody has got any, on the monotonic clock. */
-  begin(asker: Asker, error: unknown): number {
+  /** One has got no answer; tells since when nobody has got any, on the monotonic clock. */
+  failed(asker: Asker, error: unknown): number {
     if (this.#without.size === 0) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#warn(
         `Redis does not answer as it should, so rate limits are not shared, and ${this.#meanwhile}: ${reason}`,
       );
     }
-    this.#without.add(asker);
-    this.#since ??= performance.now();
+    const now = performance.now();
+    if (now - this.#failedAt >= UNWATCHED) this.#since = undefined;
+    this.#failedAt = now;
+    this.#without.set(asker, now);
+    this.#since ??= now;
     return this.#since;
   }
 
   /** One has got an answer. */
   end(asker: Asker): void {
     this.#since = undefined;
-    if (!this.#without.delete(asker)) return;
-    for (const other of this.#without) if (other.idle()) this.#without.delete(other);
+    if (this.#without.size === 0) return;
+    const wasWithout = this.#without.delete(asker);
+    const now = performance.now();
+    for (const [other, failedAt] of this.#without) {
+      if (other.idle() && (wasWithout || now - failedAt >= FORGOTTEN)) this.#without.delete(other);
+    }
     if (this.#without.size === 0) this.#warn('Redis answers again; rate limits are shared.');
   }
 
@@ -101,9 +115,12 @@ export class Health {
   }
 
   failed(error: unknown): void {
-    this.#failedAt = performance.now();
-    this.#probeAt = this.#failedAt + PROBE;
-    this.#downSince ??= this.#outage.begin(this.#asker, error);
+    const now = performance.now();
+    const since = this.#outage.failed(this.#asker, error);
+    if (now - this.#failedAt >= UNWATCHED) this.#downSince = undefined;
+    this.#downSince ??= since;
+    this.#failedAt = now;
+    this.#probeAt = now + PROBE;
   }
 
   /** Tells whether it was away. */

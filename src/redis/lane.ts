@@ -39,6 +39,8 @@ export class SharedLane {
   readonly #local;
   readonly #againAt = { foreground: NEVER, background: NEVER };
   #busy = false;
+  /** Whether it was woken while it was at work. */
+  #woken = false;
   #probing = false;
   #asked = 0;
   /** How often slots were given back. */
@@ -52,6 +54,8 @@ export class SharedLane {
   #refusedUntil = NEVER;
   /** Where the last slot came from, and when it was for. */
   #granted = { log: '', at: NEVER };
+  /** The one of these that Redis knows of. */
+  #told = this.#granted;
 
   constructor(setup: LaneSetup) {
     this.#setup = setup;
@@ -84,17 +88,22 @@ export class SharedLane {
 
   /** Goes on with whoever waits. */
   wake(): void {
-    if (this.#busy) return;
+    if (this.#busy) {
+      this.#woken = true;
+      return;
+    }
     this.#rest();
     if (this.#callers.waiting === 0) {
       this.#tellOfPart();
       return;
     }
     this.#busy = true;
+    this.#woken = false;
     const work = this.#health.downSince === undefined ? this.#ask() : this.#serveLocally();
     void work.then((wait) => {
       this.#busy = false;
-      if (wait > 0 && this.#callers.waiting > 0) this.#wakeIn(wait);
+      // What it was woken for may have come after the wait was worked out.
+      if (wait > 0 && !this.#woken && this.#callers.waiting > 0) this.#wakeIn(wait);
       else this.wake();
     });
   }
@@ -134,8 +143,10 @@ export class SharedLane {
   /** Asks the log; nothing when it does not answer. */
   async #question(wanted: Pick<Wish, 'count' | 'background' | 'id'>): Promise<Reservation | undefined> {
     const { log, key, limit, span } = this.#setup;
+    const granted = this.#granted;
     try {
       const reservation = await log.reserve({ key, limit, span, ...wanted, ...this.#known() });
+      this.#told = granted;
       // A pause that came while Redis was away is not known to others yet.
       if (this.#health.answered() && left(this.#refusedUntil) > 0) this.#tell(left(this.#refusedUntil));
       return reservation;
@@ -192,8 +203,11 @@ export class SharedLane {
     const wait = Math.max(left(this.#heldUntil), left(runOut), this.#local.wait());
     if (wait > 0) return Math.min(wait, this.#probeIn());
     await this.#local.take();
+    const [caller] = this.#callers.turn().callers;
+    // Meanwhile Redis may have answered, or a pause have begun: the slot is let go.
+    if (!caller || health.downSince === undefined || left(this.#heldUntil) > 0) return 0;
     this.#granted = { log: LOCAL, at: performance.now() };
-    this.#callers.turn().callers[0]?.settle();
+    caller.settle();
     return 0;
   }
 
@@ -214,7 +228,7 @@ export class SharedLane {
 
   /** Who has taken a part tells so as soon as Redis is there, whether or not it has calls to make. */
   #tellOfPart(): void {
-    if (this.#health.downSince === undefined || this.#known().known !== LOCAL) return;
+    if (this.#told === this.#granted || this.#known().known !== LOCAL) return;
     this.#probe();
     this.#wakeIn(this.#probeIn());
     // Not at the price of a process that does not end.
