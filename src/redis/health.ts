@@ -63,7 +63,7 @@ export class Outage {
     const wasWithout = this.#without.delete(asker);
     const now = performance.now();
     for (const [other, failedAt] of this.#without) {
-      if (other.idle() && (wasWithout || now - failedAt >= FORGOTTEN)) this.#without.delete(other);
+      if ((wasWithout || now - failedAt >= FORGOTTEN) && other.idle()) this.#without.delete(other);
     }
     if (this.#without.size === 0) this.#warn('Redis answers again; rate limits are shared.');
   }

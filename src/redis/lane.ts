@@ -22,6 +22,9 @@ export interface LaneSetup {
 /** Answers take differently long, so pauses that they tell of end differently late. Milliseconds. */
 const SAME_PAUSE = 100;
 
+/** So many answers tell how long one takes. */
+const LATEST = 4;
+
 /** What this process has granted by itself is in no log. */
 const LOCAL = 'local';
 
@@ -45,8 +48,8 @@ export class SharedLane {
   #asked = 0;
   /** How often slots were given back. */
   #returned = 0;
-  /** How long an answer takes at least. Milliseconds. */
-  #quickest = 0;
+  /** How long the latest answers took. Milliseconds. */
+  #took: readonly number[] = [0];
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Nobody goes before. */
   #heldUntil = NEVER;
@@ -158,12 +161,11 @@ export class SharedLane {
 
   /**
    * Whether an answer has lain about, so that its slots would be used too close to later ones. What always takes so long
-   * moves all slots alike: the next one that does is not late.
+   * moves all slots alike: after some that do, the next one is not late.
    */
   #isLate(took: number): boolean {
-    const late = took - this.#quickest > this.#setup.patience;
-    this.#quickest = late ? took : Math.min(this.#quickest, took);
-    return late;
+    this.#took = [took, ...this.#took].slice(0, LATEST);
+    return took - Math.min(...this.#took) > this.#setup.patience;
   }
 
   #distribute({ begun, paused, held, waits }: Reservation, callers: readonly Caller[], id: string): void {
