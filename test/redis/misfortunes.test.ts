@@ -1,27 +1,17 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RateLimits } from '../../src/limits.ts';
-import { scriptRunner } from '../../src/redis/commands.ts';
 import { type RedisClient, type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import { sharedLog } from '../../src/redis/reserve.ts';
 import type { RateLimiter } from '../../src/transport/limiter.ts';
 import { pass } from '../support/fleet-scene.ts';
-import { type Clients, KINDS } from '../support/redis-clients.ts';
+import { KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
-import { expectSpaced, READ, SPAN, share } from '../support/shared-bucket.ts';
+import { expectSpaced, READ, SPAN, share, warm } from '../support/shared-bucket.ts';
 
 const redis = suiteRedis();
 const FOREGROUND = { scope: 'scope', priority: 'foreground' } as const;
 const QUIET = { warn: () => {} };
-
-/** A server that has started just now holds everything back at first. */
-async function warm(client: Clients['ioredis'], seconds = 2): Promise<void> {
-  const uptime = async (): Promise<number> => Number(/uptime_in_seconds:(\d+)/.exec(await client.info('server'))?.[1]);
-  await vi.waitFor(async () => expect(await uptime()).toBeGreaterThanOrEqual(seconds), {
-    timeout: 10_000,
-    interval: 100,
-  });
-}
 
 beforeAll(async () => warm(await redis().connect('ioredis')));
 
@@ -90,6 +80,24 @@ describe('a process', () => {
     await Promise.all(asked);
     await Promise.all([1, 2, 3].map((at) => shared.ask(other, `other ${at}`)));
     expectSpaced(shared, READ);
+  });
+
+  it('that stood still over one answer after the other asks again each time', async () => {
+    const SIZE_OF_QUESTION = 7;
+    let questions = 0;
+    const limiter = redisLimiter(
+      {
+        async evalSha(_: string, { arguments: { length } }: { arguments: string[] }) {
+          if (length !== SIZE_OF_QUESTION) return 0;
+          if (++questions <= 2) standStill(200);
+          return ['1', 0, 0, 0, 0];
+        },
+        eval: () => Promise.reject(new Error('unknown')),
+      },
+      { rateLimits: { read: READ }, margin: 50, logger: QUIET },
+    );
+    await limiter.acquire('read', FOREGROUND);
+    expect(questions).toBe(3);
   });
 
   it('gives back what it was granted too late to hear of it', async () => {
@@ -272,12 +280,4 @@ describe('an answer that is none of the script', () => {
     await waiting;
     expect(answer.mock.calls.length).toBeLessThan(5);
   });
-});
-
-it('gives back many thousands of slots at once', async () => {
-  const client = await redis().connect('ioredis');
-  const names = Array.from({ length: 9_000 }, (_, at) => `slot:${at}`);
-  await client.zadd('many', ...names.flatMap((name, at) => [at + 1, name]));
-  await sharedLog(scriptRunner(client)).giveBack('many', names);
-  expect(await client.zcard('many')).toBe(0);
 });

@@ -1,15 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
 import { scriptRunner } from '../../src/redis/commands.ts';
+import { sharedLog } from '../../src/redis/reserve.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
 
 const count = { source: "return redis.call('INCR', KEYS[1])" };
 
-describe.each(KINDS)('a script on a client of %s', (kind) => {
-  const suite = suiteRedis();
+const redis = suiteRedis();
 
+describe.each(KINDS)('a script on a client of %s', (kind) => {
   it('runs by its hash once the server knows it', async () => {
-    const run = scriptRunner(await suite().connect(kind));
+    const run = scriptRunner(await redis().connect(kind));
     expect([await run(count, kind, []), await run(count, kind, [])]).toEqual([1, 2]);
   });
 
@@ -29,4 +30,12 @@ describe.each(KINDS)('a script on a client of %s', (kind) => {
       expect(again).toBe(1);
     }
   });
+});
+
+it('gives back many thousands of slots at once', async () => {
+  const client = await redis().connect('ioredis');
+  const names = Array.from({ length: 9_000 }, (_, at) => `slot:${at}`);
+  await client.zadd('many', ...names.flatMap((name, at) => [at + 1, name]));
+  await sharedLog(scriptRunner(client)).giveBack('many', names);
+  expect(await client.zcard('many')).toBe(0);
 });

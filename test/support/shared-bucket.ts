@@ -56,6 +56,15 @@ export async function share(server: RedisServer): Promise<Shared> {
   };
 }
 
+/** Waits until a server holds nothing back any more, as one does that has started just now. */
+export async function warm(client: Clients['ioredis'], seconds = 2): Promise<void> {
+  const uptime = async (): Promise<number> => Number(/uptime_in_seconds:(\d+)/.exec(await client.info('server'))?.[1]);
+  await vi.waitFor(async () => expect(await uptime()).toBeGreaterThanOrEqual(seconds), {
+    timeout: 10_000,
+    interval: 100,
+  });
+}
+
 /** Waits until a process has told Redis something. */
 export const written = ({ inspect, prefix }: Shared): Promise<void> =>
   vi.waitFor(async () => expect(await inspect.keys(`${prefix}:*`)).toHaveLength(1));
