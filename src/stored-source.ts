@@ -66,8 +66,8 @@ export function storedSource({ operation, credentials, store, context }: StoredS
     checkOwner(stored, owner);
     const usable = isUsableToken(stored?.token) ? stored : undefined;
     if (usable && usable.token !== rejected && !due(usable)) return usable;
-    // Another one would be refused, too: the service has ten for an account.
-    if (usable && usable.token === rejected && !mayRenew(usable)) return usable;
+    // Another one would be refused, too, and the service has ten for an account. Logins are not counted.
+    if (operation !== 'auth.login' && usable && usable.token === rejected && !mayRenew(usable)) return usable;
     try {
       const issued = await context().mint(operation, credentials);
       const row = usable && usable.token === rejected ? rowOf(usable) + 1 : 0;

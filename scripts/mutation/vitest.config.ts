@@ -7,6 +7,7 @@ export default defineConfig({
     testTimeout: 10_000,
     include: [
       'test/transport/{budget,envelope,errors,limiter,retries,retry,sliding-log,timing,tokens}.test.ts',
+      'test/stored-source.test.ts',
       'test/token-sources.test.ts',
       'test/reliability/limits.test.ts',
     ],
