@@ -8,7 +8,7 @@ import { expectSpaced, READ, SPAN, share, warm, written } from '../support/share
 
 const redis = suiteRedis();
 
-beforeAll(async () => warm(await redis().connect('ioredis')));
+beforeAll(async () => warm(await redis().connect('ioredis'), 3));
 
 const runs = async (inspect: Clients['ioredis']): Promise<number> => {
   const stats = await inspect.info('commandstats');
@@ -27,7 +27,7 @@ describe.each(KINDS)('limiters on clients of %s', (kind) => {
   it('ask once for all who come together', async () => {
     const shared = await share(redis());
     // An answer that comes late, as from a machine that stalls, would be asked for again.
-    const limiter = await shared.process(kind, { margin: 10_000 });
+    const limiter = await shared.process(kind, { margin: 1_000 });
     await shared.ask(limiter, 'loads the script', { scope: 'another' });
     const before = await runs(shared.inspect);
     await Promise.all([1, 2, 3].map((at) => shared.ask(limiter, String(at))));
