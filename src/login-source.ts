@@ -1,5 +1,6 @@
 import { createContext } from './context.ts';
 import { ConfigurationError } from './errors/base.ts';
+import { checkBaseUrl } from './options.ts';
 import {
   type BoundTokenSource,
   bindSource,
@@ -14,9 +15,6 @@ export interface Link {
   context(): TokenContext;
   bind(context: TokenContext): void;
 }
-
-/** As the base URL of a client is spelt. */
-const spelt = (url: string): string => (URL.canParse(url) ? new URL(url).href : url).replace(/\/+$/, '');
 
 /** A link to no client yet. */
 export function createLink({ password }: Credentials, baseUrl: string | undefined): Link {
@@ -35,7 +33,8 @@ export function createLink({ password }: Credentials, baseUrl: string | undefine
     bind(context) {
       context.remember(password);
       const [known] = clients;
-      const service = spelt(baseUrl ?? known?.baseUrl ?? context.baseUrl);
+      // Whether http is allowed there is the client's to say.
+      const service = checkBaseUrl(baseUrl ?? known?.baseUrl ?? context.baseUrl, true);
       if (service !== context.baseUrl) {
         throw new ConfigurationError(
           `One token source cannot serve two services (${service} and ${context.baseUrl}): create one for each.`,

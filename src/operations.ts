@@ -33,7 +33,8 @@ export interface Operation {
 
 type Row = Omit<Operation, 'method' | 'path'>;
 
-const API = '/api/v2';
+/** What every path begins with. */
+export const API = '/api/v2';
 const assumed = { startsJob: false, token: 'general', reads: 'envelope', documented: false } as const;
 const shown = { ...assumed, documented: true } as const;
 const exchange = { ...shown, token: 'none' } as const;

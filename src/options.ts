@@ -1,6 +1,7 @@
-import { ConfigurationError } from './errors/base.ts';
+import { ConfigurationError, check } from './errors/base.ts';
 import { RATE_LIMITS, type RateLimits } from './limits.ts';
 import {
+  API,
   isOperationName,
   type OperationName,
   type OperationOverride,
@@ -93,7 +94,8 @@ export function environment(name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-function checkBaseUrl(given: string | undefined, allowInsecure: boolean): string {
+/** A base URL without slashes at its end. */
+export function checkBaseUrl(given: string | undefined, allowInsecure: boolean): string {
   const text = given === undefined ? environment('AUDIENCE_BASE_URL') : String(given);
   if (text === undefined) {
     throw new ConfigurationError(
@@ -113,8 +115,8 @@ function checkBaseUrl(given: string | undefined, allowInsecure: boolean): string
     );
   }
   const path = url.pathname.replace(/\/+$/, '');
-  if (path.endsWith('/api/v2')) {
-    throw new ConfigurationError('`baseUrl` ends with /api/v2, which every path begins with: leave it out.');
+  if (path.endsWith(API)) {
+    throw new ConfigurationError(`\`baseUrl\` ends with ${API}, which every path begins with: leave it out.`);
   }
   return `${url.origin}${path}`;
 }
@@ -189,9 +191,6 @@ function checkChoices({
   waits,
   limiter,
 }: ClientOptions): void {
-  const check = (right: boolean, message: string): void => {
-    if (!right) throw new ConfigurationError(message);
-  };
   check(logLevel === undefined || isLogLevel(logLevel), '`logLevel` must be off, error, warn, info or debug.');
   check(validation === undefined || VALIDATIONS.includes(validation), '`validation` must be lenient or strict.');
   const isWaits = typeof waits === 'object' && waits !== null && Object.keys(waits).every((name) => name === 'via');

@@ -167,3 +167,8 @@ export class ConfigurationError extends AudienceError {
     super(message, { code: 'configuration-invalid', ...details });
   }
 }
+
+/** Refuses what is not right. */
+export function check(right: boolean, message: string): void {
+  if (!right) throw new ConfigurationError(message);
+}

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/base.ts';
+import { ConfigurationError, check } from '../errors/base.ts';
 import { operations } from '../operations.ts';
 import { checkNames } from '../option-names.ts';
 import { resolveOptions } from '../options.ts';
@@ -63,9 +63,6 @@ const NAMES: Readonly<Record<keyof OAuthClientOptions, true>> = {
 
 /** What TypeScript would refuse, for JavaScript callers. */
 function checkParts({ store, clientName, client, allowedIssuers }: Partial<OAuthClientOptions>): void {
-  const check = (right: boolean, message: string): void => {
-    if (!right) throw new ConfigurationError(message);
-  };
   const hasLock = typeof store?.withLock === 'function';
   check(hasLock, '`store` is missing: give one such as `memoryTokenStore()`; it keeps the tokens.');
   check(clientName === undefined || typeof clientName === 'string', '`clientName` must be a text.');

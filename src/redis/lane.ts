@@ -1,5 +1,6 @@
 import type { RateLimit } from '../limits.ts';
 import { PauseTooLongError } from '../transport/lane.ts';
+import { startTimer } from '../transport/signal.ts';
 import { createSlidingLog } from '../transport/sliding-log.ts';
 import { type Caller, Callers, type LaneRequest } from './callers.ts';
 import { Health, type Outage } from './health.ts';
@@ -50,7 +51,7 @@ export class SharedLane {
   #returned = 0;
   /** How long the latest answers took. Milliseconds. */
   #took: readonly number[] = [0];
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stopTimer: (() => void) | undefined;
   /** Nobody goes before. */
   #heldUntil = NEVER;
   /** Until when the service has refused requests; who would not wait so long is told at once. */
@@ -106,18 +107,13 @@ export class SharedLane {
     void work.then((wait) => {
       this.#busy = false;
       // What it was woken for may have come after the wait was worked out.
-      if (wait > 0 && !this.#woken && this.#callers.waiting > 0) this.#wakeIn(wait);
+      if (wait > 0 && !this.#woken && this.#callers.waiting > 0) this.#stopTimer = startTimer(wait, () => this.wake());
       else this.wake();
     });
   }
 
-  #wakeIn(ms: number): void {
-    // Later than a timer can be set, it is looked at again.
-    this.#timer = setTimeout(() => this.wake(), Math.min(ms, 2 ** 31 - 1));
-  }
-
   #rest(): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer?.();
   }
 
   /** Asks Redis for slots for those whose turn it is; tells when to go on. */
@@ -232,9 +228,11 @@ export class SharedLane {
   #tellOfPart(): void {
     if (this.#told === this.#granted || this.#known().known !== LOCAL) return;
     this.#probe();
-    this.#wakeIn(this.#probeIn());
+    if (this.#probing) return;
+    const timer = setTimeout(() => this.wake(), this.#probeIn());
     // Not at the price of a process that does not end.
-    this.#timer?.unref();
+    timer.unref();
+    this.#stopTimer = () => clearTimeout(timer);
   }
 
   #abandon(caller: Caller, reason: unknown): void {

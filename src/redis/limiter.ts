@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/base.ts';
+import { check } from '../errors/base.ts';
 import type { Bucket, RateLimit, RateLimits } from '../limits.ts';
 import { checkNames } from '../option-names.ts';
 import { checkLimits } from '../transport/check-limits.ts';
@@ -86,9 +86,6 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
 
 /** What TypeScript would refuse, and what it cannot. */
 function checkOptions(margin: number, prefix: string, fallback: RedisLimiterOptions['fallback']): void {
-  const check = (right: boolean, message: string): void => {
-    if (!right) throw new ConfigurationError(message);
-  };
   check(Number.isFinite(margin) && margin >= 0, '`margin` must be a number of 0 or more.');
   // Braces of its own would decide about the slot of a cluster.
   check(typeof prefix === 'string' && /^[^{}]+$/.test(prefix), '`prefix` must be a text without braces.');

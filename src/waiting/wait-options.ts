@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/base.ts';
+import { ConfigurationError, check } from '../errors/base.ts';
 import { checkHeaders, checkNumbers, checkSendable, shown } from '../transport/input.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { UpdateSource } from './job.ts';
@@ -49,9 +49,6 @@ const OPTIONS: Readonly<Record<keyof WaitOptions<unknown>, true>> = {
 
 /** Refuses what TypeScript would: a typo would wait for an hour. */
 export function checkOptions<T>(options: WaitOptions<T>): WaitOptions<T> {
-  const check = (right: boolean, message: string): void => {
-    if (!right) throw new ConfigurationError(message);
-  };
   const isObject = typeof options === 'object' && options !== null;
   check(isObject, `Options of a wait are an object, not ${shown(options)}.`);
   const unknown = Object.keys(options).find((name) => !(name in OPTIONS));

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/base.ts';
+import { ConfigurationError, check } from '../errors/base.ts';
 import { WebhookVerificationError } from '../errors/webhook.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
 import {
@@ -208,14 +208,11 @@ const named = ({ id, type }: WebhookEvent): string => `Event ${id} (${type})`;
 function checkOptions({ secrets, on = {}, dedupe, tolerance, leaseMs, maxBytes }: ReceiverOptions): void {
   if (!Array.isArray(secrets)) checkSecrets(secrets);
   checkNumbers({ tolerance, leaseMs, maxBytes });
-  const check = (right: boolean, what: string): void => {
-    if (!right) throw new ConfigurationError(`${what}.`);
-  };
   for (const [type, handler = check] of Object.entries(on)) {
-    check(isKnownType(type) && isCallable(handler), `\`on["${type}"]\` is no handler of a known type`);
+    check(isKnownType(type) && isCallable(handler), `\`on["${type}"]\` is no handler of a known type.`);
   }
   const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isCallable);
-  check(isStore, '`dedupe` is no store');
+  check(isStore, '`dedupe` is no store.');
 }
 
 const isCallable = (value: unknown): boolean => typeof value === 'function';
