@@ -35,6 +35,7 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     store.withLock(async () => {
       process.send?.('held');
       await pause(Number(argument));
+      await store.save({ token: '', held: argument });
     }),
   mint: () => {
     const { baseUrl, credentials } = JSON.parse(argument);
