@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { assumptionsPage } from '../scripts/assumptions.ts';
@@ -7,6 +8,25 @@ import { releaseProblems } from '../scripts/release-checks.ts';
 describe('docs/assumptions.md', () => {
   it('is what the operation table says (npm run docs:assumptions)', () => {
     expect(readFileSync('docs/assumptions.md', 'utf8')).toBe(assumptionsPage());
+  });
+});
+
+describe('the test run', () => {
+  const everySuite = { CHROMIUM_PATH: process.execPath, REDIS_SERVER_PATH: process.execPath };
+
+  it.each([
+    ['checks coverage where every suite runs', everySuite, true],
+    ['checks no coverage without a browser', { ...everySuite, CHROMIUM_PATH: '/missing' }, false],
+    ['checks no coverage without Redis', { ...everySuite, REDIS_SERVER_PATH: '/missing' }, false],
+    ['checks coverage in CI, whatever is missing', { ...everySuite, CHROMIUM_PATH: '/missing', CI: 'true' }, true],
+  ])('%s', (_, environment, checked) => {
+    const program =
+      "import('./vitest.config.ts').then(({ default: { test } }) => console.log('thresholds' in test.coverage))";
+    const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+      env: { PATH: process.env.PATH, ...environment },
+      encoding: 'utf8',
+    });
+    expect(output.trim()).toBe(String(checked));
   });
 });
 

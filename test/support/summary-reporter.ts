@@ -1,4 +1,5 @@
 import type { Reporter, TestModule } from 'vitest/node';
+import { CHROMIUM } from '../../scripts/chromium.ts';
 import { REDIS_SERVER } from '../../scripts/redis-server.ts';
 import { browserMissing, redisMissing } from '../../vitest.config.ts';
 
@@ -14,9 +15,10 @@ export default class SummaryReporter implements Reporter {
     process.once('exit', () => {
       if (browserMissing)
         console.log(
-          'Not run: the Chromium suite and the browser example (no browser at /usr/bin/chromium; see CHROMIUM_PATH).',
+          `Not run: the Chromium suite and the browser example (no browser at ${CHROMIUM.executablePath}; see CHROMIUM_PATH).`,
         );
       if (redisMissing) console.log(`Not run: the Redis suites (no server at ${REDIS_SERVER}; see REDIS_SERVER_PATH).`);
+      if (browserMissing || redisMissing) console.log('Coverage was not checked: it needs every suite.');
       if (count.skipped + count.pending > 0) console.log(`Not run: ${count.skipped + count.pending} tests.`);
       console.log(`${count.passed} passed, ${count.failed} failed`);
     });
