@@ -29,7 +29,7 @@ export function setUpTokens(options: ClientOptions, redactor: Redactor): TokenSe
   for (const [name, input] of Object.entries({ token: general, mcpToken })) {
     if (input === undefined) continue;
     checkToken(name, input);
-    if (typeof input === 'string') redactor.remember(input);
+    if (typeof input === 'string') redactor.addSecret(input);
   }
   return {
     tokens: {

@@ -106,7 +106,14 @@ export class AudienceClient {
       const setup = setUpTokens(options, redactor);
       const limiter = options.limiter ? gatekeeperOf(options.limiter) : createLimiter(limits);
       const budget = (): Promise<unknown> => readUsage(this.#transport, {}, BUDGET_READ, (usage) => usage);
-      this.#core = createCore({ limiter, redactor, tokens: setup.tokens, answers: checking, readUsage: budget });
+      this.#core = createCore({
+        limiter,
+        redactor,
+        tokens: setup.tokens,
+        answers: checking,
+        readUsage: budget,
+        retryBudget: options.retryBudget,
+      });
       this.#transport = createTransport(this.#core, settings);
       setup.bind(contextOf(this.#transport, this.#core));
     }

@@ -12,7 +12,7 @@ export function contextOf(transport: Transport, core: Core): TokenContext {
     baseUrl: transport.settings.baseUrl,
     closed: () => core.closed,
     logger: transport.settings.logger,
-    remember: transport.remember,
+    redactor: transport.settings.redactor,
     mint: (operation, credentials) => mintToken(transport, operation, credentials),
   };
 }

@@ -31,7 +31,7 @@ export function createLink({ password }: Credentials, baseUrl: string | undefine
       throw new ConfigurationError('This token source needs `baseUrl`, or a client that it is given to as `token`.');
     },
     bind(context) {
-      context.remember(password);
+      context.redactor.addSecret(password);
       const [known] = clients;
       // Whether http is allowed there is the client's to say.
       const service = checkBaseUrl(baseUrl ?? known?.baseUrl ?? context.baseUrl, true);

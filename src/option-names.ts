@@ -16,6 +16,7 @@ const TUNABLE: Readonly<Record<keyof TunableOptions, true>> = {
   logLevel: true,
   fetch: true,
   fetchOptions: true,
+  maxResponseBytes: true,
   onRequest: true,
   onResponse: true,
   onRetry: true,
@@ -30,6 +31,7 @@ const FOR_LIFE: Readonly<Record<Exclude<keyof ClientOptions, keyof TunableOption
   mcpToken: true,
   rateLimits: true,
   limiter: true,
+  retryBudget: true,
   waits: true,
 };
 

@@ -14,12 +14,16 @@ import { checkHeaders, checkSendable, lowerCased } from './transport/input.ts';
 import type { RateLimiter } from './transport/limiter.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from './transport/log.ts';
 import { isThisMachine } from './transport/loopback.ts';
-import { createRedactor, type Redactor, rememberHeaders } from './transport/redact.ts';
+import { Redactor, secretHeaders } from './transport/redact.ts';
 import type { Backoff } from './transport/retry.ts';
+import type { RetryBudgetOptions } from './transport/retry-budget.ts';
 import { type Fetch, type FetchOptions, platformFetch } from './transport/send.ts';
 import type { Hooks, Settings } from './transport/settings.ts';
 import type { Credentials, TokenInput, TokenSource } from './transport/tokens.ts';
 import { VERSION } from './version.ts';
+
+/** 64 MiB, the default of `maxResponseBytes`. */
+const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
 export interface TunableOptions extends Hooks {
@@ -49,6 +53,13 @@ export interface TunableOptions extends Hooks {
   readonly fetch?: Fetch | undefined;
   /** More options for `fetch`, such as a `dispatcher`. */
   readonly fetchOptions?: FetchOptions | undefined;
+  /**
+   * The largest response that is read, in bytes after decompression. A larger success is a `ResponseError` with code
+   * `response-too-large`. Files of uploads and downloads are not counted.
+   *
+   * @default 67108864
+   */
+  readonly maxResponseBytes?: number | undefined;
 }
 
 /** Options of a client. Durations are milliseconds. */
@@ -67,6 +78,13 @@ export interface ClientOptions extends TunableOptions {
   readonly rateLimits?: Readonly<Partial<RateLimits>> | false | undefined;
   /** Replaces the limiter of this process, for instance by one that several share. */
   readonly limiter?: RateLimiter | undefined;
+  /**
+   * Limits retries of connection failures, timeouts and 5xx responses while the service fails; `false` sets no limit.
+   * Waits, uploads and downloads are not counted.
+   *
+   * @default { capacity: 500, cost: 5 }
+   */
+  readonly retryBudget?: RetryBudgetOptions | false | undefined;
   /** How waits look at jobs. */
   readonly waits?: WaitsOptions | undefined;
 }
@@ -214,8 +232,9 @@ function checkChoices({
  *
  * @throws {ConfigurationError} naming the option and the fix, before any request.
  */
-export function resolveOptions(options: ClientOptions, redactor = createRedactor()): ResolvedOptions {
+export function resolveOptions(options: ClientOptions, base = new Redactor()): ResolvedOptions {
   checkChoices(options);
+  const redactor = base.with(secretHeaders(options.headers));
   const limits = options.rateLimits === false ? false : checkLimits(options.rateLimits ?? {});
   const min = atLeast('backoff.min', options.backoff?.min ?? 500, 0);
   const { onRequest, onResponse, onRetry } = options;
@@ -230,22 +249,23 @@ export function resolveOptions(options: ClientOptions, redactor = createRedactor
     validation: options.validation ?? 'lenient',
     serverTimeZone: checkTimeZone(options.serverTimeZone ?? 'UTC'),
     requestIdHeader: options.requestIdHeader ?? 'x-request-id',
-    headers: { ...userAgent(), ...ownHeaders(options.headers, redactor) },
+    headers: { ...userAgent(), ...ownHeaders(options.headers) },
     logger: createLogger(options.logger ?? console, options.logLevel ?? 'warn', redactor),
+    redactor,
     observed: onResponse !== undefined || options.logLevel === 'debug',
     fetch: options.fetch ?? platformFetch,
     fetchOptions: options.fetchOptions ?? {},
+    maxResponseBytes: atLeast('maxResponseBytes', options.maxResponseBytes ?? MAX_RESPONSE_BYTES, 0),
     ...(onRequest && { onRequest }),
     ...(onResponse && { onResponse }),
     ...(onRetry && { onRetry }),
   };
-  return { settings, redactor, limits };
+  return { settings, redactor: base, limits };
 }
 
 /** The user's headers, for every call. */
-function ownHeaders(headers: Readonly<Record<string, string>> = {}, redactor: Redactor): Record<string, string> {
+function ownHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
   checkHeaders(headers);
-  rememberHeaders(headers, redactor);
   try {
     checkSendable(headers);
   } catch (error) {

@@ -52,7 +52,7 @@ export function storedSource({ operation, credentials, store, context }: StoredS
         if (ConfigurationError.isInstance(error) || !lives(present, rejected)) throw error;
         return goOn(present, error);
       });
-    context().remember(current.token);
+    context().redactor.addRecent(current.token);
     return current.token;
   }
 

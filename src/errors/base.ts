@@ -24,6 +24,7 @@ export const ERROR_CODES = {
   'not-an-envelope':
     'A success whose body is no envelope (of MCP: no JSON-RPC response): a proxy answered, or the body was cut.',
   'response-invalid': 'A success whose `data` is not the documented shape.',
+  'response-too-large': 'A success whose body is larger than `maxResponseBytes`.',
   'redirect-refused': 'The service or a proxy redirected; redirects are never followed.',
   'job-failed': 'The job ended with a 4xx status (cohorts: 5).',
   'job-needs-info': 'The job ended at 107; the reason is visible in the console only.',
@@ -149,13 +150,19 @@ export class AudienceError extends Error {
   }
 }
 
+/** Returns a text with a full stop at its end. */
+function asSentence(text: string): string {
+  const trimmed = text.trimEnd();
+  return /[.!?]$/.test(trimmed.slice(-1)) ? trimmed : `${trimmed}.`;
+}
+
 /** The same error told with more details: one that several calls share is never changed in place. */
 export function withDetails<E extends AudienceError>(
   error: E,
   details: CreateDetails & UploadDetails,
   advice: string,
 ): E {
-  const message = advice === '' ? error.message : `${error.message.replace(/([^.!?])\s*$/, '$1.')} ${advice}`;
+  const message = advice === '' ? error.message : `${asSentence(error.message)} ${advice}`;
   return Reflect.construct(error.constructor, [message, { ...error, cause: error.cause, ...details }]);
 }
 

@@ -58,6 +58,7 @@ function setUp(given: ConnectMcpOptions<McpClient>): { readonly core: Core; read
     tokens: { general: tokens.general, mcp: tokens.general },
     answers: checking,
     readUsage: () => Promise.resolve(undefined),
+    retryBudget: options.retryBudget,
   });
   bind(contextOf(createTransport(core, settings), core));
   return { core, settings };

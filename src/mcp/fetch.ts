@@ -1,11 +1,13 @@
 import { ConfigurationError } from '../errors/base.ts';
 import type { ResolvedOperation } from '../operations.ts';
-import { admit, bearer, type Call, exchange, factsOf, fail, heed } from '../transport/attempt.ts';
+import { admit, bearer, type Call, exchange, factsOf, fail, heed, redactorOf } from '../transport/attempt.ts';
+import { captureCallSite } from '../transport/call-site.ts';
 import type { Core } from '../transport/core.ts';
 import { statusFailure } from '../transport/failures.ts';
+import type { Redactor } from '../transport/redact.ts';
 import type { PreparedRequest } from '../transport/request.ts';
 import { carryOut } from '../transport/run-call.ts';
-import { type Answer, open } from '../transport/send.ts';
+import { type Answer, open, readBody } from '../transport/send.ts';
 import type { Settings } from '../transport/settings.ts';
 import { abortable, SignalScope } from '../transport/signal.ts';
 import { fingerprint } from '../transport/tokens.ts';
@@ -45,6 +47,7 @@ export function endpointOf({ baseUrl, operation }: Settings): URL {
 export function createMcpFetch(core: Core, settings: Settings): McpFetch {
   const waiting = new Map<Message['id'], Waiting>();
   return async (url, init = {}) => {
+    const site = captureCallSite();
     const body = bodyOf(init);
     const message = readMessage(body);
     if (giveUp(waiting, message)) return new Response(null, { status: 202 });
@@ -53,7 +56,8 @@ export function createMcpFetch(core: Core, settings: Settings): McpFetch {
     const { id } = message;
     const one: Waiting = { life: new SignalScope({ parent: sending.signal }) };
     if (id !== undefined) waiting.set(id, one);
-    const plan = { core, settings, operation, input: { options: { signal: one.life.signal } }, key: undefined };
+    const input = { options: { signal: one.life.signal } };
+    const plan = { core, settings, operation, input, key: undefined, site };
     const once = (call: Call): Promise<Response> => {
       one.call = call;
       if (one.cancelled) one.life.abort(cancelled());
@@ -87,7 +91,7 @@ const cancelled = (): DOMException =>
 
 /** One attempt: token, slot, request. The answer as it came, or an {@link AttemptFailure}. */
 async function attempt(call: Call, { signal }: Sending): Promise<Response> {
-  const { core, settings, request } = call;
+  const { settings, request } = call;
   call.token = await bearer(call, 'mcp');
   const scope = fingerprint(call.token);
   await admit(call, scope);
@@ -96,16 +100,29 @@ async function attempt(call: Call, { signal }: Sending): Promise<Response> {
     const lasting = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
     const response = await open(request, call.token, { life: own, signal: lasting }, settings);
     const { status, headers } = response;
-    return { status, headers, response, text: isPassedOn(status) ? '' : await textOf(response, own) };
+    const body = isSuccess(status) ? { text: '' } : await abortable(readBody(response, settings.maxResponseBytes), own);
+    return { status, headers, response, ...body };
   });
-  const failure = isPassedOn(answer.status) ? undefined : statusFailure(answer, factsOf(call), core.redactor);
-  if (!failure) return answer.response;
-  throw await heed(fail(call, failure), call, scope);
+  const forTransport = FOR_TRANSPORT.has(answer.status);
+  const failure = forTransport ? undefined : statusFailure(answer, factsOf(call));
+  if (failure) throw await heed(fail(call, failure), call, scope);
+  call.inFlight = false;
+  return forTransport ? redacted(answer, redactorOf(call)) : answer.response;
 }
 
-const isPassedOn = (status: number): boolean => (status >= 200 && status < 300) || FOR_TRANSPORT.has(status);
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-const textOf = (response: Response, life: SignalScope): Promise<string> => abortable(response.text(), life);
+/** How much of an error that is passed on is kept, in UTF-16 units. */
+const PASSED_ON_LIMIT = 65_536;
+
+/** Returns an error for the transport to read: its own errors repeat the body, in which a service may repeat the token. */
+function redacted({ status, headers, text, response }: Answer, redactor: Redactor): Response {
+  const { statusText } = response;
+  const kept = redactor.headers(headers);
+  // The body is not encoded any more, and has another length.
+  for (const name of ['content-encoding', 'content-length']) kept.delete(name);
+  return new Response(redactor.text(text, PASSED_ON_LIMIT), { status, statusText, headers: kept });
+}
 
 function bodyOf({ body }: RequestInit): string | undefined {
   if (body === undefined || body === null) return undefined;

@@ -32,6 +32,7 @@ export interface ConnectMcpOptions<C extends McpClient>
     | 'operations'
     | 'limiter'
     | 'rateLimits'
+    | 'retryBudget'
     | 'maxRetries'
     | 'maxRetryWait'
     | 'backoff'
@@ -73,6 +74,7 @@ export const MCP_OPTIONS: Readonly<Record<keyof ConnectMcpOptions<McpClient>, tr
   operations: true,
   limiter: true,
   rateLimits: true,
+  retryBudget: true,
   maxRetries: true,
   maxRetryWait: true,
   backoff: true,

@@ -81,7 +81,7 @@ function setUp(options: OAuthClientOptions): SignInSetup & { readonly fetch: Fet
   const { settings, redactor } = resolveOptions(given);
   const target = targetOf(settings.baseUrl, options.resource, allowedIssuers);
   const requests = new Requests(settings, redactor, allowInsecure);
-  if (client?.client_secret !== undefined) redactor.remember(client.client_secret);
+  if (client?.client_secret !== undefined) redactor.addSecret(client.client_secret);
   return {
     target,
     requests,

@@ -143,7 +143,7 @@ async function exchange(
   const { client, redirectUri, verifier, resource } = pending;
   const server = await servers.of(client.issuer, signal);
   const parameters = validated(server, pending, answer);
-  requests.redactor.remember(answer.get('code') ?? '');
+  requests.redactor.addRecent(answer.get('code') ?? '');
   const askedAt = Date.now();
   const tokens = await requests.perform({
     what: 'Exchanging the code',

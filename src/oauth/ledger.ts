@@ -136,7 +136,7 @@ export class Ledger {
     const clients = [client, grant?.client, ...pending.map((one) => one.client)];
     const secrets = [grant?.token, grant?.refreshToken, ...clients.map((one) => one?.client_secret)];
     for (const secret of [...secrets, ...pending.map(({ verifier }) => verifier)]) {
-      if (secret !== undefined) this.#redactor.remember(secret);
+      this.#redactor.addRecent(secret);
     }
   }
 }

@@ -71,7 +71,7 @@ export async function register(
     throw new OAuthError('The registration was answered without a `client_id`.', { error: 'invalid_response' });
   }
   const secret = typeof client_secret === 'string' && client_secret !== '' ? client_secret : undefined;
-  if (secret !== undefined) requests.redactor.remember(secret);
+  if (secret !== undefined) requests.redactor.addSecret(secret);
   return record(server, { client_id, client_secret: secret }, typeof chosen === 'string' ? chosen : method, [
     redirectUri,
   ]);

@@ -13,9 +13,8 @@ import type { Repeat } from '../operations.ts';
 import { isObject, parseJson } from '../transport/envelope.ts';
 import { isThisMachine } from '../transport/loopback.ts';
 import type { Redactor } from '../transport/redact.ts';
-import { decide, type Failure } from '../transport/retry.ts';
-import { parseRetryAfter } from '../transport/retry-after.ts';
-import { surelyNotSent } from '../transport/send.ts';
+import { decide, type Failure, statusFailureOf } from '../transport/retry.ts';
+import { readBody, surelyNotSent } from '../transport/send.ts';
 import type { Settings } from '../transport/settings.ts';
 import { abortable, SignalScope, sleep } from '../transport/signal.ts';
 
@@ -43,7 +42,7 @@ export interface Exchange<T> {
   work(parts: RequestParts): Promise<T>;
 }
 
-type Options = Pick<Settings, 'fetch' | 'timeout' | 'maxRetries' | 'maxRetryWait' | 'backoff'>;
+type Options = Pick<Settings, 'maxResponseBytes' | 'fetch' | 'timeout' | 'maxRetries' | 'maxRetryWait' | 'backoff'>;
 
 /** An answer whose status is a failure, of a request that oauth4webapi does not know. */
 export class UnusableAnswer extends Error {
@@ -72,8 +71,13 @@ export class Requests {
     this.#options = options;
     this.redactor = redactor;
     this.#allowInsecure = allowInsecure;
-    this.#fetch = (address, { body, ...init }) =>
-      options.fetch(this.checkAddress(address).href, { ...init, ...(body !== undefined && { body }) });
+    this.#fetch = async (address, { body, ...init }) => {
+      const response = await options.fetch(this.checkAddress(address).href, {
+        ...init,
+        ...(body !== undefined && { body }),
+      });
+      return bounded(response, options.maxResponseBytes);
+    };
   }
 
   /** An address that codes and tokens may go to: https, or this machine. */
@@ -130,7 +134,7 @@ export class Requests {
     const response = responseOf(error);
     if (response) return this.#refusal(what, error, response);
     const cause = this.redactor.cause(error);
-    if (!isCut(error) && (error instanceof OperationProcessingError || error instanceof UnsupportedOperationError)) {
+    if (error instanceof OperationProcessingError || error instanceof UnsupportedOperationError) {
       const message = `${what} failed: the answer is not as its standard has it: ${cause.message}.`;
       return { failure: FINAL, error: new OAuthError(message, { error: 'invalid_response' }) };
     }
@@ -153,10 +157,18 @@ export class Requests {
     const message = this.redactor
       .text(`${what} failed: ${status} ${reason}${told.slice(0, 300)}.${advice}`)
       .replace('..', '.');
-    const retryAfter = parseRetryAfter(headers, Date.now());
     const error = new OAuthError(message, { error: this.redactor.text(reason), status });
-    return { failure: { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }) }, error };
+    return { failure: statusFailureOf(status, headers), error };
   }
+}
+
+/** Returns a response whose body has arrived, and is not larger than `maxBytes`. */
+async function bounded(response: Response, maxBytes: number): Promise<Response> {
+  if (!response.body) return response;
+  const { text, cut } = await readBody(response, maxBytes);
+  if (cut) throw new OAuthError(`The response is larger than ${maxBytes} bytes.`, { error: 'invalid_response' });
+  const { status, statusText, headers } = response;
+  return new Response(text, { status, statusText, headers });
 }
 
 const FINAL: Failure = { kind: 'final', outcome: 'refused' };
@@ -178,12 +190,6 @@ function responseOf(error: unknown): Response | undefined {
   if (error instanceof UnusableAnswer) return error.response;
   if (error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError) return error.response;
   return error instanceof OperationProcessingError && error.cause instanceof Response ? error.cause : undefined;
-}
-
-/** Whether an answer broke off while oauth4webapi read it, which it tells as a body that is no JSON. */
-function isCut(error: unknown): boolean {
-  if (!(error instanceof OperationProcessingError) || !(error.cause instanceof Error)) return false;
-  return !(error.cause instanceof SyntaxError);
 }
 
 async function bodyOf(response: Response): Promise<unknown> {

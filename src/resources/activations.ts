@@ -1,4 +1,5 @@
 import type { Activation, ActivationCreate } from '../schemas/activation.ts';
+import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../transport/call-site.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -31,9 +32,11 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
    *
    * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise.
    */
-  async results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
-    const { resultsOf } = await this.#storage.core.load(files, options.signal);
-    return resultsOf(isCompleted(target) ? target : await this.get(idOf(target), options));
+  results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
+    return fromCallSite(async () => {
+      const { resultsOf } = await this.#storage.core.load(files, options.signal);
+      return resultsOf(isCompleted(target) ? target : await this.get(idOf(target), options));
+    }, options.signal);
   }
 
   /**
@@ -43,11 +46,23 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
    * @example
    * for await (const { name, open } of client.activations.download(42)) await consume(name, await open());
    */
-  async *download(target: Activation | IdLike, options: DownloadOptions = {}): AsyncGenerator<Download, void> {
+  download(target: Activation | IdLike, options: DownloadOptions = {}): AsyncGenerator<Download, void> {
+    return this.#download(target, options, captureCallSite());
+  }
+
+  async *#download(
+    target: Activation | IdLike,
+    options: DownloadOptions,
+    site: CallSite,
+  ): AsyncGenerator<Download, void> {
     const { signal, maxRetries, maxRetryWait } = options;
-    const results = await this.results(target, { signal, maxRetries, maxRetryWait });
-    const { downloadsOf } = await this.#storage.core.load(files, signal);
-    yield* downloadsOf(results, this.#storage, options);
+    try {
+      const results = await this.results(target, { signal, maxRetries, maxRetryWait });
+      const { downloadsOf } = await this.#storage.core.load(files, signal);
+      yield* downloadsOf(results, this.#storage, options);
+    } catch (error) {
+      throw isReason(error, [signal]) ? error : atCallSite(error, site);
+    }
   }
 }
 

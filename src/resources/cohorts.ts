@@ -1,6 +1,7 @@
 import { ValidationError } from '../errors/api.ts';
 import { AudienceError, type Upload, withDetails } from '../errors/base.ts';
 import type { Cohort, CohortCreate } from '../schemas/cohort.ts';
+import { fromCallSite } from '../transport/call-site.ts';
 import { guard } from '../transport/guard.ts';
 import type { CreateOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
@@ -43,7 +44,11 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
    * @example
    * const cohort = await client.cohorts.import(file, { name: 'Customers' });
    */
-  async import(data: UploadData, fields: CohortCreate = {}, options: ImportOptions = {}): Promise<Cohort> {
+  import(data: UploadData, fields?: CohortCreate, options?: ImportOptions): Promise<Cohort> {
+    return fromCallSite(() => this.#import(data, fields, options), options?.signal, options?.wait?.signal);
+  }
+
+  async #import(data: UploadData, fields: CohortCreate = {}, options: ImportOptions = {}): Promise<Cohort> {
     const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...sending } = options;
     const { signal, maxRetries, maxRetryWait } = sending;
     checkOptions(wait ?? {});

@@ -4,6 +4,7 @@ import { JobError, type JobKind, WaitTimeoutError } from '../errors/job.ts';
 import { RESOURCE_PAGE_CAP } from '../limits.ts';
 import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
+import { fromCallSite } from '../transport/call-site.ts';
 import { localValidationError } from '../transport/failures.ts';
 import { guard } from '../transport/guard.ts';
 import type { CreateOptions, RequestOptions } from '../transport/settings.ts';
@@ -139,7 +140,7 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
    * @throws {WaitTimeoutError} after `timeout`, an hour awake unless given; the job goes on.
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
-    return this.#desk.wait(target, options);
+    return fromCallSite(() => this.#desk.wait(target, options), options?.signal);
   }
 
   /** Each change of status, the last one final. Does not throw at 107 or 4xx. */
@@ -156,7 +157,11 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
    * Creates one and waits for its job. Throws what `create` and `wait` throw. An error that ended the wait, and is not
    * of the job, tells in `created` what goes on, and can be waited for by `client.waits.wait(error.created)`.
    */
-  async createAndWait(body: Body, options: CreateAndWaitOptions<T> = {}): Promise<T> {
+  createAndWait(body: Body, options?: CreateAndWaitOptions<T>): Promise<T> {
+    return fromCallSite(() => this.#createAndWait(body, options), options?.signal, options?.wait?.signal);
+  }
+
+  async #createAndWait(body: Body, options: CreateAndWaitOptions<T> = {}): Promise<T> {
     const { onCreated, wait = {}, ...request } = options;
     // A typo is found before something is created, and so is that there is nothing to wait with.
     checkOptions(wait);

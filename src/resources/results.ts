@@ -1,7 +1,9 @@
 import { ResponseError } from '../errors/call.ts';
 import { ResultsNotReadyError } from '../errors/job.ts';
 import type { Activation } from '../schemas/activation.ts';
+import { fromCallSite } from '../transport/call-site.ts';
 import { openDownload } from '../transport/download.ts';
+import { withoutSignatures } from '../transport/redact.ts';
 import { checkTransferOptions, type StorageContext, type TransferOptions } from '../transport/transfer.ts';
 import { jobError } from '../waiting/job-errors.ts';
 import { progressOf } from '../waiting/outcome.ts';
@@ -52,7 +54,7 @@ export function resultsOf(activation: Activation): ActivationResult[] {
   const { id, status, datastreams } = activation;
   if (progress === 'running') {
     const message = `Activation ${id} is at ${status.id} ${status.name}: its results are readable at 104. Wait for it with \`activations.wait(${id})\`.`;
-    throw new ResultsNotReadyError(message, { kind: 'activation', id, resource: activation });
+    throw new ResultsNotReadyError(message, { kind: 'activation', id, resource: withoutSignatures(activation) });
   }
   if (progress !== 'completed') throw jobError('activation', activation, progress);
   return datastreams.map(({ name, results }) => ({ name, uri: results.uri }));
@@ -69,14 +71,11 @@ export function downloadsOf(
   return results.map(({ name, uri }) => ({
     name,
     fileName: freeName(fileNameOf(name, uri), taken),
-    async open(signal = options.signal) {
-      return openDownload({
-        context,
-        url: httpUrl(name, uri),
-        options: { ...options, signal },
-        onProgress: (loaded, total) => onProgress?.({ name, loaded, total }),
-      });
-    },
+    open: (signal = options.signal) =>
+      fromCallSite(async () => {
+        const plan = { context, url: httpUrl(name, uri), options: { ...options, signal } };
+        return openDownload({ ...plan, onProgress: (loaded, total) => onProgress?.({ name, loaded, total }) });
+      }, signal),
   }));
 }
 

@@ -4,6 +4,7 @@ import type { UploadKind } from '../schemas/common.ts';
 import { decodeOne, type Shape } from '../schemas/decode.ts';
 import type { UploadRequest, UploadReservation } from '../schemas/upload.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
+import { fromCallSite } from '../transport/call-site.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -63,14 +64,18 @@ export class Uploads {
    * @throws {AudienceError} with `slot`, which tells whether sending again makes sense: `PermissionError` (403) for an
    * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
    */
-  async send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
-    const { sendFile } = await this.#storage.core.load(files, options.signal);
-    return sendFile(this.#storage, reservation, data, options);
+  send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
+    return fromCallSite(async () => {
+      const { sendFile } = await this.#storage.core.load(files, options.signal);
+      return sendFile(this.#storage, reservation, data, options);
+    }, options.signal);
   }
 
   /** Reserves a slot and sends a file to it. Throws what `reserve` and `send` throw. */
-  async upload(input: UploadInput): Promise<Upload> {
-    const { reserveAndSend } = await this.#storage.core.load(files, input.signal);
-    return reserveAndSend(this.#storage, input, (request, options) => this.reserve(request, options));
+  upload(input: UploadInput): Promise<Upload> {
+    return fromCallSite(async () => {
+      const { reserveAndSend } = await this.#storage.core.load(files, input.signal);
+      return reserveAndSend(this.#storage, input, (request, options) => this.reserve(request, options));
+    }, input.signal);
   }
 }

@@ -1,4 +1,5 @@
 import type { Envelope } from './envelope.ts';
+import type { CallFacts } from './failures.ts';
 import type { Answer } from './send.ts';
 
 /** A complete successful answer. */
@@ -7,6 +8,8 @@ export interface Reply {
   readonly envelope: Envelope;
   readonly requestId: string | undefined;
   readonly attempts: number;
+  /** What errors about the payload report. */
+  readonly facts: CallFacts;
 }
 
 /** A payload with all that came with it. */

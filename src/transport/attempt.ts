@@ -4,8 +4,16 @@ import { ConnectionError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
 import type { Core } from './core.ts';
-import { AttemptFailure, type CallFacts, connectionFailure, readAnswer, timeoutFailure } from './failures.ts';
+import {
+  AttemptFailure,
+  type CallFacts,
+  connectionFailure,
+  readAnswer,
+  timeoutFailure,
+  unreadableFailure,
+} from './failures.ts';
 import { tellAnswer, watch } from './hooks.ts';
+import { type Redactor, secretHeaders } from './redact.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
 import { type Answer, send, sending } from './send.ts';
 import type { CallOptions, RequestEvent, Settings } from './settings.ts';
@@ -21,13 +29,15 @@ export interface Call {
   readonly request: PreparedRequest;
   readonly options: CallOptions;
   readonly key: string | undefined;
+  /** Secrets in what is sent, besides token and headers. */
+  readonly secrets?: readonly unknown[] | undefined;
   /** Its life: ends when it is aborted, at its deadline, or when the client is closed. */
   readonly life: SignalScope;
   /** Requests sent so far. */
   attempts: number;
   /** When the call must be done, on the monotonic clock. */
   readonly deadlineAt: number;
-  /** Whether a request without an answer is on its way. */
+  /** Whether a request has been sent whose outcome is not known yet. */
   inFlight: boolean;
   /** How the last attempt failed. */
   last: AttemptFailure | undefined;
@@ -44,8 +54,21 @@ const optionOr = (call: Call, name: 'timeout' | 'maxRetryWait'): number => call.
 /** What errors tell of a call, as of now. */
 export function factsOf(call: Call): CallFacts {
   const { operation, request, attempts, settings } = call;
-  const renewed = call.rejected !== undefined;
-  return { operation, path: request.path, attempts, requestIdHeader: settings.requestIdHeader, renewed };
+  return {
+    operation,
+    path: request.path,
+    attempts,
+    requestIdHeader: settings.requestIdHeader,
+    renewed: call.rejected !== undefined,
+    get redactor() {
+      return redactorOf(call);
+    },
+  };
+}
+
+/** A redactor that knows the secrets this call sends; made when something is to be shown. */
+export function redactorOf({ settings, token, rejected, secrets = [], options }: Call): Redactor {
+  return settings.redactor.with([token, rejected, ...secrets, ...secretHeaders(options.headers)]);
 }
 
 /** What hooks are told of a call, as of now. */
@@ -70,13 +93,16 @@ export async function attempt(call: Call): Promise<Reply> {
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
   await admit(call, scope);
   const answer = await exchange(call, (own) => send(call.request, call.token, own, call.settings));
+  const facts = factsOf(call);
   try {
-    const envelope = readAnswer(answer, factsOf(call), core.redactor, call.input.body);
+    const envelope = readAnswer(answer, facts, call.input.body);
+    call.inFlight = false;
     const requestId = answer.headers.get(call.settings.requestIdHeader) ?? undefined;
-    if (call.operation.startsJob) call.core.budget.release(scope);
-    return { answer, envelope, requestId, attempts: call.attempts };
+    if (operation.startsJob) core.budget.release(scope);
+    return { answer, envelope, requestId, attempts: call.attempts, facts };
   } catch (error) {
-    throw error instanceof AttemptFailure ? await heed(fail(call, error), call, scope) : error;
+    const failed = error instanceof AttemptFailure ? error : unreadableFailure(error, answer, facts);
+    throw await heed(fail(call, failed), call, scope);
   }
 }
 
@@ -93,14 +119,15 @@ function loadParts(call: Call): Promise<unknown> | undefined {
 }
 
 /** The bearer token of this attempt. */
-export async function bearer({ core, rejected, life }: Call, kind: 'general' | 'mcp'): Promise<string> {
+export async function bearer(call: Call, kind: 'general' | 'mcp'): Promise<string> {
+  const { core, rejected, life } = call;
   let token: unknown;
   try {
     token = await abortable(Promise.resolve(core.tokens[kind].get(rejected, life.signal)), life);
   } catch (error) {
     life.throwIfAborted();
     if (AudienceError.isInstance(error)) throw error;
-    const cause = core.redactor.cause(error);
+    const cause = redactorOf(call).cause(error);
     throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
   }
   if (!isUsableToken(token)) {
@@ -108,7 +135,6 @@ export async function bearer({ core, rejected, life }: Call, kind: 'general' | '
       code: 'token-unavailable',
     });
   }
-  core.redactor.remember(token);
   return token;
 }
 
@@ -166,7 +192,7 @@ export async function exchange<A extends Pick<Answer, 'status' | 'headers'>>(
   call: Call,
   deliver: (own: SignalScope) => Promise<A>,
 ): Promise<A> {
-  const { core, settings, life } = call;
+  const { settings, life } = call;
   life.throwIfAborted();
   const timeout = optionOr(call, 'timeout');
   if (timeout === 0) throw fail(call, timeoutFailure(timeout, factsOf(call)));
@@ -177,14 +203,12 @@ export async function exchange<A extends Pick<Answer, 'status' | 'headers'>>(
   call.inFlight = true;
   try {
     const answer = await deliver(own);
-    call.inFlight = false;
     report(call, answer, performance.now() - started);
     return answer;
   } catch (error) {
     life.throwIfAborted();
     const facts = factsOf(call);
-    const failure = own.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts, core.redactor);
-    call.inFlight = false;
+    const failure = own.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts);
     throw fail(call, failure);
   } finally {
     own.dispose();
@@ -193,6 +217,7 @@ export async function exchange<A extends Pick<Answer, 'status' | 'headers'>>(
 
 /** Remembers how the attempt failed. */
 export function fail(call: Call, failure: AttemptFailure): AttemptFailure {
+  call.inFlight = false;
   call.last = failure;
   return failure;
 }

@@ -1,6 +1,7 @@
 import { LONGEST_RATE_INTERVAL } from '../limits.ts';
 import { isObject, type JsonObject } from './envelope.ts';
 import { PauseTooLongError } from './lane.ts';
+import { MAX_RETRY_AFTER_MS } from './retry-after.ts';
 import { type Abortable, abortable, sleep } from './signal.ts';
 import { singleFlight } from './tokens.ts';
 
@@ -90,6 +91,8 @@ export class BudgetGate {
     const budget = isObject(usage) ? usage.build_budget : undefined;
     if (!isObject(budget)) return undefined;
     const seconds = budget.retry_after_seconds;
-    return typeof seconds === 'number' && seconds > 0 ? { wait: seconds * 1000, budget } : undefined;
+    return typeof seconds === 'number' && seconds > 0
+      ? { wait: Math.min(seconds * 1000, MAX_RETRY_AFTER_MS), budget }
+      : undefined;
   }
 }

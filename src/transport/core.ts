@@ -3,6 +3,7 @@ import type { Part } from '../part.ts';
 import { BudgetGate } from './budget.ts';
 import type { Gatekeeper } from './limiter.ts';
 import type { Redactor } from './redact.ts';
+import { RetryBudget, type RetryBudgetOptions } from './retry-budget.ts';
 import { abortable, type ScopeOptions, SignalScope } from './signal.ts';
 import { Slots } from './slots.ts';
 import type { ClientTokens } from './tokens.ts';
@@ -11,6 +12,7 @@ import type { ClientTokens } from './tokens.ts';
 export interface Core {
   readonly limiter: Gatekeeper;
   readonly budget: BudgetGate;
+  readonly retryBudget: RetryBudget;
   readonly redactor: Redactor;
   readonly slots: Slots;
   /** What reading answers takes. */
@@ -43,18 +45,20 @@ class TrackedScope extends SignalScope {
 /** What a core is made of. */
 export interface CoreParts extends Pick<Core, 'limiter' | 'redactor' | 'tokens' | 'answers'> {
   readUsage(): Promise<unknown>;
+  readonly retryBudget?: RetryBudgetOptions | false | undefined;
 }
 
 const closedError = (): AudienceError =>
   new AudienceError('The client is closed. Create a new one, or close it later.', { code: 'client-closed' });
 
 /** A core with nothing under way. */
-export function createCore({ readUsage, ...parts }: CoreParts): Core {
+export function createCore({ readUsage, retryBudget, ...parts }: CoreParts): Core {
   const scopes = new Set<SignalScope>();
   let closed = false;
   return {
     ...parts,
     budget: new BudgetGate(readUsage),
+    retryBudget: new RetryBudget(retryBudget),
     slots: new Slots(),
     open(options) {
       if (closed) throw closedError();

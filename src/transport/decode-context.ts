@@ -4,7 +4,6 @@ import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
 import type { Envelope } from './envelope.ts';
 import { responseError } from './failures.ts';
-import type { Redactor } from './redact.ts';
 import type { Settings } from './settings.ts';
 
 /** What a decoder may do besides returning the payload. */
@@ -23,24 +22,22 @@ export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T
 /** What the contexts of one transport share. */
 export interface DecodeScope {
   readonly settings: Settings;
-  readonly redactor: Redactor;
   /** Operations and fields already warned of. */
   readonly warned: Set<string>;
 }
 
 /** The context for one answer of an operation; `key` is the idempotency key of a create. */
 export function decodeContext(
-  { settings, redactor, warned }: DecodeScope,
+  { settings, warned }: DecodeScope,
   operation: ResolvedOperation,
-  { answer, attempts, envelope }: Reply,
+  { answer, envelope, facts }: Reply,
   key: string | undefined,
 ): DecodeContext {
-  const facts = { operation, path: operation.path, attempts, requestIdHeader: settings.requestIdHeader };
   return {
     validation: settings.validation,
     envelope,
     fail(problem) {
-      const error = responseError(`${operation.name} succeeded, but ${problem}.`, answer, facts, redactor);
+      const error = responseError(`${operation.name} succeeded, but ${problem}.`, answer, facts);
       if (key === undefined) return error;
       return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The create itself succeeded.');
     },

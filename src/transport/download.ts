@@ -136,7 +136,7 @@ class Download {
       if (this.#isAtEnd(response)) return;
       if (!response.ok) {
         const text = await readAnswer(response, signal);
-        throw statusFailure({ status, headers, text }, this.#facts(), context.core.redactor);
+        throw statusFailure({ status, headers, text }, this.#facts(), context.settings.redactor);
       }
       this.#begin(response);
       this.#idle.rest();

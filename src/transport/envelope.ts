@@ -35,7 +35,7 @@ function isEnvelope(value: unknown): value is Envelope & JsonObject {
 /** What the text of a 2xx is: a success, a refusal all the same (`status: error`), or no envelope. */
 export type EnvelopeReading =
   | { readonly envelope: Envelope }
-  | { readonly refusal: true }
+  | { readonly refusal: unknown }
   | { readonly problem: string };
 
 /** Whether a value is the envelope of a refusal. */
@@ -47,7 +47,7 @@ export function isRefusal(value: unknown): boolean {
 export function readEnvelope(text: string): EnvelopeReading {
   const value = parseJson(text);
   if (isEnvelope(value)) return { envelope: value };
-  if (isRefusal(value)) return { refusal: true };
+  if (isRefusal(value)) return { refusal: value };
   return { problem: problemOf(text, value) };
 }
 
@@ -66,15 +66,34 @@ function problemOf(text: string, value: unknown): string {
   return 'the body lacks the envelope: `status`, an integer `code`, and `message`';
 }
 
-/** Field errors of a 422 in one shape, whatever the body holds. */
-export function readFieldErrors(body: unknown): Record<string, string[]> {
+/** How much of all messages about fields is kept, in UTF-16 units. */
+const FIELD_ERRORS_LIMIT = 65_536;
+
+/** Returns the field errors of a 422 in one shape, whatever the body holds; `clean` is applied to every text. */
+export function readFieldErrors(body: unknown, clean: (text: string) => string): Record<string, string[]> {
   const errors = isObject(body) ? body.errors : undefined;
-  if (!isObject(errors)) return {};
-  const entries = Object.entries(errors).map(([field, messages]): [string, string[]] => [
-    field,
-    (Array.isArray(messages) ? messages : [messages]).map((one) =>
-      typeof one === 'string' ? one : JSON.stringify(one),
-    ),
-  ]);
-  return Object.fromEntries(entries);
+  const fields = new Map<string, string[]>();
+  let left = FIELD_ERRORS_LIMIT;
+  for (const [name, value] of isObject(errors) ? Object.entries(errors) : []) {
+    const messages: string[] = [];
+    for (const message of Array.isArray(value) ? value : [value]) {
+      if (left <= 0) break;
+      messages.push(clean(textOf(message)));
+      left -= messages.at(-1)?.length ?? 0;
+    }
+    if (left <= 0 && messages.length === 0) break;
+    const field = clean(name);
+    fields.set(field, messages);
+    left -= field.length;
+  }
+  return Object.fromEntries(fields);
+}
+
+function textOf(message: unknown): string {
+  if (typeof message === 'string') return message;
+  try {
+    return JSON.stringify(message);
+  } catch {
+    return '(nested too deeply)';
+  }
 }

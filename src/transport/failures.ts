@@ -16,9 +16,8 @@ import type { ResolvedOperation } from '../operations.ts';
 import { type Envelope, isObject, parseJson, readEnvelope, readFieldErrors } from './envelope.ts';
 import { readJsonRpc } from './json-rpc.ts';
 import type { Redactor } from './redact.ts';
-import type { Failure } from './retry.ts';
-import { parseRetryAfter } from './retry-after.ts';
-import { type Answer, surelyNotSent } from './send.ts';
+import { type Failure, statusFailureOf } from './retry.ts';
+import { type Answer, BodyFailure, surelyNotSent } from './send.ts';
 
 /** One attempt failed: the error for the user, and what the retry decision needs to know. */
 export class AttemptFailure extends Error {
@@ -40,36 +39,45 @@ export interface CallFacts {
   readonly requestIdHeader: string;
   /** Whether its token was renewed already. */
   readonly renewed?: boolean;
+  /** Knows the secrets of the call. */
+  readonly redactor: Redactor;
 }
 
-/** How much of the service's own message an error repeats. */
+/** How much of the service's own message, and of one message about a field, an error repeats, in UTF-16 units. */
 const MESSAGE_LIMIT = 300;
+const FIELD_MESSAGE_LIMIT = 1_000;
+
+/** How much of a request id an error repeats. */
+const REQUEST_ID_LIMIT = 200;
 
 /** The envelope of a successful answer to the body sent; throws {@link AttemptFailure} for any other. */
-export function readAnswer(answer: Answer, facts: CallFacts, redactor: Redactor, sent: unknown): Envelope {
-  const failure = statusFailure(answer, facts, redactor);
+export function readAnswer(answer: Answer, facts: CallFacts, sent: unknown): Envelope {
+  const { name, reads } = facts.operation;
+  const failure = statusFailure(answer, facts);
   if (failure) throw failure;
-  const read = facts.operation.reads === 'json-rpc' ? readJsonRpc(answer, sent) : readEnvelope(answer.text);
-  if ('refusal' in read) throw apiFailure(answer, facts, redactor);
-  if ('problem' in read) {
-    throw new AttemptFailure(
-      { kind: 'no-envelope' },
-      responseError(
-        `${facts.operation.name} got ${answer.status}, but ${read.problem}.`,
-        answer,
-        facts,
-        redactor,
-        'not-an-envelope',
-      ),
-    );
+  if (answer.cut) {
+    const message = `${name} got a response larger than \`maxResponseBytes\`. Ask for less, for example by \`per_page\`, or raise the option.`;
+    const error = responseError(message, answer, facts, 'response-too-large');
+    throw new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
   }
-  return read.envelope;
+  const read = reads === 'json-rpc' ? readJsonRpc(answer, sent) : readEnvelope(answer.text);
+  if ('refusal' in read) throw apiFailure(answer, facts, read.refusal);
+  if ('envelope' in read) return read.envelope;
+  const message = `${name} got ${answer.status}, but ${read.problem}.`;
+  throw new AttemptFailure({ kind: 'no-envelope' }, responseError(message, answer, facts, 'not-an-envelope'));
+}
+
+/** A response whose reading failed: it did arrive, so a create may have happened. */
+export function unreadableFailure(thrown: unknown, answer: Answer, facts: CallFacts): AttemptFailure {
+  const cause = facts.redactor.cause(thrown);
+  const message = `${facts.operation.name} got ${answer.status}, but reading the response failed: ${cause.message}`;
+  return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, responseError(message, answer, facts));
 }
 
 /** How an answer failed by its status; `undefined` for a success. */
-export function statusFailure(answer: Answer, facts: CallFacts, redactor: Redactor): AttemptFailure | undefined {
-  if (answer.status >= 400) return apiFailure(answer, facts, redactor);
-  return answer.status < 200 || answer.status >= 300 ? redirectFailure(answer, facts, redactor) : undefined;
+export function statusFailure(answer: Answer, facts: CallFacts): AttemptFailure | undefined {
+  if (answer.status >= 400) return apiFailure(answer, facts, bodyOf(answer));
+  return answer.status < 200 || answer.status >= 300 ? redirectFailure(answer, facts) : undefined;
 }
 
 /** A `ResponseError` about an answer. */
@@ -77,10 +85,9 @@ export function responseError(
   message: string,
   answer: Answer,
   facts: CallFacts,
-  redactor: Redactor,
   code: ResponseError['code'] = 'response-invalid',
 ): ResponseError {
-  const requestId = answer.headers.get(facts.requestIdHeader);
+  const { redactor } = facts;
   return new ResponseError(message, {
     code,
     status: answer.status,
@@ -88,24 +95,34 @@ export function responseError(
     attempts: facts.attempts,
     // A fresh token is in the body of an exchange, under whatever name.
     body: facts.operation.token === 'none' ? redactor.body('') : redactor.body(answer.text),
-    ...(requestId !== null && { requestId }),
+    ...requestIdOf(answer, facts),
   });
 }
 
-function redirectFailure(answer: Answer, facts: CallFacts, redactor: Redactor): AttemptFailure {
+function requestIdOf({ headers }: Answer, { requestIdHeader, redactor }: CallFacts): { readonly requestId?: string } {
+  const requestId = headers.get(requestIdHeader);
+  return requestId === null ? {} : { requestId: redactor.text(requestId, REQUEST_ID_LIMIT) };
+}
+
+function redirectFailure(answer: Answer, facts: CallFacts): AttemptFailure {
   const where = answer.status === 0 ? '' : ` (${answer.status})`;
   const message = `${facts.operation.name} was redirected${where}; redirects are never followed. Set \`baseUrl\` to the service's own address.`;
   return new AttemptFailure(
     { kind: 'final', outcome: 'unknown' },
-    responseError(message, answer, facts, redactor, 'redirect-refused'),
+    responseError(message, answer, facts, 'redirect-refused'),
   );
 }
 
-function apiFailure(answer: Answer, facts: CallFacts, redactor: Redactor): AttemptFailure {
-  const body = parseJson(answer.text);
+/** The largest body of an error status that is read as JSON, in UTF-16 units: no envelope of the service comes near it. */
+const ERROR_BODY_LIMIT = 524_288;
+
+const bodyOf = ({ text }: Answer): unknown => (text.length > ERROR_BODY_LIMIT ? undefined : parseJson(text));
+
+function apiFailure(answer: Answer, facts: CallFacts, body: unknown): AttemptFailure {
   const envelopeCode = isObject(body) && typeof body.code === 'number' ? body.code : undefined;
-  const wait = parseRetryAfter(answer.headers, Date.now());
-  const requestId = answer.headers.get(facts.requestIdHeader);
+  const failure = statusFailureOf(answer.status, answer.headers);
+  const { retryAfter: wait } = failure;
+  const { redactor } = facts;
   const details: ApiErrorDetails = {
     status: answer.status,
     operation: facts.operation.name,
@@ -115,18 +132,15 @@ function apiFailure(answer: Answer, facts: CallFacts, redactor: Redactor): Attem
     headers: redactor.headers(answer.headers),
     body: redactor.body(answer.text),
     ...(envelopeCode !== undefined && { envelopeCode }),
-    ...(requestId !== null && { requestId }),
+    ...requestIdOf(answer, facts),
     ...(wait !== undefined && { retryAfter: Math.ceil(wait / 1000), retryAt: new Date(Date.now() + wait) }),
   };
-  const error = apiError(details, body, facts, redactor);
+  const error = apiError(details, body, facts);
   if (answer.status < 400) {
     const refused = envelopeCode !== undefined && envelopeCode >= 400 && envelopeCode < 500;
     return new AttemptFailure({ kind: 'final', outcome: refused ? 'refused' : 'unknown' }, error);
   }
-  return new AttemptFailure(
-    { kind: 'status', status: answer.status, ...(wait !== undefined && { retryAfter: wait }) },
-    error,
-  );
+  return new AttemptFailure(failure, error);
 }
 
 const NO_PERMISSION = 'The token may not do this; use one of the right kind and scope.';
@@ -148,14 +162,12 @@ function messageIn(body: unknown): string {
 }
 
 /** The class that fits the status; under a 2xx the envelope's code stands for it. */
-function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts, redactor: Redactor): ApiError {
+function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts): ApiError {
   const status = details.status >= 400 ? details.status : (details.envelopeCode ?? details.status);
-  const told = redactor.text(messageIn(body));
+  const { redactor } = facts;
+  const told = redactor.text(messageIn(body), MESSAGE_LIMIT);
   const say = (advice: string): string =>
-    `${details.operation} failed: ${status}${told ? ` ${told.slice(0, MESSAGE_LIMIT)}` : ''}.${advice && ` ${advice}`}`.replace(
-      '..',
-      '.',
-    );
+    `${details.operation} failed: ${status}${told ? ` ${told}` : ''}.${advice && ` ${advice}`}`.replace('..', '.');
   switch (status) {
     case 401:
       return authenticationError(say, details, facts);
@@ -168,7 +180,7 @@ function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts, red
     case 409:
       return new ConflictError(say(facts.operation.token === 'mcp' ? '' : KEY_IN_USE), details);
     case 422: {
-      const errors = readFieldErrors(parseJson(redactor.text(JSON.stringify(body) ?? '')));
+      const errors = readFieldErrors(body, (text) => redactor.text(text, FIELD_MESSAGE_LIMIT));
       return new ValidationError(say(fieldText(errors)), { ...details, errors, local: false });
     }
     case 429:
@@ -199,15 +211,16 @@ function authenticationError(
 
 /** Field errors in one line. */
 export function fieldText(errors: ValidationError['errors']): string {
-  return Object.entries(errors)
+  const text = Object.entries(errors)
     .map(([field, messages]) => `${field}: ${messages.join(' ')}`)
     .join(' ');
+  return text.length > FIELD_MESSAGE_LIMIT ? `${text.slice(0, FIELD_MESSAGE_LIMIT)}…` : text;
 }
 
 /** No answer: what `fetch` threw, scrubbed, and whether anything was sent. */
-export function connectionFailure(thrown: unknown, facts: CallFacts, redactor: Redactor): AttemptFailure {
+export function connectionFailure(thrown: unknown, facts: CallFacts): AttemptFailure {
   const notSent = surelyNotSent(thrown);
-  const cause = redactor.cause(thrown);
+  const cause = facts.redactor.cause(thrown instanceof BodyFailure ? thrown.cause : thrown);
   // Node says no more than "fetch failed" and leaves the reason to the cause.
   const inner = cause.cause instanceof Error ? cause.cause.message : '';
   const reason = (cause.message === 'fetch failed' && inner ? inner : cause.message).trim();

@@ -78,7 +78,7 @@ export function readJsonRpc(answer: Pick<Answer, 'status' | 'headers' | 'text'>,
 
 type Messages =
   | { readonly messages: readonly JsonObject[] }
-  | { readonly refusal: true }
+  | { readonly refusal: unknown }
   | { readonly problem: string };
 
 /** All messages in a body, or what it is instead. */
@@ -89,7 +89,7 @@ function messagesOf({ headers, text }: Pick<Answer, 'headers' | 'text'>): Messag
   const value = parseJson(text);
   const found: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (found.every(isMessage)) return { messages: found };
-  if (isRefusal(value)) return { refusal: true };
+  if (isRefusal(value)) return { refusal: value };
   return { problem: notJson(text, value) ?? 'the body is no message of JSON-RPC 2.0' };
 }
 

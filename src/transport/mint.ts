@@ -15,15 +15,16 @@ export interface IssuedToken {
 /** One address: something, `@`, a host with or without dots; the service rules on the rest. */
 const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/;
 
-/** Body and check of every credential exchange; the password shows nowhere from now on. */
+/** Returns body and check of a credential exchange. */
 export function exchangeInput(
   transport: Transport,
   credentials: Credentials,
-): Pick<CallInput<unknown>, 'body' | 'invalid'> {
+): Pick<CallInput<unknown>, 'body' | 'invalid' | 'secrets'> {
   const { email, password }: Partial<Credentials> = credentials ?? {};
-  if (password !== undefined) transport.remember(password);
+  transport.settings.redactor.addRecent(password);
   return {
     body: { email, password },
+    secrets: [password],
     invalid: () => ({
       ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['must be a valid email address.'] }),
       ...(!(typeof password === 'string' && password !== '') && { password: ['must not be empty.'] }),
@@ -54,7 +55,7 @@ export function requestToken<T>(
     ...exchangeInput(transport, credentials),
     decode(data, context) {
       const issued = decodeToken(data, context);
-      transport.remember(issued.token);
+      transport.settings.redactor.addRecent(issued.token);
       return narrow(issued, context);
     },
     options,

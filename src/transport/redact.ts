@@ -1,45 +1,70 @@
-/** What stands in a text where a secret stood. */
+/** Replaces a secret in a text. */
 const REDACTED = '[redacted]';
 
-/** How much of an answer's text an error keeps, in UTF-16 units. */
+/** How much of a text is kept, in UTF-16 units. Longer ones are cut before they are searched, which bounds the work. */
+const TEXT_LIMIT = 8192;
+
+/** How much of a response's body an error keeps, in UTF-16 units. */
 const BODY_LIMIT = 2048;
 
-/** How many secrets are remembered; the oldest is forgotten first. */
-const REMEMBERED = 200;
+/** How much of a text is read beyond its limit, so that a secret across the limit is still recognized. */
+const LEAST_MARGIN = 256;
+
+/** How many secrets that follow each other are kept; those that a call sends are known to it besides. */
+const RECENT_SECRETS = 20;
 
 /** A shorter text is no secret, and removing it would make every message unreadable. */
 const LEAST_SECRET = 4;
 
-const NAMED_SECRET = /("(?:[a-z_]*token|password|secret|client_secret)"\s*:\s*)"(?:[^"\\]|\\.)*"?/gi;
+/** How deep JSON may stand within JSON for a secret to be found still. */
+const NESTED_JSON = 3;
+
+// Each pattern reads a character once, whatever the text: none begins again within what it has read.
+const NAMED_SECRET = /("(?:[a-z_]*token|password|secret|client_secret)"\s*:\s*)"[^"\\]*(?:\\.[^"\\]*)*"?/gi;
 /** Parameters of a challenge are no token. */
 const BEARER = /(bearer\s+)(?!(?:realm|error|error_description|scope|resource_metadata)=")[\w.~+/|=-]+/gi;
-const URL_QUERY = /(https?:(?:\\?\/){2}[^\s"'<>?#]+\?)[^\s"'<>]*/gi;
-const URL_USERINFO = /(https?:(?:\\?\/){2})[^\s"'<>/@]+@/gi;
-
-/** Removes secrets from whatever leaves the transport: error texts, bodies, causes, logs. */
-export interface Redactor {
-  /** Remembers a token or password, to be removed wherever it shows up again. */
-  remember(secret: string): void;
-  text(value: string): string;
-  /** A body as an error may show it: secrets removed, then cut at 2 KiB. */
-  body(value: string): string;
-  headers(headers: Headers): Headers;
-  /** A copy of a foreign error, free of secrets and of objects that hold them. */
-  cause(error: unknown): Error;
-}
+const URL_TEXT = /(https?:(?:\\?\/){2})((?:[^\s"'<>\\]|\\[^\s"])*)/gi;
 
 /** Headers of the user's own whose values are secrets, by their names. */
 const SECRET_HEADER = /key|token|secret|auth|cookie|password|session/i;
 
-/** Remembers the secrets among headers that the user gives. */
-export function rememberHeaders(headers: Readonly<Record<string, string>>, { remember }: Redactor): void {
-  for (const [name, value] of Object.entries(headers)) if (SECRET_HEADER.test(name)) remember(value);
+/** Returns the values of headers that are secrets, judged by the headers' names. */
+export function secretHeaders(headers: Readonly<Record<string, string>> = {}): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : []));
 }
 
-/** How deep JSON may stand within JSON for a secret to be found still. */
-const NESTED_JSON = 3;
+/** Returns a URL's text after its scheme without user and query. */
+function withoutUserAndQuery(rest: string): string {
+  const query = rest.indexOf('?');
+  const shown = query < 0 ? rest : `${rest.slice(0, query + 1)}${REDACTED}`;
+  const host = shown.split(/[/\\?#]/, 1)[0] ?? '';
+  const user = host.lastIndexOf('@');
+  return user < 0 ? shown : `${REDACTED}${shown.slice(user)}`;
+}
 
-/** A secret as it may show up in URLs and in JSON, also in JSON quoted by JSON. */
+/** Removes users and queries from the URLs in a text: presigned URLs carry their signature there. */
+export function redactUrls(text: string): string {
+  return text.replace(URL_TEXT, (_, scheme: string, rest: string) => `${scheme}${withoutUserAndQuery(rest)}`);
+}
+
+/** How deep a resource is copied for an error. */
+const DEEPEST_FIELD = 10;
+
+/** Returns a copy of a resource whose URLs have no users and queries: those of results are presigned. */
+export function withoutSignatures<T>(resource: T): T;
+export function withoutSignatures(resource: unknown): unknown {
+  return copyOf(resource, 0);
+}
+
+function copyOf(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return redactUrls(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEEPEST_FIELD) return undefined;
+  if (Array.isArray(value)) return value.map((element) => copyOf(element, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOf(field, depth + 1)]));
+}
+
+/** Returns a secret as it may show up in URLs and in JSON, also in JSON quoted by JSON. */
 function formsOf(secret: string): Set<string> {
   const forms = new Set([secret, encodeURIComponent(secret)]);
   let quoted = secret;
@@ -50,44 +75,106 @@ function formsOf(secret: string): Set<string> {
   return forms;
 }
 
-/** A redactor that knows no secret yet. */
-export function createRedactor(): Redactor {
-  const secrets = new Set<string>();
+/** The secrets that an owner, such as a client, keeps. */
+interface Secrets {
+  readonly kept: Set<string>;
+  readonly recent: Set<string>;
+  /** Counts the changes. */
+  version: number;
+}
 
-  function remember(secret: string): void {
-    // What is no text is refused elsewhere, with a better message.
-    if (typeof secret !== 'string' || secret.length < LEAST_SECRET || secrets.has(secret)) return;
-    for (const form of formsOf(secret)) secrets.add(form);
-    for (const oldest of secrets) {
-      if (secrets.size <= REMEMBERED) break;
-      secrets.delete(oldest);
+/** What is searched for in a text. */
+interface Forms {
+  readonly version: number;
+  /** The longest first: one may be part of another. */
+  readonly forms: readonly string[];
+  /** How much of a text is read beyond its limit. */
+  readonly margin: number;
+}
+
+/**
+ * Removes secrets from whatever leaves the transport: error texts, bodies, causes, logs. A redactor knows the secrets
+ * of its owner: a client those it was configured with, a call ({@link Redactor.with}) those that it sends.
+ */
+export class Redactor {
+  readonly #owner: Secrets;
+  readonly #own: readonly string[];
+  #found: Forms | undefined;
+
+  /** `owner` is shared by all redactors of one owner. */
+  constructor(owner: Secrets = { kept: new Set(), recent: new Set(), version: 0 }, own: readonly string[] = []) {
+    this.#owner = owner;
+    this.#own = own;
+  }
+
+  /** Adds a secret of the owner, such as a password. */
+  addSecret(secret: unknown): void {
+    if (!isSecret(secret)) return;
+    this.#owner.kept.add(secret);
+    this.#owner.version++;
+  }
+
+  /** Adds a secret that others will follow, such as a token that is renewed; the latest ones are kept. */
+  addRecent(secret: unknown): void {
+    const { recent } = this.#owner;
+    if (!isSecret(secret)) return;
+    recent.delete(secret);
+    recent.add(secret);
+    this.#owner.version++;
+    for (const oldest of recent) {
+      if (recent.size <= RECENT_SECRETS) break;
+      recent.delete(oldest);
     }
   }
 
-  function text(value: string): string {
-    let clean = value;
-    for (const secret of secrets) clean = clean.replaceAll(secret, REDACTED);
-    return clean
-      .replace(NAMED_SECRET, `$1"${REDACTED}"`)
-      .replace(BEARER, `$1${REDACTED}`)
-      .replace(URL_USERINFO, `$1${REDACTED}@`)
-      .replace(URL_QUERY, `$1${REDACTED}`);
+  /** Returns a redactor that removes these secrets, too; for what one call sends. */
+  with(secrets: readonly unknown[]): Redactor {
+    return new Redactor(this.#owner, [...this.#own, ...secrets.filter(isSecret)]);
   }
 
-  function headers(source: Headers): Headers {
+  /** Returns a text without secrets, cut at `limit`. */
+  text(value: string, limit = TEXT_LIMIT): string {
+    const { forms, margin } = this.#forms();
+    const isCut = value.length > limit + margin;
+    let clean = isCut ? value.slice(0, limit + margin) : value;
+    for (const form of forms) clean = clean.replaceAll(form, REDACTED);
+    clean = redactUrls(clean.replace(NAMED_SECRET, `$1"${REDACTED}"`).replace(BEARER, `$1${REDACTED}`));
+    // What stands at the end of a text that was cut may be the beginning of a secret.
+    const end = Math.min(limit, isCut ? clean.length - margin : clean.length);
+    return end < clean.length ? `${clean.slice(0, Math.max(0, end))}… (cut)` : clean;
+  }
+
+  /** Returns a body as an error may show it: without secrets, cut at 2 KiB. */
+  body(value: string): string {
+    return this.text(value, BODY_LIMIT);
+  }
+
+  headers(source: Headers): Headers {
     const clean = new Headers();
-    for (const [name, value] of source) if (name !== 'set-cookie') clean.append(name, text(value));
+    for (const [name, value] of source) if (name !== 'set-cookie') clean.append(name, headerValue(this.text(value)));
     return clean;
   }
 
-  function body(value: string): string {
-    // Cut last: a secret that the cut would split could not be recognised.
-    const clean = text(value);
-    return clean.length > BODY_LIMIT ? `${clean.slice(0, BODY_LIMIT)}… (cut)` : clean;
+  /** Returns a copy of a foreign error, free of secrets and of objects that hold them. */
+  cause(error: unknown): Error {
+    return cleanError(error, (value) => this.text(value), 0);
   }
 
-  return { remember, text, body, headers, cause: (error) => cleanError(error, text, 0) };
+  #forms(): Forms {
+    const { kept, recent, version } = this.#owner;
+    if (this.#found?.version === version) return this.#found;
+    const secrets = new Set([...kept, ...recent, ...this.#own]);
+    const forms = [...secrets].flatMap((secret) => [...formsOf(secret)]).sort((a, b) => b.length - a.length);
+    this.#found = { version, forms, margin: Math.max(LEAST_MARGIN, forms[0]?.length ?? 0) };
+    return this.#found;
+  }
 }
+
+/** What is no text is refused elsewhere, with a better message. */
+const isSecret = (secret: unknown): secret is string => typeof secret === 'string' && secret.length >= LEAST_SECRET;
+
+/** Header values are bytes: the mark of a cut text is not. */
+const headerValue = (text: string): string => text.replace('…', '...');
 
 /** How many causes of causes are kept, or looked into: they may lead in a circle. */
 export const DEEPEST_CAUSE = 5;

@@ -1,5 +1,8 @@
-/** The latest moment a `Date` can hold: an absurd wait ends there, so that it can be told. */
+/** The latest moment a `Date` can hold. */
 export const LAST_MOMENT = 8.64e15;
+
+/** The longest wait that is reported, ten years in milliseconds: an absurd one would be beyond what a `Date` can hold. */
+export const MAX_RETRY_AFTER_MS = 10 * 365 * 24 * 3_600_000;
 
 /**
  * Milliseconds that a `Retry-After` header asks to wait (RFC 9110, section 10.2.3): seconds, or an
@@ -10,12 +13,12 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
   const value = headers.get('retry-after')?.trim();
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) {
-    const ms = Number(value) * 1000;
-    return Math.min(ms, LAST_MOMENT - now);
+    return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
   }
   const at = httpDate(value);
   if (at === undefined) return undefined;
-  return Math.max(0, at - (httpDate(headers.get('date') ?? '') ?? now));
+  const ms = at - (httpDate(headers.get('date') ?? '') ?? now);
+  return Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }
 
 /** The three forms of RFC 9110, section 5.6.7; `Date.parse` alone would accept `-5`. */

@@ -1,5 +1,6 @@
 import type { CreateOutcome } from '../errors/base.ts';
 import type { Repeat } from '../operations.ts';
+import { parseRetryAfter } from './retry-after.ts';
 
 /** How one attempt failed, as far as repeating is concerned. */
 export type Failure =
@@ -9,10 +10,26 @@ export type Failure =
   | { readonly kind: 'lost' }
   /** A success that is no envelope: something between has answered, or cut the answer. */
   | { readonly kind: 'no-envelope' }
-  /** A complete answer with an error status. `retryAfter` in milliseconds. */
-  | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number }
+  /** A complete answer with an error status. `retryAfter` in milliseconds. `final`: the service asks for no retry. */
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number; readonly final?: boolean }
   /** Repeating cannot help. */
   | { readonly kind: 'final'; readonly outcome: CreateOutcome };
+
+/** The header by which services ask for no retry, as Stripe's, OpenAI's and Anthropic's do (assumed). */
+const SHOULD_RETRY = 'x-should-retry';
+
+/** Returns the failure that a response with an error status is. */
+export function statusFailureOf(status: number, headers: Headers): Extract<Failure, { kind: 'status' }> {
+  const retryAfter = parseRetryAfter(headers, Date.now());
+  const final = headers.get(SHOULD_RETRY) === 'false';
+  return { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }), ...(final && { final }) };
+}
+
+/** Whether a retry after this failure adds to the load of a service that fails: it takes from the retry budget. */
+export function drainsBudget(failure: Failure): boolean {
+  if (failure.kind === 'status') return failure.status >= 500 || failure.status === 408;
+  return failure.kind !== 'final';
+}
 
 /** Random waits between attempts, in milliseconds. */
 export interface Backoff {
@@ -64,6 +81,7 @@ export function decide(failure: Failure, facts: RetryFacts, random: () => number
   if (failure.kind === 'status' && failure.status === 401) {
     return facts.renewable ? { repeat: true, wait: 0, counts: false, renew: true } : STOP;
   }
+  if (failure.kind === 'status' && failure.final) return STOP;
   if (failure.kind === 'status' && failure.status === 409) return decideConflict(failure, facts, random);
   if (!repeatable(failure, facts.repeat) || facts.retries >= facts.maxRetries) return STOP;
   return fitting(facts.retries + 1, failure, facts, random, true);

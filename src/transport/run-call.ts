@@ -4,14 +4,14 @@ import { AudienceError, type CreateOutcome, withDetails } from '../errors/base.t
 import { TimeoutError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
-import { attempt, type Call, eventOf } from './attempt.ts';
+import { attempt, type Call, eventOf, redactorOf } from './attempt.ts';
+import { atCallSite, type CallSite, isReason } from './call-site.ts';
 import type { Core } from './core.ts';
 import { AttemptFailure, fieldText, localValidationError } from './failures.ts';
 import { tellRepeat } from './hooks.ts';
 import { checkHeaders, checkNumbers, checkSendable, InvalidInputError, lowerCased } from './input.ts';
-import { rememberHeaders } from './redact.ts';
 import { type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
-import { decide, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
+import { decide, drainsBudget, lastOutcome, outcomeOf, type RetryFacts } from './retry.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { sleep } from './signal.ts';
 
@@ -20,9 +20,15 @@ export interface CallPlan {
   readonly core: Core;
   readonly settings: Settings;
   readonly operation: ResolvedOperation;
-  readonly input: RequestInput & { readonly options?: CallOptions; readonly invalid?: () => FieldErrors };
+  readonly input: RequestInput & {
+    readonly options?: CallOptions;
+    readonly invalid?: () => FieldErrors;
+    readonly secrets?: readonly unknown[];
+  };
   /** The idempotency key, where the operation honours one. */
   readonly key: string | undefined;
+  /** Where the call was made, for errors. */
+  readonly site: CallSite;
 }
 
 /** What earlier attempts of a call have led to. */
@@ -33,6 +39,8 @@ interface History {
   refused: boolean;
   conflicts: number;
   firstConflict: number;
+  /** Whether a retry was left out because the retry budget is spent. */
+  budgetSpent: boolean;
 }
 
 const DEADLINE = Symbol('deadline');
@@ -59,6 +67,7 @@ export async function carryOut<R>(plan: CallPlan, course: Course<R>): Promise<R>
     refused: false,
     conflicts: 0,
     firstConflict: 0,
+    budgetSpent: false,
   };
   let call: Call | undefined;
   try {
@@ -74,28 +83,30 @@ export async function carryOut<R>(plan: CallPlan, course: Course<R>): Promise<R>
       const preparing = course.prepare(options);
       const request = preparing instanceof Promise ? await preparing : preparing;
       const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };
-      call = { ...plan, ...fresh, request, options, deadlineAt, life };
-      return await repeatedly(call, history, course);
+      call = { ...plan, ...fresh, secrets: input.secrets, request, options, deadlineAt, life };
+      const result = await repeatedly(call, history, course);
+      if (options.priority !== 'background') core.retryBudget.onSuccess(history.retries > 0);
+      return result;
     } finally {
       life.dispose();
     }
   } catch (error) {
-    throw finalError(error, plan, call, history);
+    const aborted = isReason(error, [plan.input.options?.signal]);
+    throw aborted ? error : atCallSite(finalError(error, plan, call, history), plan.site);
   }
 }
 
 function prepare(
-  { core, settings, operation, input, key }: CallPlan,
+  { settings, operation, input, key }: CallPlan,
   options: CallOptions,
 ): PreparedRequest | Promise<PreparedRequest> {
-  return prepareRequest(operation, input, { url: settings.baseUrl, headers: headersOf(settings, core, options) }, key);
+  return prepareRequest(operation, input, { url: settings.baseUrl, headers: headersOf(settings, options) }, key);
 }
 
 /** The client's headers and the call's own. */
-function headersOf(settings: Settings, { redactor }: Core, { headers }: CallOptions): Settings['headers'] {
+function headersOf(settings: Settings, { headers }: CallOptions): Settings['headers'] {
   if (!headers) return settings.headers;
   checkHeaders(headers);
-  rememberHeaders(headers, redactor);
   checkSendable(headers);
   return { ...settings.headers, ...lowerCased(headers) };
 }
@@ -126,6 +137,10 @@ async function repeat(failed: AttemptFailure, call: Call, history: History): Pro
   }
   const decision = decide(failure, factsFor(call, history), Math.random);
   if (!decision.repeat) return false;
+  if (decision.counts && drainsBudget(failure) && !call.core.retryBudget.take()) {
+    history.budgetSpent = true;
+    return false;
+  }
   if (decision.renew) {
     history.renewed = true;
     call.rejected = call.token;
@@ -158,10 +173,9 @@ function factsFor({ core, operation, options, settings, deadlineAt }: Call, hist
 }
 
 /** What the caller's promise rejects with. */
-function finalError(thrown: unknown, plan: CallPlan, call: Call | undefined, history: History): unknown {
-  const { signal } = plan.input.options ?? {};
-  if (signal?.aborted && thrown === signal.reason) return thrown;
-  const error = toError(thrown, plan, call);
+function finalError(thrown: unknown, plan: CallPlan, call: Call | undefined, history: History): AudienceError {
+  const failure = toError(thrown, plan, call);
+  const error = history.budgetSpent ? withDetails(failure, {}, BUDGET_SPENT) : failure;
   if (plan.key === undefined) return error;
   const outcome = finalOutcome(thrown, call, history);
   const local = ValidationError.isInstance(error) && error.local;
@@ -174,7 +188,7 @@ function toError(thrown: unknown, plan: CallPlan, call: Call | undefined): Audie
     return localValidationError(plan.operation, thrown.errors, fieldText(thrown.errors));
   }
   if (thrown === DEADLINE) return deadlineError(plan, call);
-  return AudienceError.isInstance(thrown) ? thrown : callbackError(thrown, plan);
+  return AudienceError.isInstance(thrown) ? thrown : callbackError(thrown, plan, call);
 }
 
 function finalOutcome(thrown: unknown, call: Call | undefined, history: History): CreateOutcome {
@@ -184,13 +198,17 @@ function finalOutcome(thrown: unknown, call: Call | undefined, history: History)
 }
 
 /** Something the user gave to the client threw: a limiter, an override. */
-function callbackError(thrown: unknown, { core, operation }: CallPlan): AudienceError {
-  const cause = core.redactor.cause(thrown);
+function callbackError(thrown: unknown, plan: CallPlan, call: Call | undefined): AudienceError {
+  const { settings, operation } = plan;
+  const cause = (call ? redactorOf(call) : settings.redactor).cause(thrown);
   return new AudienceError(`${operation.name} failed in a callback: ${cause.message}`, {
     code: 'callback-failed',
     cause,
   });
 }
+
+const BUDGET_SPENT =
+  'It was not retried: earlier failures have used up the retry budget of this client (`retryBudget`).';
 
 /** What a failed create means for the caller's data. */
 const ADVICE: Readonly<Record<CreateOutcome, string>> = {

@@ -11,6 +11,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  /** Whether the body was larger than `maxResponseBytes`; `text` is its beginning then. */
+  readonly cut?: boolean;
   /** The answer itself, its body read. */
   readonly response: Response;
 }
@@ -31,6 +33,12 @@ export type FetchOptions = Omit<RequestInit, 'body' | 'headers' | 'method' | 're
 export interface SendOptions {
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
+  readonly maxResponseBytes: number;
+}
+
+/** The connection failed after the response had begun: the request has reached the service, whatever the error says. */
+export class BodyFailure extends Error {
+  override readonly name = 'BodyFailure';
 }
 
 /**
@@ -55,7 +63,7 @@ export function open(
   request: PreparedRequest,
   token: string | undefined,
   { life, signal }: { readonly life: SignalScope; readonly signal: AbortSignal },
-  { fetch, fetchOptions }: SendOptions,
+  { fetch, fetchOptions }: Omit<SendOptions, 'maxResponseBytes'>,
 ): Promise<Response> {
   const sent = async (): Promise<Response> => fetch(request.url, initOf(request, token, signal, fetchOptions));
   return abortable(sent(), life);
@@ -81,18 +89,52 @@ async function exchange(
   request: PreparedRequest,
   token: string | undefined,
   signal: AbortSignal,
-  { fetch, fetchOptions }: SendOptions,
+  { fetch, fetchOptions, maxResponseBytes }: SendOptions,
 ): Promise<Answer> {
   const { default: ky, isNetworkError } = sending.loaded ?? (await sending.load());
   const { method, url } = request;
   const init = initOf(request, token, signal, fetchOptions);
+  let response: Response;
   try {
     // What is sent goes to `fetch` itself: a `Request` of the platform is none to another `fetch`, and costs a copy.
-    const response = await ky(url, { method, ...ONCE, fetch: () => fetch(url, init) });
-    return { status: response.status, headers: response.headers, text: await response.text(), response };
+    response = await ky(url, { method, ...ONCE, fetch: () => fetch(url, init) });
   } catch (error) {
     // ky wraps what `fetch` threw together with the request, bearer included: only its cause is kept.
     throw isNetworkError(error) ? error.cause : error;
+  }
+  const body = await readBody(response, maxResponseBytes);
+  return { status: response.status, headers: response.headers, ...body, response };
+}
+
+/**
+ * Reads a body as text, up to `maxBytes` after decompression: a small response can become a large body.
+ *
+ * @throws {BodyFailure} when the connection fails.
+ */
+export async function readBody(response: Response, maxBytes: number): Promise<Pick<Answer, 'text' | 'cut'>> {
+  try {
+    return await read(response, maxBytes);
+  } catch (cause) {
+    throw new BodyFailure('The body did not arrive.', { cause });
+  }
+}
+
+async function read(response: Response, maxBytes: number): Promise<Pick<Answer, 'text' | 'cut'>> {
+  // Without streams there is no way to stop early.
+  if (!response.body) return { text: await response.text() };
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return { text: text + decoder.decode() };
+    bytes += value.byteLength;
+    if (bytes > maxBytes) {
+      reader.cancel().catch(() => {});
+      return { text, cut: true };
+    }
+    text += decoder.decode(value, { stream: true });
   }
 }
 
@@ -105,7 +147,7 @@ const NEVER_SENT =
 
 /** Whether a failed `fetch` surely did not reach the service. Browsers do not tell, so there it is `false`. */
 export function surelyNotSent(error: unknown, depth = 0): boolean {
-  if (!(error instanceof Error) || depth > DEEPEST_CAUSE) return false;
+  if (!(error instanceof Error) || error instanceof BodyFailure || depth > DEEPEST_CAUSE) return false;
   if ('syscall' in error && BEFORE_SENDING.has(error.syscall)) return true;
   if ('code' in error && typeof error.code === 'string' && NEVER_SENT.test(error.code)) return true;
   // `fetch` refuses some ports by itself; Deno names the step that failed in its message alone.

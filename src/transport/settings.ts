@@ -2,6 +2,7 @@ import type { RateLimits } from '../limits.ts';
 import type { OperationName, ResolvedOperation } from '../operations.ts';
 import type { Priority } from './lane.ts';
 import type { Logger } from './log.ts';
+import type { Redactor } from './redact.ts';
 import type { Backoff } from './retry.ts';
 import type { Fetch, FetchOptions } from './send.ts';
 
@@ -90,8 +91,12 @@ export interface Settings extends Hooks {
   readonly requestIdHeader: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly logger: Logger;
+  /** Knows the secrets of the client, and those among its headers. */
+  readonly redactor: Redactor;
   /** Whether somebody is told of answers: a hook, or a log of level `debug`. */
   readonly observed: boolean;
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
+  /** Bytes of a response after decompression. */
+  readonly maxResponseBytes: number;
 }

@@ -2,7 +2,7 @@ import { ApiError, type ApiErrorDetails, NotFoundError, PermissionError, ServerE
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call.ts';
 import { AttemptFailure } from './failures.ts';
 import type { Redactor } from './redact.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import { statusFailureOf } from './retry.ts';
 import { surelyNotSent } from './send.ts';
 import type { StorageAnswer } from './storage.ts';
 
@@ -58,7 +58,8 @@ function withoutQuery(text: string, { search }: URL): string {
 /** Storage refused, by a status other than 2xx. */
 export function statusFailure(answer: StorageAnswer, facts: TransferFacts, redactor: Redactor): AttemptFailure {
   const { operation, method, url, attempts } = facts;
-  const wait = parseRetryAfter(answer.headers, Date.now());
+  const failure = statusFailureOf(answer.status, answer.headers);
+  const { retryAfter: wait } = failure;
   const headers = redactor.headers(answer.headers);
   for (const [name, value] of headers) headers.set(name, withoutQuery(value, url));
   const body = redactor.body(withoutQuery(answer.text, url));
@@ -77,10 +78,7 @@ export function statusFailure(answer: StorageAnswer, facts: TransferFacts, redac
     `${operation} failed: storage answered ${answer.status}${told ? ` (${told.slice(0, TOLD)})` : ''}.`,
     details,
   );
-  return new AttemptFailure(
-    { kind: 'status', status: answer.status, ...(wait !== undefined && { retryAfter: wait }) },
-    error,
-  );
+  return new AttemptFailure(failure, error);
 }
 
 function statusError(message: string, details: ApiErrorDetails): ApiError {

@@ -1,4 +1,5 @@
 import type { Logger } from './log.ts';
+import type { Redactor } from './redact.ts';
 import { type Abortable, abortable } from './signal.ts';
 
 /** Where bearer tokens come from. */
@@ -43,8 +44,8 @@ export interface TokenContext {
   readonly logger: Logger;
   /** Exchanges credentials for a token. */
   mint(operation: Mint, credentials: Credentials): Promise<StoredToken>;
-  /** Has a secret removed from every error and log line. */
-  remember(secret: string): void;
+  /** Removes secrets from errors and log lines. */
+  readonly redactor: Redactor;
 }
 
 /** A token as a header can carry it. */

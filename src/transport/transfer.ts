@@ -93,7 +93,7 @@ export function transferFailure(
   done = '',
 ): AttemptFailure {
   const { context, options, facts } = transfer;
-  if (!idle?.signal.aborted) return lostFailure(thrown, facts(), context.core.redactor, done);
+  if (!idle?.signal.aborted) return lostFailure(thrown, facts(), context.settings.redactor, done);
   return idleFailure(options.idleTimeout ?? IDLE_TIMEOUT, facts(), done);
 }
 

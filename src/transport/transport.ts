@@ -3,6 +3,7 @@ import type { FieldErrors } from '../errors/api.ts';
 import { AudienceError } from '../errors/base.ts';
 import type { OperationName, ResolvedOperation } from '../operations.ts';
 import { ApiPromise, type PendingCall, type Reply } from './api-promise.ts';
+import { atCallSite, captureCallSite } from './call-site.ts';
 import type { Core } from './core.ts';
 import { type Decode, type DecodeScope, decodeContext } from './decode-context.ts';
 import type { RequestInput } from './request.ts';
@@ -15,13 +16,13 @@ export interface CallInput<T> extends RequestInput {
   readonly options?: CallOptions;
   /** What is wrong with the input, found before anything is sent. */
   readonly invalid?: () => FieldErrors;
+  /** Secrets in what is sent, besides token and headers. */
+  readonly secrets?: readonly unknown[];
 }
 
 /** The way to the service: every call of every namespace goes through `call`. */
 export interface Transport {
   readonly settings: Settings;
-  /** Has a secret removed from every error and log line. */
-  remember(secret: string): void;
   call<T>(operation: OperationName | ResolvedOperation, input: CallInput<T>): ApiPromise<T>;
   /** As `call`, for promises with more to them. */
   start<T>(operation: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T>;
@@ -29,17 +30,19 @@ export interface Transport {
 
 /** A transport with the given settings on a core shared with others. */
 export function createTransport(core: Core, settings: Settings): Transport {
-  const scope: DecodeScope = { settings, redactor: core.redactor, warned: new Set() };
+  const scope: DecodeScope = { settings, warned: new Set() };
 
   function start<T>(name: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T> {
     const operation = typeof name === 'string' ? settings.operation(name) : name;
     const key = operation.repeat === 'key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
-    const reply = runCall({ core, settings, operation, input, key });
+    const site = captureCallSite();
+    const reply = runCall({ core, settings, operation, input, key, site });
     const decode = (got: Reply): T | Promise<T> => {
       const context = decodeContext(scope, operation, got, key);
       const failed = (error: unknown): never => {
-        if (AudienceError.isInstance(error)) throw error;
-        throw context.fail(`reading its \`data\` failed: ${core.redactor.cause(error).message}`);
+        if (AudienceError.isInstance(error)) throw atCallSite(error, site);
+        const failure = context.fail(`reading its \`data\` failed: ${got.facts.redactor.cause(error).message}`);
+        throw atCallSite(failure, site);
       };
       try {
         const { data } = context.envelope;
@@ -54,7 +57,6 @@ export function createTransport(core: Core, settings: Settings): Transport {
 
   return {
     settings,
-    remember: core.redactor.remember,
     start,
     call: (operation, input) => new ApiPromise(start(operation, input)),
   };

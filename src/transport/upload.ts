@@ -73,7 +73,7 @@ export async function runUpload(plan: UploadPlan): Promise<void> {
 
 async function sendOnce(plan: UploadPlan, transfer: Transfer, moved: (bytes: number) => void): Promise<void> {
   const { source, options, context } = plan;
-  const { redactor } = context.core;
+  const { redactor } = context.settings;
   const { headers = {} } = options;
   const idle = startIdle(transfer);
   const answered = announce(transfer);

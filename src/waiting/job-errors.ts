@@ -6,6 +6,7 @@ import {
   JobNeedsInfoError,
   WaitTimeoutError,
 } from '../errors/job.ts';
+import { withoutSignatures } from '../transport/redact.ts';
 import type { Observed } from './outcome.ts';
 
 /** What a wait that has timed out knows. */
@@ -26,7 +27,7 @@ export function timeoutError({ kind, id, timeout, resource, cause }: Expired): W
   return new WaitTimeoutError(message, {
     kind,
     id,
-    ...(resource && { resource }),
+    ...(resource && { resource: withoutSignatures(resource) }),
     ...(cause !== undefined && { cause }),
   });
 }
@@ -39,7 +40,7 @@ const AGAIN = {
 
 /** The error for a job that ended otherwise than completed. */
 export function jobError(kind: JobKind, resource: Observed, progress: 'needs-info' | 'failed' | 'cancelled'): JobError {
-  const details = { kind, id: resource.id, resource };
+  const details = { kind, id: resource.id, resource: withoutSignatures(resource) };
   const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id} ended at ${resource.status.id} ${resource.status.name}`;
   switch (progress) {
     case 'needs-info':

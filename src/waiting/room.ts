@@ -1,6 +1,7 @@
 import type { JobKind } from '../errors/job.ts';
 import type { RateLimit } from '../limits.ts';
 import { part } from '../part.ts';
+import { atCallSite, type CallSite, captureCallSite, isReason } from '../transport/call-site.ts';
 import type { Core } from '../transport/core.ts';
 import type { JobGroup } from './job-group.ts';
 import type { Observed } from './outcome.ts';
@@ -86,7 +87,8 @@ export class WaitDesk<T extends Observed> {
         this.#waiterIn(running).watch(target, options)[Symbol.asyncIterator](),
       );
     };
-    return { [Symbol.asyncIterator]: () => new Walk(walk) };
+    const site = captureCallSite();
+    return { [Symbol.asyncIterator]: () => new Walk(walk, site, options.signal) };
   }
 
   #waiterIn(running: Engine): Waiter<T> {
@@ -98,10 +100,14 @@ export class WaitDesk<T extends Observed> {
 /** A walk that begins with its first step. A generator would not end while a step is under way. */
 class Walk<T> implements AsyncIterableIterator<T> {
   readonly #begin: () => Promise<AsyncIterator<T>>;
+  readonly #site: CallSite;
+  readonly #signal: AbortSignal | undefined;
   #begun: Promise<AsyncIterator<T>> | undefined;
 
-  constructor(begin: () => Promise<AsyncIterator<T>>) {
+  constructor(begin: () => Promise<AsyncIterator<T>>, site: CallSite, signal: AbortSignal | undefined) {
     this.#begin = begin;
+    this.#site = site;
+    this.#signal = signal;
   }
 
   [Symbol.asyncIterator](): this {
@@ -110,7 +116,11 @@ class Walk<T> implements AsyncIterableIterator<T> {
 
   async next(): Promise<IteratorResult<T, undefined>> {
     this.#begun ??= this.#begin();
-    return (await this.#begun).next();
+    try {
+      return await (await this.#begun).next();
+    } catch (error) {
+      throw isReason(error, [this.#signal]) ? error : atCallSite(error, this.#site);
+    }
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {

@@ -49,6 +49,46 @@ describe('an error status', () => {
     expect(error).toSatisfy((it: Error) => it.stack?.startsWith(`${name}: `) ?? false);
   });
 
+  it('keeps the messages about every field, whatever one of them holds', async () => {
+    const errors = {
+      url: ['The URL "https://x.example/?a=1" is bad.', 'Bearer "abc"'],
+      'a "quoted" name': ['taken'],
+      nested: [{ deep: ['https://x.example/?b=2'] }],
+      name: 'taken',
+    };
+    const server = await startServer([{ status: 422, errors }]);
+    const error = await failureOf(clientOf(server).audiences.create({}));
+    expect(error).toMatchObject({
+      errors: {
+        url: ['The URL "https://x.example/?[redacted]" is bad.', 'Bearer "abc"'],
+        'a "quoted" name': ['taken'],
+        nested: ['{"deep":["https://x.example/?[redacted]"]}'],
+        name: ['taken'],
+      },
+    });
+  });
+
+  it('keeps a bounded part of endless messages, and says so', async () => {
+    const errors = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`field-${at}`, ['x'.repeat(2_000)]]));
+    const server = await startServer([{ status: 422, errors }]);
+    const error = await failureOf(clientOf(server).audiences.create({}));
+    expect(ValidationError.isInstance(error) && error.errors['field-0']?.[0]).toMatch(/^x{1000}… \(cut\)$/);
+    expect(JSON.stringify(error).length).toBeLessThan(80_000);
+    expect(String(error).length).toBeLessThan(2_000);
+  });
+
+  it.each(['9'.repeat(20), '1e99', '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT'])(
+    'has a valid `retryAt` with the absurd Retry-After %s, or none',
+    async (wait) => {
+      const server = await startServer([{ status: 429, headers: { 'retry-after': wait } }]);
+      for (let at = 0; at < 20; at++) {
+        const error = await failureOf(clientOf(server, { ...once, rateLimits: false }).audiences.get(42));
+        expect(error).toMatchObject({ name: 'RateLimitError' });
+        expect(() => JSON.stringify(error)).not.toThrow();
+      }
+    },
+  );
+
   it.each(['', '<html>teapot</html>', '{"message":"Unauthenticated."}', '[1]', 'null', '{"code":"x","errors":7}'])(
     'needs no envelope: %j',
     async (text) => {

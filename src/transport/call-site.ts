@@ -1,0 +1,44 @@
+import { AudienceError } from '../errors/base.ts';
+
+/** The stack of the code that made a call; formatted only when it is read. */
+export interface CallSite {
+  readonly stack?: string;
+}
+
+/** Captures the present stack: errors are created later, when nothing of it is left. */
+export function captureCallSite(): CallSite {
+  const site: CallSite = {};
+  Error.captureStackTrace?.(site, captureCallSite);
+  return site;
+}
+
+/** Where the frames begin in a stack of V8; other engines have nothing before them. */
+const FIRST_FRAME = '\n    at ';
+
+/** Returns the error with the stack of the call; others may have received the same error, so it is copied. */
+export function atCallSite(error: unknown, { stack }: CallSite): unknown {
+  if (!AudienceError.isInstance(error) || !stack) return error;
+  const copy: AudienceError = Reflect.construct(error.constructor, [error.message, { ...error, cause: error.cause }]);
+  const frames = stack.indexOf(FIRST_FRAME);
+  const value = frames < 0 ? stack : `${copy.name}: ${copy.message}${stack.slice(frames)}`;
+  Object.defineProperty(copy, 'stack', { value, configurable: true, writable: true });
+  return copy;
+}
+
+/** Runs work whose errors show the code that called for it; the reasons of the caller's signals stay as they are. */
+export async function fromCallSite<T>(
+  work: () => Promise<T>,
+  ...signals: readonly (AbortSignal | undefined)[]
+): Promise<T> {
+  const site = captureCallSite();
+  try {
+    return await work();
+  } catch (error) {
+    throw isReason(error, signals) ? error : atCallSite(error, site);
+  }
+}
+
+/** Whether an error is the reason of a signal that has aborted: callers compare it with theirs. */
+export function isReason(error: unknown, signals: readonly (AbortSignal | undefined)[]): boolean {
+  return signals.some((signal) => signal?.aborted && signal.reason === error);
+}

@@ -1,0 +1,111 @@
+import '../support/nothing-left.ts';
+import { createServer, type RequestListener } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { AudienceError, ResponseError } from '../../src/index.ts';
+import { bomb, type HostileResponse, hostileResponse } from '../support/hostile.ts';
+import { listenForTest } from '../support/loopback.ts';
+import { amount, seeded } from '../support/seeded.ts';
+import { clientOf, failureOf } from '../support/server.ts';
+
+const CASES = amount(2_000, 20_000);
+
+/** A server that has read each request to its end before it responds, and counts by idempotency key. */
+async function startCounting(respond: RequestListener): Promise<{ url: string; arrived: Map<unknown, number> }> {
+  const arrived = new Map<unknown, number>();
+  const server = createServer((request, response) => {
+    const key = request.headers['idempotency-key'];
+    request.resume().once('end', () => {
+      arrived.set(key, (arrived.get(key) ?? 0) + 1);
+      respond(request, response);
+    });
+  });
+  return { url: await listenForTest(server), arrived };
+}
+
+const send =
+  ({ status, body, headers = {} }: HostileResponse): RequestListener =>
+  (_, response) =>
+    void response.writeHead(status, headers).end(status === 204 ? '' : body);
+
+describe('a create whose response is hostile', () => {
+  it.each([
+    ['24 MB of a token', 200, `{"token":"${'a'.repeat(24e6)}`, 'unknown'],
+    ['errors nested 5,000 deep', 422, `{"errors":{"a":[${'['.repeat(5_000)}${']'.repeat(5_000)}]}}`, 'refused'],
+    ['errors nested 500,000 deep', 422, `{"errors":{"a":[${'['.repeat(5e5)}${']'.repeat(5e5)}]}}`, 'refused'],
+    [
+      'data nested 500,000 deep',
+      200,
+      `{"status":"success","code":200,"message":"","data":${'['.repeat(5e5)}${']'.repeat(5e5)}}`,
+      'done',
+    ],
+  ])('has arrived: %s', async (_, status, body, outcome) => {
+    const { url, arrived } = await startCounting(send({ status, body }));
+    const error = await failureOf(clientOf({ url }, { maxRetries: 0 }).audiences.create({ name: 'x' }));
+    expect([...arrived.values()]).toEqual([1]);
+    expect(error).toMatchObject({ outcome });
+    expect(error).not.toMatchObject({ code: 'callback-failed' });
+  });
+
+  it(`is never reported as not sent, in ${CASES} random responses`, async () => {
+    const random = seeded('hostile responses');
+    const { url, arrived } = await startCounting((request, response) => {
+      if (random() < 0.05) response.destroy();
+      else send(hostileResponse(random))(request, response);
+    });
+    let at = 0;
+    // A 429 holds the requests of its token only.
+    const client = clientOf({ url }, { token: () => `token-${at}`, maxRetries: 0, maxRetryWait: 0, rateLimits: false });
+    for (; at < CASES; at++) {
+      const idempotencyKey = `key-${at}`;
+      const error = await client.audiences.create({ name: 'x' }, { idempotencyKey, deadline: 20_000 }).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      if (error === undefined) continue;
+      expect(AudienceError.isInstance(error), String(error).slice(0, 200)).toBe(true);
+      const { outcome }: { outcome?: unknown } = Object(error);
+      if (arrived.has(idempotencyKey)) expect(outcome, String(error).slice(0, 200)).not.toBe('not-sent');
+    }
+    expect(arrived.size).toBeGreaterThanOrEqual(CASES);
+  }, 300_000);
+});
+
+describe('a response larger than `maxResponseBytes`', () => {
+  const gzip: RequestListener = (_, response) =>
+    void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb(64 * 2 ** 20 + 1));
+
+  it('is an error of its own, which is not retried, and ends at the default of 64 MiB', async () => {
+    const { url, arrived } = await startCounting(gzip);
+    const error = await failureOf(clientOf({ url }).audiences.list());
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(error).toMatchObject({ code: 'response-too-large', status: 200, attempts: 1 });
+    expect(String(error)).toContain('`maxResponseBytes`');
+    expect([...arrived.values()]).toEqual([1]);
+  });
+
+  it('leaves the outcome of a create unknown', async () => {
+    const { url } = await startCounting(gzip);
+    const error = await failureOf(clientOf({ url }, { maxResponseBytes: 1_000 }).audiences.create({ name: 'x' }));
+    expect(error).toMatchObject({ code: 'response-too-large', outcome: 'unknown' });
+  });
+
+  it('is judged by its status where that is an error', async () => {
+    const { url } = await startCounting(send({ status: 404, body: 'x'.repeat(10_000) }));
+    const error = await failureOf(clientOf({ url }, { maxResponseBytes: 1_000 }).audiences.get(1));
+    expect(error).toMatchObject({ name: 'NotFoundError', status: 404 });
+  });
+
+  it('is one by a byte, not at the limit', async () => {
+    const body = JSON.stringify({ status: 'success', code: 200, message: 'é', data: [] });
+    const { url } = await startCounting(send({ status: 200, body }));
+    const bytes = Buffer.byteLength(body);
+    expect(await clientOf({ url }, { maxResponseBytes: bytes }).webhooks.list()).toEqual([]);
+    const error = await failureOf(clientOf({ url }, { maxResponseBytes: bytes - 1 }).webhooks.list());
+    expect(error).toMatchObject({ code: 'response-too-large' });
+  });
+
+  it.each([-1, Number.NaN, '1 MB'])('needs a number of 0 or more as limit, not %j', (maxResponseBytes) => {
+    const options: object = { maxResponseBytes };
+    expect(() => clientOf({ url: 'http://127.0.0.1:1' }, options)).toThrow(/`maxResponseBytes`/);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { hostileBodies } from '../support/hostile.ts';
+import { clientOf } from '../support/server.ts';
+
+/** Milliseconds of processor time that the handling of one response may take, beside the parsing of its JSON. */
+const LIMIT_MS = 50;
+
+/** The least processor time of some runs: others may keep the processor, and collect garbage, in between. */
+async function leastMs(work: () => unknown, enough = 0): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 5 && least > enough; run++) {
+    const before = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}
+
+function parse(body: string): void {
+  try {
+    JSON.parse(body);
+  } catch {
+    // A broken one is parsed as far as it goes.
+  }
+}
+
+describe('a response of 1 MB', () => {
+  it.each([200, 422, 502])(
+    'is handled in 50 ms, whatever it holds, with status %i',
+    async (status) => {
+      const slow: string[] = [];
+      for (const [at, body] of hostileBodies(1_000_000).entries()) {
+        const fetch = async (): Promise<Response> => new Response(body, { status });
+        const client = clientOf({ url: 'http://localhost' }, { fetch, maxRetries: 0, rateLimits: false });
+        const ms = await leastMs(() => client.audiences.create({ name: 'x' }).catch(() => {}), LIMIT_MS);
+        if (ms <= LIMIT_MS || ms <= LIMIT_MS + (await leastMs(() => parse(body)))) continue;
+        slow.push(`${at}: ${Math.round(ms)} ms for ${body.slice(0, 60)}`);
+      }
+      expect(slow).toEqual([]);
+    },
+    600_000,
+  );
+});
