@@ -1,7 +1,9 @@
 import type { Hono, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
+import { invalid } from './answers.ts';
 import { ConnectionCut, describeFault } from './faults.ts';
 import type { Env } from './gates.ts';
+import { NestingError } from './request-body.ts';
 import type { Service } from './service.ts';
 
 type Layer = MiddlewareHandler<Env>;
@@ -17,6 +19,7 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   app.use(faulty(service, failure));
   app.onError((error) => {
     if (error instanceof ConnectionCut) throw error;
+    if (error instanceof NestingError) return invalid({ body: [error.message] });
     return failure(500, `The sandbox failed: ${error.message}`);
   });
 }

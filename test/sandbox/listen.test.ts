@@ -70,6 +70,27 @@ describe('a sandbox over HTTP', () => {
     ]);
   });
 
+  it('logs a client that hangs up in the middle of its body without a status, and frees its key', async () => {
+    const { sandbox, url, token } = await start();
+    const headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+      'idempotency-key': 'k',
+    };
+    const path = `${url}/api/v2/projects/create`;
+    const leaving = request(path, { method: 'POST', headers: { ...headers, 'content-length': '100' } });
+    leaving.on('error', () => {});
+    leaving.write('{"name":');
+    const duplicate = async () => (await fetch(path, { method: 'POST', headers, body: '{}' })).status;
+    await expect.poll(duplicate).toBe(409);
+    const before = sandbox.log.length;
+    leaving.destroy();
+    await expect.poll(() => sandbox.log.length).toBe(before + 1);
+    expect(sandbox.log.at(-1)).toMatchObject({ path: '/api/v2/projects/create', status: 0 });
+    expect(await duplicate()).toBe(200);
+  });
+
   it('refuses preflights to unknown hosts, too', async () => {
     const { url } = await start();
     const { status } = await new Promise<{ status: number }>((resolve, reject) => {
