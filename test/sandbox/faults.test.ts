@@ -95,7 +95,7 @@ describe('a fault', () => {
     const { client, sandbox } = await startBench();
     const remove = sandbox.faults.add({ on: 'audiences.create', inFlight: 60_000, times: 1 });
     const created = client.audiences.create({ name: 'once' }, { timeout: 100 });
-    await expect.poll(() => sandbox.log.map(({ status }) => status)).toContain(409);
+    await expect.poll(() => sandbox.log.map(({ status }) => status), { timeout: 10_000 }).toContain(409);
     remove();
     expect((await client.audiences.list()).items).toMatchObject([{ id: (await created).id }]);
   });

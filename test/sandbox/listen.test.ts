@@ -90,7 +90,7 @@ describe('a sandbox over HTTP', () => {
     const duplicate = async () => (await fetch(path, { method: 'POST', headers, body: '{}' })).status;
     expect(await duplicate()).toBe(409);
     leaving.destroy();
-    await expect.poll(() => sandbox.log.map(({ status }) => status)).toEqual([409, 0]);
+    await expect.poll(() => sandbox.log.map(({ status }) => status), { timeout: 10_000 }).toEqual([409, 0]);
     expect(await duplicate()).toBe(200);
   });
 
