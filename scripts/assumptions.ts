@@ -35,7 +35,11 @@ const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`page` from 1 and `per_page`; a page shorter than `per_page` is the last',
     override: '`operations: { "…": { query, data } }`',
   },
-  { about: 'Usage `yearmonth`', assumed: '`YYYY-MM`, UTC', override: '`operations: { "usage.get": { query } }`' },
+  {
+    about: 'Usage `yearmonth`',
+    assumed: '`YYYY-MM`, UTC; the current month without it; live counts of `build_budget` in the current month only',
+    override: '`operations: { "usage.get": { query } }`',
+  },
   {
     about: 'Fields of `build_budget`',
     assumed: '`hour` and `day`, each `{ limit, used }`, and `retry_after_seconds`',
@@ -50,6 +54,7 @@ const ASSUMPTIONS: readonly Assumption[] = [
   { about: 'Request id header', assumed: '`x-request-id`', override: '`requestIdHeader`' },
   { about: 'Wrong credentials', assumed: '401; `AuthenticationError` with reason `credentials`', override: '—' },
   { about: 'Status 400 on a resource with `is_lookalike`', assumed: 'cancelled', override: '—' },
+  { about: 'Cancel of a lookalike that has ended', assumed: 'refused with 422; `ValidationError`', override: '—' },
   { about: 'Estimates', assumed: 'the lifecycle of audiences', override: '—' },
   {
     about: 'Body of a lookalike create, `config.target_size` aside',

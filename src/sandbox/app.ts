@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { API } from '../operations.ts';
 import { refusal } from './answers.ts';
 import type { Env } from './gates.ts';
 import { addMiddleware } from './middleware.ts';
@@ -30,6 +31,13 @@ export function createApp(service: Service): Hono<Env> {
   uploadRoutes(app, service);
   oauthRoutes(app, service);
   mcpRoutes(app, service);
-  app.notFound(() => refusal(404, 'Not found: the API is below /api/v2/.'));
+  app.notFound(({ req: { method, path } }) =>
+    refusal(
+      404,
+      path.startsWith(`${API}/`)
+        ? `Not found: the API has no operation ${method} ${path}.`
+        : `Not found: the API is below ${API}/.`,
+    ),
+  );
   return app;
 }

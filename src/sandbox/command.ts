@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { VERSION } from '../version.ts';
 import { createSandbox, type Delivery, type LogEntry, type Sandbox, type SandboxOptions } from './index.ts';
 
 const HELP = `audience-activation sandbox [options]
@@ -19,7 +20,8 @@ The Audience Build and Activation API on this machine, to develop and test again
                       time, whatever the speed
   --email <email>     of the account (dev@example.com)
   --password <text>   of the account (sandbox)
-  --help              this text
+  -h, --help          this text
+  -v, --version       version of the package
 
 Times in its log are those of its clock. Faults, budgets and all else of the console are for programs: see
 docs/sandbox.md of the package. Ctrl-C stops it; nothing is kept.
@@ -37,15 +39,18 @@ const options = {
   webhook: { type: 'string' },
   email: { type: 'string', default: 'dev@example.com' },
   password: { type: 'string', default: 'sandbox' },
-  help: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+  version: { type: 'boolean', short: 'v', default: false },
 } as const;
+
+const LARGEST_PORT = 65_535;
 
 type Flags = ReturnType<typeof readFlags>;
 
 function readFlags(args: string[]) {
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const [command, ...more] = positionals;
-  if (!values.help && (command !== 'sandbox' || more.length > 0))
+  if (!values.help && !values.version && (command !== 'sandbox' || more.length > 0))
     throw new Error(
       command === undefined ? 'A command is missing.' : `There is no command "${positionals.join(' ')}".`,
     );
@@ -53,16 +58,20 @@ function readFlags(args: string[]) {
 }
 
 /** A number of the command line; nothing where it was not given. */
-function numberOf(
-  flags: Flags,
-  name: 'port' | 'storage-port' | 'speed' | 'seed' | 'duration' | 'outcome',
-  largest = Infinity,
-) {
+function numberOf(flags: Flags, name: 'speed' | 'seed' | 'duration' | 'outcome'): number | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (text.trim() !== '' && value >= 0 && value <= largest) return value;
-  throw new Error(`--${name} takes a number${largest < Infinity ? ` up to ${largest}` : ''}, not "${text}".`);
+  if (text.trim() !== '' && value >= 0) return value;
+  throw new Error(`\`--${name}\` must be a number from 0, not "${text}".`);
+}
+
+/** A port of the command line; nothing where it was not given. */
+function portOf(flags: Flags, name: 'port' | 'storage-port'): number | undefined {
+  const text = flags[name];
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text) && Number(text) <= LARGEST_PORT) return Number(text);
+  throw new Error(`\`--${name}\` must be an integer from 0 to ${LARGEST_PORT}, not "${text}".`);
 }
 
 /** Prints without what a terminal would take as a command of its own. */
@@ -100,8 +109,8 @@ function sandboxOptions(flags: Flags): SandboxOptions {
 
 async function start(flags: Flags): Promise<Sandbox> {
   const sandbox = createSandbox(sandboxOptions(flags));
-  const port = numberOf(flags, 'port', 65_535);
-  const storagePort = numberOf(flags, 'storage-port', 65_535);
+  const port = portOf(flags, 'port');
+  const storagePort = portOf(flags, 'storage-port');
   const { host, name, email, password, webhook } = flags;
   const account = sandbox.accounts.create({ email, password });
   const endpoint =
@@ -123,8 +132,8 @@ async function start(flags: Flags): Promise<Sandbox> {
 
 async function main(args: string[]): Promise<void> {
   const flags = readFlags(args);
-  if (flags.help) {
-    process.stdout.write(HELP);
+  if (flags.help || flags.version) {
+    process.stdout.write(flags.help ? HELP : `${VERSION}\n`);
     return;
   }
   const sandbox = await start(flags);

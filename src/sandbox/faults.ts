@@ -8,7 +8,9 @@ export interface FaultRequest {
   readonly headers: Headers;
 }
 
-/** What goes wrong, and when. One of `status`, `cut` and `malformed`, or `delay` alone or with one of them. */
+/**
+ * What goes wrong, and when. One of `status`, `cut` and `malformed`, or `delay` and `inFlight` alone or with one of them.
+ */
 export interface FaultRule {
   /**
    * Requests that it strikes: an operation (`'audiences.create'`), a path or a method and path, where `{id}` stands for
@@ -19,8 +21,14 @@ export interface FaultRule {
   readonly rate?: number;
   /** How often it strikes at most. @default no limit */
   readonly times?: number;
-  /** Milliseconds of the machine that the request is held before anything else happens. */
+  /** Milliseconds of the machine that the request is held before anything else happens, or until the rule is removed. */
   readonly delay?: number;
+  /**
+   * Milliseconds of the machine that a create under an `Idempotency-Key` stays in flight, or until the rule is removed:
+   * the service has accepted it, responds 409 to duplicates, and acts even if the caller hangs up. Strikes only requests
+   * with that header.
+   */
+  readonly inFlight?: number;
   /** The service does not act and answers this error status. */
   readonly status?: number;
   /** `Retry-After` of that answer, in seconds. */
@@ -41,13 +49,13 @@ interface HalfAnswer {
   readonly body: Uint8Array;
 }
 
-/** Thrown through the routes when the connection is to be cut. */
+/** Thrown through the routes when the connection is cut: on purpose, or because the caller has hung up. */
 export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut';
   readonly answer: HalfAnswer | undefined;
 
-  constructor(answer?: HalfAnswer) {
-    super('The connection was cut on purpose.');
+  constructor({ answer, ...options }: ErrorOptions & { readonly answer?: HalfAnswer } = {}) {
+    super('The connection was cut.', options);
     this.answer = answer;
   }
 
@@ -66,6 +74,8 @@ export class ConnectionCut extends Error {
 interface Armed {
   readonly rule: FaultRule;
   readonly matches: (request: FaultRequest) => boolean;
+  /** Aborted when the rule is removed, which releases the requests that it holds. */
+  readonly removed: AbortController;
   left: number;
 }
 
@@ -79,36 +89,43 @@ export class Faults {
     for (const rule of rules) this.add(rule);
   }
 
-  /** Adds a rule, behind those before it; returns what takes it back. */
+  /** Adds a rule, behind those before it; returns what removes it. */
   add(rule: FaultRule): () => void {
     check(rule);
-    const armed: Armed = { rule, matches: matcher(rule.on), left: rule.times ?? Number.POSITIVE_INFINITY };
+    const left = rule.times ?? Number.POSITIVE_INFINITY;
+    const armed: Armed = { rule, matches: matcher(rule), removed: new AbortController(), left };
     this.#armed.add(armed);
-    return () => void this.#armed.delete(armed);
+    return () => this.#remove(armed);
   }
 
-  /** Takes all rules back. */
+  /** Removes all rules. */
   clear(): void {
-    this.#armed.clear();
+    for (const armed of this.#armed) this.#remove(armed);
+  }
+
+  #remove(armed: Armed): void {
+    this.#armed.delete(armed);
+    armed.removed.abort();
   }
 
   /** The first rule that strikes a request. */
-  strike(request: FaultRequest): FaultRule | undefined {
+  strike(request: FaultRequest): Armed | undefined {
     for (const armed of this.#armed) {
       if (armed.left <= 0 || !armed.matches(request)) continue;
       const { rate = 1 } = armed.rule;
       if (rate < 1 && this.#random.next() >= rate) continue;
       armed.left--;
-      return armed.rule;
+      return armed;
     }
     return undefined;
   }
 }
 
 /** A rule in a few words, for the log. */
-export function describeFault({ delay, status, cut, malformed }: FaultRule): string {
+export function describeFault({ delay, inFlight, status, cut, malformed }: FaultRule): string {
   return [
     ...(delay === undefined ? [] : [`delay ${delay} ms`]),
+    ...(inFlight === undefined ? [] : [`in flight ${inFlight} ms`]),
     ...(status === undefined ? [] : [`status ${status}`]),
     ...(cut === undefined ? [] : [`cut ${cut}`]),
     ...(malformed ? ['malformed'] : []),
@@ -116,21 +133,30 @@ export function describeFault({ delay, status, cut, malformed }: FaultRule): str
 }
 
 function check(rule: FaultRule): void {
-  const { rate = 1, times = 0, delay = 0, status, retryAfter, cut, malformed } = rule;
+  const { rate = 1, times = 0, delay = 0, inFlight = 0, status, retryAfter, cut, malformed } = rule;
   const wrong = (what: string): Error => new Error(`A fault rule is wrong: ${what}.`);
   if (!(rate >= 0 && rate <= 1)) throw wrong(`\`rate\` is a share from 0 to 1, not ${rate}`);
   if (!(times >= 0)) throw wrong('`times` is a number from 0');
-  if (!(delay >= 0 && delay <= LONGEST_DELAY)) throw wrong(`\`delay\` is a number from 0 to ${LONGEST_DELAY}`);
+  for (const [name, ms] of Object.entries({ delay, inFlight }))
+    if (!(ms >= 0 && ms <= LONGEST_DELAY)) throw wrong(`\`${name}\` is a number from 0 to ${LONGEST_DELAY}`);
   if (status !== undefined && !(Number.isInteger(status) && status >= 400 && status <= 599))
     throw wrong(`\`status\` is an error status, 400 to 599, not ${status}`);
   if (retryAfter !== undefined && status === undefined) throw wrong('`retryAfter` goes with `status`');
   if (cut !== undefined && !['before', 'after', 'body'].includes(cut)) throw wrong(`\`cut\` cannot be "${cut}"`);
   const ways = [status !== undefined, cut !== undefined, malformed === true].filter(Boolean).length;
   if (ways > 1) throw wrong('`status`, `cut` and `malformed` exclude each other');
-  if (ways === 0 && delay === 0) throw wrong('it needs one of `status`, `cut`, `malformed` and `delay`');
+  if (inFlight > 0 && (status !== undefined || cut === 'before'))
+    throw wrong('`inFlight` is for creates that the service acts on, without `status` and `cut: "before"`');
+  if (ways === 0 && delay === 0 && inFlight === 0)
+    throw wrong('it needs one of `status`, `cut`, `malformed`, `delay` and `inFlight`');
 }
 
-function matcher(on: FaultRule['on']): (request: FaultRequest) => boolean {
+function matcher({ on, inFlight }: FaultRule): (request: FaultRequest) => boolean {
+  const matches = matcherOf(on);
+  return inFlight === undefined ? matches : (request) => request.headers.has('idempotency-key') && matches(request);
+}
+
+function matcherOf(on: FaultRule['on']): (request: FaultRequest) => boolean {
   if (on === undefined) return () => true;
   if (typeof on === 'function') return on;
   const named = Object.entries(operations).find(([name]) => name === on)?.[1];

@@ -19,7 +19,14 @@ export interface Env {
     /** Whose request it is, where the MCP endpoint sends it. */
     readonly token?: Token;
   };
-  Variables: { account: AccountRecord; token: Token; replayed: boolean; fault: string };
+  Variables: {
+    account: AccountRecord;
+    token: Token;
+    replayed: boolean;
+    fault: string;
+    /** Keeps a create in flight, as a fault rule says. */
+    inFlight?: () => Promise<void>;
+  };
 }
 
 type Gate = MiddlewareHandler<Env>;
@@ -107,6 +114,7 @@ export const idempotent =
     replays.set(key, replay);
     try {
       replay.body = await bytesOf(context);
+      await context.get('inFlight')?.();
       await next();
       const { res } = context;
       if (res.status < 300) replay.response = { status: res.status, text: await res.clone().text() };

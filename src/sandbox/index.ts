@@ -77,9 +77,9 @@ export interface Sandbox extends Forms {
     readonly running: readonly JobInfo[];
   };
   readonly faults: {
-    /** Lets something go wrong from now on, behind the rules before it; returns what takes it back. */
+    /** Adds a rule, behind those before it; returns what removes it, which releases the requests that it holds. */
     add(rule: FaultRule): () => void;
-    /** Takes all rules back. */
+    /** Removes all rules. */
     clear(): void;
   };
   /** The latest requests (10,000 unless `limits.logLength` differs), oldest first. */

@@ -188,11 +188,12 @@ export class Jobs {
     return known?.kind === kind ? known.why : undefined;
   }
 
-  /** Stops a running lookalike at 400; one that is publishing completes. */
-  cancel(id: number): void {
+  /** Stops a running lookalike at 400; one that is publishing completes. Returns whether it was running. */
+  cancel(id: number): boolean {
     const job = this.#running.get(id);
     if (job?.resource.status.id === PUBLISHING) job.end = { status: COMPLETED };
     else if (job) this.finish('lookalike', id, STOPPED);
+    return job !== undefined;
   }
 
   /** Forgets the job of a deleted resource; ids are unique over all kinds. */

@@ -1,4 +1,9 @@
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import { type OperationName, operations } from '../operations.ts';
 
 /** Arguments of a tool. */
@@ -11,6 +16,8 @@ const text = { type: 'string' };
 const integer = { type: 'integer' };
 const list = { type: 'array' };
 const object = { type: 'object' };
+
+const EVENT_STREAM = 'text/event-stream';
 
 /** Tokens are no business of an agent, and the endpoint does not call itself. */
 const TOOLS = Object.keys(operations).filter(isTool);
@@ -66,8 +73,24 @@ function createServer(token: string, call: CallOperation): Server {
   return server;
 }
 
-/** Serves the Model Context Protocol by Streamable HTTP, without sessions, its tools the API's operations. */
+/**
+ * Serves the Model Context Protocol by Streamable HTTP, without sessions, its tools the API's operations. Responses to
+ * clients that do not accept event streams are JSON.
+ */
 export function createMcpServing(call: CallOperation): (request: Request, token: string) => Promise<Response> {
   const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.token ?? '', call));
-  return (request, token) => handler.fetch(request, { authInfo: { token, clientId: 'sandbox', scopes: ['mcp'] } });
+  return async (request, token) => {
+    const authInfo = { token, clientId: 'sandbox', scopes: ['mcp'] };
+    const takesStream = request.headers.get('accept')?.includes(EVENT_STREAM);
+    // The handler streams to clients of the protocol's revisions up to 2025, and to those alone.
+    if (takesStream || request.method !== 'POST' || !(await isLegacyRequest(request)))
+      return handler.fetch(request, { authInfo });
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await createServer(token, call).connect(transport);
+    const headers = new Headers(request.headers);
+    headers.append('accept', EVENT_STREAM);
+    const response = await transport.handleRequest(new Request(request, { headers }), { authInfo });
+    await transport.close();
+    return response;
+  };
 }

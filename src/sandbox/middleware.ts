@@ -1,7 +1,9 @@
 import type { Hono, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
+import { invalid } from './answers.ts';
 import { ConnectionCut, describeFault } from './faults.ts';
 import type { Env } from './gates.ts';
+import { NestingError } from './request-body.ts';
 import type { Service } from './service.ts';
 
 type Layer = MiddlewareHandler<Env>;
@@ -17,6 +19,7 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   app.use(faulty(service, failure));
   app.onError((error) => {
     if (error instanceof ConnectionCut) throw error;
+    if (error instanceof NestingError) return invalid({ body: [error.message] });
     return failure(500, `The sandbox failed: ${error.message}`);
   });
 }
@@ -67,11 +70,15 @@ const faulty =
   ({ faults, ended }: Service, failure: Failure): Layer =>
   async (context, next) => {
     const { method, raw } = context.req;
-    const rule = faults.strike({ method, path: pathOf(raw), headers: raw.headers });
-    if (!rule) return next();
+    const strike = faults.strike({ method, path: pathOf(raw), headers: raw.headers });
+    if (!strike) return next();
+    const { rule } = strike;
+    const { delay, inFlight } = rule;
+    const removed = strike.removed.signal;
     context.set('fault', describeFault(rule));
-    if (rule.delay !== undefined) await sleep(rule.delay, AbortSignal.any([raw.signal, ended.signal]));
+    if (delay !== undefined) await sleep(delay, removed, AbortSignal.any([raw.signal, ended.signal]));
     if (rule.cut === 'before') throw new ConnectionCut();
+    if (inFlight !== undefined) context.set('inFlight', () => sleep(inFlight, removed, ended.signal));
     if (rule.status !== undefined) {
       const answer = failure(rule.status);
       if (rule.retryAfter !== undefined) answer.headers.set('retry-after', String(rule.retryAfter));
@@ -84,24 +91,24 @@ const faulty =
     const headers = new Headers(context.res.headers);
     const whole = new Uint8Array(await context.res.arrayBuffer());
     const body = whole.slice(0, Math.floor(whole.length / 2));
-    if (rule.cut === 'body') throw new ConnectionCut({ status, headers, body });
+    if (rule.cut === 'body') throw new ConnectionCut({ answer: { status, headers, body } });
     headers.delete('content-length');
     context.res = new Response(body, { status, headers });
     return undefined;
   };
 
-/** Time of the machine; ends with a cut when the caller leaves, or the sandbox is closed. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const left = (): void => {
+/** Waits for milliseconds of the machine, or until `removed`; `cut` ends it with a cut connection. */
+async function sleep(ms: number, removed: AbortSignal, cut: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([removed, cut]);
+  await new Promise<void>((resolve) => {
+    const wake = (): void => {
       clearTimeout(timer);
-      reject(new ConnectionCut());
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', left);
+      signal.removeEventListener('abort', wake);
       resolve();
-    }, ms);
-    if (signal.aborted) left();
-    else signal.addEventListener('abort', left, { once: true });
+    };
+    const timer = setTimeout(wake, ms);
+    signal.addEventListener('abort', wake);
+    if (signal.aborted) wake();
   });
+  if (cut.aborted) throw new ConnectionCut();
 }

@@ -157,16 +157,20 @@ export class Webhooks {
   async #post({ endpoint, body }: Parcel, controller: AbortController): Promise<number | undefined> {
     const { clock, signingTime, send, timeout } = this.#parts;
     const { signal } = controller;
-    const late = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
     const timer = setTimeout(() => controller.abort(), timeout);
     letExit(timer);
-    const sending = signatureOf(body, signingSecrets(endpoint, clock.now()), signingTime()).then((signature) => {
-      const headers = { 'content-type': 'application/json', 'service-signature': signature };
-      return send(new Request(endpoint.url, { method: 'POST', headers, body, signal, redirect: 'manual' }));
-    });
     try {
+      const headers = { 'content-type': 'application/json' };
+      const request = new Request(endpoint.url, { method: 'POST', headers, body, signal, redirect: 'manual' });
+      const late = new Promise<never>((_, reject) => {
+        // Holds the request: `fetch` does not abort one that was garbage collected, and its socket keeps the process alive.
+        signal.addEventListener('abort', () => reject(new Error(`${request.url} did not respond.`)), { once: true });
+      });
+      const signature = signatureOf(body, signingSecrets(endpoint, clock.now()), signingTime());
+      const sending = signature.then((value) => {
+        request.headers.set('service-signature', value);
+        return send(request);
+      });
       const response = await Promise.race([sending, late]);
       response.body?.cancel().catch(() => {});
       return response.status;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
+import { VERSION } from '../../src/version.ts';
 import { verifyWebhook } from '../../src/webhooks/index.ts';
 import { serve } from '../support/file-server.ts';
 import { quick } from '../support/server.ts';
@@ -117,20 +118,26 @@ describe('the command', () => {
     expect(err).toMatch(/^listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+\. Choose another --port/);
   });
 
-  it('helps', async () => {
-    expect(await run('--help').ended).toMatchObject({
+  it.each([['--help'], ['-h'], ['sandbox', '-h']])('helps when it is called as %j', async (...args) => {
+    expect(await run(...args).ended).toMatchObject({
       code: 0,
       out: expect.stringContaining('--storage-port'),
       err: '',
     });
   });
 
+  it.each(['--version', '-v'])('prints the version of the package when it is called with %s', async (flag) => {
+    expect(await run(flag).ended).toEqual({ code: 0, signal: null, out: `${VERSION}\n`, err: '' });
+  });
+
   it.each([
     [[], 'A command is missing.'],
     [['sandbocks'], 'There is no command "sandbocks".'],
     [['sandbox', '--prot', '1'], "Unknown option '--prot'"],
-    [['sandbox', '--port', '99999'], '--port takes a number up to 65535, not "99999".'],
-    [['sandbox', '--speed', 'fast'], '--speed takes a number, not "fast".'],
+    [['sandbox', '--port', '99999'], '`--port` must be an integer from 0 to 65535, not "99999".'],
+    [['sandbox', '--port', '1.5'], '`--port` must be an integer from 0 to 65535, not "1.5".'],
+    [['sandbox', '--storage-port', '0x50'], '`--storage-port` must be an integer from 0 to 65535, not "0x50".'],
+    [['sandbox', '--speed', 'fast'], '`--speed` must be a number from 0, not "fast".'],
     [['sandbox', '--speed', '0'], '`clock.speed`'],
     [['sandbox', '--outcome', '4'], 'not at 4'],
     [['sandbox', '--email', 'dev'], '"dev" is no email address'],

@@ -48,4 +48,14 @@ describe('the envelope', () => {
     const { call } = startSandbox();
     expect(await call('GET', '/api/v2/nothing')).toMatchObject({ status: 404, body: { status: 'error', code: 404 } });
   });
+
+  it.each([
+    ['/api/v2/nothing', 'Not found: the API has no operation POST /api/v2/nothing.'],
+    ['/api/v2/audiences', 'Not found: the API has no operation POST /api/v2/audiences.'],
+    ['/api/v1/audiences/create', 'Not found: the API is below /api/v2/.'],
+    ['/', 'Not found: the API is below /api/v2/.'],
+  ])('of the unknown path %s names what is wrong with it', async (path, message) => {
+    const { call } = startSandbox();
+    expect((await call('POST', path, { body: {} })).body).toEqual({ status: 'error', code: 404, message, data: [] });
+  });
 });

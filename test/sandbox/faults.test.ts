@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServerError } from '../../src/index.ts';
 import { createSandbox, type FaultRule } from '../../src/sandbox/index.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
+import { startSandbox } from '../support/sandbox-calls.ts';
 import { failureOf } from '../support/server.ts';
 
 const once = { maxRetries: 0 };
@@ -72,6 +73,58 @@ describe('a fault', () => {
     await expect.poll(() => sandbox.log).toMatchObject([{ status: 0, fault: 'delay 60000 ms' }]);
   });
 
+  it('keeps a create in flight until its rule is removed: a duplicate is a 409, another create is not', async () => {
+    const { sandbox, create, token } = startSandbox();
+    const remove = sandbox.faults.add({ on: 'audiences.create', inFlight: 60_000, times: 1 });
+    expect((await create(token)).status).toBe(200);
+    const first = create(token, 'k');
+    expect([(await create(token, 'k')).status, (await create(token, 'm')).status]).toEqual([409, 200]);
+    remove();
+    const { status, body } = await first;
+    expect([status, (await create(token, 'k')).body]).toEqual([200, body]);
+    expect(sandbox.log.map(({ fault }) => fault)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'in flight 60000 ms',
+      undefined,
+    ]);
+  });
+
+  it('keeps a create in flight though its caller hangs up: a client waits for the replay', async () => {
+    const { client, sandbox } = await startBench();
+    const remove = sandbox.faults.add({ on: 'audiences.create', inFlight: 60_000, times: 1 });
+    const created = client.audiences.create({ name: 'once' }, { timeout: 100 });
+    await expect.poll(() => sandbox.log.map(({ status }) => status), { timeout: 10_000 }).toContain(409);
+    remove();
+    expect((await client.audiences.list()).items).toMatchObject([{ id: (await created).id }]);
+  });
+
+  it('keeps a create in flight for its time, and loses its answer then, as its rule says', async () => {
+    const { client, sandbox } = await startBench({ faults: [{ inFlight: 1, cut: 'after', times: 1 }] });
+    await client.audiences.create({ name: 'once' });
+    expect((await client.audiences.list()).items).toHaveLength(1);
+    expect(sandbox.log[0]).toMatchObject({ status: 200, fault: 'in flight 1 ms, cut after' });
+  });
+
+  it('releases what it delays or keeps in flight when all rules are cleared', async () => {
+    const { sandbox, create, token } = startSandbox({ faults: [{ on: 'usage.get', delay: 60_000 }] });
+    sandbox.faults.add({ inFlight: 60_000 });
+    const delayed = sandbox.fetch('http://sandbox/api/v2/usage', { headers: { accept: 'application/json' } });
+    const inFlight = create(token, 'k');
+    await expect.poll(async () => (await create(token, 'k')).status).toBe(409);
+    sandbox.faults.clear();
+    expect([(await delayed).status, (await inFlight).status]).toEqual([401, 200]);
+  });
+
+  it('cuts a create in flight when the sandbox is closed', async () => {
+    const { sandbox, create, token } = startSandbox({ faults: [{ inFlight: 60_000 }] });
+    const created = create(token, 'k');
+    await expect.poll(async () => (await create(token, 'k')).status).toBe(409);
+    await sandbox.close();
+    await expect(created).rejects.toThrow('fetch failed');
+  });
+
   it('strikes uploads and downloads, too', async () => {
     const { client } = await startBench({ faults: [{ on: 'PUT /uploads/*', status: 500 }] });
     const upload = client.uploads.upload({ kind: 'cohort', data: new Blob(['a\nb\n']), ...once });
@@ -113,6 +166,9 @@ describe('a fault', () => {
     [{ retryAfter: 1, cut: 'after' }, 'goes with `status`'],
     [{ delay: -1 }, '`delay` is a number from 0'],
     [{ delay: 2 ** 31 }, '`delay` is a number from 0'],
+    [{ inFlight: -1 }, '`inFlight` is a number from 0'],
+    [{ inFlight: 5, status: 500 }, 'without `status`'],
+    [{ inFlight: 5, cut: 'before' }, 'without `status`'],
     [{ times: -1, status: 500 }, '`times` is a number from 0'],
     [{ on: 'audience.create', status: 500 }, 'no operation, path'],
   ])('of %j is refused', (rule, message) => {

@@ -16,7 +16,7 @@ describe('an idempotency key', () => {
       const first = await create();
       expect(first.status).toBe(200);
       expect((await create()).body).toEqual(first.body);
-      const { data } = (await one.call('GET', '/api/v2/usage?yearmonth=2020-01', { token: one.token })).body;
+      const { data } = (await one.call('GET', '/api/v2/usage', { token: one.token })).body;
       expect(data.build_budget.hour.used).toBe(name === 'projects' || name === 'schedules' ? 1 : 2);
     },
   );

@@ -27,6 +27,29 @@ describe('the sandbox', () => {
     expect(Number(await run('--input-type=module', '-e', program))).toBeLessThan(9_000);
   }, 60_000);
 
+  it('lets the process end once it is closed, though a receiver has timed out', async () => {
+    const program = `
+      const { createServer } = await import('node:http');
+      const { createSandbox } = await import('./src/sandbox/index.ts');
+      let received;
+      const arrived = new Promise((resolve) => (received = resolve));
+      const receiver = createServer((request) => request.resume().on('end', received)).unref();
+      await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+      let delivered;
+      const timedOut = new Promise((resolve) => (delivered = resolve));
+      const sandbox = createSandbox({ limits: { deliveryTimeout: 1_000 }, onDelivery: delivered });
+      await sandbox.listen();
+      const account = sandbox.accounts.create({ email: 'a@example.com', password: 'x' });
+      const url = 'http://127.0.0.1:' + receiver.address().port;
+      sandbox.webhooks.test(sandbox.webhooks.create({ account, url }).id);
+      await arrived;
+      globalThis.gc(); // as in any process that waits ten seconds
+      await timedOut;
+      await sandbox.close();
+      process.once('exit', () => console.log(JSON.stringify(sandbox.webhooks.deliveries)));`;
+    expect(JSON.parse(await run('--expose-gc', '--input-type=module', '-e', program))).toMatchObject([{ attempt: 1 }]);
+  }, 60_000);
+
   it('keeps its memory flat over 100,000 requests, and 1,000 of them leave nothing behind', async () => {
     const program = fileURLToPath(new URL('../support/sandbox-memory.ts', import.meta.url));
     const { heaps, before, after, resources } = JSON.parse(await run('--expose-gc', program, '100000'));

@@ -109,6 +109,27 @@ describe('a lookalike that is cancelled', () => {
     await sandbox.advance(HOUR);
     expect(events[1]).toMatchObject({ type: 'audience.completed', data: { id: publishing, status: { id: 104 } } });
   });
+
+  it.each([104, 107, 422])('after it has ended at %i refuses with 422 and stays as it is', async (status) => {
+    const { sandbox, events, create, call, token, statusOf } = await start();
+    const id = await create('lookalike');
+    sandbox.jobs.finish('lookalike', id, status);
+    await sandbox.advance(0);
+    expect(await call('POST', `/api/v2/lookalikes/${id}/cancel`, { token })).toMatchObject({
+      status: 422,
+      body: { errors: { status: [`The lookalike has ended at ${status}: only a running one can be cancelled.`] } },
+    });
+    await sandbox.advance(HOUR);
+    expect([(await statusOf('audiences', id)).id, events.length]).toEqual([status, 1]);
+  });
+
+  it('refuses a second cancel, once the first has stopped it', async () => {
+    const { create, call, token } = await start();
+    const path = `/api/v2/lookalikes/${await create('lookalike')}/cancel`;
+    expect([(await call('POST', path, { token })).status, (await call('POST', path, { token })).status]).toEqual([
+      200, 422,
+    ]);
+  });
 });
 
 describe('results of an activation', () => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -68,6 +69,29 @@ describe('a sandbox over HTTP', () => {
       ['/x%20200%0A%E2%80%AE', 20, 503],
       [`/${'x'.repeat(29)}`, 2_000, 503],
     ]);
+  });
+
+  it('logs a client that hangs up in the middle of its body without a status, and frees its key', async () => {
+    const { sandbox, url, token } = await start();
+    const headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+      'idempotency-key': 'k',
+    };
+    const path = `${url}/api/v2/projects/create`;
+    const leaving = request(path, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': '100', expect: '100-continue' },
+    });
+    leaving.on('error', () => {}).flushHeaders();
+    await once(leaving, 'continue');
+    leaving.write('{"name":');
+    const duplicate = async () => (await fetch(path, { method: 'POST', headers, body: '{}' })).status;
+    expect(await duplicate()).toBe(409);
+    leaving.destroy();
+    await expect.poll(() => sandbox.log.map(({ status }) => status), { timeout: 10_000 }).toEqual([409, 0]);
+    expect(await duplicate()).toBe(200);
   });
 
   it('refuses preflights to unknown hosts, too', async () => {

@@ -89,6 +89,56 @@ describe('the MCP endpoint', () => {
   });
 
   it.each([
+    ['a request', message, { jsonrpc: '2.0', id: 1, result: {} }],
+    ['a batch', [message, { ...message, id: 2 }], [{ id: 1 }, { id: 2 }]],
+    [
+      'a call of a tool',
+      { ...message, method: 'tools/call', params: { name: 'usage_get' } },
+      { result: { isError: false } },
+    ],
+  ])('answers %s in JSON to a client that accepts nothing else', async (_, body, expected) => {
+    const one = startSandbox();
+    const answer = await one.call('POST', path, { token: one.account.token('mcp'), body });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(answer.body).toMatchObject(expected);
+  });
+
+  it('acknowledges a notification of a client that accepts JSON alone', async () => {
+    const { sandbox, account } = startSandbox();
+    const headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${account.token('mcp')}`,
+    };
+    const body = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+    expect((await sandbox.fetch(`${ORIGIN}${path}`, { method: 'POST', headers, body })).status).toBe(202);
+    expect((await sandbox.fetch(`${ORIGIN}${path}`, { headers })).status).toBe(405);
+  });
+
+  it.each(['schlüssel', '€', 'a\nb', ' ', '', 7, null])(
+    'refuses the idempotency key %j of a tool as a 422 and creates nothing',
+    async (idempotency_key) => {
+      const { call, client } = await connect();
+      expect(await call('projects_create', { name: 'x', idempotency_key })).toMatchObject({
+        isError: true,
+        body: {
+          code: 422,
+          errors: { idempotency_key: ['The idempotency_key must be a string of printable ASCII characters.'] },
+        },
+      });
+      expect((await client.projects.list()).items).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['audiences_list', { page: { toString: 1 } }, { code: 422, errors: { page: [expect.any(String)] } }],
+    ['audiences_get', { id: { toString: 1 } }, { code: 404 }],
+  ])('answers %s with %j by an error of the tool', async (name, input, body) => {
+    const { call } = await connect();
+    expect(await call(name, input)).toMatchObject({ isError: true, body });
+  });
+
+  it.each([
     ['client', Client, StreamableHTTPClientTransport],
     ['sdk', SdkClient, SdkTransport],
   ])('serves @modelcontextprotocol/%s: tools are listed and called', async (_, OfficialClient, Transport) => {

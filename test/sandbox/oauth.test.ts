@@ -53,6 +53,10 @@ describe('registration', () => {
     ['another authentication', { token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
     ['a name that is none', { client_name: { toString: 1 } }, 'invalid_client_metadata'],
     ['a redirect URI that is no text', { redirect_uris: [{ toString: 1 }] }, 'invalid_redirect_uri'],
+    ['redirect URIs in a string', { redirect_uris: REDIRECT }, 'invalid_redirect_uri'],
+    ['redirect URIs in an object', { redirect_uris: { 0: REDIRECT } }, 'invalid_redirect_uri'],
+    ['grant types in a string', { grant_types: 'authorization_code' }, 'invalid_client_metadata'],
+    ['response types in a string', { response_types: 'code' }, 'invalid_client_metadata'],
   ])('with %s is refused', async (_, metadata, error) => {
     const { register } = await startOAuth();
     expect(await register({ redirect_uris: [REDIRECT], ...metadata })).toMatchObject({ status: 400, body: { error } });

@@ -19,16 +19,28 @@ describe('usage of a month', () => {
       day: { limit: 300, used },
       retry_after_seconds,
     });
-    expect(await usage('2020-01')).toEqual({ yearmonth: '2020-01', build_budget: counts(0, null) });
+    expect(await usage('2026-05')).toEqual({ yearmonth: '2026-05', build_budget: counts(0, null) });
     await one.create(one.token, 'k');
     await one.create(one.token, 'k');
     expect((await usage('2026-05')).build_budget).toEqual(counts(1, null));
     await one.sandbox.advance(60_000);
     await one.create(one.token);
     expect((await usage('2026-05')).build_budget).toEqual(counts(2, 59 * 60));
+    for (const past of ['2020-01', '2026-04']) expect((await usage(past)).build_budget).toEqual(counts(0, null));
     expect((await one.call('GET', '/api/v2/usage?yearmonth=2026-06', { token: one.token })).status).toBe(422);
     await one.sandbox.advance(59 * 60_000);
     expect((await usage('2026-06')).build_budget).toEqual({ ...counts(1, null), day: { limit: 300, used: 2 } });
+    expect((await usage('2026-05')).build_budget).toEqual(counts(0, null));
+  });
+
+  it('defaults to the current month', async () => {
+    const one = startSandbox({ start: Date.UTC(2026, 4, 31, 23) });
+    await one.create(one.token);
+    const { status, body } = await one.call('GET', '/api/v2/usage', { token: one.token });
+    expect({ status, data: body.data }).toMatchObject({
+      status: 200,
+      data: { yearmonth: '2026-05', build_budget: { hour: { used: 1 }, day: { used: 1 } } },
+    });
   });
 });
 

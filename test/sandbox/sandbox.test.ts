@@ -38,6 +38,27 @@ describe('the sandbox', () => {
     await expect(createSandbox().advance(1)).rejects.toThrow(/manual/);
   });
 
+  it.each([
+    '/api/v2/auth/login',
+    '/api/v2/projects/create',
+    '/api/v2/mcp',
+    '/oauth/register',
+    '/oauth/token',
+    '/oauth/revoke',
+  ])('rejects a request to %s whose body breaks off, and logs no status', async (path) => {
+    const { sandbox, account, token } = startSandbox();
+    const cause = new Error('The file was removed.');
+    const headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${path.endsWith('/mcp') ? account.token('mcp') : token}`,
+    };
+    const body = new ReadableStream({ pull: (controller) => controller.error(cause) });
+    const request = new Request(`http://sandbox${path}`, { method: 'POST', headers, body, ...{ duplex: 'half' } });
+    await expect(sandbox.fetch(request)).rejects.toMatchObject({ name: 'TypeError', cause: { cause } });
+    expect(sandbox.log).toMatchObject([{ path, status: 0 }]);
+  });
+
   it('logs each request without tokens', async () => {
     const one = startSandbox();
     await one.call('GET', '/api/v2/usage?yearmonth=2020-01', { token: one.token });

@@ -10,6 +10,9 @@ export const SCOPE = 'mcp';
 /** How clients may authenticate at the token endpoint; not specified. */
 export const CLIENT_AUTHENTICATION: readonly string[] = ['none', 'client_secret_post', 'client_secret_basic'];
 
+/** The error of RFC 7591 for metadata other than redirect URIs. */
+export const INVALID_METADATA = 'invalid_client_metadata';
+
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Whether an address leads to this machine. */
@@ -35,25 +38,35 @@ function redirectProblem(uri: unknown, approvedHosts: readonly string[]): string
   return approvedHosts.includes(url.hostname) ? undefined : 'is not on an approved host';
 }
 
-const list = (value: unknown, fallback: readonly string[]): readonly unknown[] =>
-  value === undefined ? fallback : Array.isArray(value) ? value : [value];
+/** An array of a client's metadata; RFC 7591 knows no other form of it. */
+function readList(
+  body: Body,
+  field: string,
+  fallback: readonly string[],
+  error = INVALID_METADATA,
+): readonly unknown[] {
+  const value = body[field] ?? fallback;
+  if (!Array.isArray(value)) throw new OAuthRefusal(error, `The ${field} must be an array of strings.`);
+  return value;
+}
 
 /** Registers a client (RFC 7591); returns it with its metadata, as the answer shows them. */
 export function registerClient({ state, random, clock, redirectHosts }: Service, body: Body): Body {
   const { client_name = 'Unnamed client', token_endpoint_auth_method: method = 'client_secret_basic' } = body;
-  const grant_types = list(body.grant_types, GRANT_TYPES);
-  const redirect_uris = list(body.redirect_uris, []);
   checkScope(body.scope);
+  const redirect_uris = readList(body, 'redirect_uris', [], 'invalid_redirect_uri');
+  const grant_types = readList(body, 'grant_types', GRANT_TYPES);
+  const response_types = readList(body, 'response_types', ['code']);
   if (redirect_uris.length === 0) throw new OAuthRefusal('invalid_redirect_uri', 'A redirect URI is needed.');
   for (const uri of redirect_uris) {
     const problem = redirectProblem(uri, redirectHosts);
     if (problem) throw new OAuthRefusal('invalid_redirect_uri', `The redirect URI ${JSON.stringify(uri)} ${problem}.`);
   }
-  const wrong = (what: string): OAuthRefusal => new OAuthRefusal('invalid_client_metadata', what);
+  const wrong = (what: string): OAuthRefusal => new OAuthRefusal(INVALID_METADATA, what);
   if (typeof client_name !== 'string') throw wrong('The client_name must be a string.');
   if (!grant_types.every((type) => typeof type === 'string' && GRANT_TYPES.includes(type)))
     throw wrong(`Grant types are ${GRANT_TYPES.join(' and ')}.`);
-  if (!list(body.response_types, ['code']).every((type) => type === 'code')) throw wrong('The response type is code.');
+  if (!response_types.every((type) => type === 'code')) throw wrong('The response type is code.');
   if (typeof method !== 'string' || !CLIENT_AUTHENTICATION.includes(method))
     throw wrong(`Clients authenticate by ${CLIENT_AUTHENTICATION.join(', ')}.`);
   const client: OAuthClient = {

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { operations } from '../../operations.ts';
 import type { Audience, AudienceDataset } from '../../schemas/audience.ts';
-import { refusal, success } from '../answers.ts';
+import { invalid, refusal, success } from '../answers.ts';
 import {
   type Body,
   checkFilters,
@@ -131,7 +131,10 @@ export function audienceRoutes(app: Hono<Env>, service: Service): void {
   app.post(honoPath(operations['lookalikes.cancel'].path), ...writeGates(service), (context) => {
     const audience = findById(context.get('account').audiences, context.req.param('id'));
     if (!audience?.is_lookalike) return refusal(404, 'Lookalike not found.');
-    service.jobs.cancel(audience.id);
+    if (!service.jobs.cancel(audience.id))
+      return invalid({
+        status: [`The lookalike has ended at ${audience.status.id}: only a running one can be cancelled.`],
+      });
     return success([], 'Cancel requested.');
   });
 }

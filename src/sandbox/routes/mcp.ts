@@ -1,8 +1,9 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { type OperationName, operations } from '../../operations.ts';
-import { refusal, unauthenticated } from '../answers.ts';
+import { invalid, refusal, unauthenticated } from '../answers.ts';
 import { accept, type Env, identify, metered, tokenOf } from '../gates.ts';
 import type { CallOperation } from '../mcp-server.ts';
+import { bytesOf, NestingError, parseJson } from '../request-body.ts';
 import type { Service } from '../service.ts';
 import { findToken } from '../tokens.ts';
 import { RESOURCE_METADATA } from './oauth.ts';
@@ -39,31 +40,68 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
       if (!token) return unauthenticated();
       const request = subRequest(context.req.url, operation, input);
       const { overHttp, ...env } = context.env;
-      return request ? app.fetch(request, { ...env, token }) : refusal(404, 'Not found.');
+      return request instanceof Response ? request : app.fetch(request, { ...env, token });
     };
   app.all(path, scoped(service), accept, metered(service, 'mcp'), async (context) => {
     const { createMcpServing } = await import('../mcp-server.ts');
-    return createMcpServing(call(context))(context.req.raw, context.get('token').value);
+    try {
+      const request = await receive(context);
+      return await createMcpServing(call(context))(request, context.get('token').value);
+    } catch (error) {
+      if (error instanceof NestingError) return parseError(error.message);
+      throw error;
+    }
   });
 }
 
-/** The request that a tool stands for: parameters into the path, the rest into query or body; none of an odd path. */
-function subRequest(base: string, name: OperationName, input: Readonly<Record<string, unknown>>): Request | undefined {
+/** The request with its body read and checked. */
+async function receive(context: Context<Env>): Promise<Request> {
+  const { method, url, headers, signal } = context.req.raw;
+  if (method !== 'POST') return context.req.raw;
+  const body = await bytesOf(context);
+  parseJson(body);
+  return new Request(url, { method, headers, body, signal });
+}
+
+/** A message that cannot be read, as JSON-RPC 2.0 answers it. */
+function parseError(message: string): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32700, message } }, { status: 400 });
+}
+
+/**
+ * The request that a tool stands for: parameters into the path, the rest into query or body; or the refusal of
+ * arguments that no request can hold.
+ */
+function subRequest(base: string, name: OperationName, input: Readonly<Record<string, unknown>>): Request | Response {
   const { method, path: template } = operations[name];
   const { idempotency_key: key, ...rest } = input;
   const params = [...template.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
-  if (!params.every((param) => /^[\w-]+$/.test(String(input[param])))) return undefined;
+  if (!params.every((param) => isScalar(input[param]) && /^[\w-]+$/.test(String(input[param]))))
+    return refusal(404, 'Not found.');
   const target = template.replace(/\{(\w+)\}/g, (_, param: string) => String(input[param]));
   const fields = Object.entries(rest).filter(([field]) => !params.includes(field));
   const url = new URL(target, base);
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   if (method === 'GET') {
+    const wrong = fields.filter(([, value]) => !isScalar(value));
+    if (wrong.length > 0)
+      return invalid(
+        Object.fromEntries(wrong.map(([field]) => [field, [`The ${field} must be a string or a number.`]])),
+      );
     for (const [field, value] of fields) url.searchParams.set(field, String(value));
     return new Request(url, { headers });
   }
+  if (key !== undefined && !isHeaderText(key))
+    return invalid({ idempotency_key: ['The idempotency_key must be a string of printable ASCII characters.'] });
   return new Request(url, {
     method,
-    headers: { ...headers, ...(typeof key === 'string' && { 'idempotency-key': key }) },
+    headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
     body: JSON.stringify(Object.fromEntries(fields)),
   });
 }
+
+const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+
+/** Whether a header carries a value unchanged: printable ASCII without space at its ends. */
+const isHeaderText = (value: unknown): value is string =>
+  typeof value === 'string' && /^[!-~](?:[ -~]*[!-~])?$/.test(value);

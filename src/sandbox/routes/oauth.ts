@@ -11,8 +11,8 @@ import {
 import { consentPage } from '../oauth/consent-page.ts';
 import { OAuthRefusal, oauthJson } from '../oauth/errors.ts';
 import { authenticateClient, exchange, revokeToken } from '../oauth/exchange.ts';
-import { CLIENT_AUTHENTICATION, GRANT_TYPES, registerClient, SCOPE } from '../oauth/registration.ts';
-import { readBody } from '../request-body.ts';
+import { CLIENT_AUTHENTICATION, GRANT_TYPES, INVALID_METADATA, registerClient, SCOPE } from '../oauth/registration.ts';
+import { fieldsOf, NestingError, readBody } from '../request-body.ts';
 import type { Service } from '../service.ts';
 
 /** Paths of the specification, "OAuth (for the MCP server)". */
@@ -37,6 +37,7 @@ const guarded =
       return await work(context);
     } catch (error) {
       if (error instanceof OAuthRefusal) return error.toResponse();
+      if (error instanceof NestingError) return new OAuthRefusal(INVALID_METADATA, error.message).toResponse();
       throw error;
     }
   };
@@ -57,7 +58,7 @@ export function oauthRoutes(app: Hono<Env>, service: Service): void {
   app.post(
     PATHS.token,
     guarded(async (context) => {
-      const form = new URLSearchParams(await context.req.text());
+      const form = await fieldsOf(context);
       const client = authenticateClient(service, form, context.req.header('authorization'));
       return oauthJson(200, await exchange(service, client, form));
     }),
@@ -65,7 +66,7 @@ export function oauthRoutes(app: Hono<Env>, service: Service): void {
   app.post(
     PATHS.revoke,
     guarded(async (context) => {
-      const form = new URLSearchParams(await context.req.text());
+      const form = await fieldsOf(context);
       revokeToken(
         service,
         authenticateClient(service, form, context.req.header('authorization')),
@@ -81,7 +82,7 @@ async function authorize(service: Service, context: Context<Env>, request: Autho
   try {
     checkAuthorization(request);
     if (context.req.method === 'GET') return consentPage(request);
-    const form = new URLSearchParams(await context.req.text());
+    const form = await fieldsOf(context);
     if (form.get('decision') !== 'allow') throw new OAuthRefusal('access_denied', 'The owner of the account refused.');
     const account = service.state.accounts.get(form.get('email') ?? '');
     if (!account || account.password !== form.get('password'))

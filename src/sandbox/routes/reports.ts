@@ -1,12 +1,13 @@
 import type { Hono } from 'hono';
 import { operations } from '../../operations.ts';
+import type { BuildBudget } from '../../schemas/usage.ts';
 import type { WebhookEndpoint } from '../../schemas/webhook-endpoint.ts';
 import { invalid, refusal, success } from '../answers.ts';
 import type { Env } from '../gates.ts';
 import { APPS_PAGE, FIRST_USAGE_MONTH, REFERENCE_PAGE } from '../limits.ts';
 import { REFERENCE } from '../reference-data.ts';
 import type { Service } from '../service.ts';
-import type { Endpoint } from '../state.ts';
+import type { Company, Endpoint } from '../state.ts';
 import { honoPath, pageOf, readGates } from './collection.ts';
 
 /** Usage with the build budget, reference data, and the list of webhook endpoints. */
@@ -15,19 +16,14 @@ export function reportRoutes(app: Hono<Env>, service: Service): void {
 
   app.get(operations['usage.get'].path, ...reads, (context) => {
     const { clock } = service;
-    const yearmonth = context.req.query('yearmonth') ?? '';
     const now = clock.now();
     const current = new Date(now).toISOString().slice(0, 7);
+    const yearmonth = context.req.query('yearmonth') ?? current;
     if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(yearmonth) || yearmonth < FIRST_USAGE_MONTH || yearmonth > current) {
       return invalid({ yearmonth: [`The yearmonth must be from ${FIRST_USAGE_MONTH} to ${current}.`] });
     }
-    const { hour, day } = context.get('account').company;
-    const wait = Math.max(hour.wait(now), day.wait(now));
-    const build_budget = {
-      hour: { limit: hour.limit, used: hour.count(now) },
-      day: { limit: day.limit, used: day.count(now) },
-      retry_after_seconds: wait > 0 ? Math.ceil(wait / 1000) : null,
-    };
+    const { company } = context.get('account');
+    const build_budget = yearmonth === current ? liveBudget(company, now) : pastBudget(company);
     return success({ yearmonth, build_budget }, 'Usage retrieved successfully.');
   });
 
@@ -45,6 +41,21 @@ export function reportRoutes(app: Hono<Env>, service: Service): void {
   app.get(operations['webhooks.list'].path, ...reads, (context) =>
     success(context.get('account').company.endpoints.map(shown).reverse(), 'Webhook endpoints retrieved successfully.'),
   );
+}
+
+/** Limits and live counts of the build budget. */
+function liveBudget({ hour, day }: Company, now: number): BuildBudget {
+  const wait = Math.max(hour.wait(now), day.wait(now));
+  return {
+    hour: { limit: hour.limit, used: hour.count(now) },
+    day: { limit: day.limit, used: day.count(now) },
+    retry_after_seconds: wait > 0 ? Math.ceil(wait / 1000) : null,
+  };
+}
+
+/** The build budget in the report of a past month: no count of it is live. */
+function pastBudget({ hour, day }: Company): BuildBudget {
+  return { hour: { limit: hour.limit, used: 0 }, day: { limit: day.limit, used: 0 }, retry_after_seconds: null };
 }
 
 /** The signing secret appears in no answer ("Webhook endpoint"). */
