@@ -21,7 +21,9 @@ const shared = {
 };
 
 /** What drives a browser from Node. */
-const driving = browserMissing ? ['test/examples/browser.test.ts', 'test/node/sign-in-chromium.test.ts'] : [];
+const driving = browserMissing
+  ? ['test/examples/browser{,-session,-layout}.test.ts', 'test/node/sign-in-chromium.test.ts']
+  : [];
 
 /** What starts a Redis. */
 const onRedis = redisMissing ? ['test/redis/**', 'test/examples/fleet.test.ts'] : [];

@@ -1,53 +1,27 @@
-import { mkdir } from 'node:fs/promises';
-import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ExampleApp, launchChromium, startExampleApp, visit } from '../support/example-page.ts';
+import {
+  build,
+  day,
+  type Example,
+  jobCard,
+  rows,
+  SOON,
+  startExample,
+  throttle,
+  upload,
+} from '../support/example-page.ts';
 
-let app: ExampleApp;
-let browser: Browser;
+let example: Example;
 beforeAll(async () => {
-  [app, browser] = await Promise.all([startExampleApp(), launchChromium()]);
+  example = await startExample();
 });
 afterAll(async () => {
-  // A page that is still open keeps no connection alive.
-  await (await browser.newPage()).goto(app.url);
-  expect(await app.interrupt()).toEqual({ code: 0, stderr: '' });
-  await browser.close();
+  expect(await example.close()).toEqual({ code: 0, stderr: '' });
 });
-
-const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
-const rows = (page: Page): Locator => page.locator('tbody tr');
-const SOON = { timeout: 30_000 };
-
-/** Fills in the form of a new audience and sends it. */
-async function build(page: Page, name: string, from = day(20)): Promise<Locator> {
-  const form = section(page, 'New audience');
-  await form.getByLabel('Name').fill(name);
-  await form.getByLabel('From').fill(from);
-  await form.getByRole('button', { name: 'Build audience' }).click();
-  return form.getByRole('article').filter({ hasText: name });
-}
-
-/** Chooses a file for a cohort and sends the form. */
-async function upload(page: Page, megabytes: number): Promise<Locator> {
-  const form = section(page, 'Upload a cohort');
-  const buffer = Buffer.concat([Buffer.from('email\n'), Buffer.alloc(megabytes * 1e6, 'someone@example.com\n')]);
-  await page.setInputFiles('input[type=file]', { name: 'customers.csv', mimeType: 'text/csv', buffer });
-  await form.getByRole('button', { name: 'Upload' }).click();
-  return form.getByRole('article').filter({ hasText: 'customers' });
-}
-
-/** Slows uploads down. Bytes a second. */
-async function throttle(page: Page, uploadThroughput: number): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const unlimited = { offline: false, latency: 0, downloadThroughput: -1 };
-  await session.send('Network.emulateNetworkConditions', { ...unlimited, uploadThroughput });
-}
 
 describe('examples/browser', () => {
   it('lists audiences with status, size and date, and more of them when asked', async ({ onTestFinished }) => {
-    const { page, errors, signIn } = await visit({ browser, app, onTestFinished });
+    const { page, errors, signIn } = await example.visit(onTestFinished);
     await signIn();
     const shown = await rows(page).count();
     expect(shown).toBe(8);
@@ -73,34 +47,34 @@ describe.concurrent('examples/browser', () => {
   it('refuses a wrong password, takes the right one by keyboard, keeps the session, and ends it', async ({
     onTestFinished,
   }) => {
-    const { page, errors } = await visit({ browser, app, onTestFinished });
+    const { page, errors } = await example.visit(onTestFinished);
     const { keyboard } = page;
     await page.getByLabel('Email').and(page.locator(':focus')).waitFor();
-    await keyboard.type(app.email);
+    await keyboard.type(example.email);
     await keyboard.press('Tab');
     await keyboard.type('wrong');
     await keyboard.press('Enter');
     await page.getByRole('alert').getByText('Email or password is wrong.').waitFor();
     expect(errors.splice(0)).toEqual([expect.stringContaining('401')]);
     // The wrong password is selected: typing replaces it.
-    await keyboard.type(app.password);
+    await keyboard.type(example.password);
     await keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Your audiences' }).waitFor();
     await page.reload();
-    await page.getByText(app.email).waitFor();
+    await page.getByText(example.email).waitFor();
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: 'session', httpOnly: true, sameSite: 'Strict' });
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await rows(page).count()).toBe(0);
-    expect((await page.request.get(`${app.url}token`)).status()).toBe(401);
+    expect((await page.request.get(`${example.url}token`)).status()).toBe(401);
     const stale = { headers: { cookie: `session=${cookie?.value}` } };
-    expect((await page.request.get(`${app.url}token`, stale)).status()).toBe(401);
+    expect((await page.request.get(`${example.url}token`, stale)).status()).toBe(401);
     expect(errors).toEqual([]);
   });
 
   it('shows a build from its create to its end, also one that asks for more', async ({ onTestFinished }) => {
-    const { page, errors, signIn, origins } = await visit({ browser, app, onTestFinished });
+    const { page, errors, signIn, origins } = await example.visit(onTestFinished);
     await signIn();
     const good = await build(page, 'Visitors of the fair');
     await expect.poll(() => good.getByRole('listitem').allInnerTexts(), SOON).toContain('Building');
@@ -115,17 +89,17 @@ describe.concurrent('examples/browser', () => {
     await asks.getByText('The service needs more information.').waitFor(SOON);
     await asks.getByRole('button', { name: 'Dismiss' }).click();
     expect(await asks.count()).toBe(0);
-    expect([...origins]).toEqual([new URL(app.url).origin]);
+    expect([...origins]).toEqual([new URL(example.url).origin]);
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('stops watching a build, which goes on, and watches it again', async ({ onTestFinished }) => {
-    const { page, errors, signIn, calls } = await visit({ browser, app, onTestFinished });
+  it('stops watching a build, which continues, and watches it again', async ({ onTestFinished }) => {
+    const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
     const card = await build(page, 'Watched in two parts');
     await card.getByText('Queued').first().waitFor();
     await card.getByRole('button', { name: 'Stop watching' }).click();
-    await card.getByText('The build goes on at the service.').waitFor();
+    await card.getByText('Not watched any more. It continues at the service.').waitFor();
     await card.getByRole('button', { name: 'Watch again' }).click();
     await card.getByText('It can be activated.').waitFor(SOON);
     expect(calls.filter((call) => call.endsWith('/create'))).toHaveLength(1);
@@ -133,32 +107,33 @@ describe.concurrent('examples/browser', () => {
   }, 60_000);
 
   it('uploads a cohort, its bar going to 100 %, and says how many people it holds', async ({ onTestFinished }) => {
-    const { page, errors, signIn, origins } = await visit({ browser, app, onTestFinished });
+    const { page, errors, signIn, origins } = await example.visit(onTestFinished);
     await signIn();
     await throttle(page, 4e6);
     // Noted by the page itself: a look from here may come too late.
     await page.evaluate(() => {
       const note = ([{ target } = {}]: readonly { target?: Node }[]): void => {
-        if (target instanceof HTMLProgressElement) document.body.dataset.reached += ` ${target.value}`;
+        // Without a value, the bar shows that the import is under way.
+        if (target instanceof HTMLProgressElement && target.hasAttribute('value'))
+          document.body.dataset.reached += ` ${target.value}`;
       };
       document.body.dataset.reached = '';
       new MutationObserver(note).observe(document.body, { subtree: true, attributeFilter: ['value'] });
     });
     const card = await upload(page, 8);
-    await card.getByText('100 %').waitFor(SOON);
+    await card.getByText('400,000 people were recognized.').waitFor(SOON);
     const told = await page.evaluate(() => document.body.dataset.reached?.trim().split(' ').map(Number));
     const reached = told ?? [];
     expect(reached.at(-1)).toBe(1);
     expect(reached).toEqual(reached.toSorted((one, other) => one - other));
     expect(reached.filter((share) => share > 0 && share < 1).length).toBeGreaterThan(2);
-    await card.getByText('400,000 people were recognized.').waitFor(SOON);
     expect(origins.size).toBe(2);
     expect([...origins].every((origin) => new URL(origin).hostname === '127.0.0.1')).toBe(true);
     expect(errors).toEqual([]);
   }, 60_000);
 
   it('cancels an upload: nothing is imported', async ({ onTestFinished }) => {
-    const { page, errors, signIn, calls } = await visit({ browser, app, onTestFinished });
+    const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
     await throttle(page, 1e6);
     const card = await upload(page, 20);
@@ -170,7 +145,7 @@ describe.concurrent('examples/browser', () => {
   }, 60_000);
 
   it('takes a file that is dropped', async ({ onTestFinished }) => {
-    const { page, signIn } = await visit({ browser, app, onTestFinished });
+    const { page, signIn } = await example.visit(onTestFinished);
     await signIn();
     const dataTransfer = await page.evaluateHandle(() => {
       const data = new DataTransfer();
@@ -179,15 +154,14 @@ describe.concurrent('examples/browser', () => {
     });
     await page.locator('.drop').dispatchEvent('drop', { dataTransfer });
     await page.locator('.drop').getByText('dropped.csv').waitFor();
-    const card = section(page, 'Upload a cohort').getByRole('article');
     await page.getByRole('button', { name: 'Upload' }).click();
-    await card.getByText('1 people were recognized.').waitFor(SOON);
+    await jobCard(page, 'dropped').getByText('1 people were recognized.').waitFor(SOON);
   }, 60_000);
 
   it('shows what is wrong with a field beside it: found by the service, by the client, by the page', async ({
     onTestFinished,
   }) => {
-    const { page, errors, signIn, calls } = await visit({ browser, app, onTestFinished });
+    const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
     const creates = (): number => calls.filter((call) => call === 'POST /api/v2/audiences/create').length;
     const from = page.getByLabel('From');
@@ -203,7 +177,7 @@ describe.concurrent('examples/browser', () => {
     await build(page, '  ');
     await page.locator('#name-error').getByText('Please give it a name.').waitFor();
     expect(await from.getAttribute('aria-invalid')).toBe(null);
-    expect(await section(page, 'New audience').getByRole('article').count()).toBe(0);
+    expect(await page.getByRole('article').count()).toBe(0);
     expect(creates()).toBe(1);
     expect(errors).toEqual([]);
   });
@@ -214,7 +188,7 @@ describe.concurrent('examples/browser', () => {
   ] as const;
   for (const [text, seconds] of REFUSALS) {
     it(`tells when to try again, after a 429 of ${seconds} s`, async ({ onTestFinished }) => {
-      const { page, errors, signIn } = await visit({ browser, app, onTestFinished });
+      const { page, errors, signIn } = await example.visit(onTestFinished);
       await signIn();
       const headers = { 'retry-after': seconds };
       await page.route('**/audiences/create', (route) => route.fulfill({ status: 429, headers }));
@@ -226,7 +200,7 @@ describe.concurrent('examples/browser', () => {
   }
 
   it('says that the service cannot be reached', async ({ onTestFinished }) => {
-    const { page, errors, signIn } = await visit({ browser, app, onTestFinished });
+    const { page, errors, signIn } = await example.visit(onTestFinished);
     await signIn();
     await page.route('**/audiences/index*', (route) => route.abort());
     await page.getByRole('button', { name: 'Refresh' }).click();
@@ -237,45 +211,12 @@ describe.concurrent('examples/browser', () => {
   it('holds no password and no token in its files, nor leaves one in the page’s storage', async ({
     onTestFinished,
   }) => {
-    const { page, files, signIn } = await visit({ browser, app, onTestFinished });
+    const { page, files, signIn } = await example.visit(onTestFinished);
     await signIn();
     const text = files.join('\n');
-    expect(text).toContain('createAndWait');
-    expect(text).not.toContain(app.password);
+    expect(text).toContain('Build audience');
+    expect(text).not.toContain(example.password);
     expect(text).not.toMatch(/\d\|\w{40}|demo@example/);
     expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0);
   });
-
-  const WINDOWS = [
-    ['light', { colorScheme: 'light', viewport: { width: 1280, height: 900 } }],
-    ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 900 } }],
-    ['narrow', { colorScheme: 'light', viewport: { width: 360, height: 740 } }],
-    ['narrowest', { colorScheme: 'dark', viewport: { width: 320, height: 640 }, reducedMotion: 'reduce' }],
-  ] as const;
-  for (const [name, options] of WINDOWS) {
-    it(`fits its window (${name}); SCREENSHOTS=<folder> keeps pictures`, async ({ onTestFinished }) => {
-      const { page, signIn } = await visit({ browser, app, onTestFinished }, options);
-      const shoot = async (what: string): Promise<void> => {
-        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-        const folder = process.env.SCREENSHOTS;
-        if (folder === undefined) return;
-        await mkdir(folder, { recursive: true });
-        await page.screenshot({ path: `${folder}/${name}-${what}.png`, fullPage: true });
-      };
-      await shoot('1-sign-in');
-      await signIn();
-      await build(page, 'Too early', '2020-01-01');
-      await page.locator('#start-error').getByText('is before').waitFor();
-      await shoot('2-field-error');
-      const card = await build(page, 'Visitors of the spring fair');
-      await card.getByText('Building').first().waitFor(SOON);
-      await (await upload(page, 1)).getByText('Importing').first().waitFor(SOON);
-      const asks = await build(page, 'One that cannot be built');
-      await asks.getByText('Queued').first().waitFor();
-      await shoot('3-under-way');
-      await asks.getByText('more information').waitFor(SOON);
-      await page.getByText('were recognized').waitFor(SOON);
-      await shoot('4-ended');
-    }, 90_000);
-  }
 });

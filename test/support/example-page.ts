@@ -1,20 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright';
 import type { TestContext } from 'vitest';
 import { CHROMIUM } from '../../scripts/chromium.ts';
 
+/** How a process has ended: its exit code, and what it printed as an error. */
+interface Ended {
+  readonly code: unknown;
+  readonly stderr: string;
+}
+
 /** The browser example as its command starts it. */
-export interface ExampleApp {
+interface ExampleApp {
   readonly url: string;
   readonly email: string;
   readonly password: string;
-  /** Ctrl-C; answers the exit code and what was printed as an error. */
-  interrupt(): Promise<{ readonly code: unknown; readonly stderr: string }>;
+  /** Ctrl-C. */
+  interrupt(): Promise<Ended>;
 }
 
 /** Starts the command of the browser example. */
-export async function startExampleApp(): Promise<ExampleApp> {
+async function startExampleApp(): Promise<ExampleApp> {
   const child = spawn(process.execPath, ['examples/browser/server.ts', '--speed', '60']);
   const exited = once(child, 'exit');
   let stdout = '';
@@ -46,7 +52,7 @@ export async function startExampleApp(): Promise<ExampleApp> {
 export const launchChromium = (): Promise<Browser> => chromium.launch(CHROMIUM);
 
 /** A visitor of the example: a page of its own, with all that it asked for and complained of. */
-export interface Visit {
+interface Visit {
   readonly page: Page;
   /** Errors of the console and of the page itself. */
   readonly errors: string[];
@@ -59,18 +65,35 @@ export interface Visit {
   signIn(): Promise<void>;
 }
 
-/** Opens the example in a context of its own. */
-export async function visit(
-  {
-    browser,
-    app,
-    onTestFinished,
-  }: { readonly browser: Browser; readonly app: ExampleApp } & Pick<TestContext, 'onTestFinished'>,
-  options: BrowserContextOptions = {},
-): Promise<Visit> {
-  const context = await browser.newContext({ locale: 'en-GB', ...options });
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
+/** The browser example, and a Chromium to visit it. */
+export interface Example extends Omit<ExampleApp, 'interrupt'> {
+  /** Opens the example in a context that ends with the test. */
+  visit(onTestFinished: TestContext['onTestFinished'], options?: BrowserContextOptions): Promise<Visit>;
+  /** Interrupts the example while a page is open, which keeps no connection alive. */
+  close(): Promise<Ended>;
+}
+
+/** Starts the browser example and Chromium. */
+export async function startExample(): Promise<Example> {
+  const [app, browser] = await Promise.all([startExampleApp(), launchChromium()]);
+  return {
+    ...app,
+    async visit(onTestFinished, options) {
+      const context = await browser.newContext({ locale: 'en-GB', ...options });
+      onTestFinished(() => context.close());
+      return open(await context.newPage(), app);
+    },
+    async close() {
+      await (await browser.newPage()).goto(app.url);
+      const ended = await app.interrupt();
+      await browser.close();
+      return ended;
+    },
+  };
+}
+
+/** Opens the example in a page. */
+async function open(page: Page, app: ExampleApp): Promise<Visit> {
   const seen: Omit<Visit, 'signIn'> = { page, errors: [], origins: new Set(), calls: [], files: [] };
   page.on('console', (message) => {
     if (message.type() === 'error') seen.errors.push(message.text());
@@ -100,4 +123,36 @@ export async function visit(
       await page.getByRole('button', { name: 'Show more' }).waitFor();
     },
   };
+}
+
+/** A wait for a job. */
+export const SOON = { timeout: 30_000 };
+
+export const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+export const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
+export const rows = (page: Page): Locator => page.locator('tbody tr');
+export const jobCard = (page: Page, name: string): Locator => page.getByRole('article').filter({ hasText: name });
+
+/** Fills in the form of a new audience and sends it. */
+export async function build(page: Page, name: string, from = day(20)): Promise<Locator> {
+  const form = section(page, 'New audience');
+  await form.getByLabel('Name').fill(name);
+  await form.getByLabel('From').fill(from);
+  await form.getByRole('button', { name: 'Build audience' }).click();
+  return jobCard(page, name);
+}
+
+/** Chooses a file for a cohort and sends the form. */
+export async function upload(page: Page, megabytes: number): Promise<Locator> {
+  const buffer = Buffer.concat([Buffer.from('email\n'), Buffer.alloc(megabytes * 1e6, 'someone@example.com\n')]);
+  await page.setInputFiles('input[type=file]', { name: 'customers.csv', mimeType: 'text/csv', buffer });
+  await section(page, 'Upload a cohort').getByRole('button', { name: 'Upload' }).click();
+  return jobCard(page, 'customers');
+}
+
+/** Slows uploads down. Bytes a second. */
+export async function throttle(page: Page, uploadThroughput: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const unlimited = { offline: false, latency: 0, downloadThroughput: -1 };
+  await session.send('Network.emulateNetworkConditions', { ...unlimited, uploadThroughput });
 }

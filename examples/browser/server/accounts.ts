@@ -38,4 +38,9 @@ export class Accounts {
     this.#known.set(email, account);
     return account;
   }
+
+  /** Forgets an account that the service refuses: its next sign-in is checked by the service again. */
+  forget({ email }: Account): void {
+    this.#known.delete(email);
+  }
 }

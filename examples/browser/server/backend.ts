@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { AuthenticationError, type Credentials, ValidationError } from 'audience-activation';
+import { AuthenticationError, type Credentials, type TokenSource, ValidationError } from 'audience-activation';
 import { type Account, Accounts } from './accounts.ts';
-import { Sessions } from './sessions.ts';
+import { type Session, Sessions } from './sessions.ts';
 
 type Listener = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -15,6 +15,11 @@ type Route = (request: IncomingMessage, response: ServerResponse) => Promise<voi
 export function createBackend(serviceUrl: string): Listener {
   const sessions = new Sessions();
   const accounts = new Accounts(serviceUrl);
+  /** Ends a session whose account the service refuses, for instance after a change of its password. */
+  const endSession = (session: Session): void => {
+    accounts.forget(session.account);
+    sessions.close(session);
+  };
   const routes: Readonly<Record<string, Route>> = {
     'GET /session': async ({ headers }, response) =>
       answer(response, 200, { email: sessions.find(headers.cookie)?.account.email ?? null }),
@@ -35,7 +40,12 @@ export function createBackend(serviceUrl: string): Listener {
     // Whatever host a request line names, the call goes to the service.
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
     const target = `${serviceUrl}${pathname}${search}`;
-    const passOn: Route = (...call) => pass(target, sessions.bearer(request.headers.authorization), ...call);
+    const passOn: Route = async (...call) => {
+      const session = sessions.bearer(request.headers.authorization);
+      if (session && (await pass(target, session.account, ...call))) return;
+      if (session) endSession(session);
+      answer(response, 401, { message: 'Unauthenticated.' });
+    };
     const route = pathname.startsWith('/api/v2/') ? passOn : routes[`${request.method} ${pathname}`];
     if (!route) return next();
     route(request, response).catch((error: unknown) => {
@@ -66,12 +76,15 @@ async function signIn(
     response.setHeader('set-cookie', Sessions.cookie(session));
     answer(response, 200, { email: credentials.email });
   } catch (error) {
-    if (!AuthenticationError.isInstance(error) && !ValidationError.isInstance(error)) throw error;
-    const full = ValidationError.isInstance(error) && !error.errors.email;
-    const message = full ? 'This account holds too many tokens.' : 'Email or password is wrong.';
-    answer(response, full ? 409 : 401, { message });
+    if (areWrong(error)) return answer(response, 401, { message: 'Email or password is wrong.' });
+    if (!ValidationError.isInstance(error)) throw error;
+    answer(response, 409, { message: 'This account holds too many tokens.' });
   }
 }
+
+/** Whether the service refuses the credentials of an account. */
+const areWrong = (error: unknown): boolean =>
+  AuthenticationError.isInstance(error) || (ValidationError.isInstance(error) && error.errors.email !== undefined);
 
 /** JSON only: a form of another site could send anything else. */
 async function readCredentials(request: IncomingMessage): Promise<Credentials | undefined> {
@@ -93,33 +106,52 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 const THERE = ['accept', 'content-type', 'idempotency-key'] as const;
 const BACK = ['content-type', 'retry-after', 'x-request-id'] as const;
 
-/** Passes a call on under the account's own token. */
+/** Passes a call on under the account's own token; `false` where the service refuses the account. */
 async function pass(
   target: string,
-  account: Account | undefined,
+  { token }: Account,
   request: IncomingMessage,
   response: ServerResponse,
-): Promise<void> {
-  if (!account) return answer(response, 401, { message: 'Unauthenticated.' });
+): Promise<boolean> {
   const reads = request.method === 'GET';
   const body = reads ? undefined : await readBody(request);
-  if (!reads && !body) return answer(response, 413, { status: 'error', code: 413, message: 'Too long.' });
+  if (!reads && !body) {
+    answer(response, 413, { status: 'error', code: 413, message: 'Too long.' });
+    return true;
+  }
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const send = (token: string): Promise<Response> =>
+  const send = (bearer: string): Promise<Response> =>
     fetch(target, {
       method: request.method ?? 'GET',
-      headers: [...pick(THERE, (name) => request.headers[name]), ['authorization', `Bearer ${token}`]],
+      headers: [...pick(THERE, (name) => request.headers[name]), ['authorization', `Bearer ${bearer}`]],
       ...(body && { body: Uint8Array.from(body) }),
       redirect: 'error',
       signal: gone.signal,
     });
-  const token = await account.token.get({ signal: gone.signal });
-  let answered = await send(token);
-  if (answered.status === 401) answered = await send(await account.token.get({ rejected: token, signal: gone.signal }));
+  const answered = await authorized(token, send, gone.signal);
+  if (!answered) return false;
   const bytes = await answered.bytes();
   response.writeHead(answered.status, Object.fromEntries(pick(BACK, (name) => answered.headers.get(name))));
   response.end(bytes);
+  return true;
+}
+
+/** Sends a call, after a 401 once more with a new token; `undefined` where the service refuses that, too. */
+async function authorized(
+  source: TokenSource,
+  send: (token: string) => Promise<Response>,
+  signal: AbortSignal,
+): Promise<Response | undefined> {
+  try {
+    const rejected = await source.get({ signal });
+    const first = await send(rejected);
+    const answered = first.status === 401 ? await send(await source.get({ rejected, signal })) : first;
+    return answered.status === 401 ? undefined : answered;
+  } catch (error) {
+    if (areWrong(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Those headers that are there. */

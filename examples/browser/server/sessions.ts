@@ -46,9 +46,9 @@ export class Sessions {
     return { token, expiresIn: TOKEN_LIFE / 1000 };
   }
 
-  /** Whose token a request bears. */
-  bearer(authorization = ''): Account | undefined {
-    return live(this.#tokens, /^Bearer ([\w-]+)$/.exec(authorization)?.[1])?.account;
+  /** The session whose token a request bears. */
+  bearer(authorization = ''): Session | undefined {
+    return live(this.#tokens, /^Bearer ([\w-]+)$/.exec(authorization)?.[1]);
   }
 
   /** The cookie of a session, or the one that takes it back. Behind https, add `Secure`. */

@@ -1,5 +1,5 @@
 import type { Audience, AudienceClient, Page } from 'audience-activation';
-import { copyOf, onClick, part } from './dom.ts';
+import { copyOf, onClick, part, showName } from './dom.ts';
 import { explain } from './problems.ts';
 
 const PAGE_SIZE = 8;
@@ -14,68 +14,85 @@ const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyl
 const toneOf = (status: number): string =>
   status === COMPLETED ? 'good' : status === NEEDS_INFO ? 'warn' : status >= 400 ? 'bad' : 'busy';
 
-/** The list of audiences. */
-export interface AudienceList {
+/** The list of audiences: the first page, and more when asked. */
+export class AudienceList {
+  readonly #client: AudienceClient;
+  readonly #body: HTMLTableSectionElement;
+  readonly #note: HTMLElement;
+  readonly #problem: HTMLElement;
+  readonly #more: HTMLButtonElement;
+  /** Ends with the session. */
+  readonly #signal: AbortSignal;
+  readonly #rows = new Map<number, HTMLTableRowElement>();
+  #page: Page<Audience> | undefined;
+
+  constructor(root: HTMLElement, client: AudienceClient, signal: AbortSignal) {
+    this.#client = client;
+    this.#body = part(root, 'rows', HTMLTableSectionElement);
+    this.#note = part(root, 'note', HTMLElement);
+    this.#problem = part(root, 'problem', HTMLElement);
+    this.#more = part(root, 'more', HTMLButtonElement);
+    this.#signal = signal;
+    onClick(this.#more, signal, () => this.#load(() => this.#page?.nextPage()));
+    onClick(part(root, 'refresh', HTMLButtonElement), signal, () => this.#refresh());
+    signal.addEventListener('abort', () => this.#clear());
+    this.#more.hidden = true;
+    this.#note.textContent = 'Loading …';
+    void this.#refresh();
+  }
+
   /** Shows an audience as it is now: in its row, or in a new first one. */
-  show(audience: Audience): void;
-}
+  show(audience: Audience): void {
+    // The first page is still on its way.
+    if (!this.#page) return;
+    this.#place(audience, 'prepend');
+    this.#summarize();
+  }
 
-/** Shows the first page, and more when asked. */
-export function showAudiences(root: HTMLElement, client: AudienceClient, signal: AbortSignal): AudienceList {
-  const body = part(root, 'rows', HTMLTableSectionElement);
-  const note = part(root, 'note', HTMLElement);
-  const problem = part(root, 'problem', HTMLElement);
-  const more = part(root, 'more', HTMLButtonElement);
-  const rows = new Map<number, HTMLTableRowElement>();
-  let page: Page<Audience> | undefined;
+  #refresh(): Promise<void> {
+    return this.#load(() => this.#client.audiences.list({ per_page: PAGE_SIZE }, { signal: this.#signal }), true);
+  }
 
-  const place = (audience: Audience, first: boolean): HTMLTableRowElement => {
-    const row = rows.get(audience.id) ?? copyOf('row', HTMLTableRowElement);
-    if (!rows.has(audience.id)) body[first ? 'prepend' : 'append'](row);
-    rows.set(audience.id, row);
-    fillRow(row, audience, client.parseTimestamp(audience.created_at));
-    return row;
-  };
-  const tell = (): void => {
-    note.textContent =
-      rows.size === 0 ? 'No audiences yet: build the first one.' : counted(rows.size, more.hidden !== false);
-  };
-  const load = async (following: Promise<Page<Audience>> | undefined): Promise<void> => {
-    problem.textContent = '';
+  /** Requests a page; until it is there, and where that fails, the rows stay as they are. */
+  async #load(request: () => Promise<Page<Audience>> | undefined, fresh = false): Promise<void> {
+    this.#problem.textContent = '';
     try {
-      page = (await following) ?? page;
-      if (following) for (const audience of page?.items ?? []) place(audience, false);
-      more.hidden = !following || !page || page.items.length < page.perPage;
-      tell();
+      const page = await request();
+      if (this.#signal.aborted) return;
+      if (fresh) this.#clear();
+      for (const audience of page?.items ?? []) this.#place(audience, 'append');
+      this.#page = page ?? this.#page;
+      this.#more.hidden = !page || page.items.length < page.perPage;
+      this.#summarize();
     } catch (error) {
-      if (!signal.aborted) problem.textContent = explain(error);
+      if (this.#signal.aborted) return;
+      if (!this.#page) this.#note.textContent = '';
+      this.#problem.textContent = explain(error);
     }
-  };
-  const reload = (): Promise<void> => {
-    body.replaceChildren();
-    rows.clear();
-    note.textContent = 'Loading …';
-    return load(client.audiences.list({ per_page: PAGE_SIZE }, { signal }));
-  };
+  }
 
-  onClick(more, signal, () => load(page?.nextPage()));
-  onClick(part(root, 'refresh', HTMLButtonElement), signal, reload);
-  signal.addEventListener('abort', () => body.replaceChildren());
-  void reload();
-  return {
-    show(audience) {
-      place(audience, true);
-      tell();
-    },
-  };
+  #place(audience: Audience, where: 'prepend' | 'append'): void {
+    const row = this.#rows.get(audience.id) ?? copyOf('row', HTMLTableRowElement);
+    if (!this.#rows.has(audience.id)) this.#body[where](row);
+    this.#rows.set(audience.id, row);
+    fillRow(row, audience, this.#client.parseTimestamp(audience.created_at));
+  }
+
+  #summarize(): void {
+    const { size } = this.#rows;
+    const shown = `${this.#more.hidden ? 'All' : 'The latest'} ${numbers.format(size)} are shown.`;
+    this.#note.textContent = size === 0 ? 'No audiences yet: build the first one.' : shown;
+  }
+
+  #clear(): void {
+    this.#body.replaceChildren();
+    this.#rows.clear();
+  }
 }
-
-const counted = (count: number, all: boolean): string =>
-  all ? `All ${numbers.format(count)} are shown.` : `The latest ${numbers.format(count)} are shown.`;
 
 function fillRow(row: HTMLTableRowElement, audience: Audience, created: Date | undefined): void {
   const { name, status, results_count } = audience;
-  part(row, 'name', HTMLElement).textContent = name;
+  showName(part(row, 'name', HTMLElement), name);
   const badge = part(row, 'status', HTMLElement);
   badge.textContent = status.name;
   badge.dataset.tone = toneOf(status.id);

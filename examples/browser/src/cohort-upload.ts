@@ -1,34 +1,28 @@
-import { type AudienceClient, type Cohort, JobError } from 'audience-activation';
-import { fill, onSubmit, part, textOf } from './dom.ts';
-import { JobCard } from './job-card.ts';
+import { type AudienceClient, UPLOAD_SIZES } from 'audience-activation';
+import { formatBytes } from './bytes.ts';
+import { fill, onSubmit, part, showName, textOf } from './dom.ts';
+import type { JobCard } from './job-card.ts';
+import type { JobWatcher } from './job-watcher.ts';
 import { clearProblems, explain, markField, showProblem } from './problems.ts';
-
-const numbers = new Intl.NumberFormat();
-const megabytes = new Intl.NumberFormat(undefined, {
-  style: 'unit',
-  unit: 'megabyte',
-  maximumFractionDigits: 1,
-  minimumFractionDigits: 1,
-});
 
 /** The service's names of what is wrong with a file, in this form. */
 const ALIASES = { size: 'data', upload_reference: 'data' } as const;
 
-/** The form that uploads cohorts, and a card for each import. */
+/** The form that uploads cohorts. */
 export class CohortUpload {
   readonly #client: AudienceClient;
+  readonly #jobs: JobWatcher;
   readonly #form: HTMLFormElement;
   readonly #drop: HTMLElement;
-  readonly #jobs: HTMLElement;
   /** Ends with the session. */
   readonly #signal: AbortSignal;
   #file: File | undefined;
 
-  constructor(root: HTMLElement, client: AudienceClient, signal: AbortSignal) {
+  constructor(root: HTMLElement, client: AudienceClient, jobs: JobWatcher, signal: AbortSignal) {
     this.#client = client;
+    this.#jobs = jobs;
     this.#form = part(root, 'form', HTMLFormElement);
     this.#drop = part(root, 'drop', HTMLElement);
-    this.#jobs = part(root, 'jobs', HTMLElement);
     this.#signal = signal;
     this.#clear();
     this.#listen();
@@ -64,8 +58,8 @@ export class CohortUpload {
     if (!file) return;
     this.#file = file;
     clearProblems(this.#form);
-    part(this.#drop, 'file', HTMLElement).textContent = file.name;
-    part(this.#drop, 'size', HTMLElement).textContent = megabytes.format(file.size / 1e6);
+    showName(part(this.#drop, 'file', HTMLElement), file.name);
+    part(this.#drop, 'size', HTMLElement).textContent = formatBytes(file.size);
     if (textOf(this.#form, 'name').trim() === '') fill(this.#form, 'name', file.name.replace(/\.\w+$/, ''));
   }
 
@@ -73,60 +67,54 @@ export class CohortUpload {
     this.#file = undefined;
     this.#form.reset();
     clearProblems(this.#form);
-    part(this.#drop, 'file', HTMLElement).textContent = 'Choose a file';
+    showName(part(this.#drop, 'file', HTMLElement), 'Choose a file');
     part(this.#drop, 'size', HTMLElement).textContent = 'or drop it here: a header, then one row for each person';
   }
 
   async #import(): Promise<void> {
     clearProblems(this.#form);
-    if (!this.#file) {
-      markField(this.#form, 'data', 'Please choose a file.');
+    const file = this.#file;
+    const tooLarge = file && file.size > UPLOAD_SIZES.cohort;
+    if (!file || tooLarge) {
+      const limit = formatBytes(UPLOAD_SIZES.cohort);
+      const advice = `A file may hold ${limit} at most. Please split it into several.`;
+      markField(this.#form, 'data', tooLarge ? advice : 'Please choose a file.');
       return this.#form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
     }
-    const name = textOf(this.#form, 'name').trim() || this.#file.name;
-    const created = Promise.withResolvers<void>();
-    void this.#follow(this.#file, name, created.resolve).finally(created.resolve);
-    await created.promise;
-  }
-
-  /** Uploads and shows how far it is, then how its import gets on; `free` is called when the form can be used again. */
-  async #follow(file: File, name: string, free: () => void): Promise<void> {
+    const name = textOf(this.#form, 'name').trim() || file.name;
     const stop = new AbortController();
-    const options = { name, stop: 'Cancel', onStop: () => stop.abort(), signal: this.#signal };
-    const card = new JobCard(this.#jobs, options);
-    card.step('Uploading');
-    card.filled({ loaded: 0, total: file.size });
-    let created: Cohort | undefined;
+    const card = this.#jobs.createCard(name);
+    card.start('Cancel', () => stop.abort());
+    card.reveal();
+    let upload_reference: string | undefined;
     try {
-      const cohort = await this.#client.cohorts.import(
-        file,
-        { name },
-        {
-          signal: AbortSignal.any([stop.signal, this.#signal]),
-          onProgress: (progress) => card.filled(progress),
-          onCreated: (reserved) => {
-            created = reserved;
-            card.stopText('Stop watching');
-            this.#clear();
-            free();
-          },
-          wait: { onUpdate: ({ status }) => card.step(status.name) },
-        },
-      );
-      card.end('done', `${numbers.format(cohort.total_eids)} people were recognized.`);
+      const signal = AbortSignal.any([stop.signal, this.#signal]);
+      upload_reference = await this.#send(file, card, signal);
+      const since = Date.now();
+      const cohort = await this.#client.cohorts.create({ name, upload_reference }, { signal });
+      this.#clear();
+      void this.#jobs.watch({ kind: 'cohort', id: cohort.id, name, since }, card, cohort);
     } catch (error) {
-      if (!this.#signal.aborted) this.#ended(card, error, { stopped: stop.signal.aborted, created });
+      if (this.#signal.aborted) return;
+      const stopped = upload_reference ? 'It may be imported anyway.' : 'Nothing was imported.';
+      if (stop.signal.aborted) return card.end('left', `Cancelled. ${stopped}`);
+      card.end('failed', explain(error));
+      showProblem(this.#form, error, ALIASES);
     }
   }
 
-  #ended(card: JobCard, error: unknown, { stopped, created }: { stopped: boolean; created: Cohort | undefined }): void {
-    if (stopped && created) {
-      card.end('left', 'Not watched any more. The import goes on at the service.');
-    } else if (stopped) {
-      card.end('left', 'Cancelled. Nothing was imported.');
-    } else {
-      card.end('failed', JobError.isInstance(error) ? 'The service could not import this file.' : explain(error));
-      if (!created) showProblem(this.#form, error, ALIASES);
+  /** Sends a file to storage and shows how far it is. Leaving the page would end it, so the browser asks first. */
+  async #send(file: File, card: JobCard, signal: AbortSignal): Promise<string> {
+    const sending = new AbortController();
+    addEventListener('beforeunload', (event) => event.preventDefault(), { signal: sending.signal });
+    card.step('Uploading');
+    card.filled({ loaded: 0, total: file.size });
+    try {
+      const onProgress = card.filled.bind(card);
+      const { reference } = await this.#client.uploads.upload({ kind: 'cohort', data: file, signal, onProgress });
+      return reference;
+    } finally {
+      sending.abort();
     }
   }
 }

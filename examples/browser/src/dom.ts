@@ -13,6 +13,12 @@ export function copyOf<T extends Element>(id: string, type: new () => T): T {
   throw new Error(`The page has no template "${id}".`);
 }
 
+/** Shows a name that may be longer than its place: pointing at it shows it in full. */
+export function showName(element: HTMLElement, name: string): void {
+  element.textContent = name;
+  element.title = name;
+}
+
 /** The text of a form's field. */
 export function textOf(form: HTMLFormElement, name: string): string {
   const value = new FormData(form).get(name);

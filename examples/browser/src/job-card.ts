@@ -1,16 +1,7 @@
-import { copyOf, onClick, part } from './dom.ts';
+import { copyOf, onClick, part, showName } from './dom.ts';
 
-/** How a job looks at its end; `left` is one that goes on unwatched. */
+/** How a job looks at its end; `left` is one that continues unwatched. */
 export type JobEnd = 'done' | 'asks' | 'failed' | 'left';
-
-/** What a card is made of. */
-export interface JobCardOptions {
-  readonly name: string;
-  /** What the button says that ends watching. */
-  readonly stop: string;
-  readonly onStop: () => void;
-  readonly signal: AbortSignal;
-}
 
 /** One job under way: its steps, its time or bytes, and what became of it. */
 export class JobCard {
@@ -21,16 +12,13 @@ export class JobCard {
   readonly #stop = part(this.#root, 'stop', HTMLButtonElement);
   readonly #again = part(this.#root, 'again', HTMLButtonElement);
   readonly #close = part(this.#root, 'close', HTMLButtonElement);
-  readonly #signal: AbortSignal;
-  #onStop: () => void;
+  #onStop: () => void = () => {};
   #onAgain: () => void = () => {};
 
-  constructor(place: HTMLElement, { name, stop, onStop, signal }: JobCardOptions) {
-    part(this.#root, 'name', HTMLElement).textContent = name;
+  /** `signal` ends with the session, and removes the card. */
+  constructor(place: HTMLElement, name: string, signal: AbortSignal) {
+    showName(part(this.#root, 'name', HTMLElement), name);
     this.#bar.ariaLabel = `Progress of ${name}`;
-    this.#stop.textContent = stop;
-    this.#signal = signal;
-    this.#onStop = onStop;
     onClick(this.#stop, signal, () => this.#onStop());
     onClick(this.#again, signal, () => this.#onAgain());
     onClick(this.#close, signal, () => this.remove());
@@ -40,6 +28,24 @@ export class JobCard {
 
   remove(): void {
     this.#root.remove();
+  }
+
+  /** Scrolls to the card where the window does not show it. */
+  reveal(): void {
+    this.#root.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Shows the job as running; `stop` is the text of the button that calls `onStop`. */
+  start(stop: string, onStop: () => void): void {
+    this.#root.dataset.state = 'running';
+    this.#bar.removeAttribute('value');
+    this.#onStop = onStop;
+    this.#stop.textContent = stop;
+    const focused = document.activeElement === this.#again;
+    this.#stop.hidden = false;
+    this.#again.hidden = true;
+    this.#close.hidden = true;
+    if (focused) this.#stop.focus();
   }
 
   /** A status; the same one again changes nothing. */
@@ -54,12 +60,7 @@ export class JobCard {
     this.#say(name);
   }
 
-  /** What the button says from now on. */
-  stopText(text: string): void {
-    this.#stop.textContent = text;
-  }
-
-  /** Seconds since the beginning. Its bar cannot tell how much is left. */
+  /** Seconds since the job was started. How much is left is not known. */
   elapsed(milliseconds: number): void {
     this.#amount.textContent = `${Math.round(milliseconds / 1000)} s`;
   }
@@ -71,7 +72,7 @@ export class JobCard {
     this.#amount.textContent = `${Math.floor(share * 100)} %`;
   }
 
-  /** The job has ended, or is not watched any more; `again` offers to watch it on. */
+  /** The job has ended, or is not watched any more; `again` offers to watch it further. */
   end(how: JobEnd, text: string, again?: () => void): void {
     this.#root.dataset.state = how;
     this.#steps.lastElementChild?.removeAttribute('aria-current');
@@ -81,20 +82,9 @@ export class JobCard {
     const focused = document.activeElement === this.#stop;
     this.#stop.hidden = true;
     this.#close.hidden = false;
-    this.#again.hidden = !again || this.#signal.aborted;
+    this.#again.hidden = !again;
     this.#onAgain = again ?? (() => {});
     if (focused) (again ? this.#again : this.#close).focus();
-  }
-
-  /** Watching goes on. */
-  resume(onStop: () => void): void {
-    this.#root.dataset.state = 'running';
-    this.#bar.removeAttribute('value');
-    this.#onStop = onStop;
-    this.#stop.hidden = false;
-    this.#again.hidden = true;
-    this.#close.hidden = true;
-    this.#stop.focus();
   }
 
   /** Read out by screen readers. */

@@ -1,9 +1,11 @@
 import { AudienceClient } from 'audience-activation';
-import { showAudiences } from './audience-list.ts';
+import { AudienceList } from './audience-list.ts';
 import { CohortUpload } from './cohort-upload.ts';
-import { onClick, onSubmit, part, textOf } from './dom.ts';
+import { fill, onClick, onSubmit, part, showName, textOf } from './dom.ts';
+import { JobWatcher } from './job-watcher.ts';
 import { AudienceBuilder } from './new-audience.ts';
 import { clearProblems, explain, showProblem } from './problems.ts';
+import { RunningJobs } from './running-jobs.ts';
 import { currentEmail, sessionToken, signIn, signOut } from './session.ts';
 
 const page = document.body;
@@ -18,28 +20,50 @@ const forever = new AbortController().signal;
 function open(email: string): void {
   const session = new AbortController();
   const { signal } = session;
-  // A person does not sit out long waits: they are told when to try again.
-  const client = new AudienceClient({ baseUrl: location.origin, token: sessionToken(), maxRetryWait: 5_000 });
-  const list = showAudiences(part(appView, 'list', HTMLElement), client, signal);
-  new AudienceBuilder(part(appView, 'builder', HTMLElement), client, list, signal);
-  new CohortUpload(part(appView, 'upload', HTMLElement), client, signal);
-  part(who, 'email', HTMLElement).textContent = email;
-  onClick(part(who, 'sign-out', HTMLButtonElement), signal, async () => {
+  const close = (problem: string): void => {
     session.abort();
-    await client.close();
-    await signOut();
-    show('sign-in');
+    void client.close();
+    show('sign-in', problem);
+  };
+  const token = sessionToken(() => {
+    if (signal.aborted) return;
+    fill(form, 'email', email);
+    close('Your session has ended. Please sign in again.');
   });
+  // A person does not sit out long waits: they are told when to try again.
+  const client = new AudienceClient({ baseUrl: location.origin, token, maxRetryWait: 5_000 });
+  const list = new AudienceList(part(appView, 'list', HTMLElement), client, signal);
+  const running = new RunningJobs(email);
+  const jobs = new JobWatcher(part(appView, 'jobs', HTMLElement), { client, list, running, signal });
+  new AudienceBuilder(part(appView, 'builder', HTMLElement), client, jobs, signal);
+  new CohortUpload(part(appView, 'upload', HTMLElement), client, jobs, signal);
+  showName(part(who, 'email', HTMLElement), email);
+  const signOutProblem = part(who, 'problem', HTMLElement);
+  signOutProblem.textContent = '';
+  onClick(part(who, 'sign-out', HTMLButtonElement), signal, async () => {
+    signOutProblem.textContent = '';
+    try {
+      await signOut();
+      running.clear();
+      close('');
+    } catch (error) {
+      signOutProblem.textContent = explain(error);
+    }
+  });
+  jobs.resume();
   show('app');
 }
 
-/** One of the two views. */
-function show(view: 'sign-in' | 'app'): void {
+/** One of the two views, and what is wrong. */
+function show(view: 'sign-in' | 'app', problem = ''): void {
   appView.hidden = view !== 'app';
   who.hidden = view !== 'app';
   signInView.hidden = view !== 'sign-in';
-  if (view === 'app') part(appView, 'heading', HTMLElement).focus();
-  else form.querySelector('input')?.focus();
+  part(form, 'problem', HTMLElement).textContent = problem;
+  const empty = [...form.querySelectorAll('input')].find(({ value }) => value === '');
+  // The heading may lie below the forms: the window stays at its top.
+  if (view === 'app') part(appView, 'heading', HTMLElement).focus({ preventScroll: true });
+  else empty?.focus();
 }
 
 onSubmit(form, forever, async () => {
@@ -60,6 +84,5 @@ try {
   if (email === undefined) show('sign-in');
   else open(email);
 } catch (error) {
-  show('sign-in');
-  part(form, 'problem', HTMLElement).textContent = explain(error);
+  show('sign-in', explain(error));
 }

@@ -1,18 +1,8 @@
-import {
-  type Audience,
-  type AudienceClient,
-  type AudienceCreate,
-  AudienceError,
-  explainActivation,
-  JobError,
-  type WaitOptions,
-} from 'audience-activation';
-import type { AudienceList } from './audience-list.ts';
+import { type AudienceClient, type AudienceCreate, AudienceError } from 'audience-activation';
 import { fill, onSubmit, part, textOf } from './dom.ts';
-import { JobCard } from './job-card.ts';
-import { clearProblems, explain, markField, showProblem } from './problems.ts';
+import type { JobWatcher } from './job-watcher.ts';
+import { clearProblems, markField, showProblem } from './problems.ts';
 
-const numbers = new Intl.NumberFormat();
 const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 
 /** A create whose answer has not come: sent again unchanged, it goes under the same key. */
@@ -21,21 +11,19 @@ interface Pending {
   readonly key: string;
 }
 
-/** The form that builds audiences, and a card for each build. */
+/** The form that builds audiences. */
 export class AudienceBuilder {
   readonly #client: AudienceClient;
-  readonly #list: AudienceList;
+  readonly #jobs: JobWatcher;
   readonly #form: HTMLFormElement;
-  readonly #jobs: HTMLElement;
   /** Ends with the session. */
   readonly #signal: AbortSignal;
   #pending: Pending | undefined;
 
-  constructor(root: HTMLElement, client: AudienceClient, list: AudienceList, signal: AbortSignal) {
+  constructor(root: HTMLElement, client: AudienceClient, jobs: JobWatcher, signal: AbortSignal) {
     this.#client = client;
-    this.#list = list;
+    this.#jobs = jobs;
     this.#form = part(root, 'form', HTMLFormElement);
-    this.#jobs = part(root, 'jobs', HTMLElement);
     this.#signal = signal;
     this.#form.reset();
     clearProblems(this.#form);
@@ -54,88 +42,32 @@ export class AudienceBuilder {
     const [analysis_type, start_date, end_date] = ['analysis_type', 'start_date', 'end_date'].map((field) =>
       textOf(this.#form, `dataset.0.${field}`),
     );
-    const created = Promise.withResolvers<void>();
-    const body = { name, dataset: [{ analysis_type, start_date, end_date }] };
-    void this.#follow(body, name, created.resolve).finally(created.resolve);
-    await created.promise;
+    await this.#create(name, { name, dataset: [{ analysis_type, start_date, end_date }] });
   }
 
-  /** Creates one and shows how it gets on; `free` is called when the form can be used again. */
-  async #follow(body: AudienceCreate, name: string, free: () => void): Promise<void> {
+  /** Creates one, then leaves it to be watched. */
+  async #create(name: string, body: AudienceCreate): Promise<void> {
+    const stop = new AbortController();
+    const card = this.#jobs.createCard(name);
+    card.start('Stop', () => stop.abort());
+    card.step('Creating');
     const text = JSON.stringify(body);
     const { key } = this.#pending?.text === text ? this.#pending : { key: crypto.randomUUID() };
     this.#pending = { text, key };
-    const stop = new AbortController();
-    const card = this.#cardOf(name, stop);
-    let created: Audience | undefined;
-    const onCreated = (audience: Audience): void => {
-      created = audience;
+    try {
+      const signal = AbortSignal.any([stop.signal, this.#signal]);
+      const since = Date.now();
+      const audience = await this.#client.audiences.create(body, { idempotencyKey: key, signal });
       this.#pending = undefined;
       fill(this.#form, 'name', '');
-      free();
-      this.#seen(card, audience);
-    };
-    const signal = AbortSignal.any([stop.signal, this.#signal]);
-    try {
-      const wait = this.#waitOptions(card);
-      const built = await this.#client.audiences.createAndWait(body, { idempotencyKey: key, signal, onCreated, wait });
-      this.#done(card, built);
+      void this.#jobs.watch({ kind: 'audience', id: audience.id, name, since }, card, audience);
+      card.reveal();
     } catch (error) {
       if (this.#signal.aborted) return;
-      if (created) return this.#ended(card, created, error, stop.signal);
       if (AudienceError.isInstance(error) && error.outcome === 'refused') this.#pending = undefined;
       card.remove();
-      if (!stop.signal.aborted) return showProblem(this.#form, error);
-      showProblem(this.#form, new Error('Stopped. It may have been created all the same: see the list.'));
-    }
-  }
-
-  #cardOf(name: string, stop: AbortController): JobCard {
-    const card = new JobCard(this.#jobs, {
-      name,
-      stop: 'Stop watching',
-      onStop: () => stop.abort(),
-      signal: this.#signal,
-    });
-    card.step('Creating');
-    return card;
-  }
-
-  #waitOptions(card: JobCard): WaitOptions<Audience> {
-    return {
-      onUpdate: (audience, { elapsed }) => {
-        card.elapsed(elapsed);
-        this.#seen(card, audience);
-      },
-    };
-  }
-
-  #seen(card: JobCard, audience: Audience): void {
-    card.step(audience.status.name);
-    this.#list.show(audience);
-  }
-
-  #done(card: JobCard, audience: Audience): void {
-    const { allowed, blockers } = explainActivation(audience);
-    const verdict = allowed ? 'It can be activated.' : blockers.map(({ message }) => message).join(' ');
-    card.end('done', `${numbers.format(audience.results_count)} devices. ${verdict}`);
-  }
-
-  /** The wait is over, by its job, by the button, or by trouble; the build itself goes on unless its job has ended. */
-  #ended(card: JobCard, audience: Audience, error: unknown, stopped: AbortSignal): void {
-    const text = stopped.aborted ? 'Not watched any more. The build goes on at the service.' : explain(error);
-    if (JobError.isInstance(error)) card.end(error.code === 'job-needs-info' ? 'asks' : 'failed', text);
-    else card.end('left', text, () => void this.#watchAgain(card, audience));
-  }
-
-  async #watchAgain(card: JobCard, audience: Audience): Promise<void> {
-    const stop = new AbortController();
-    card.resume(() => stop.abort());
-    const signal = AbortSignal.any([stop.signal, this.#signal]);
-    try {
-      this.#done(card, await this.#client.audiences.wait(audience, { ...this.#waitOptions(card), signal }));
-    } catch (error) {
-      if (!this.#signal.aborted) this.#ended(card, audience, error, stop.signal);
+      const stopped = new Error('Stopped. It may have been created anyway: see the list.');
+      showProblem(this.#form, stop.signal.aborted ? stopped : error);
     }
   }
 }

@@ -4,6 +4,7 @@ import {
   BuildBudgetError,
   ConnectionError,
   FileError,
+  JobError,
   JobNeedsInfoError,
   NotFoundError,
   PermissionError,
@@ -33,10 +34,10 @@ const MEANINGS: readonly ((error: unknown) => string | undefined | false)[] = [
     `The service cannot be reached. ${error.outcome === 'unknown' ? 'It may have been created all the same; the same form sent again creates nothing twice.' : 'Please check your connection, and try again.'}`,
   (error) => ServerError.isInstance(error) && 'The service has a problem. Please try again later.',
   (error) => JobNeedsInfoError.isInstance(error) && 'The service needs more information. The console says what.',
-  (error) => WaitTimeoutError.isInstance(error) && 'This takes longer than expected. It goes on at the service.',
+  (error) => JobError.isInstance(error) && error.kind === 'cohort' && 'The service could not import this file.',
+  (error) => WaitTimeoutError.isInstance(error) && 'This takes longer than expected. It continues at the service.',
   (error) => FileError.isInstance(error) && 'The file has changed or cannot be read. Please choose it again.',
-  (error) =>
-    AudienceError.isInstance(error) && error.code === 'token-unavailable' && 'Your session has ended. Please sign in.',
+  (error) => AudienceError.isInstance(error) && error.code === 'token-unavailable' && explain(error.cause),
   (error) => error instanceof Error && error.message,
 ];
 

@@ -1,8 +1,17 @@
 import type { TokenSource } from 'audience-activation';
 
+/** Sends a request to the backend of the page. */
+async function request(path: string, init?: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch (cause) {
+    throw new Error('The service cannot be reached. Please check your connection, and try again.', { cause });
+  }
+}
+
 /** Who is signed in, if anybody. */
 export async function currentEmail(): Promise<string | undefined> {
-  const response = await fetch('/session');
+  const response = await request('/session');
   const { email }: { email: string | null } = await response.json();
   return email ?? undefined;
 }
@@ -10,14 +19,15 @@ export async function currentEmail(): Promise<string | undefined> {
 /** Signs in; what is wrong comes as an error. */
 export async function signIn(email: string, password: string): Promise<void> {
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch('/session', { method: 'POST', headers, body: JSON.stringify({ email, password }) });
+  const response = await request('/session', { method: 'POST', headers, body: JSON.stringify({ email, password }) });
   const { message }: { message?: string } = await response.json();
   if (!response.ok) throw new Error(message ?? 'Signing in failed.');
 }
 
-/** Ends the session; its tokens are void from now on. */
+/** Ends the session and its tokens. Only the backend can: the session's cookie is out of reach of the page. */
 export async function signOut(): Promise<void> {
-  await fetch('/session', { method: 'DELETE' });
+  const response = await request('/session', { method: 'DELETE' });
+  if (!response.ok) throw new Error('Signing out failed. Please try again.');
 }
 
 interface ShortToken {
@@ -29,18 +39,19 @@ interface ShortToken {
 /** A token is renewed this long before it ends. Milliseconds. */
 const EARLY = 15_000;
 
-async function fetchToken(): Promise<ShortToken> {
-  const response = await fetch('/token');
-  if (!response.ok) throw new Error('Nobody is signed in.');
-  const { token, expiresIn }: { token: string; expiresIn: number } = await response.json();
-  return { token, until: Date.now() + expiresIn * 1000 };
-}
-
 /**
- * The client's tokens: short ones, from the backend, kept in memory only. A plain function that asks the
- * backend would do; this one asks once for all calls of some minutes.
+ * Returns the client's tokens: short ones, from the backend, kept in memory only. A plain function that asks the
+ * backend would do; this one asks once for all calls of some minutes. `onEnded` is called when the backend refuses
+ * to issue one, because the session has ended.
  */
-export function sessionToken(): TokenSource {
+export function sessionToken(onEnded: () => void): TokenSource {
+  const fetchToken = async (): Promise<ShortToken> => {
+    const response = await request('/token');
+    if (response.status === 401) onEnded();
+    if (!response.ok) throw new Error('The session has no token.');
+    const { token, expiresIn }: { token: string; expiresIn: number } = await response.json();
+    return { token, until: Date.now() + expiresIn * 1000 };
+  };
   let held: Promise<ShortToken> | undefined;
   return {
     async get({ rejected }) {

@@ -1,0 +1,45 @@
+/** The kinds of job that this page starts. */
+export type Kind = 'audience' | 'cohort';
+
+/** A job under way, as plain data: its kind and id are enough to wait for it after a reload. */
+export interface RunningJob<K extends Kind = Kind> {
+  readonly kind: K;
+  readonly id: number;
+  readonly name: string;
+  /** When it was started, in milliseconds of the page's clock. */
+  readonly since: number;
+}
+
+/** The jobs that somebody has under way in this tab. They survive a reload. */
+export class RunningJobs {
+  readonly #key: string;
+
+  constructor(email: string) {
+    this.#key = `jobs of ${email}`;
+  }
+
+  list(): readonly RunningJob[] {
+    return JSON.parse(sessionStorage.getItem(this.#key) ?? '[]');
+  }
+
+  add(job: RunningJob): void {
+    this.#save([...this.#without(job), job]);
+  }
+
+  remove(job: RunningJob): void {
+    this.#save(this.#without(job));
+  }
+
+  clear(): void {
+    sessionStorage.removeItem(this.#key);
+  }
+
+  #without({ kind, id }: RunningJob): readonly RunningJob[] {
+    return this.list().filter((job) => job.kind !== kind || job.id !== id);
+  }
+
+  #save(jobs: readonly RunningJob[]): void {
+    if (jobs.length === 0) this.clear();
+    else sessionStorage.setItem(this.#key, JSON.stringify(jobs));
+  }
+}
