@@ -123,6 +123,11 @@ const ASSUMPTIONS: readonly Assumption[] = [
       '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are repeated as `safe`; answers are JSON or an event stream that ends, without the envelope',
     override: '`operations: { "mcp.send": { repeat } }`, for all messages',
   },
+  {
+    about: 'A response that asks for no retry',
+    assumed: 'carries `x-should-retry: false`, as those of several other APIs do',
+    override: '—',
+  },
   { about: 'Result URIs of activations', assumed: 'plain http(s) links that want no token', override: '—' },
 ];
 
