@@ -43,7 +43,7 @@ function withoutUserAndQuery(rest: string): string {
 }
 
 /** Removes users and queries from the URLs in a text: presigned URLs carry their signature there. */
-export function redactUrls(text: string): string {
+function redactUrls(text: string): string {
   return text.replace(URL_TEXT, (_, scheme: string, rest: string) => `${scheme}${withoutUserAndQuery(rest)}`);
 }
 

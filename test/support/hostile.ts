@@ -8,7 +8,7 @@ export interface HostileResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export const pick = <T>(random: () => number, from: readonly [T, ...T[]]): T =>
+const pick = <T>(random: () => number, from: readonly [T, ...T[]]): T =>
   from[Math.floor(random() * from.length)] ?? from[0];
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
