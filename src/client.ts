@@ -153,7 +153,7 @@ export class AudienceClient {
       method,
       path,
       bucket: bucket ?? known?.bucket ?? (reads ? 'read' : 'write'),
-      repeat: reads ? 'safe' : call.idempotencyKey === undefined ? 'never' : 'key',
+      retry: reads ? 'always' : call.idempotencyKey === undefined ? 'never' : 'idempotency-key',
       startsJob: known?.startsJob ?? false,
       token: known?.token === 'mcp' ? 'mcp' : 'general',
       reads: known?.reads ?? 'envelope',

@@ -57,7 +57,7 @@ export {
   type Query,
   type QueryValue,
   type Reads,
-  type Repeat,
+  type RetryPolicy,
 } from './operations.ts';
 export type { ClientOptions, TunableOptions, WaitsOptions } from './options.ts';
 export type { Activations } from './resources/activations.ts';

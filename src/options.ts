@@ -7,6 +7,7 @@ import {
   type OperationOverride,
   operations,
   type ResolvedOperation,
+  type RetryPolicy,
 } from './operations.ts';
 import { isTimeZone } from './timestamp.ts';
 import { checkLimits, isBucket } from './transport/check-limits.ts';
@@ -158,6 +159,8 @@ function resolveOperation(name: OperationName, override: string | OperationOverr
   return checkRow({ ...row, method, path, name });
 }
 
+const RETRY_POLICIES: readonly unknown[] = ['idempotency-key', 'always', 'never'] satisfies RetryPolicy[];
+
 /** JavaScript callers may give anything; a row that is off could repeat a create without a key. */
 function checkRow(row: ResolvedOperation): ResolvedOperation {
   const wrong = (field: string, fix: string): ConfigurationError =>
@@ -165,7 +168,7 @@ function checkRow(row: ResolvedOperation): ResolvedOperation {
   if (!/^\/[^\s?#]*$/.test(row.path)) throw wrong('path', 'start with "/" and hold no "?" or "#"');
   if (!isMethod(row.method)) throw wrong('method', 'be GET, POST, PUT, PATCH or DELETE');
   if (!isBucket(row.bucket)) throw wrong('bucket', `be one of ${Object.keys(RATE_LIMITS).join(', ')}`);
-  if (!['key', 'safe', 'never'].includes(row.repeat)) throw wrong('repeat', 'be key, safe or never');
+  if (!RETRY_POLICIES.includes(row.retry)) throw wrong('retry', `be one of ${RETRY_POLICIES.join(', ')}`);
   for (const field of ['query', 'body', 'data'] as const) {
     if (row[field] !== undefined && typeof row[field] !== 'function') throw wrong(field, 'be a function');
   }

@@ -33,7 +33,7 @@ export function createTransport(core: Core, settings: Settings): Transport {
 
   function start<T>(name: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T> {
     const operation = typeof name === 'string' ? settings.operation(name) : name;
-    const key = operation.repeat === 'key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
+    const key = operation.retry === 'idempotency-key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
     const reply = runCall({ core, settings, operation, input, key });
     const decode = (got: Reply): T | Promise<T> => {
       const context = decodeContext(scope, operation, got, key);
