@@ -121,26 +121,34 @@ export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>
 /** One query parameter. */
 export type QueryValue = string | number | boolean | null | undefined;
 
+/** Values of a path's parameters. */
+export type PathParams = Readonly<Record<string, string | number>>;
+
 /**
  * Adapts one operation to a service that differs from what is assumed. The last three translate
- * what the SDK sends and receives.
+ * what the SDK sends and receives; `params` are the values of the path's parameters.
+ *
+ * @example
+ * { path: '/api/v2/audience/delete', body: (body, { id }) => ({ audience_id: id }) }
  */
 export interface OperationOverride {
-  readonly method?: Method;
-  /** Path below the base URL; `{name}` marks a parameter. */
-  readonly path?: string;
-  readonly bucket?: Bucket;
-  readonly retry?: RetryPolicy;
-  /** From the query the SDK would send to the one to send. */
-  readonly query?: (query: Query) => Query;
-  /** From the JSON body the SDK would send to the one to send. */
-  readonly body?: (body: unknown) => unknown;
-  /** From the received `data` (and whole envelope) to the `data` the SDK expects. */
-  readonly data?: (data: unknown, envelope: unknown) => unknown;
+  readonly method?: Method | undefined;
+  /** Path below the base URL; `{name}` marks a parameter. One that is left out has to be read by `query` or `body`. */
+  readonly path?: string | undefined;
+  readonly bucket?: Bucket | undefined;
+  readonly retry?: RetryPolicy | undefined;
+  /** Returns the query to send, from the one the SDK would send. */
+  readonly query?: ((query: Query, params: PathParams) => Query) | undefined;
+  /** Returns the JSON body to send, from the one the SDK would send: `undefined` where it would send none. */
+  readonly body?: ((body: unknown, params: PathParams) => unknown) | undefined;
+  /** Returns the `data` the SDK expects, or a promise of it, from the received `data` and its envelope. */
+  readonly data?: ((data: unknown, envelope: unknown) => unknown) | undefined;
 }
 
 /** An operation with the user's overrides applied; what the transport works with. */
-export interface ResolvedOperation extends Operation, Pick<OperationOverride, 'query' | 'body' | 'data'> {
+export interface ResolvedOperation extends Operation {
   /** The operation's name in the table, or the method and path of a free request. */
   readonly name: string;
+  /** The user's override, if there is one. */
+  readonly override?: OperationOverride;
 }

@@ -39,7 +39,7 @@ export class Mcp {
     // The caller may use the object again before the answer is here.
     const body: unknown = isObject(message) ? { ...message } : message;
     const row = this.#transport.settings.operation('mcp.send');
-    const harmless = row.retry === 'never' && isObject(body) && HARMLESS.test(String(body.method));
+    const harmless = row.override?.retry === undefined && isObject(body) && HARMLESS.test(String(body.method));
     const operation = harmless ? ({ ...row, retry: 'always' } as const) : row;
     return this.#transport.call(operation, { body, options, invalid: () => messageErrors(body), decode });
   }

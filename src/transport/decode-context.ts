@@ -1,4 +1,4 @@
-import { withDetails } from '../errors/base.ts';
+import { AudienceError, withDetails } from '../errors/base.ts';
 import type { ResponseError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
@@ -13,6 +13,8 @@ export interface DecodeContext {
   readonly envelope: Envelope;
   /** The answer is not what is documented, and cannot be used. */
   fail(problem: string): ResponseError;
+  /** The error for a `data` override that threw. */
+  overrideFailed(thrown: unknown): AudienceError;
   /** One documented field is odd; the data is used all the same. Logged once a field. */
   warn(field: string, problem: string): void;
 }
@@ -35,14 +37,21 @@ export function decodeContext(
   { answer, attempts, envelope }: Reply,
   key: string | undefined,
 ): DecodeContext {
+  const done = <E extends AudienceError>(error: E): E =>
+    key === undefined
+      ? error
+      : withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The create itself succeeded.');
   const facts = { operation, path: operation.path, attempts, requestIdHeader: settings.requestIdHeader };
   return {
     validation: settings.validation,
     envelope,
     fail(problem) {
-      const error = responseError(`${operation.name} succeeded, but ${problem}.`, answer, facts, redactor);
-      if (key === undefined) return error;
-      return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The create itself succeeded.');
+      return done(responseError(`${operation.name} succeeded, but ${problem}.`, answer, facts, redactor));
+    },
+    overrideFailed(thrown) {
+      const cause = redactor.cause(thrown);
+      const message = `\`operations["${operation.name}"].data\` failed on the data of a success: ${cause.message}`;
+      return done(new AudienceError(message, { code: 'callback-failed', cause }));
     },
     warn(field, problem) {
       const name = `${operation.name} ${field}`;

@@ -13,8 +13,8 @@ import {
 import type { AudienceError } from '../errors/base.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
-import { type Envelope, isObject, parseJson, readEnvelope, readFieldErrors } from './envelope.ts';
-import { readJsonRpc } from './json-rpc.ts';
+import { type Envelope, isObject, parseJson, readFieldErrors } from './envelope.ts';
+import { readSuccess } from './json-rpc.ts';
 import type { Redactor } from './redact.ts';
 import type { Failure } from './retry.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -49,7 +49,7 @@ const MESSAGE_LIMIT = 300;
 export function readAnswer(answer: Answer, facts: CallFacts, redactor: Redactor, sent: unknown): Envelope {
   const failure = statusFailure(answer, facts, redactor);
   if (failure) throw failure;
-  const read = facts.operation.reads === 'json-rpc' ? readJsonRpc(answer, sent) : readEnvelope(answer.text);
+  const read = readSuccess(answer, facts.operation, sent);
   if ('refusal' in read) throw apiFailure(answer, facts, redactor);
   if ('problem' in read) {
     throw new AttemptFailure(

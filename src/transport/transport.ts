@@ -1,10 +1,10 @@
 import { v4 as uuid } from 'uuid';
 import type { FieldErrors } from '../errors/api.ts';
 import { AudienceError } from '../errors/base.ts';
-import type { OperationName, ResolvedOperation } from '../operations.ts';
+import type { OperationName, OperationOverride, ResolvedOperation } from '../operations.ts';
 import { ApiPromise, type PendingCall, type Reply } from './api-promise.ts';
 import type { Core } from './core.ts';
-import { type Decode, type DecodeScope, decodeContext } from './decode-context.ts';
+import { type Decode, type DecodeContext, type DecodeScope, decodeContext } from './decode-context.ts';
 import type { RequestInput } from './request.ts';
 import { runCall } from './run-call.ts';
 import type { CallOptions, Settings } from './settings.ts';
@@ -27,6 +27,18 @@ export interface Transport {
   start<T>(operation: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T>;
 }
 
+/** What the user's override makes of a success. */
+async function adaptData(
+  adapt: NonNullable<OperationOverride['data']>,
+  { envelope, overrideFailed }: DecodeContext,
+): Promise<unknown> {
+  try {
+    return await adapt(envelope.data, envelope);
+  } catch (error) {
+    throw overrideFailed(error);
+  }
+}
+
 /** A transport with the given settings on a core shared with others. */
 export function createTransport(core: Core, settings: Settings): Transport {
   const scope: DecodeScope = { settings, redactor: core.redactor, warned: new Set() };
@@ -42,8 +54,10 @@ export function createTransport(core: Core, settings: Settings): Transport {
         throw context.fail(`reading its \`data\` failed: ${core.redactor.cause(error).message}`);
       };
       try {
-        const { data } = context.envelope;
-        const decoded = input.decode(operation.data ? operation.data(data, context.envelope) : data, context);
+        const { envelope } = context;
+        const decodeData = (data: unknown): T | Promise<T> => input.decode(data, context);
+        const adapt = operation.override?.data;
+        const decoded = adapt ? adaptData(adapt, context).then(decodeData) : decodeData(envelope.data);
         return decoded instanceof Promise ? decoded.catch(failed) : decoded;
       } catch (error) {
         return failed(error);
