@@ -1,6 +1,6 @@
 import type { PathParams, Query, Reads, ResolvedOperation } from '../operations.ts';
-import { InvalidInputError, shown } from './input.ts';
 import { applyOverride } from './apply-override.ts';
+import { InvalidInputError, shown } from './input.ts';
 
 /** What a call wants to send. */
 export interface RequestInput {
