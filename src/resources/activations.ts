@@ -1,4 +1,5 @@
 import type { Activation, ActivationCreate } from '../schemas/activation.ts';
+import { isObject } from '../transport/envelope.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -29,7 +30,8 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   /**
    * Where the files of a completed activation can be read. One that is given as it was at 104 costs no request.
    *
-   * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise.
+   * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise;
+   * `ResponseError` where the name or the URI of a result is missing.
    */
   async results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
     const { resultsOf } = await this.#storage.core.load(files, options.signal);
@@ -52,5 +54,5 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
 }
 
 function isCompleted(target: Activation | IdLike): target is Activation {
-  return typeof target === 'object' && 'datastreams' in target && target.status.id === COMPLETED;
+  return isObject(target) && 'datastreams' in target && isObject(target.status) && target.status.id === COMPLETED;
 }
