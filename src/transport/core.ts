@@ -13,6 +13,8 @@ export interface Core {
   readonly budget: BudgetGate;
   readonly redactor: Redactor;
   readonly slots: Slots;
+  /** Fields that differ from what is documented, and have been logged. */
+  readonly loggedFields: Set<string>;
   /** What reading answers takes. */
   readonly answers: Part<unknown>;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
@@ -56,6 +58,7 @@ export function createCore({ readUsage, ...parts }: CoreParts): Core {
     ...parts,
     budget: new BudgetGate(readUsage),
     slots: new Slots(),
+    loggedFields: new Set(),
     open(options) {
       if (closed) throw closedError();
       const scope = new TrackedScope(options, scopes);

@@ -15,8 +15,8 @@ export interface DecodeContext {
   fail(problem: string): ResponseError;
   /** The error for a `data` override that threw. */
   overrideFailed(thrown: unknown): AudienceError;
-  /** One documented field is odd; the data is used all the same. Logged once a field. */
-  warn(field: string, problem: string): void;
+  /** Logs how a field of a kind of resource differs from what is documented, once for each field. The data is kept. */
+  warn(schema: string, field: string, problem: string): void;
 }
 
 /** Turns the envelope's `data` into the payload. */
@@ -26,13 +26,16 @@ export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T
 export interface DecodeScope {
   readonly settings: Settings;
   readonly redactor: Redactor;
-  /** Operations and fields already warned of. */
-  readonly warned: Set<string>;
+  /** Fields already logged, with the kind of resource they are of. */
+  readonly loggedFields: Set<string>;
 }
+
+/** Maximum lines a client logs about fields: a service that differs a lot would fill the log. */
+const MAX_LOGGED_FIELDS = 10;
 
 /** The context for one answer of an operation; `key` is the idempotency key of a create. */
 export function decodeContext(
-  { settings, redactor, warned }: DecodeScope,
+  { settings, redactor, loggedFields }: DecodeScope,
   operation: ResolvedOperation,
   { answer, attempts, envelope }: Reply,
   key: string | undefined,
@@ -53,11 +56,11 @@ export function decodeContext(
       const message = `\`operations["${operation.name}"].data\` failed on the data of a success: ${cause.message}`;
       return done(new AudienceError(message, { code: 'callback-failed', cause }));
     },
-    warn(field, problem) {
-      const name = `${operation.name} ${field}`;
-      if (warned.has(name)) return;
-      warned.add(name);
-      const message = `${operation.name}: \`${field}\` is not as documented: ${problem}`;
+    warn(schema, field, problem) {
+      if (loggedFields.size >= MAX_LOGGED_FIELDS || loggedFields.has(`${schema}.${field}`)) return;
+      loggedFields.add(`${schema}.${field}`);
+      const last = loggedFields.size === MAX_LOGGED_FIELDS ? ' Further fields that differ are not logged.' : '';
+      const message = `${operation.name}: \`${field}\` ${problem}. The value is kept as it is.${last}`;
       settings.logger.warn(message, { operation: operation.name, field });
     },
   };

@@ -41,7 +41,7 @@ async function adaptData(
 
 /** A transport with the given settings on a core shared with others. */
 export function createTransport(core: Core, settings: Settings): Transport {
-  const scope: DecodeScope = { settings, redactor: core.redactor, warned: new Set() };
+  const scope: DecodeScope = { settings, redactor: core.redactor, loggedFields: core.loggedFields };
 
   function start<T>(name: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T> {
     const operation = typeof name === 'string' ? settings.operation(name) : name;
