@@ -1,5 +1,5 @@
-import { AudienceError, withDetails } from '../errors/base.ts';
-import type { ResponseError } from '../errors/call.ts';
+import { withDetails } from '../errors/base.ts';
+import { ResponseError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import type { Reply } from './api-promise.ts';
 import type { Envelope } from './envelope.ts';
@@ -14,7 +14,7 @@ export interface DecodeContext {
   /** The answer is not what is documented, and cannot be used. */
   fail(problem: string): ResponseError;
   /** The error for a `data` override that threw. */
-  overrideFailed(thrown: unknown): AudienceError;
+  overrideFailed(thrown: unknown): ResponseError;
   /** Logs how a field of a kind of resource differs from what is documented, once for each field. The data is kept. */
   warn(schema: string, field: string, problem: string): void;
 }
@@ -40,7 +40,7 @@ export function decodeContext(
   { answer, attempts, envelope }: Reply,
   key: string | undefined,
 ): DecodeContext {
-  const done = <E extends AudienceError>(error: E): E =>
+  const done = (error: ResponseError): ResponseError =>
     key === undefined
       ? error
       : withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The create itself succeeded.');
@@ -54,7 +54,8 @@ export function decodeContext(
     overrideFailed(thrown) {
       const cause = redactor.cause(thrown);
       const message = `\`operations["${operation.name}"].data\` failed on the data of a success: ${cause.message}`;
-      return done(new AudienceError(message, { code: 'callback-failed', cause }));
+      const error = responseError(message, answer, facts, redactor, 'callback-failed');
+      return done(new ResponseError(error.message, { ...error, cause }));
     },
     warn(schema, field, problem) {
       if (loggedFields.size >= MAX_LOGGED_FIELDS || loggedFields.has(`${schema}.${field}`)) return;

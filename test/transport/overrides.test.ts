@@ -129,7 +129,7 @@ describe('a `data` override', () => {
     const client = clientOf(server, { operations: { 'audiences.get': { data }, 'audiences.create': { data } } });
     const cause = expect.objectContaining({ name: 'TypeError', message: 'no such field' });
     const read = await failureOf(client.audiences.get(1));
-    expect(read).toMatchObject({ name: 'AudienceError', code: 'callback-failed', cause });
+    expect(read).toMatchObject({ name: 'ResponseError', code: 'callback-failed', status: 200, attempts: 1, cause });
     expect(String(read)).toContain('`operations["audiences.get"].data`');
     expect(read).not.toHaveProperty('outcome');
     const create = await failureOf(client.audiences.create({}, { idempotencyKey: 'key-1' }));
