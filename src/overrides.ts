@@ -11,6 +11,7 @@ import {
 } from './operations.ts';
 import { checkNames } from './option-names.ts';
 import { isBucket } from './transport/check-limits.ts';
+import { isObject } from './transport/envelope.ts';
 
 /** Overrides by the name of their operation; a text such as `'GET /path/{id}'` stands for method and path. */
 export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;
@@ -37,10 +38,7 @@ const FIELDS: Readonly<Record<keyof OperationOverride, true>> = {
  * @throws {ConfigurationError} for an override that is not one, or that could have no effect.
  */
 export function resolveOperations(overrides: OperationOverrides = {}): (name: OperationName) => ResolvedOperation {
-  check(
-    isRecord(overrides),
-    '`operations` must be an object such as `{ "audiences.get": "GET /api/v2/audiences/{id}" }`.',
-  );
+  check(isObject(overrides), '`operations` must be an object, by names such as "audiences.get".');
   const resolved = new Map<OperationName, ResolvedOperation>();
   for (const name of Object.keys(overrides)) {
     if (!isOperationName(name)) {
@@ -53,7 +51,7 @@ export function resolveOperations(overrides: OperationOverrides = {}): (name: Op
 
 /** Overrides on top of others: of one operation, each field replaces the one below it. */
 export function mergeOverrides(below: OperationOverrides = {}, above: OperationOverrides = {}): OperationOverrides {
-  if (!isRecord(above)) return above;
+  if (!isObject(above)) return above;
   const merged: Partial<Record<OperationName, string | OperationOverride | undefined>> = { ...below, ...above };
   for (const name of Object.keys(below)) {
     if (!isOperationName(name)) continue;
@@ -62,20 +60,18 @@ export function mergeOverrides(below: OperationOverrides = {}, above: OperationO
   return merged;
 }
 
+/** Method and path, as in `'GET /api/v2/audiences/{id}'`. */
+const TEXT = /^(?<method>[A-Z]+) (?<path>\/\S*)$/;
+
 /** An override in its long form, without fields that are `undefined`. */
 function readOverride(name: OperationName, override: string | OperationOverride = {}): Given {
-  if (typeof override === 'string') return readText(name, override);
   const option = optionOf(name);
-  check(isRecord(override), `${code(option)} must be an object, or a string such as "GET /api/v2/audiences/{id}".`);
-  checkNames(override, FIELDS, code(option));
-  return Object.fromEntries(Object.entries(override).filter(([, value]) => value !== undefined));
-}
-
-function readText(name: OperationName, text: string): Given {
-  const [, given, path] = /^([A-Z]+) (\/\S*)$/.exec(text) ?? [];
-  const method = METHODS.find((one) => one === given);
-  if (method && path !== undefined) return { method, path };
-  throw new ConfigurationError(`${code(optionOf(name))} must read like "GET /api/v2/audiences/{id}".`);
+  const fields: unknown = typeof override === 'string' ? TEXT.exec(override)?.groups : override;
+  if (!isObject(fields)) {
+    throw new ConfigurationError(`${option} must be an object, or a string such as "GET /api/v2/audiences/{id}".`);
+  }
+  checkNames(fields, FIELDS, option);
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** JavaScript callers may pass anything; a row that is off could repeat a create without a key. */
@@ -83,15 +79,14 @@ function resolveOperation(name: OperationName, override: Given): ResolvedOperati
   const { query, body, data, ...fields } = override;
   const row: ResolvedOperation = { ...operations[name], ...fields, name, override };
   const must = (field: keyof OperationOverride, right: boolean, fix: string): void =>
-    check(right, `${code(`${optionOf(name)}.${field}`)} must ${fix}.`);
+    check(right, `${optionOf(name, field)} must ${fix}.`);
   must('path', /^\/[^\s?#]*$/.test(row.path), 'start with "/" and hold no "?" or "#"');
-  must('method', METHODS.includes(row.method), 'be GET, POST, PUT, PATCH or DELETE');
+  must('method', METHODS.includes(row.method), `be one of ${METHODS.join(', ')}`);
   must('bucket', isBucket(row.bucket), `be one of ${Object.keys(RATE_LIMITS).join(', ')}`);
   must('retry', RETRY_POLICIES.includes(row.retry), `be one of ${RETRY_POLICIES.join(', ')}`);
-  const isFunction = (value: unknown): boolean => value === undefined || typeof value === 'function';
-  must('query', isFunction(query), 'be a function');
-  must('body', isFunction(body), 'be a function');
-  must('data', isFunction(data), 'be a function');
+  for (const [field, value] of Object.entries({ query, body, data })) {
+    check(value === undefined || typeof value === 'function', `${optionOf(name, field)} must be a function.`);
+  }
   must('body', !body || row.method !== 'GET', 'be left out: a GET sends no body. Use `query`, or another method');
   checkParams(name, row.path, override);
   return row;
@@ -99,11 +94,11 @@ function resolveOperation(name: OperationName, override: Given): ResolvedOperati
 
 /** A path without the id of what it deletes would succeed, and delete nothing, or something else. */
 function checkParams(name: OperationName, path: string, { query, body }: OperationOverride): void {
-  const option = code(`${optionOf(name)}.path`);
+  const option = optionOf(name, 'path');
   const [known, own] = [paramsOf(operations[name].path), paramsOf(path)];
   const unknown = own.find((param) => !known.includes(param));
-  const has = known.length > 0 ? `has ${known.map(braced).join(' and ')}` : 'has no parameters';
-  check(unknown === undefined, `${option} has ${braced(unknown)}, but the operation ${has}.`);
+  const parameters = known.map(braced).join(', ') || 'none';
+  check(unknown === undefined, `${option} has ${braced(unknown)}; the parameters of the operation: ${parameters}.`);
   const missing = known.find((param) => !own.includes(param));
   check(
     missing === undefined || query !== undefined || body !== undefined,
@@ -113,6 +108,5 @@ function checkParams(name: OperationName, path: string, { query, body }: Operati
 
 const paramsOf = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 const braced = (param: string | undefined): string => `{${param}}`;
-const optionOf = (name: OperationName): string => `operations["${name}"]`;
-const code = (text: string): string => `\`${text}\``;
-const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+const optionOf = (name: OperationName, field?: string): string =>
+  `\`operations["${name}"]${field === undefined ? '' : `.${field}`}\``;

@@ -62,7 +62,7 @@ describe('the options of a client', () => {
       ],
       [{ operations: { 'audiences.create': { bucket: 'reads' } } }, /bucket` must be one of/],
       [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with/],
-      [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be GET/],
+      [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be one of GET/],
       [{ operations: { 'audiences.get': { data: 'x' } } }, /data` must be a function/],
       [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` needs acquire and pause/],
     ];

@@ -74,7 +74,7 @@ describe('an override of an operation', () => {
   });
 
   const refused: [string, object, RegExp][] = [
-    ['another parameter', { 'audiences.get': 'GET /v9/{audience_id}' }, /path` has \{audience_id\}.*has \{id\}/],
+    ['another parameter', { 'audiences.get': 'GET /v9/{audience_id}' }, /path` has \{audience_id\}.*: \{id\}/],
     ['a misspelled field', { 'audiences.get': { Path: '/v9/{id}' } }, /`Path`.*it is spelled `path`/],
     [
       'an unknown field',
