@@ -19,8 +19,7 @@ export function applyOverride({ path, override }: ResolvedOperation, input: Requ
   const unsent = new Set(Object.keys(params).filter((name) => !path.includes(`{${name}}`)));
   const observed = observeReads(params, (name) => unsent.delete(name));
   const query = override?.query ? checkQuery(override.query(input.query ?? {}, observed)) : input.query;
-  const adapts = override?.body && !(input.body instanceof FormData);
-  const body = adapts ? silence(override.body(input.body, observed)) : input.body;
+  const body = override?.body ? silence(override.body(input.body, observed)) : input.body;
   for (const name of unsent) {
     throw new InvalidInputError({
       [name]: [
