@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Audience, type Download, explainActivation, ResponseError } from '../../src/index.ts';
+import {
+  type Audience,
+  type AudienceClient,
+  AudienceError,
+  type Download,
+  explainActivation,
+  ResponseError,
+} from '../../src/index.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireActivation } from '../support/storage.ts';
 import { wireAudience } from '../support/wire-audience.ts';
@@ -104,5 +111,51 @@ describe('the error of a job', () => {
     const error = await failureOf(audiences.wait(42));
     expect(error).toMatchObject({ code: 'job-needs-info', message: expect.stringContaining('ended at 107:') });
     expect(String(error)).not.toContain('undefined');
+  });
+});
+
+describe('every field of a resource, whatever stands in its place', () => {
+  const odd: readonly unknown[] = [undefined, null, true, 0, -1.5, '', 'x', [], [null], [[]], {}, { id: 'x' }];
+
+  /** Copies of a value, each with one field or element replaced. */
+  function* variants(value: unknown): Generator<unknown> {
+    yield* odd;
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, inner] of Object.entries(value)) {
+      for (const variant of variants(inner)) {
+        yield Array.isArray(value) ? value.with(Number(key), variant) : { ...value, [key]: variant };
+      }
+    }
+  }
+
+  /** A client whose service answers everything with `data`. */
+  function answering(data: unknown): AudienceClient {
+    const text = JSON.stringify({ status: 'success', code: 200, message: '', data });
+    return clientOf({ url: 'http://localhost' }, { fetch: async () => new Response(text) });
+  }
+
+  it.each<[string, unknown, (client: AudienceClient) => PromiseLike<unknown>]>([
+    [
+      'audience',
+      wireAudience(),
+      async ({ audiences }) => explainActivation(await audiences.get(42), { identifier: 'IP' }),
+    ],
+    ['audience', wireAudience(42, { id: 107, name: 'x' }), ({ audiences }) => audiences.wait(42, { timeout: 500 })],
+    ['activation', wireActivation('https://storage.example/a'), ({ activations }) => activations.results(7)],
+    ['activation', wireActivation('https://storage.example/a'), ({ activations }) => all(activations.download(7))],
+    ['webhook endpoint', [{ id: 1, events: ['audience.completed'] }], ({ webhooks }) => webhooks.list()],
+    ['usage report', { build_budget: { hour: {}, day: {} } }, ({ usage }) => usage.buildBudget()],
+  ])('leads to a result or to an error of this package: %s', async (_, wire, use) => {
+    const outcomes = [...variants(wire)].map(async (data) => {
+      const client = answering(data);
+      const failure = await Promise.resolve(use(client)).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      await client.close();
+      return failure === undefined || AudienceError.isInstance(failure) ? undefined : { data, failure };
+    });
+    expect(outcomes.length).toBeGreaterThan(40);
+    expect((await Promise.all(outcomes)).filter(Boolean)).toEqual([]);
   });
 });
