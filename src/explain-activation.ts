@@ -36,7 +36,7 @@ const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
 const AFFINITY = 'AffinityTransactions data need more than twice as many unique EIDs as unique SCIDs.';
 
-/** The objects in what should be a list; what the service sent otherwise says nothing. */
+/** The objects in a list; none where the service sent something else. */
 const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
   Array.isArray(list) ? list.filter((one): boolean => isObject(one)) : [];
 

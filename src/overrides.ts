@@ -16,8 +16,8 @@ import { isObject } from './transport/envelope.ts';
 /** Overrides by the name of their operation; a text such as `'GET /path/{id}'` stands for method and path. */
 export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;
 
-/** What an override says; nothing is `undefined`. */
-type Given = { readonly [Field in keyof OperationOverride]: NonNullable<OperationOverride[Field]> };
+/** The fields of an override, without `undefined`. */
+type OverrideFields = { readonly [Field in keyof OperationOverride]: NonNullable<OperationOverride[Field]> };
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const RETRY_POLICIES: readonly RetryPolicy[] = ['idempotency-key', 'always', 'never'];
@@ -64,7 +64,7 @@ export function mergeOverrides(below: OperationOverrides = {}, above: OperationO
 const TEXT = /^(?<method>[A-Z]+) (?<path>\/\S*)$/;
 
 /** An override in its long form, without fields that are `undefined`. */
-function readOverride(name: OperationName, override: string | OperationOverride = {}): Given {
+function readOverride(name: OperationName, override: string | OperationOverride = {}): OverrideFields {
   const option = optionOf(name);
   const fields: unknown = typeof override === 'string' ? TEXT.exec(override)?.groups : override;
   if (!isObject(fields)) {
@@ -75,7 +75,7 @@ function readOverride(name: OperationName, override: string | OperationOverride 
 }
 
 /** JavaScript callers may pass anything; a row that is off could repeat a create without a key. */
-function resolveOperation(name: OperationName, override: Given): ResolvedOperation {
+function resolveOperation(name: OperationName, override: OverrideFields): ResolvedOperation {
   const { query, body, data, ...fields } = override;
   const row: ResolvedOperation = { ...operations[name], ...fields, name, override };
   const must = (field: keyof OperationOverride, right: boolean, fix: string): void =>

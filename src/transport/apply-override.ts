@@ -43,13 +43,13 @@ function observeReads(params: PathParams, onRead: (name: string) => void): PathP
   return observed;
 }
 
-/** A query that is none would be dropped without a word. */
+/** Refuses what would be sent as an empty query. */
 function checkQuery(query: Query): Query {
   if (isObject(silence(query)) && !(query instanceof Promise)) return query;
-  throw new TypeError('the `query` of an override must return an object, and no promise');
+  throw new TypeError('the `query` of an override must return an object, not a promise');
 }
 
-/** Keeps the rejection of a promise, which is refused here, from ending the process. */
+/** Keeps the rejection of a promise, which is refused anyway, from ending the process. */
 function silence<T>(value: T): T {
   if (value instanceof Promise) value.catch(() => {});
   return value;

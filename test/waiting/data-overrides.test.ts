@@ -24,7 +24,7 @@ describe('a `data` override that throws', () => {
     expect(await time.until(waiting)).toMatchObject([{ reason }]);
   });
 
-  it('on a list has each resource read by a request of its own', async () => {
+  it('on a list leaves each resource to its own request', async () => {
     const service = startJobService({ client: { operations: { 'audiences.list': { data: broken } } } });
     const ids = service.add(10);
     const waiting = waitFor(service, ids, forever);
