@@ -13,7 +13,7 @@ const ASSUMPTIONS: readonly Assumption[] = [
     about: 'Creates that honour an idempotency key ("seven creates")',
     assumed:
       'audiences, lookalikes, estimates, activations, cohorts, projects, schedules; keys belong to the account, not the token',
-    override: '`operations: { "…": { repeat } }`',
+    override: '`operations: { "…": { retry } }`',
   },
   {
     about: 'Credential exchange: the specification says "four" endpoints and lists five',
@@ -120,8 +120,8 @@ const ASSUMPTIONS: readonly Assumption[] = [
   {
     about: 'Messages to the MCP endpoint',
     assumed:
-      '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are repeated as `safe`; answers are JSON or an event stream that ends, without the envelope',
-    override: '`operations: { "mcp.send": { repeat } }`, for all messages',
+      '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are retried `always`; answers are JSON or an event stream that ends, without the envelope',
+    override: '`operations: { "mcp.send": { retry } }`, for all messages',
   },
   {
     about: 'A response that asks for no retry',
@@ -138,12 +138,12 @@ export function assumptionsPage(): string {
   const table = Object.keys(operations)
     .filter(isOperationName)
     .map((name) => {
-      const { method, path, bucket, repeat, startsJob, documented } = operations[name];
+      const { method, path, bucket, retry, startsJob, documented } = operations[name];
       return row(
         `\`${name}\``,
         `\`${method} ${path}\``,
         bucket,
-        repeat,
+        retry,
         startsJob ? 'yes' : '',
         documented ? 'shown' : '**assumed**',
       );
@@ -159,10 +159,10 @@ export function assumptionsPage(): string {
     '## Operations',
     '',
     'Override any row with the client option `operations`, for example',
-    "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Repeat*: `key` under an idempotency",
-    'key, `safe` always, `never` only when the service surely did not act.',
+    "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Retry*: `idempotency-key` under one and",
+    '`always` after any transient failure, `never` only when the service surely did not act.',
     '',
-    row('operation', 'request', 'bucket', 'repeat', 'starts a job', 'specification'),
+    row('operation', 'request', 'bucket', 'retry', 'starts a job', 'specification'),
     row('---', '---', '---', '---', '---', '---'),
     ...table,
     '',

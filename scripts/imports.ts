@@ -24,6 +24,7 @@ const FLOORS: readonly (readonly string[])[] = [
   [
     'options.ts',
     'option-names.ts',
+    'overrides.ts',
     'context.ts',
     'login-source.ts',
     'stored-source.ts',

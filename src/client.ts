@@ -1,9 +1,10 @@
 import { setUpTokens } from './client-tokens.ts';
 import { contextOf } from './context.ts';
 import type { Bucket } from './limits.ts';
-import { type Method, operations, type Query, type ResolvedOperation } from './operations.ts';
+import { type Method, operations, type PathParams, type Query, type ResolvedOperation } from './operations.ts';
 import { checkOptionNames, checkTunable } from './option-names.ts';
 import { type ClientOptions, resolveOptions, type TunableOptions } from './options.ts';
+import { mergeOverrides } from './overrides.ts';
 import { Activations } from './resources/activations.ts';
 import { Audiences, audienceJobs } from './resources/audiences.ts';
 import { Auth } from './resources/auth.ts';
@@ -24,7 +25,6 @@ import { parseTimestamp } from './timestamp.ts';
 import type { ApiPromise } from './transport/api-promise.ts';
 import { type Core, createCore } from './transport/core.ts';
 import { createLimiter, gatekeeperOf } from './transport/limiter.ts';
-import type { PathParams } from './transport/request.ts';
 import type { CreateOptions } from './transport/settings.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
 import { WaitRoom } from './waiting/room.ts';
@@ -160,7 +160,7 @@ export class AudienceClient {
       method,
       path,
       bucket: bucket ?? known?.bucket ?? (reads ? 'read' : 'write'),
-      repeat: reads ? 'safe' : call.idempotencyKey === undefined ? 'never' : 'key',
+      retry: reads ? 'always' : call.idempotencyKey === undefined ? 'never' : 'idempotency-key',
       startsJob: known?.startsJob ?? false,
       token: known?.token === 'mcp' ? 'mcp' : 'general',
       reads: known?.reads ?? 'envelope',
@@ -188,7 +188,8 @@ export class AudienceClient {
   withOptions(options: TunableOptions): AudienceClient {
     checkTunable(options);
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
-    const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given) };
+    const operations = mergeOverrides(this.#options.operations, options.operations);
+    const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given), operations };
     return derive(merged, { core: this.#core, room: this.#room });
   }
 

@@ -1,7 +1,8 @@
 import { ACTIVATION_MINIMUM, LOOKALIKE_ACTIVATION_MINIMUM, MAPPING_KEY_RETENTION_DAYS } from './limits.ts';
 import type { Audience } from './schemas/audience.ts';
 import type { OpenUnion } from './schemas/common.ts';
-import { COMPLETED } from './waiting/outcome.ts';
+import { isObject } from './transport/envelope.ts';
+import { COMPLETED, statusText } from './waiting/outcome.ts';
 
 /** One thing that stands in the way of an activation, or limits it. */
 export interface ActivationRemark {
@@ -35,17 +36,26 @@ const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
 const AFFINITY = 'AffinityTransactions data need more than twice as many unique EIDs as unique SCIDs.';
 
+/** The objects in a list; none where the service sent something else. */
+const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
+  Array.isArray(list) ? list.filter((one): boolean => isObject(one)) : [];
+
+/** Reasons or notices of the service that have a code. */
+const codedIn = <T extends { readonly code: string }>(list: readonly T[] | undefined): readonly T[] =>
+  objectsIn(list).filter(({ code }) => typeof code === 'string');
+
 /** The moment an audience's mapping keys are gone, or `undefined` where no dataset tells. */
 function keysGoneAt({ dataset, is_lookalike }: Audience): number | undefined {
-  const ends = Array.isArray(dataset) && !is_lookalike ? dataset.map(({ end_date }) => Date.parse(end_date)) : [];
+  const ends = is_lookalike ? [] : objectsIn(dataset).map(({ end_date }) => Date.parse(end_date));
   const known = ends.filter((end) => !Number.isNaN(end));
   return known.length > 0 ? Math.max(...known) + (MAPPING_KEY_RETENTION_DAYS + 1) * DAY : undefined;
 }
 
 function expiry(audience: Audience, now: number): { blocked: readonly string[]; message: string } | undefined {
-  const notice = audience.eligibility?.notices?.find(({ code }) => code === 'audience_expired');
+  const notice = codedIn(audience.eligibility?.notices).find(({ code }) => code === 'audience_expired');
   if (notice) {
-    const blocked = notice.blocks_identifiers ?? KEYED_IDENTIFIERS;
+    const { blocks_identifiers } = notice;
+    const blocked = Array.isArray(blocks_identifiers) ? blocks_identifiers : KEYED_IDENTIFIERS;
     return { blocked, message: `The audience is expired: ${blocked.join(' and ')} cannot be delivered any more.` };
   }
   const gone = keysGoneAt(audience);
@@ -82,17 +92,18 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   const notices: ActivationRemark[] = [];
   const { status, eligibility, is_activation_allowed } = audience;
   if (status.id !== COMPLETED) {
-    const message = `The audience is at ${status.id} ${status.name}; assumed: only one at ${COMPLETED} can be activated.`;
+    const message = `The audience is at ${statusText(status)}; assumed: only one at ${COMPLETED} can be activated.`;
     blockers.push({ code: 'not_completed', message });
   }
   const size = sizeBlocker(audience);
   if (size) blockers.push(size);
   const { is_affinity = false, unique_eids = 0, unique_scids = null } = eligibility?.metrics ?? {};
-  const told = eligibility?.reasons?.some(({ code }) => code === 'affinity_device_coverage') ?? false;
+  const reasons = codedIn(eligibility?.reasons);
+  const told = reasons.some(({ code }) => code === 'affinity_device_coverage');
   if (is_affinity && !told && unique_scids !== null && unique_eids <= 2 * unique_scids) {
     blockers.push({ code: 'affinity_device_coverage', message: AFFINITY });
   }
-  for (const { code } of eligibility?.reasons ?? []) {
+  for (const { code } of reasons) {
     blockers.push({
       code,
       message: code === 'affinity_device_coverage' ? AFFINITY : `The service gives the reason "${code}".`,
@@ -103,9 +114,10 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
     const hit = identifier !== undefined && expired.blocked.includes(identifier);
     (hit ? blockers : notices).push({ code: 'audience_expired', message: expired.message });
   }
-  for (const { code, blocks_identifiers } of eligibility?.notices ?? []) {
+  for (const { code, blocks_identifiers } of codedIn(eligibility?.notices)) {
     if (code === 'audience_expired') continue;
-    const hit = identifier !== undefined && blocks_identifiers?.includes(identifier);
+    const hit =
+      identifier !== undefined && Array.isArray(blocks_identifiers) && blocks_identifiers.includes(identifier);
     (hit ? blockers : notices).push({ code, message: `The service gives the notice "${code}".` });
   }
   const refused = eligibility?.allowed === false || is_activation_allowed === false;

@@ -54,12 +54,14 @@ export {
   type OperationName,
   type OperationOverride,
   operations,
+  type PathParams,
   type Query,
   type QueryValue,
   type Reads,
-  type Repeat,
+  type RetryPolicy,
 } from './operations.ts';
 export type { ClientOptions, TunableOptions, WaitsOptions } from './options.ts';
+export type { OperationOverrides } from './overrides.ts';
 export type { Activations } from './resources/activations.ts';
 export type { Audiences } from './resources/audiences.ts';
 export type { Auth, ExpiringToken, Revocation } from './resources/auth.ts';
@@ -118,7 +120,6 @@ export type { Priority } from './transport/lane.ts';
 export { type AcquireOptions, memoryLimiter, type RateLimiter } from './transport/limiter.ts';
 export type { LogFields, Logger, LogLevel } from './transport/log.ts';
 export type { IssuedToken } from './transport/mint.ts';
-export type { PathParams } from './transport/request.ts';
 export type { Backoff } from './transport/retry.ts';
 export type { Fetch, FetchOptions } from './transport/send.ts';
 export type {

@@ -2,11 +2,11 @@ import type { Bucket } from './limits.ts';
 
 /**
  * When a request of an operation may be sent again:
- * - `key`: the create honours an idempotency key, so any failure may be repeated under it;
- * - `safe`: repeating changes nothing;
+ * - `idempotency-key`: after any transient failure, under the create's idempotency key;
+ * - `always`: after any transient failure, because sending it twice changes nothing more;
  * - `never`: only when the service surely did not act (a 429, or a request that was not sent).
  */
-export type Repeat = 'key' | 'safe' | 'never';
+export type RetryPolicy = 'idempotency-key' | 'always' | 'never';
 
 /** HTTP methods that the service uses. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -21,7 +21,7 @@ export interface Operation {
   readonly path: string;
   /** The rate bucket that the request is counted in. */
   readonly bucket: Bucket;
-  readonly repeat: Repeat;
+  readonly retry: RetryPolicy;
   /** Whether the create starts a worker job, which the build budget counts. */
   readonly startsJob: boolean;
   /** Which bearer token goes with it; `none` for the credential exchange. */
@@ -40,16 +40,16 @@ const shown = { ...assumed, documented: true } as const;
 const exchange = { ...shown, token: 'none' } as const;
 const mcp = { ...shown, token: 'mcp', reads: 'json-rpc' } as const;
 
-const read: Row = { ...assumed, bucket: 'read', repeat: 'safe' };
-const create: Row = { ...assumed, bucket: 'write', repeat: 'key' };
+const read: Row = { ...assumed, bucket: 'read', retry: 'always' };
+const create: Row = { ...assumed, bucket: 'write', retry: 'idempotency-key' };
 const createJob: Row = { ...create, startsJob: true };
-const change: Row = { ...assumed, bucket: 'write', repeat: 'never' };
+const change: Row = { ...assumed, bucket: 'write', retry: 'never' };
 
 const list = (resource: string): Operation => ({ method: 'GET', path: `${API}/${resource}/index`, ...read });
 const get = (resource: string): Operation => ({ method: 'GET', path: `${API}/${resource}/{id}`, ...read });
 const make = (resource: string, row: Row): Operation => ({ method: 'POST', path: `${API}/${resource}/create`, ...row });
 const remove = (resource: string): Operation => ({ method: 'POST', path: `${API}/${resource}/{id}/delete`, ...change });
-const auth = (path: string, row: Pick<Row, 'bucket' | 'repeat'>): Operation => ({
+const auth = (path: string, row: Pick<Row, 'bucket' | 'retry'>): Operation => ({
   method: 'POST',
   path: `${API}/auth/${path}`,
   ...exchange,
@@ -61,11 +61,11 @@ const auth = (path: string, row: Pick<Row, 'bucket' | 'repeat'>): Operation => (
  * and `docs/assumptions.md` read this table.
  */
 export const operations = {
-  'auth.login': auth('login', { bucket: 'login', repeat: 'safe' }),
-  'auth.createApiToken': auth('api-token', { bucket: 'mint', repeat: 'never' }),
-  'auth.revokeApiTokens': auth('api-token/revoke', { bucket: 'mint', repeat: 'safe' }),
-  'auth.createMcpToken': auth('mcp-token', { bucket: 'mint', repeat: 'never' }),
-  'auth.revokeMcpTokens': auth('mcp-token/revoke', { bucket: 'mint', repeat: 'safe' }),
+  'auth.login': auth('login', { bucket: 'login', retry: 'always' }),
+  'auth.createApiToken': auth('api-token', { bucket: 'mint', retry: 'never' }),
+  'auth.revokeApiTokens': auth('api-token/revoke', { bucket: 'mint', retry: 'always' }),
+  'auth.createMcpToken': auth('mcp-token', { bucket: 'mint', retry: 'never' }),
+  'auth.revokeMcpTokens': auth('mcp-token/revoke', { bucket: 'mint', retry: 'always' }),
 
   'audiences.create': make('audiences', createJob),
   'audiences.get': get('audiences'),
@@ -99,12 +99,12 @@ export const operations = {
   'schedules.list': list('schedules'),
   'schedules.delete': remove('schedules'),
 
-  'uploads.reserve': make('uploads', { ...assumed, bucket: 'write', repeat: 'safe' }),
+  'uploads.reserve': make('uploads', { ...assumed, bucket: 'write', retry: 'always' }),
 
-  'webhooks.list': { method: 'GET', path: `${API}/webhooks/index`, ...shown, bucket: 'read', repeat: 'safe' },
-  'usage.get': { method: 'GET', path: `${API}/usage`, ...shown, bucket: 'read', repeat: 'safe' },
+  'webhooks.list': { method: 'GET', path: `${API}/webhooks/index`, ...shown, bucket: 'read', retry: 'always' },
+  'usage.get': { method: 'GET', path: `${API}/usage`, ...shown, bucket: 'read', retry: 'always' },
   'reference.list': { method: 'GET', path: `${API}/reference/{dataset}/{name}`, ...read },
-  'mcp.send': { method: 'POST', path: `${API}/mcp`, ...mcp, bucket: 'mcp', repeat: 'never' },
+  'mcp.send': { method: 'POST', path: `${API}/mcp`, ...mcp, bucket: 'mcp', retry: 'never' },
 } as const satisfies Record<string, Operation>;
 
 /** Name of a row of the operation table, `namespace.method`. */
@@ -121,26 +121,34 @@ export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>
 /** One query parameter. */
 export type QueryValue = string | number | boolean | null | undefined;
 
+/** Values of a path's parameters. */
+export type PathParams = Readonly<Record<string, string | number>>;
+
 /**
  * Adapts one operation to a service that differs from what is assumed. The last three translate
- * what the SDK sends and receives.
+ * what the SDK sends and receives; `params` are the values of the path's parameters.
+ *
+ * @example
+ * { path: '/api/v2/audience/delete', body: (body, { id }) => ({ audience_id: id }) }
  */
 export interface OperationOverride {
-  readonly method?: Method;
-  /** Path below the base URL; `{name}` marks a parameter. */
-  readonly path?: string;
-  readonly bucket?: Bucket;
-  readonly repeat?: Repeat;
-  /** From the query the SDK would send to the one to send. */
-  readonly query?: (query: Query) => Query;
-  /** From the JSON body the SDK would send to the one to send. */
-  readonly body?: (body: unknown) => unknown;
-  /** From the received `data` (and whole envelope) to the `data` the SDK expects. */
-  readonly data?: (data: unknown, envelope: unknown) => unknown;
+  readonly method?: Method | undefined;
+  /** Path below the base URL; `{name}` marks a parameter. One that is left out has to be read by `query` or `body`. */
+  readonly path?: string | undefined;
+  readonly bucket?: Bucket | undefined;
+  readonly retry?: RetryPolicy | undefined;
+  /** Returns the query to send, from the one the SDK would send. */
+  readonly query?: ((query: Query, params: PathParams) => Query) | undefined;
+  /** Returns the JSON body to send, from the one the SDK would send: `undefined` where it would send none. */
+  readonly body?: ((body: unknown, params: PathParams) => unknown) | undefined;
+  /** Returns the `data` the SDK expects, or a promise of it, from the received `data` and its envelope. */
+  readonly data?: ((data: unknown, envelope: unknown) => unknown) | undefined;
 }
 
 /** An operation with the user's overrides applied; what the transport works with. */
-export interface ResolvedOperation extends Operation, Pick<OperationOverride, 'query' | 'body' | 'data'> {
+export interface ResolvedOperation extends Operation {
   /** The operation's name in the table, or the method and path of a free request. */
   readonly name: string;
+  /** The user's override, if there is one. */
+  readonly override?: OperationOverride;
 }

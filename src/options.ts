@@ -1,15 +1,9 @@
 import { ConfigurationError, check } from './errors/base.ts';
 import { RATE_LIMITS, type RateLimits } from './limits.ts';
-import {
-  API,
-  isOperationName,
-  type OperationName,
-  type OperationOverride,
-  operations,
-  type ResolvedOperation,
-} from './operations.ts';
+import { API } from './operations.ts';
+import { type OperationOverrides, resolveOperations } from './overrides.ts';
 import { isTimeZone } from './timestamp.ts';
-import { checkLimits, isBucket } from './transport/check-limits.ts';
+import { checkLimits } from './transport/check-limits.ts';
 import { checkHeaders, checkSendable, lowerCased } from './transport/input.ts';
 import type { RateLimiter } from './transport/limiter.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from './transport/log.ts';
@@ -35,8 +29,11 @@ export interface TunableOptions extends Hooks {
   readonly backoff?: Partial<Backoff> | undefined;
   /** A longer `Retry-After` is not sat out: the call fails at once. @default 120000 */
   readonly maxRetryWait?: number | undefined;
-  /** Adapts operations to a service that differs from what is assumed: `'GET /path/{id}'` or more. */
-  readonly operations?: Readonly<Partial<Record<OperationName, string | OperationOverride>>> | undefined;
+  /**
+   * Adapts operations to a service that differs from what is assumed: `'GET /path/{id}'` or more. In `withOptions`,
+   * the fields of an override replace those that the client has for the same operation; all others stay.
+   */
+  readonly operations?: OperationOverrides | undefined;
   /** Whether odd fields in a success are logged (`lenient`) or thrown as `ResponseError`. @default 'lenient' */
   readonly validation?: 'lenient' | 'strict' | undefined;
   /** Time zone of the service's `Y-m-d H:i:s` (assumed). @default 'UTC' */
@@ -147,51 +144,6 @@ function checkTimeZone(name: string): string {
 function atLeast(name: string, value: number, least: number): number {
   if (typeof value === 'number' && value >= least) return value;
   throw new ConfigurationError(`\`${name}\` is ${value}: give a number of ${least} or more.`);
-}
-
-function resolveOperations(overrides: TunableOptions['operations'] = {}): Settings['operation'] {
-  for (const name of Object.keys(overrides)) {
-    if (!isOperationName(name)) {
-      throw new ConfigurationError(`\`operations\` has no operation "${name}": see the table in docs/assumptions.md.`);
-    }
-  }
-  const known = new Map<OperationName, ResolvedOperation>();
-  for (const name of Object.keys(operations)) {
-    if (isOperationName(name)) known.set(name, resolveOperation(name, overrides[name]));
-  }
-  return (name) => known.get(name) ?? { ...operations[name], name };
-}
-
-function resolveOperation(name: OperationName, override: string | OperationOverride = {}): ResolvedOperation {
-  const row = operations[name];
-  if (typeof override !== 'string') {
-    const given = Object.entries(override).filter(([, value]) => value !== undefined);
-    return checkRow({ ...row, ...Object.fromEntries(given), name });
-  }
-  const match = /^(GET|POST|PUT|PATCH|DELETE) (\/\S*)$/.exec(override);
-  const [, method, path] = match ?? [];
-  if (!isMethod(method) || path === undefined) {
-    throw new ConfigurationError(`\`operations["${name}"]\` must read like "GET /api/v2/audiences/{id}".`);
-  }
-  return checkRow({ ...row, method, path, name });
-}
-
-/** JavaScript callers may give anything; a row that is off could repeat a create without a key. */
-function checkRow(row: ResolvedOperation): ResolvedOperation {
-  const wrong = (field: string, fix: string): ConfigurationError =>
-    new ConfigurationError(`\`operations["${row.name}"].${field}\` must ${fix}.`);
-  if (!/^\/[^\s?#]*$/.test(row.path)) throw wrong('path', 'start with "/" and hold no "?" or "#"');
-  if (!isMethod(row.method)) throw wrong('method', 'be GET, POST, PUT, PATCH or DELETE');
-  if (!isBucket(row.bucket)) throw wrong('bucket', `be one of ${Object.keys(RATE_LIMITS).join(', ')}`);
-  if (!['key', 'safe', 'never'].includes(row.repeat)) throw wrong('repeat', 'be key, safe or never');
-  for (const field of ['query', 'body', 'data'] as const) {
-    if (row[field] !== undefined && typeof row[field] !== 'function') throw wrong(field, 'be a function');
-  }
-  return row;
-}
-
-function isMethod(text: string | undefined): text is ResolvedOperation['method'] {
-  return text !== undefined && ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(text);
 }
 
 const VALIDATIONS: readonly unknown[] = ['lenient', 'strict'];

@@ -56,10 +56,13 @@ describe('the options of a client', () => {
       [{ requestIdHeader: 'x request' }, /`requestIdHeader`/],
       [{ fetchOptions: { headers: { a: 'b' } } }, /`fetchOptions.headers`/],
       [{ rateLimits: { read: null } }, /`rateLimits.read`/],
-      [{ operations: { 'audiences.create': { repeat: 'Key' } } }, /repeat` must be key, safe or never/],
+      [
+        { operations: { 'audiences.create': { retry: 'Always' } } },
+        /retry` must be one of idempotency-key, always, never/,
+      ],
       [{ operations: { 'audiences.create': { bucket: 'reads' } } }, /bucket` must be one of/],
       [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with/],
-      [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be GET/],
+      [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be one of GET/],
       [{ operations: { 'audiences.get': { data: 'x' } } }, /data` must be a function/],
       [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` needs acquire and pause/],
     ];

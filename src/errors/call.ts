@@ -31,10 +31,18 @@ export class TimeoutError extends ConnectionError {
   }
 }
 
-/** A success (or a redirect) that is no envelope, or of MCP no JSON-RPC response, or whose `data` is not the documented shape. */
+/**
+ * A success (or a redirect) that is no envelope, or of MCP no JSON-RPC response, or whose `data` is not the documented
+ * shape, or made the `data` override of its operation throw (`callback-failed`, the error is its `cause`).
+ */
 export class ResponseError extends AudienceError {
   static override readonly className: string = 'ResponseError';
-  declare readonly code: 'response-invalid' | 'not-an-envelope' | 'redirect-refused' | 'response-too-large';
+  declare readonly code:
+    | 'response-invalid'
+    | 'not-an-envelope'
+    | 'redirect-refused'
+    | 'response-too-large'
+    | 'callback-failed';
   declare readonly status: number;
   declare readonly operation: string;
   /** The answer's text, cut at 2 KiB, secrets removed. */

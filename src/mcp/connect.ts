@@ -1,8 +1,9 @@
 import { setUpTokens } from '../client-tokens.ts';
 import { contextOf } from '../context.ts';
-import { AudienceError, ConfigurationError } from '../errors/base.ts';
+import { AudienceError, ConfigurationError, check } from '../errors/base.ts';
+import { operations, type ResolvedOperation } from '../operations.ts';
 import { checkNames } from '../option-names.ts';
-import { resolveOptions } from '../options.ts';
+import { type ClientOptions, resolveOptions } from '../options.ts';
 import { checking } from '../schemas/decode.ts';
 import { type Core, createCore } from '../transport/core.ts';
 import { createLimiter, gatekeeperOf } from '../transport/limiter.ts';
@@ -51,6 +52,7 @@ export async function connectMcp<C extends McpClient>(options: ConnectMcpOptions
 function setUp(given: ConnectMcpOptions<McpClient>): { readonly core: Core; readonly settings: Settings } {
   const { client, transport, signal, token, ...options } = given;
   const { settings, redactor, limits } = resolveOptions(options);
+  checkOverrides(options.operations, settings.operation('mcp.send'));
   const { tokens, bind } = setUpTokens({ token }, redactor);
   const core = createCore({
     limiter: options.limiter ? gatekeeperOf(options.limiter) : createLimiter(limits),
@@ -77,6 +79,24 @@ function checkParts({ client, token, transport }: Partial<ConnectMcpOptions<McpC
   if (transport !== undefined && typeof transport !== 'function') {
     throw new ConfigurationError('`transport` must be the class `StreamableHTTPClientTransport` itself.');
   }
+}
+
+/** Refuses overrides that could have no effect: the MCP client writes the messages, and reads the answers. */
+function checkOverrides(overrides: ClientOptions['operations'] = {}, { method, override }: ResolvedOperation): void {
+  for (const name of Object.keys(overrides)) {
+    const used = name === 'mcp.send' || name.startsWith('auth.');
+    check(used, `\`operations["${name}"]\` has no effect in connectMcp, which does not call it: leave it out.`);
+  }
+  const { body, query, data, retry } = override ?? {};
+  const moved = method === operations['mcp.send'].method ? undefined : method;
+  for (const [field, value] of Object.entries({ method: moved, query, body, data })) {
+    const message = `\`operations["mcp.send"].${field}\` has no effect in connectMcp: the MCP client makes the requests and reads the answers. Leave it out.`;
+    check(value === undefined, message);
+  }
+  check(
+    retry !== 'idempotency-key',
+    '`operations["mcp.send"].retry` must be always or never in connectMcp: its requests have no key.',
+  );
 }
 
 /** How deep an error of this package may be within those of a client. */

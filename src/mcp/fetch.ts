@@ -146,7 +146,13 @@ function sendingOf(
   const method = methodOf(init.method);
   const row = settings.operation('mcp.send');
   return {
-    operation: { ...row, method, repeat: acts ? 'never' : 'safe', startsJob: false, token: 'mcp' },
+    operation: {
+      ...row,
+      method,
+      retry: row.override?.retry ?? (acts ? 'never' : 'always'),
+      startsJob: false,
+      token: 'mcp',
+    },
     request: {
       method,
       url: `${url.origin}${url.pathname}${url.search}`,

@@ -18,7 +18,7 @@ export interface McpClient {
 
 /**
  * Options of {@link connectMcp}: what calls of `AudienceClient` have, too, and a client. Durations are milliseconds;
- * `operations` adapts `mcp.send` and `auth.createMcpToken`.
+ * `operations` adapts `mcp.send` (its `path`, `bucket` and `retry`) and the credential exchange; others are refused.
  */
 export interface ConnectMcpOptions<C extends McpClient>
   extends Pick<

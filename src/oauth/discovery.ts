@@ -51,7 +51,7 @@ async function readChallenge(
   const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
   const header = await requests.perform({
     what: 'Asking the service for its challenge',
-    repeat: 'safe',
+    retry: 'always',
     signal,
     async work(parts) {
       const answer = await request(parts, resource, { method: 'POST', headers, body: PING });
@@ -95,7 +95,7 @@ async function readResource(
   for (const url of new Map(own.map((one) => [one.href, one])).values()) {
     const text = await requests.perform({
       what: 'Reading the description of the service',
-      repeat: 'safe',
+      retry: 'always',
       signal,
       async work(parts) {
         const answer = await request(parts, url, { method: 'GET', headers: { accept: 'application/json' } });

@@ -148,7 +148,7 @@ async function exchange(
   const tokens = await requests.perform({
     what: 'Exchanging the code',
     // A code that arrives twice ends the grant (RFC 6749, section 4.1.2).
-    repeat: 'never',
+    retry: 'never',
     signal,
     async work(parts) {
       const more = { ...parts, ...(resource !== undefined && { additionalParameters: { resource } }) };

@@ -58,7 +58,7 @@ export async function register(
   }
   const answer = await requests.perform({
     what: 'Registering the client',
-    repeat: 'never',
+    retry: 'never',
     signal,
     async work(parts) {
       const response = await dynamicClientRegistrationRequest(server, metadata, parts);

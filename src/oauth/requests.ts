@@ -9,7 +9,7 @@ import {
 import { AudienceError } from '../errors/base.ts';
 import { ConnectionError, TimeoutError } from '../errors/call.ts';
 import { OAuthError } from '../errors/oauth.ts';
-import type { Repeat } from '../operations.ts';
+import type { RetryPolicy } from '../operations.ts';
 import { isObject, parseJson } from '../transport/envelope.ts';
 import { isThisMachine } from '../transport/loopback.ts';
 import type { Redactor } from '../transport/redact.ts';
@@ -36,7 +36,7 @@ export interface RequestParts {
 export interface Exchange<T> {
   /** For errors: "The registration", for instance. */
   readonly what: string;
-  readonly repeat: Repeat;
+  readonly retry: RetryPolicy;
   readonly signal?: AbortSignal | undefined;
   /** Sends and reads the whole answer, by oauth4webapi. */
   work(parts: RequestParts): Promise<T>;
@@ -101,7 +101,7 @@ export class Requests {
       const result = await this.#attempt(exchange);
       if ('value' in result) return result.value;
       const timeLeft = until - performance.now();
-      const facts = { repeat: exchange.repeat, retries, maxRetries, maxRetryWait, backoff, timeLeft, ...ONCE };
+      const facts = { retry: exchange.retry, retries, maxRetries, maxRetryWait, backoff, timeLeft, ...ONCE };
       const decision = decide(result.failure, facts, Math.random);
       if (!decision.repeat) throw result.error;
       await sleep(decision.wait, exchange.signal);

@@ -73,7 +73,7 @@ export class Servers {
     for (const ask of waysToAsk(url)) {
       const server = await this.#requests.perform({
         what: 'Reading the description of the authorization server',
-        repeat: 'safe',
+        retry: 'always',
         signal,
         async work(parts) {
           const answer = await ask(parts);

@@ -127,7 +127,7 @@ export class Session {
     const answer = await this.#setup.requests.perform({
       what: 'Renewing the token',
       // A lost answer may hold the new pair: the old one is then dead, and asking again does no harm.
-      repeat: 'safe',
+      retry: 'always',
       async work(parts) {
         const options = { ...parts, ...(resource !== undefined && { additionalParameters: { resource } }) };
         const auth = authenticationOf(client);
@@ -168,7 +168,7 @@ export class Session {
     }
     await this.#setup.requests.perform({
       what: 'Revoking the grant',
-      repeat: 'safe',
+      retry: 'always',
       signal,
       async work(parts) {
         // An access token is revoked with its refresh token ("Authentication").

@@ -1,5 +1,6 @@
 import type { Activation, ActivationCreate } from '../schemas/activation.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../transport/call-site.ts';
+import { isObject } from '../transport/envelope.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -30,7 +31,8 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   /**
    * Where the files of a completed activation can be read. One that is given as it was at 104 costs no request.
    *
-   * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise.
+   * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise;
+   * `ResponseError` where the name or the URI of a result is missing.
    */
   results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
     return fromCallSite(async () => {
@@ -67,5 +69,5 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
 }
 
 function isCompleted(target: Activation | IdLike): target is Activation {
-  return typeof target === 'object' && 'datastreams' in target && target.status.id === COMPLETED;
+  return isObject(target) && 'datastreams' in target && isObject(target.status) && target.status.id === COMPLETED;
 }

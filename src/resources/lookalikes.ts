@@ -16,9 +16,13 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
 
   /** @internal */
   constructor(transport: Transport, waits: WaitContext, audiences: SharedJobs<Audience>) {
-    const { operation } = transport.settings;
+    const [own, other] = [
+      transport.settings.operation('lookalikes.get'),
+      transport.settings.operation('audiences.get'),
+    ];
     // Read elsewhere, their ids may be other ids than those of the audiences' list.
-    const jobs = operation('lookalikes.get').path === operation('audiences.get').path ? audiences : undefined;
+    const readAlike = own.path === other.path && own.override?.query === other.override?.query;
+    const jobs = readAlike ? audiences : undefined;
     const plan = {
       name: 'lookalikes',
       kind: 'lookalike',

@@ -39,8 +39,8 @@ export class Mcp {
     // The caller may use the object again before the answer is here.
     const body: unknown = isObject(message) ? { ...message } : message;
     const row = this.#transport.settings.operation('mcp.send');
-    const harmless = row.repeat === 'never' && isObject(body) && HARMLESS.test(String(body.method));
-    const operation = harmless ? ({ ...row, repeat: 'safe' } as const) : row;
+    const harmless = row.override?.retry === undefined && isObject(body) && HARMLESS.test(String(body.method));
+    const operation = harmless ? ({ ...row, retry: 'always' } as const) : row;
     return this.#transport.call(operation, { body, options, invalid: () => messageErrors(body), decode });
   }
 }

@@ -1,10 +1,9 @@
-import type { OperationName, Query } from '../operations.ts';
+import type { OperationName, PathParams, Query } from '../operations.ts';
 import type { Shape } from '../schemas/decode.ts';
 import { decodeList } from '../schemas/decode.ts';
 import { ApiPromise } from '../transport/api-promise.ts';
 import type { DecodeContext } from '../transport/decode-context.ts';
 import { type Envelope, isObject } from '../transport/envelope.ts';
-import type { PathParams } from '../transport/request.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
 

@@ -3,10 +3,12 @@ import { ResultsNotReadyError } from '../errors/job.ts';
 import type { Activation } from '../schemas/activation.ts';
 import { fromCallSite } from '../transport/call-site.ts';
 import { openDownload } from '../transport/download.ts';
+import { isObject } from '../transport/envelope.ts';
+import { jsonTypeOf } from '../transport/json-type.ts';
 import { withoutSignatures } from '../transport/redact.ts';
 import { checkTransferOptions, type StorageContext, type TransferOptions } from '../transport/transfer.ts';
 import { jobError } from '../waiting/job-errors.ts';
-import { progressOf } from '../waiting/outcome.ts';
+import { progressOf, statusText } from '../waiting/outcome.ts';
 
 /** A file of a completed activation. */
 export interface ActivationResult {
@@ -47,17 +49,34 @@ export interface Download {
 /**
  * The results of an activation at 104.
  *
- * @throws {ResultsNotReadyError} while it runs; {@link JobError} where it has ended otherwise.
+ * @throws {ResultsNotReadyError} while it runs; {@link JobError} where it has ended otherwise; {@link ResponseError}
+ * where the name or the URI of a result is missing.
  */
 export function resultsOf(activation: Activation): ActivationResult[] {
   const progress = progressOf('activation', activation);
   const { id, status, datastreams } = activation;
   if (progress === 'running') {
-    const message = `Activation ${id} is at ${status.id} ${status.name}: its results are readable at 104. Wait for it with \`activations.wait(${id})\`.`;
+    const message = `Activation ${id} is at ${statusText(status)}: its results are readable at 104. Wait for it with \`activations.wait(${id})\`.`;
     throw new ResultsNotReadyError(message, { kind: 'activation', id, resource: withoutSignatures(activation) });
   }
   if (progress !== 'completed') throw jobError('activation', activation, progress);
-  return datastreams.map(({ name, results }) => ({ name, uri: results.uri }));
+  if (!Array.isArray(datastreams)) throw unreadable(id, 'datastreams', datastreams, 'an array');
+  return datastreams.map((stream: unknown, at) => resultOf(id, `datastreams.${at}`, stream));
+}
+
+/** Name and URI of a result: without them it cannot be used, however lenient the client is. */
+function resultOf(id: number, field: string, stream: unknown): ActivationResult {
+  if (!isObject(stream)) throw unreadable(id, field, stream, 'an object');
+  const { name, results } = stream;
+  if (typeof name !== 'string') throw unreadable(id, `${field}.name`, name, 'a string');
+  if (!isObject(results)) throw unreadable(id, `${field}.results`, results, 'an object');
+  if (typeof results.uri !== 'string') throw unreadable(id, `${field}.results.uri`, results.uri, 'a string');
+  return { name, uri: results.uri };
+}
+
+function unreadable(id: number, field: string, value: unknown, expected: string): ResponseError {
+  const message = `The results of activation ${id}, which is completed, cannot be read: \`${field}\` is ${jsonTypeOf(value)}, expected ${expected}. \`activations.get(${id})\` returns what the service sends.`;
+  return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '' });
 }
 
 /** The results, ready to be downloaded. */

@@ -3,6 +3,9 @@ import { EARLIEST_USAGE_MONTH } from '../limits.ts';
 import { decodeOne, type Shape } from '../schemas/decode.ts';
 import type { BuildBudget, Usage } from '../schemas/usage.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
+import type { DecodeContext } from '../transport/decode-context.ts';
+import { isObject } from '../transport/envelope.ts';
+import { jsonTypeOf } from '../transport/json-type.ts';
 import type { CallOptions, RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
 
@@ -30,14 +33,14 @@ export function readUsage<T>(
   transport: Transport,
   params: UsageParams,
   options: CallOptions,
-  part: (usage: Usage) => T,
+  part: (usage: Usage, context: DecodeContext) => T,
 ): ApiPromise<T> {
   const yearmonth = params?.yearmonth ?? monthOf(Date.now());
   return transport.call('usage.get', {
     query: { yearmonth },
     options,
     invalid: () => monthErrors(yearmonth, Date.now()),
-    decode: async (data, context) => part(await decodeUsage(data, context)),
+    decode: async (data, context) => part(await decodeUsage(data, context), context),
   });
 }
 
@@ -57,6 +60,9 @@ export class UsageReports {
 
   /** How many job-starting creates the organization has left in this hour and day. */
   buildBudget(options: RequestOptions = {}): ApiPromise<BuildBudget> {
-    return readUsage(this.#transport, {}, options, (usage) => usage.build_budget);
+    return readUsage(this.#transport, {}, options, ({ build_budget }, context) => {
+      if (isObject(build_budget)) return build_budget;
+      throw context.fail(`\`build_budget\` is ${jsonTypeOf(build_budget)}, expected an object`);
+    });
   }
 }

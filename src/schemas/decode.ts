@@ -1,6 +1,7 @@
 import { part } from '../part.ts';
 import type { Decode, DecodeContext } from '../transport/decode-context.ts';
 import { isObject, type JsonObject } from '../transport/envelope.ts';
+import { jsonTypeOf } from '../transport/json-type.ts';
 import type { checkers } from './checkers.ts';
 
 /** Fields without which a resource cannot be used or waited for: strict in both modes. */
@@ -11,7 +12,22 @@ export const checking = part('schemas', () => import('./checkers.ts'));
 
 interface Issue {
   readonly path: readonly PropertyKey[];
-  readonly message: string;
+  /** The type that is documented, where it is the type that differs. */
+  readonly expected?: string;
+}
+
+/** Types as texts name them, where they differ from the names of the schemas. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  int: 'an integer',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** States how a field differs: missing, or of which type. Its content may be a secret, and is left out. */
+function problemOf(value: unknown, { path, expected }: Issue): string {
+  if (expected === undefined) return 'is of another format than documented';
+  return `is ${jsonTypeOf(valueAt(value, path))}, expected ${TYPE_NAMES[expected] ?? `a ${expected}`}`;
 }
 
 /** A wire object's shape, and what to mend in it before the shape is checked. */
@@ -37,27 +53,24 @@ function isEssential(path: readonly PropertyKey[], { essential }: Pick<Shape<unk
 
 /** Whether a value may be used as `T`: as documented, or, in lenient mode, with odd fields that are logged. */
 function usable<T>(value: unknown, shape: Shape<T>, context: DecodeContext): value is T {
-  for (const { path, message } of issuesOf(value, shape)) {
-    const field = path.map(String).join('.');
+  for (const issue of issuesOf(value, shape)) {
+    const { path } = issue;
+    const problem = problemOf(value, issue);
     if (context.validation === 'strict' || isEssential(path, shape)) {
-      throw context.fail(`\`data\` is not as documented: ${field || 'it'}: ${message}`);
+      throw context.fail(`\`data\` is not as documented: \`${path.map(String).join('.')}\` ${problem}`);
     }
-    context.warn(path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.'), message);
+    const field = path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.');
+    context.warn(shape.schema, field, problem);
   }
   return true;
 }
 
 /** One object of a shape. */
 function decodeObject<T>(value: unknown, shape: Shape<T>, context: DecodeContext): T {
-  if (!isObject(value)) throw context.fail(`\`data\` holds ${nameOf(value)} where an object is due`);
+  if (!isObject(value)) throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
   const mended: unknown = shape.mend ? shape.mend(value) : value;
   if (usable(mended, shape, context)) return mended;
   throw context.fail('`data` is not as documented');
-}
-
-function nameOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 }
 
 /** The `data` of a single resource: an object, or the one-element array of the service's GETs. */
@@ -72,7 +85,7 @@ export function decodeOne<T>(shape: Shape<T>): Decode<T> {
 /** The `data` of a list. */
 export function decodeList<T>(shape: Shape<T>): Decode<T[]> {
   return (data, context) => {
-    if (!Array.isArray(data)) throw context.fail(`\`data\` is ${nameOf(data)} where a list is due`);
+    if (!Array.isArray(data)) throw context.fail(`\`data\` is ${jsonTypeOf(data)}, expected an array`);
     return data.map((row) => decodeObject(row, shape, context));
   };
 }

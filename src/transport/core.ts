@@ -15,6 +15,8 @@ export interface Core {
   readonly retryBudget: RetryBudget;
   readonly redactor: Redactor;
   readonly slots: Slots;
+  /** Fields that differ from what is documented, and have been logged. */
+  readonly loggedFields: Set<string>;
   /** What reading answers takes. */
   readonly answers: Part<unknown>;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
@@ -60,6 +62,7 @@ export function createCore({ readUsage, retryBudget, ...parts }: CoreParts): Cor
     budget: new BudgetGate(readUsage),
     retryBudget: new RetryBudget(retryBudget),
     slots: new Slots(),
+    loggedFields: new Set(),
     open(options) {
       if (closed) throw closedError();
       const scope = new TrackedScope(options, scopes);

@@ -13,8 +13,8 @@ import {
 import type { AudienceError } from '../errors/base.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call.ts';
 import type { ResolvedOperation } from '../operations.ts';
-import { type Envelope, isObject, parseJson, readEnvelope, readFieldErrors } from './envelope.ts';
-import { readJsonRpc } from './json-rpc.ts';
+import { type Envelope, isObject, parseJson, readFieldErrors } from './envelope.ts';
+import { readSuccess } from './json-rpc.ts';
 import type { Redactor } from './redact.ts';
 import { type Failure, statusFailureOf } from './retry.ts';
 import { type Answer, BodyFailure, surelyNotSent } from './send.ts';
@@ -52,7 +52,7 @@ const REQUEST_ID_LIMIT = 200;
 
 /** The envelope of a successful answer to the body sent; throws {@link AttemptFailure} for any other. */
 export function readAnswer(answer: Answer, facts: CallFacts, sent: unknown): Envelope {
-  const { name, reads } = facts.operation;
+  const { name } = facts.operation;
   const failure = statusFailure(answer, facts);
   if (failure) throw failure;
   if (answer.cut) {
@@ -60,7 +60,7 @@ export function readAnswer(answer: Answer, facts: CallFacts, sent: unknown): Env
     const error = responseError(message, answer, facts, 'response-too-large');
     throw new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
   }
-  const read = reads === 'json-rpc' ? readJsonRpc(answer, sent) : readEnvelope(answer.text);
+  const read = readSuccess(answer, facts.operation, sent);
   if ('refusal' in read) throw apiFailure(answer, facts, read.refusal);
   if ('envelope' in read) return read.envelope;
   const message = `${name} got ${answer.status}, but ${read.problem}.`;

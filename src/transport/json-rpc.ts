@@ -1,4 +1,13 @@
-import { type EnvelopeReading, isObject, isRefusal, type JsonObject, notJson, parseJson } from './envelope.ts';
+import type { ResolvedOperation } from '../operations.ts';
+import {
+  type EnvelopeReading,
+  isObject,
+  isRefusal,
+  type JsonObject,
+  notJson,
+  parseJson,
+  readEnvelope,
+} from './envelope.ts';
 import type { Answer } from './send.ts';
 
 /** A request of JSON-RPC 2.0, to be answered by a response with the same `id`. */
@@ -52,6 +61,13 @@ export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
 }
 
 const isMessage = (value: unknown): value is JsonObject => isObject(value) && value.jsonrpc === '2.0';
+
+/** What a 2xx is, by what its operation reads. A `data` override may take the response of MCP out of an envelope. */
+export function readSuccess(answer: Answer, { reads, override }: ResolvedOperation, sent: unknown): EnvelopeReading {
+  if (reads === 'envelope') return readEnvelope(answer.text);
+  const read = readJsonRpc(answer, sent);
+  return 'problem' in read && override?.data ? readEnvelope(answer.text) : read;
+}
 
 /**
  * What a 2xx says to the message that was sent: an envelope made of its status and the response with the id

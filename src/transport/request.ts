@@ -1,8 +1,6 @@
-import type { Query, Reads, ResolvedOperation } from '../operations.ts';
+import type { PathParams, Query, Reads, ResolvedOperation } from '../operations.ts';
+import { applyOverride } from './apply-override.ts';
 import { InvalidInputError, shown } from './input.ts';
-
-/** Values of a path's parameters. */
-export type PathParams = Readonly<Record<string, string | number>>;
 
 /** What a call wants to send. */
 export interface RequestInput {
@@ -22,18 +20,20 @@ export interface PreparedRequest {
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
-/** Fills `{name}` with encoded values; refuses what would change the path's shape. */
+/** Fills `{name}` with encoded values. */
 function fillPath(template: string, params: PathParams): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value: unknown = Object.hasOwn(params, name) ? params[name] : undefined;
-    // URL parsers drop `.` and `..` and would address another resource.
-    const usable =
-      typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
-    if (!usable) {
-      throw new InvalidInputError({ [name]: [`${shown(value)} cannot be part of a path; give an id.`] });
-    }
-    return encodeURIComponent(String(value));
-  });
+  return template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(checkParam(name, Object.hasOwn(params, name) ? params[name] : undefined)),
+  );
+}
+
+/** Refuses what would change the shape of a path, and no id is, wherever it goes. */
+function checkParam(name: string, value: unknown): string {
+  // URL parsers drop `.` and `..` and would address another resource.
+  const usable =
+    typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
+  if (usable) return String(value);
+  throw new InvalidInputError({ [name]: [`${shown(value)} cannot be part of a path; give an id.`] });
 }
 
 function queryString(query: Query | undefined): string {
@@ -104,10 +104,10 @@ export function prepareRequest(
     throw new InvalidInputError({ path: ['must not hold "?" or "#": give `query` instead.'] });
   }
   const { method } = operation;
-  const path = fillPath(operation.path, input.params ?? {});
-  const query = operation.query ? operation.query(input.query ?? {}) : input.query;
-  const isForm = input.body instanceof FormData;
-  const body = operation.body && !isForm ? operation.body(input.body) : input.body;
+  const params = input.params ?? {};
+  for (const [name, value] of Object.entries(params)) checkParam(name, value);
+  const path = fillPath(operation.path, params);
+  const { query, body } = applyOverride(operation, { ...input, params });
   if (body instanceof Promise) throw new InvalidInputError({ body: ['must not be a promise.'] });
   if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot go with a GET.'] });
   const url = `${base.url}${path}${queryString(query)}`;

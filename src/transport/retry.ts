@@ -1,5 +1,5 @@
 import type { CreateOutcome } from '../errors/base.ts';
-import type { Repeat } from '../operations.ts';
+import type { RetryPolicy } from '../operations.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** How one attempt failed, as far as repeating is concerned. */
@@ -41,7 +41,7 @@ export interface Backoff {
 
 /** What the decision about a repeat depends on, besides the failure. */
 export interface RetryFacts {
-  readonly repeat: Repeat;
+  readonly retry: RetryPolicy;
   /** Repeats already made that count against `maxRetries`. */
   readonly retries: number;
   readonly maxRetries: number;
@@ -83,26 +83,26 @@ export function decide(failure: Failure, facts: RetryFacts, random: () => number
   }
   if (failure.kind === 'status' && failure.final) return STOP;
   if (failure.kind === 'status' && failure.status === 409) return decideConflict(failure, facts, random);
-  if (!repeatable(failure, facts.repeat) || facts.retries >= facts.maxRetries) return STOP;
+  if (!repeatable(failure, facts.retry) || facts.retries >= facts.maxRetries) return STOP;
   return fitting(facts.retries + 1, failure, facts, random, true);
 }
 
-function repeatable(failure: Failure, repeat: Repeat): boolean {
+function repeatable(failure: Failure, retry: RetryPolicy): boolean {
   switch (failure.kind) {
     case 'not-sent':
       return true;
     case 'final':
       return false;
     case 'status':
-      return repeat === 'never' ? failure.status === 429 : TRANSIENT.has(failure.status);
+      return retry === 'never' ? failure.status === 429 : TRANSIENT.has(failure.status);
     default:
-      return repeat !== 'never';
+      return retry !== 'never';
   }
 }
 
 /** A create in flight, perhaps an attempt of our own: its answer will be replayed under the same key. */
 function decideConflict(failure: Failure, facts: RetryFacts, random: () => number): Decision {
-  const awaited = facts.repeat === 'key' && (facts.mayHaveArrived || facts.onConflict === 'wait');
+  const awaited = facts.retry === 'idempotency-key' && (facts.mayHaveArrived || facts.onConflict === 'wait');
   const left = CONFLICT_WAIT - facts.conflictFor;
   if (!awaited || left <= 0) return STOP;
   const decision = fitting(facts.conflicts, failure, facts, random, false);

@@ -158,7 +158,7 @@ function factsFor({ core, operation, options, settings, deadlineAt }: Call, hist
   const now = performance.now();
   const renewable = operation.token !== 'none' && core.tokens[operation.token].renewable && !history.renewed;
   return {
-    repeat: operation.repeat,
+    retry: operation.retry,
     retries: history.retries,
     maxRetries: options.maxRetries ?? settings.maxRetries,
     maxRetryWait: options.maxRetryWait ?? settings.maxRetryWait,

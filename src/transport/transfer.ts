@@ -53,7 +53,7 @@ export async function waitToRepeat(error: unknown, retries: number, transfer: Tr
 function retryFacts(retries: number, { context, options, timeLeft }: Transfer): RetryFacts {
   const { settings } = context;
   return {
-    repeat: 'safe',
+    retry: 'always',
     retries,
     maxRetries: options.maxRetries ?? settings.maxRetries,
     maxRetryWait: options.maxRetryWait ?? settings.maxRetryWait,

@@ -1,11 +1,11 @@
 import { v4 as uuid } from 'uuid';
 import type { FieldErrors } from '../errors/api.ts';
 import { AudienceError } from '../errors/base.ts';
-import type { OperationName, ResolvedOperation } from '../operations.ts';
+import type { OperationName, OperationOverride, ResolvedOperation } from '../operations.ts';
 import { ApiPromise, type PendingCall, type Reply } from './api-promise.ts';
 import { atCallSite, captureCallSite } from './call-site.ts';
 import type { Core } from './core.ts';
-import { type Decode, type DecodeScope, decodeContext } from './decode-context.ts';
+import { type Decode, type DecodeContext, type DecodeScope, decodeContext } from './decode-context.ts';
 import type { RequestInput } from './request.ts';
 import { runCall } from './run-call.ts';
 import type { CallOptions, Settings } from './settings.ts';
@@ -28,13 +28,25 @@ export interface Transport {
   start<T>(operation: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T>;
 }
 
+/** What the user's override makes of a success. */
+async function adaptData(
+  adapt: NonNullable<OperationOverride['data']>,
+  { envelope, overrideFailed }: DecodeContext,
+): Promise<unknown> {
+  try {
+    return await adapt(envelope.data, envelope);
+  } catch (error) {
+    throw overrideFailed(error);
+  }
+}
+
 /** A transport with the given settings on a core shared with others. */
 export function createTransport(core: Core, settings: Settings): Transport {
-  const scope: DecodeScope = { settings, warned: new Set() };
+  const scope: DecodeScope = { settings, loggedFields: core.loggedFields };
 
   function start<T>(name: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T> {
     const operation = typeof name === 'string' ? settings.operation(name) : name;
-    const key = operation.repeat === 'key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
+    const key = operation.retry === 'idempotency-key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
     const site = captureCallSite();
     const reply = runCall({ core, settings, operation, input, key, site });
     const decode = (got: Reply): T | Promise<T> => {
@@ -45,8 +57,10 @@ export function createTransport(core: Core, settings: Settings): Transport {
         throw atCallSite(failure, site);
       };
       try {
-        const { data } = context.envelope;
-        const decoded = input.decode(operation.data ? operation.data(data, context.envelope) : data, context);
+        const { envelope } = context;
+        const decodeData = (data: unknown): T | Promise<T> => input.decode(data, context);
+        const adapt = operation.override?.data;
+        const decoded = adapt ? adaptData(adapt, context).then(decodeData) : decodeData(envelope.data);
         return decoded instanceof Promise ? decoded.catch(failed) : decoded;
       } catch (error) {
         return failed(error);

@@ -7,7 +7,7 @@ import {
   WaitTimeoutError,
 } from '../errors/job.ts';
 import { withoutSignatures } from '../transport/redact.ts';
-import type { Observed } from './outcome.ts';
+import { type Observed, statusText } from './outcome.ts';
 
 /** What a wait that has timed out knows. */
 interface Expired {
@@ -21,7 +21,7 @@ interface Expired {
 
 /** The error for a wait whose time has passed. */
 export function timeoutError({ kind, id, timeout, resource, cause }: Expired): WaitTimeoutError {
-  const seen = resource ? `last seen at ${resource.status.id} ${resource.status.name}` : 'never seen';
+  const seen = resource ? `last seen at ${statusText(resource.status)}` : 'never seen';
   const failed = cause instanceof Error ? `; the last look failed: ${cause.message}` : '';
   const message = `Waited ${timeout} ms for ${kind} ${id} (${seen}${failed}). The job goes on: wait again by its id, or longer with \`timeout\`.`;
   return new WaitTimeoutError(message, {
@@ -41,7 +41,7 @@ const AGAIN = {
 /** The error for a job that ended otherwise than completed. */
 export function jobError(kind: JobKind, resource: Observed, progress: 'needs-info' | 'failed' | 'cancelled'): JobError {
   const details = { kind, id: resource.id, resource: withoutSignatures(resource) };
-  const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id} ended at ${resource.status.id} ${resource.status.name}`;
+  const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id} ended at ${statusText(resource.status)}`;
   switch (progress) {
     case 'needs-info':
       return new JobNeedsInfoError(

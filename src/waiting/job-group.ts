@@ -8,6 +8,7 @@ import { ListReader, type Shown } from './list-reader.ts';
 import { type Observed, progressOf } from './outcome.ts';
 import type { Look, LookQueue, LookQueues, Schedulable, Scheduler } from './scheduler.ts';
 import type { Listing, Source } from './source.ts';
+import { TokenOutage } from './token-outage.ts';
 import { askedToWait, isPassing, isUnsendable } from './trouble.ts';
 
 /** While events flow, a look is only to find what no event told of. Milliseconds. */
@@ -39,6 +40,7 @@ export class JobGroup<T extends Observed> implements Schedulable {
   readonly #list: ListReader<T>;
   readonly #trust = new EventTrust();
   readonly #queues: LookQueues;
+  readonly #outage = new TokenOutage();
   #answered = Number.NEGATIVE_INFINITY;
 
   constructor(parts: JobGroupParts<T>) {
@@ -145,7 +147,7 @@ export class JobGroup<T extends Observed> implements Schedulable {
     const taken = await job.turn.take((signal) => job.source.read(job.id, this.#options(signal, onSlot)));
     if ('result' in taken) {
       this.#answered = taken.began;
-      this.#parts.scheduler.pace.ease();
+      this.#succeeded();
       this.#see(job, taken.result, 'poll', taken.began);
     } else if ('error' in taken) {
       job.turn.hold(askedToWait(taken.error));
@@ -161,7 +163,7 @@ export class JobGroup<T extends Observed> implements Schedulable {
   }
 
   #show(shown: readonly Shown<T>[], began: number): void {
-    this.#parts.scheduler.pace.ease();
+    this.#succeeded();
     for (const { job, row } of shown) {
       const { id, status, resource } = row;
       job.turn.looked = began;
@@ -174,6 +176,11 @@ export class JobGroup<T extends Observed> implements Schedulable {
     }
   }
 
+  #succeeded(): void {
+    this.#parts.scheduler.pace.ease();
+    this.#outage.end();
+  }
+
   #see(job: Job<T>, resource: T, source: UpdateSource, began: number): void {
     const known = job.resource !== undefined;
     const ended = job.see(resource, source, began);
@@ -182,7 +189,7 @@ export class JobGroup<T extends Observed> implements Schedulable {
 
   /**
    * A look has failed. Waits ride out what passes, and, once they have seen something, what kept it from
-   * being sent; all else ends them. Returns whether it passes.
+   * being sent, a token source for ten minutes at most; all else ends them. Returns whether it passes.
    */
   #miss(error: unknown, began: number, jobs: Iterable<Job<T>>): boolean {
     const { pace } = this.#parts.scheduler;
@@ -191,8 +198,9 @@ export class JobGroup<T extends Observed> implements Schedulable {
       pace.hold(askedToWait(error));
     }
     const passes = isPassing(error);
+    const unsendable = isUnsendable(error) && !this.#outage.isTooLong(error);
     for (const job of [...jobs]) {
-      if (passes || (isUnsendable(error) && job.resource)) job.miss(error);
+      if (passes || (unsendable && job.resource)) job.miss(error);
       else job.fail(error);
     }
     return passes;

@@ -17,6 +17,9 @@ export interface Observed {
   readonly is_lookalike?: unknown;
 }
 
+/** A status as texts show it; its name may be left out. */
+export const statusText = ({ id, name }: Observed['status']): string => (name ? `${id} ${name}` : String(id));
+
 /** What a resource's status says of its job. Unknown ids run on. Pure. */
 export function progressOf(kind: JobKind, { status, is_lookalike }: Observed): Progress {
   if (kind === 'cohort') {

@@ -19,6 +19,8 @@ export function isPassing(error: unknown): boolean {
 
 /** Whether a request could not be made: the token source or the limiter that the user gave failed. */
 export function isUnsendable(error: unknown): boolean {
+  // A `data` override throws when the response is there.
+  if (ResponseError.isInstance(error)) return false;
   return AudienceError.isInstance(error) && (error.code === 'token-unavailable' || error.code === 'callback-failed');
 }
 

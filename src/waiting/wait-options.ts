@@ -28,6 +28,9 @@ export interface WaitOptions<T> {
 /** Options of a watch. */
 export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
 
+/** Time awake is counted: a machine that sleeps for an hour adds no more than this. Milliseconds. */
+export const ASLEEP_AT_MOST = 60_000;
+
 /** An id, or something that has one. */
 export type IdLike = number | { readonly id: number };
 

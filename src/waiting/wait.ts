@@ -10,6 +10,7 @@ import type { Observed } from './outcome.ts';
 import type { WaitRoom } from './room.ts';
 import type { Source } from './source.ts';
 import {
+  ASLEEP_AT_MOST,
   checkOptions,
   type IdLike,
   idOf,
@@ -20,9 +21,6 @@ import {
 } from './wait-options.ts';
 
 const HOUR = 3_600_000;
-
-/** A timeout counts time awake: a machine that sleeps for an hour adds no more than this to it. Milliseconds. */
-const ASLEEP_AT_MOST = 60_000;
 
 /** What waiting needs of a client. */
 export interface WaitContext {

@@ -196,7 +196,7 @@ describe('mcp.send', () => {
     ]);
     expect(await mcp.send(call('usage_get'))).toMatchObject({ id: 'call' });
     expect(await seen()).toHaveLength(2);
-    const operations = { 'mcp.send': { repeat: 'safe' } } as const;
+    const operations = { 'mcp.send': { retry: 'always' } } as const;
     const bold = await scripted([{ status: 503 }, body({ ...pong, id: 'call' })], { operations });
     expect(await bold.mcp.send(call('usage_get'))).toMatchObject({ id: 'call' });
   });

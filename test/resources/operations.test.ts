@@ -60,14 +60,14 @@ describe('every operation of the table', () => {
   });
 
   it.each(Object.entries(calls))('%s is sent as the table says', async (name, call) => {
-    const { method, path, repeat, token, reads } = operations[name as keyof typeof calls];
+    const { method, path, retry, token, reads } = operations[name as keyof typeof calls];
     const pong = { text: JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} }) };
     const server = await startServer([reads === 'json-rpc' ? pong : { data: answerTo(name) }]);
     await call(clientOf(server, { mcpToken: 'test-mcp-token' }));
     const seen = await server.seen();
     const filled = path.replace('{id}', '42').replace('{dataset}', 'common').replace('{name}', 'countries');
     expect(seen.map(({ method: sent, url }) => `${sent} ${url.split('?')[0]}`)).toEqual([`${method} ${filled}`]);
-    expect('idempotency-key' in (seen[0]?.headers ?? {})).toBe(repeat === 'key');
+    expect('idempotency-key' in (seen[0]?.headers ?? {})).toBe(retry === 'idempotency-key');
     const bearers = { none: undefined, general: 'Bearer test-token', mcp: 'Bearer test-mcp-token' };
     expect(seen[0]?.headers.authorization).toBe(bearers[token]);
   });

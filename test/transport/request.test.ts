@@ -134,7 +134,7 @@ describe('overrides of operations', () => {
     const server = await startServer([{ data: { audience: wireAudience(7) } }]);
     const client = clientOf(server, {
       operations: {
-        'audiences.get': { path: '/v3/audience', query: () => ({ key: 'v' }), data: (data) => pick(data) },
+        'audiences.get': { path: '/v3/audience', query: (_, { id }) => ({ key: id }), data: (data) => pick(data) },
         'audiences.create': { body: (body) => ({ audience: body }), data: (data) => pick(data) },
         'webhooks.list': 'POST /v3/hooks',
       },
@@ -143,7 +143,7 @@ describe('overrides of operations', () => {
     await client.audiences.create({ name: 'x' });
     await failureOf(client.webhooks.list());
     expect((await server.seen()).map(({ method, url, body }) => ({ method, url, body }))).toEqual([
-      { method: 'GET', url: '/v3/audience?key=v', body: '' },
+      { method: 'GET', url: '/v3/audience?key=7', body: '' },
       { method: 'POST', url: '/api/v2/audiences/create', body: '{"audience":{"name":"x"}}' },
       { method: 'POST', url: '/v3/hooks', body: '' },
     ]);
@@ -176,7 +176,7 @@ describe('what a user gives to the client', () => {
     expect(await failureOf(clientOf(server, { limiter }).audiences.create({}))).toMatchObject({ outcome: 'not-sent' });
     expect(await server.seen()).toEqual([]);
     const after = clientOf(server, { operations: { 'audiences.create': { data: broken } } });
-    expect(await failureOf(after.audiences.create({}))).toMatchObject({ name: 'ResponseError', outcome: 'done' });
+    expect(await failureOf(after.audiences.create({}))).toMatchObject({ code: 'callback-failed', outcome: 'done' });
   });
 
   it('as `fetch` gets the options of `fetchOptions`, the client’s own on top', async () => {

@@ -11,7 +11,7 @@ import {
 import { MAX_RETRY_AFTER_MS, parseRetryAfter } from '../../src/transport/retry-after.ts';
 
 const facts: RetryFacts = {
-  repeat: 'safe',
+  retry: 'always',
   retries: 0,
   maxRetries: 4,
   maxRetryWait: 120_000,
@@ -42,7 +42,7 @@ describe('back-off', () => {
 
 describe('the decision to repeat', () => {
   const failures: [string, Failure, boolean, boolean, boolean][] = [
-    // failure, and whether it is repeated under `key`, `safe`, `never`
+    // failure, and whether it is repeated under `idempotency-key`, `always`, `never`
     ['not sent', { kind: 'not-sent' }, true, true, true],
     ['lost', { kind: 'lost' }, true, true, false],
     ['no envelope', { kind: 'no-envelope' }, true, true, false],
@@ -64,8 +64,8 @@ describe('the decision to repeat', () => {
     ]),
   ];
   it.each(failures)('after %s depends on the operation', (_, failure, key, safe, never) => {
-    const decided = (['key', 'safe', 'never'] as const).map((repeat) =>
-      repeats(decide(failure, { ...facts, repeat }, middle)),
+    const decided = (['idempotency-key', 'always', 'never'] as const).map((retry) =>
+      repeats(decide(failure, { ...facts, retry }, middle)),
     );
     expect(decided).toEqual([key, safe, never]);
   });
@@ -85,20 +85,20 @@ describe('the decision to repeat', () => {
   });
 
   it('meets a 401 with another token once, free of charge', () => {
-    const renewed = decide(status(401), { ...facts, repeat: 'never', renewable: true, retries: 4 }, middle);
+    const renewed = decide(status(401), { ...facts, retry: 'never', renewable: true, retries: 4 }, middle);
     expect(renewed).toEqual({ repeat: true, wait: 0, counts: false, renew: true });
     expect(repeats(decide(status(401), facts, middle))).toBe(false);
   });
 
   it('asks on through a 409 of its own create, up to a minute', () => {
-    const create: RetryFacts = { ...facts, repeat: 'key', mayHaveArrived: true, conflicts: 1, retries: 4 };
+    const create: RetryFacts = { ...facts, retry: 'idempotency-key', mayHaveArrived: true, conflicts: 1, retries: 4 };
     expect(decide(status(409), create, middle)).toMatchObject({ repeat: true, counts: false });
     expect(repeats(decide(status(409), { ...create, conflictFor: CONFLICT_WAIT }, middle))).toBe(false);
     expect(decide(status(409), { ...create, conflictFor: CONFLICT_WAIT - 100 }, middle)).toMatchObject({ wait: 100 });
     expect(repeats(decide(status(409, 100_000), create, middle))).toBe(false);
     expect(repeats(decide(status(409), { ...create, mayHaveArrived: false }, middle))).toBe(false);
     expect(repeats(decide(status(409), { ...create, mayHaveArrived: false, onConflict: 'wait' }, middle))).toBe(true);
-    expect(repeats(decide(status(409), { ...create, repeat: 'safe', onConflict: 'wait' }, middle))).toBe(false);
+    expect(repeats(decide(status(409), { ...create, retry: 'always', onConflict: 'wait' }, middle))).toBe(false);
   });
 });
 

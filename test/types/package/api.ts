@@ -104,6 +104,16 @@ export function errors(error: unknown): void {
 export function options(): void {
   new AudienceClient({ baseUrl: 'https://x', token: () => 't', rateLimits: { read: { limit: 1, interval: 1 } } });
   new AudienceClient({ operations: { 'audiences.get': 'GET /x/{id}', 'audiences.list': { path: '/x' } } });
+  new AudienceClient({
+    operations: {
+      'audiences.delete': { path: '/x', body: (_, { id }) => ({ id }), retry: 'always', bucket: undefined },
+      'audiences.get': { data: async (data, envelope) => [data, envelope] },
+    },
+  });
+  // @ts-expect-error no such field
+  new AudienceClient({ operations: { 'audiences.get': { repeat: 'never' } } });
+  // @ts-expect-error no such policy
+  new AudienceClient({ operations: { 'audiences.get': { retry: 'safe' } } });
   createSandbox({ clock: { speed: 60 }, jobs: { outcome: ({ kind }) => (kind === 'cohort' ? 4 : 104) } });
   // @ts-expect-error no such option
   new AudienceClient({ baseURL: 'https://x' });
