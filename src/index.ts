@@ -52,6 +52,7 @@ export {
   type ExplainOptions,
   explainActivation,
 } from './explain-activation.ts';
+export type { Optional, QueryOf, RequestBody } from './input-types.ts';
 export { type Bucket, CLAIM_WINDOW, RATE_LIMITS, type RateLimit, type RateLimits, UPLOAD_SIZES } from './limits.ts';
 export {
   type Method,
@@ -72,7 +73,7 @@ export type { Cohorts, ImportOptions } from './resources/cohorts.ts';
 export type { Estimates } from './resources/estimates.ts';
 export type { Lookalikes } from './resources/lookalikes.ts';
 export type { Mcp } from './resources/mcp.ts';
-export type { ListParams, Page, PagePromise } from './resources/page.ts';
+export type { ListFields, ListParams, Page, PagePromise } from './resources/page.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Reference, ReferenceDataset } from './resources/reference.ts';
 export type { CreateAndWaitOptions, JobResource, ListedJobResource, ListedResource } from './resources/resource.ts';

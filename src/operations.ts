@@ -126,17 +126,17 @@ export type QueryValue = string | number | boolean | null | undefined;
  * what the SDK sends and receives.
  */
 export interface OperationOverride {
-  readonly method?: Method;
+  readonly method?: Method | undefined;
   /** Path below the base URL; `{name}` marks a parameter. */
-  readonly path?: string;
-  readonly bucket?: Bucket;
-  readonly repeat?: Repeat;
+  readonly path?: string | undefined;
+  readonly bucket?: Bucket | undefined;
+  readonly repeat?: Repeat | undefined;
   /** From the query the SDK would send to the one to send. */
-  readonly query?: (query: Query) => Query;
+  readonly query?: ((query: Query) => Query) | undefined;
   /** From the JSON body the SDK would send to the one to send. */
-  readonly body?: (body: unknown) => unknown;
+  readonly body?: ((body: unknown) => unknown) | undefined;
   /** From the received `data` (and whole envelope) to the `data` the SDK expects. */
-  readonly data?: (data: unknown, envelope: unknown) => unknown;
+  readonly data?: ((data: unknown, envelope: unknown) => unknown) | undefined;
 }
 
 /** An operation with the user's overrides applied; what the transport works with. */

@@ -1,9 +1,11 @@
 import type { Upload } from '../errors/base.ts';
+import type { RequestBody } from '../input-types.ts';
 import { part } from '../part.ts';
 import type { UploadKind } from '../schemas/common.ts';
 import { decodeOne, type Shape } from '../schemas/decode.ts';
 import type { UploadRequest, UploadReservation } from '../schemas/upload.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
+import type { JsonObject } from '../transport/envelope.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -16,7 +18,7 @@ export interface UploadInput extends UploadOptions {
   readonly kind: UploadKind;
   readonly data: UploadData;
   /** More fields of the reservation's body. */
-  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+  readonly fields?: RequestBody<JsonObject> | undefined;
 }
 
 /** What moves files is loaded with the first of them. */
@@ -42,7 +44,7 @@ export class Uploads {
    *
    * @throws {ValidationError} `local` for a file larger than the service takes.
    */
-  reserve(input: UploadRequest, options: RequestOptions = {}): ApiPromise<UploadReservation> {
+  reserve(input: RequestBody<UploadRequest>, options: RequestOptions = {}): ApiPromise<UploadReservation> {
     const { slots } = this.#storage.core;
     const asked = Date.now();
     return this.#transport.call('uploads.reserve', {
@@ -63,7 +65,11 @@ export class Uploads {
    * @throws {AudienceError} with `slot`, which tells whether sending again makes sense: `PermissionError` (403) for an
    * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
    */
-  async send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
+  async send(
+    reservation: RequestBody<UploadReservation>,
+    data: UploadData,
+    options: UploadOptions = {},
+  ): Promise<Upload> {
     const { sendFile } = await this.#storage.core.load(files, options.signal);
     return sendFile(this.#storage, reservation, data, options);
   }
