@@ -25,9 +25,8 @@ export type AnyApiError =
   | ValidationError
   | ConflictError
   | ServerError
-  | AnyRateLimitError;
-
-type AnyRateLimitError = (RateLimitError & { readonly code: 'rate-limited' }) | BuildBudgetError;
+  | (RateLimitError & { readonly code: 'rate-limited' })
+  | BuildBudgetError;
 
 /** The service refused, by a status from 400, with or without an envelope, or `status: error` under a 2xx. */
 export class ApiError extends AudienceError {
@@ -140,7 +139,7 @@ export class ServerError extends ApiError {
 /** 429 whose wait is longer than allowed, or whose attempts ran out. */
 export class RateLimitError extends ApiError {
   static override readonly className: string = 'RateLimitError';
-  declare static readonly isInstance: (value: unknown) => value is AnyRateLimitError;
+  declare static readonly isInstance: (value: unknown) => value is Extract<AnyApiError, RateLimitError>;
   declare readonly code: 'rate-limited' | 'build-budget-exhausted';
   declare readonly bucket: Bucket;
   constructor(

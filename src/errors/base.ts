@@ -161,9 +161,8 @@ export class AudienceError extends Error {
    * const missing = errors.filter(NotFoundError.isInstance);
    */
   static get isInstance(): (value: unknown) => value is AnyAudienceError {
-    const { className } = this;
     return (value): value is AnyAudienceError =>
-      value instanceof Error && BRAND in value && Array.isArray(value[BRAND]) && value[BRAND].includes(className);
+      value instanceof Error && BRAND in value && Array.isArray(value[BRAND]) && value[BRAND].includes(this.className);
   }
 
   /** Name, message and the class's own properties. */
