@@ -11,6 +11,7 @@ const MODULES = [
   // In a `.cts` file the package is required.
   { name: 'nodenext', files: ['consumer.ts', 'consumer.cts'], options: { module: 'nodenext' } },
   { name: 'node20', files: ['consumer.ts', 'consumer.cts'], options: { module: 'node20' } },
+  { name: 'preserve', files: ['consumer.ts', 'consumer.cts'], options: { module: 'preserve' } },
   { name: 'node16', files: ['consumer.ts', 'dynamic-import.cts'], options: { module: 'node16' } },
   { name: 'bundler', files: ['consumer.ts'], options: { module: 'esnext', moduleResolution: 'bundler' } },
   // The default from TypeScript 6 on.
