@@ -22,12 +22,15 @@ if (inputs.length === 0) throw new Error('The build has noted nothing that it bu
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', thirdPartyLicences(inputs));
 for (const name of lists) rmSync(`dist/${name}`);
 
-// Older `lib`s do not know what `await using` takes.
+// Older `lib`s do not know what `await using` takes, and since TypeScript 6 types of Node are only there by name.
+const REFERENCES = [
+  { reference: '<reference lib="esnext.disposable" />', needed: /async(?:Dispose|Disposable)/i },
+  { reference: '<reference types="node" />', needed: /from 'node:/ },
+];
 for (const name of readdirSync('dist').filter((file) => file.endsWith('.d.ts'))) {
   const text = readFileSync(`dist/${name}`, 'utf8');
-  if (/async(?:Dispose|Disposable)/i.test(text)) {
-    writeFileSync(`dist/${name}`, `/// <reference lib="esnext.disposable" />\n${text}`);
-  }
+  const lines = REFERENCES.flatMap(({ reference, needed }) => (needed.test(text) ? [`/// ${reference}\n`] : []));
+  if (lines.length > 0) writeFileSync(`dist/${name}`, lines.join('') + text);
 }
 
 // Declarations are bundled with every class as a value, even one that the sources export as a type only.

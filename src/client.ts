@@ -1,5 +1,6 @@
 import { setUpTokens } from './client-tokens.ts';
 import { contextOf } from './context.ts';
+import type { QueryOf } from './input-types.ts';
 import type { Bucket } from './limits.ts';
 import { type Method, operations, type PathParams, type Query, type ResolvedOperation } from './operations.ts';
 import { checkOptionNames, checkTunable } from './option-names.ts';
@@ -30,14 +31,14 @@ import { createTransport, type Transport } from './transport/transport.ts';
 import { WaitRoom } from './waiting/room.ts';
 
 /** Options of {@link AudienceClient.request}. */
-export interface FreeRequestOptions extends CreateOptions {
+export interface FreeRequestOptions<T = unknown, Q = Query> extends CreateOptions {
   /** Values for `{name}` in the path. */
   readonly params?: PathParams | undefined;
-  readonly query?: Query | undefined;
+  readonly query?: Q | undefined;
   /** A JSON value or a `FormData`. */
   readonly body?: unknown | undefined;
-  /** Checks `data` by any Standard Schema, such as one of zod. Without one, `data` is `unknown`. */
-  readonly schema?: StandardSchema<unknown> | undefined;
+  /** Checks `data` by any Standard Schema, such as one of zod. */
+  readonly schema?: StandardSchema<T> | undefined;
   /** @default 'read' for GET, else 'write' */
   readonly bucket?: Bucket | undefined;
 }
@@ -142,15 +143,16 @@ export class AudienceClient {
    * Calls any path of the service, with all the rules of the other methods. A POST is repeated
    * after a doubtful failure only when an `idempotencyKey` is given.
    *
+   * @typeParam T Type of the payload: that of `schema`. Without a schema it is not checked, and `unknown` by default.
    * @example
    * const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } });
+   * const { size } = await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
    */
-  request<T>(
+  request<T = unknown, Q extends QueryOf<Q> = object>(
     method: Method,
     path: string,
-    options: FreeRequestOptions & { readonly schema: StandardSchema<T> },
+    options?: FreeRequestOptions<T, Q>,
   ): ApiPromise<T>;
-  request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown>;
   request(method: Method, path: string, options: FreeRequestOptions = {}): ApiPromise<unknown> {
     const { params, query, body, schema, bucket, ...call } = options;
     const reads = method === 'GET';

@@ -2,6 +2,7 @@
 
 export { AudienceClient, type FreeRequestOptions } from './client.ts';
 export {
+  type AnyApiError,
   ApiError,
   type ApiErrorDetails,
   AuthenticationError,
@@ -16,6 +17,7 @@ export {
   ValidationError,
 } from './errors/api.ts';
 export {
+  type AnyAudienceError,
   AudienceError,
   ConfigurationError,
   type Created,
@@ -29,12 +31,15 @@ export {
 export { type CallDetails, ConnectionError, ResponseError, TimeoutError } from './errors/call.ts';
 export { FileError } from './errors/file.ts';
 export {
+  type AnyJobError,
+  type AnyWaitTimeoutError,
   JobCancelledError,
   JobError,
   type JobErrorDetails,
   JobFailedError,
   type JobKind,
   JobNeedsInfoError,
+  type JobResources,
   type JobState,
   ResultsNotReadyError,
   WaitTimeoutError,
@@ -47,6 +52,7 @@ export {
   type ExplainOptions,
   explainActivation,
 } from './explain-activation.ts';
+export type { Optional, QueryOf, RequestBody } from './input-types.ts';
 export { type Bucket, CLAIM_WINDOW, RATE_LIMITS, type RateLimit, type RateLimits, UPLOAD_SIZES } from './limits.ts';
 export {
   type Method,
@@ -69,7 +75,7 @@ export type { Cohorts, ImportOptions } from './resources/cohorts.ts';
 export type { Estimates } from './resources/estimates.ts';
 export type { Lookalikes } from './resources/lookalikes.ts';
 export type { Mcp } from './resources/mcp.ts';
-export type { ListParams, Page, PagePromise } from './resources/page.ts';
+export type { ListFields, ListParams, Page, PagePromise } from './resources/page.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Reference, ReferenceDataset } from './resources/reference.ts';
 export type { CreateAndWaitOptions, JobResource, ListedJobResource, ListedResource } from './resources/resource.ts';
@@ -77,7 +83,7 @@ export type { ActivationResult, Download, DownloadOptions, DownloadProgress } fr
 export type { Schedules } from './resources/schedules.ts';
 export type { UploadInput, Uploads } from './resources/uploads.ts';
 export type { UsageParams, UsageReports } from './resources/usage.ts';
-export type { JobEvent, JobResources, Waits, WaitTarget } from './resources/waits.ts';
+export type { JobEvent, Waits, WaitTarget } from './resources/waits.ts';
 export type { Webhooks } from './resources/webhooks.ts';
 export type { Activation, ActivationCreate, Datastream } from './schemas/activation.ts';
 export type {

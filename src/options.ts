@@ -1,4 +1,5 @@
 import { ConfigurationError, check } from './errors/base.ts';
+import type { Optional } from './input-types.ts';
 import { RATE_LIMITS, type RateLimits } from './limits.ts';
 import { API } from './operations.ts';
 import { type OperationOverrides, resolveOperations } from './overrides.ts';
@@ -26,7 +27,7 @@ export interface TunableOptions extends Hooks {
   /** Attempts after the first. @default 4 */
   readonly maxRetries?: number | undefined;
   /** Waits where the service names none: the nth is random in [min, min(max, min·2^n)]. @default { min: 500, max: 30000 } */
-  readonly backoff?: Partial<Backoff> | undefined;
+  readonly backoff?: Optional<Backoff> | undefined;
   /** A longer `Retry-After` is not sat out: the call fails at once. @default 120000 */
   readonly maxRetryWait?: number | undefined;
   /**
@@ -72,7 +73,7 @@ export interface ClientOptions extends TunableOptions {
   /** Token for `client.mcp` only. */
   readonly mcpToken?: string | TokenSource | undefined;
   /** The service's limits; a bucket given replaces that bucket only, `false` switches them off. */
-  readonly rateLimits?: Readonly<Partial<RateLimits>> | false | undefined;
+  readonly rateLimits?: Optional<RateLimits> | false | undefined;
   /** Replaces the limiter of this process, for instance by one that several share. */
   readonly limiter?: RateLimiter | undefined;
   /**

@@ -8,7 +8,7 @@ export interface TokenSourceOptions {
   /** Keeps the token between process starts: ten live ones at most is a rule of the service. */
   readonly store: TokenStore;
   /** Only needed to use the source without a client. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
 }
 
 /**

@@ -60,6 +60,14 @@ describe('imports', () => {
     expect(problems).toEqual(['cycle: transport/a.ts → transport/b.ts → transport/c.ts → transport/a.ts']);
   });
 
+  it('of types of resources may go upward, their code may not', () => {
+    const problems = findImportProblems([
+      file('errors/a.ts', "import type { T } from '../schemas/t.ts';"),
+      file('errors/b.ts', "import { schema, type T } from '../schemas/t.ts';"),
+    ]);
+    expect(problems).toEqual(['errors/b.ts imports upward: schemas/t.ts']);
+  });
+
   it('of the client’s code into the sandbox are found', () => {
     const problems = findImportProblems([
       file(

@@ -2,6 +2,7 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { run } from './commands.ts';
+import { ENTRIES } from './nodes.ts';
 import { type Projects, ROOT } from './project.ts';
 import type { Step } from './report.ts';
 import { TYPESCRIPTS, typescriptAlias } from './versions.ts';
@@ -9,8 +10,16 @@ import { TYPESCRIPTS, typescriptAlias } from './versions.ts';
 const MODULES = [
   // In a `.cts` file the package is required.
   { name: 'nodenext', files: ['consumer.ts', 'consumer.cts'], options: { module: 'nodenext' } },
+  { name: 'node20', files: ['consumer.ts', 'consumer.cts'], options: { module: 'node20' } },
+  { name: 'preserve', files: ['consumer.ts', 'consumer.cts'], options: { module: 'preserve' } },
+  { name: 'node16', files: ['consumer.ts', 'dynamic-import.cts'], options: { module: 'node16' } },
   { name: 'bundler', files: ['consumer.ts'], options: { module: 'esnext', moduleResolution: 'bundler' } },
+  // The default from TypeScript 6 on.
+  { name: 'no `types`', files: ['consumer.ts'], options: { module: 'nodenext', types: [] } },
 ] as const;
+
+/** The error for `require` of an ES module, which TypeScript permits from `node20` on. */
+const REQUIRED_ES_MODULE = 'TS1479';
 
 /** Every supported TypeScript. */
 export const typeSteps = (projects: Projects): Step[] =>
@@ -24,19 +33,41 @@ export const typeSteps = (projects: Projects): Step[] =>
 export const ownTypeSteps = (projects: Projects): Step[] =>
   stepsOf(projects, ts.version, async () => join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'));
 
-const stepsOf = ({ app }: Projects, version: string, compiler: () => Promise<string>): Step[] =>
-  MODULES.map(({ name, files, options }) => ({
+const stepsOf = ({ app }: Projects, version: string, compiler: () => Promise<string>): Step[] => [
+  ...MODULES.map(({ name, files, options }) => ({
     name: `TypeScript ${version}, ${name}: every entry, strict, with the declarations checked`,
     async work() {
-      const folder = join(app, `types-${version}-${name}`);
-      await mkdir(folder);
-      for (const file of files) await copyFile(join(ROOT, 'scripts/package/programs/consumer.ts'), join(folder, file));
-      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(configOf(files, options)));
+      const folder = await writeSources(join(app, `types-${version}-${name.replace(/\W+/g, '-')}`), files, options);
       await run(process.execPath, [await compiler(), '-p', folder], { cwd: app });
     },
-  }));
+  })),
+  {
+    name: `TypeScript ${version}, node16: \`require\` of every entry is refused by ${REQUIRED_ES_MODULE}`,
+    async work() {
+      const folder = await writeSources(join(app, `types-${version}-refused`), ['consumer.cts'], { module: 'node16' });
+      const output = await failureOf(run(process.execPath, [await compiler(), '-p', folder], { cwd: app }));
+      const codes = output.match(/\bTS\d+(?=:)/g) ?? [];
+      if (codes.length !== ENTRIES.length || codes.some((code) => code !== REQUIRED_ES_MODULE)) throw new Error(output);
+    },
+  },
+];
 
-const configOf = (files: readonly string[], options: Readonly<Record<string, unknown>>): unknown => ({
+const failureOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'It compiles.',
+    (error) => String(error),
+  );
+
+async function writeSources(folder: string, files: readonly string[], options: object): Promise<string> {
+  await mkdir(folder);
+  for (const file of files) {
+    await copyFile(join(ROOT, 'scripts/package/programs', file.replace(/\.c?ts$/, '.ts')), join(folder, file));
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(configOf(files, options)));
+  return folder;
+}
+
+const configOf = (files: readonly string[], options: object): unknown => ({
   compilerOptions: {
     target: 'es2023',
     // No more than is common: what the declarations take beyond it, they say themselves.

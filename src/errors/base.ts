@@ -1,4 +1,9 @@
-import type { JobKind } from './job.ts';
+import type { AnyApiError } from './api.ts';
+import type { ConnectionError, ResponseError } from './call.ts';
+import type { FileError } from './file.ts';
+import type { AnyJobError, AnyWaitTimeoutError, JobKind, ResultsNotReadyError } from './job.ts';
+import type { OAuthError } from './oauth.ts';
+import type { WebhookVerificationError } from './webhook.ts';
 
 /** Every literal `code` an error of this package carries, and what it means. */
 export const ERROR_CODES = {
@@ -93,7 +98,23 @@ export interface Details extends CreateDetails, UploadDetails {
   readonly cause?: unknown;
 }
 
-type ErrorClass<T> = (abstract new (...args: never) => T) & { readonly className: string };
+/** Errors with fields of their own, as `code` tells them apart. */
+type SpecificError =
+  | ConfigurationError
+  | ConnectionError
+  | AnyApiError
+  | ResponseError
+  | AnyJobError
+  | AnyWaitTimeoutError
+  | ResultsNotReadyError
+  | FileError
+  | OAuthError
+  | WebhookVerificationError;
+
+/** Any error of this package; its `code` determines the class, and so the fields. */
+export type AnyAudienceError =
+  | SpecificError
+  | (AudienceError & { readonly code: Exclude<ErrorCode, SpecificError['code']> });
 
 const BRAND = Symbol.for('audience-activation.error');
 
@@ -133,15 +154,16 @@ export class AudienceError extends Error {
   }
 
   /**
-   * Whether a value is an error of this class or one below it, also when it comes from another
-   * copy of the package.
+   * Checks for an error of this class or a subclass, including one from another copy of the package. Works without
+   * its class, as a callback of `filter` or `find`.
    *
    * @example
    * if (RateLimitError.isInstance(error)) console.log(error.retryAt);
+   * const missing = errors.filter(NotFoundError.isInstance);
    */
-  static isInstance<T>(this: ErrorClass<T>, value: unknown): value is T {
-    if (!(value instanceof Error) || !(BRAND in value)) return false;
-    return Array.isArray(value[BRAND]) && value[BRAND].includes(this.className);
+  static get isInstance(): (value: unknown) => value is AnyAudienceError {
+    return (value): value is AnyAudienceError =>
+      value instanceof Error && BRAND in value && Array.isArray(value[BRAND]) && value[BRAND].includes(this.className);
   }
 
   /** Name, message and the class's own properties. */
@@ -169,6 +191,7 @@ export function withDetails<E extends AudienceError>(
 /** A wrong or missing option, found before any request. The message names the option and the fix. */
 export class ConfigurationError extends AudienceError {
   static override readonly className: string = 'ConfigurationError';
+  declare static readonly isInstance: (value: unknown) => value is ConfigurationError;
   declare readonly code: 'configuration-invalid';
   constructor(message: string, details: Details = {}) {
     super(message, { code: 'configuration-invalid', ...details });

@@ -9,6 +9,7 @@ export interface CallDetails extends Details {
 /** No complete answer arrived: refused, cut, reset, no name, no network. */
 export class ConnectionError extends AudienceError {
   static override readonly className: string = 'ConnectionError';
+  declare static readonly isInstance: (value: unknown) => value is ConnectionError;
   declare readonly code: 'connection-failed' | TimeoutError['code'];
   /** Operation name, as in the operation table. */
   declare readonly operation: string;
@@ -25,6 +26,7 @@ export class ConnectionError extends AudienceError {
  */
 export class TimeoutError extends ConnectionError {
   static override readonly className: string = 'TimeoutError';
+  declare static readonly isInstance: (value: unknown) => value is TimeoutError;
   declare readonly code: 'attempt-timeout' | 'idle-timeout' | 'deadline-exceeded' | 'sign-in-timeout';
   constructor(message: string, details: CallDetails & { readonly code: TimeoutError['code'] }) {
     super(message, details);
@@ -37,6 +39,7 @@ export class TimeoutError extends ConnectionError {
  */
 export class ResponseError extends AudienceError {
   static override readonly className: string = 'ResponseError';
+  declare static readonly isInstance: (value: unknown) => value is ResponseError;
   declare readonly code:
     | 'response-invalid'
     | 'not-an-envelope'

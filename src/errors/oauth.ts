@@ -6,6 +6,7 @@ import { AudienceError } from './base.ts';
  */
 export class OAuthError extends AudienceError {
   static override readonly className: string = 'OAuthError';
+  declare static readonly isInstance: (value: unknown) => value is OAuthError;
   declare readonly code: 'oauth-failed' | 'reauthorization-required';
   /**
    * The server's `error`, such as `invalid_grant`. Of this side: `state_mismatch` and `issuer_mismatch` (a
@@ -33,6 +34,7 @@ export class OAuthError extends AudienceError {
 /** There is no grant, or it is gone; the user has to sign in: `authorize()`, then `callback()`. */
 export class ReauthorizationRequiredError extends OAuthError {
   static override readonly className: string = 'ReauthorizationRequiredError';
+  declare static readonly isInstance: (value: unknown) => value is ReauthorizationRequiredError;
   declare readonly code: 'reauthorization-required';
   constructor(
     message: string,

@@ -14,6 +14,7 @@ export type WebhookRefusal =
 /** A webhook delivery that could not be verified. */
 export class WebhookVerificationError extends AudienceError {
   static override readonly className: string = 'WebhookVerificationError';
+  declare static readonly isInstance: (value: unknown) => value is WebhookVerificationError;
   declare readonly code: 'webhook-invalid';
   declare readonly reason: WebhookRefusal;
   constructor(message: string, details: { readonly reason: WebhookRefusal; readonly cause?: unknown }) {

@@ -49,7 +49,7 @@ export interface ConnectMcpOptions<C extends McpClient>
   /**
    * `StreamableHTTPClientTransport` of the package that `client` is from.
    *
-   * @default found by the class of `client`
+   * @default found by the methods of `client`
    */
   readonly transport?: McpTransportClass | undefined;
   /** Ends the connecting, not what comes after it; it rejects with the signal's own reason. */

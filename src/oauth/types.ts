@@ -1,3 +1,4 @@
+import type { Optional } from '../input-types.ts';
 import type { Logger, LogLevel } from '../transport/log.ts';
 import type { Backoff } from '../transport/retry.ts';
 import type { Fetch } from '../transport/send.ts';
@@ -38,7 +39,7 @@ export interface OAuthClientOptions {
   readonly maxRetries?: number | undefined;
   /** A `Retry-After` beyond this, or beyond that minute, is not sat out. Milliseconds. @default 120000 */
   readonly maxRetryWait?: number | undefined;
-  readonly backoff?: Partial<Backoff> | undefined;
+  readonly backoff?: Optional<Backoff> | undefined;
   readonly fetch?: Fetch | undefined;
   readonly logger?: Logger | undefined;
   /** @default 'warn' */
@@ -74,7 +75,7 @@ export interface OAuthClient extends TokenSource {
    *
    * @throws {ReauthorizationRequiredError} when the user has to sign in. No browser is opened.
    */
-  get(options?: { readonly rejected?: string; readonly signal?: AbortSignal }): Promise<string>;
+  get(options?: { readonly rejected?: string | undefined; readonly signal?: AbortSignal | undefined }): Promise<string>;
   /**
    * Starts a sign-in: discovers the authorization server, registers a client where none is, and
    * makes the address to send the user's browser to. It ends with `callback`, within ten minutes,

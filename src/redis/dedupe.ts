@@ -1,4 +1,5 @@
-import { AudienceError, ConfigurationError } from '../errors/base.ts';
+import { ConfigurationError } from '../errors/base.ts';
+import { ConnectionError } from '../errors/call.ts';
 import { checkNames } from '../option-names.ts';
 import type { DedupeStore } from '../webhooks/dedupe.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
@@ -102,9 +103,7 @@ function checkOptions(options: RedisDedupeOptions): { readonly prefix: string; r
   return { prefix, window };
 }
 
-function unavailable(cause: Error): AudienceError {
-  return new AudienceError(`Redis cannot be asked about events: ${cause.message}`, {
-    code: 'connection-failed',
-    cause,
-  });
+function unavailable(cause: Error): ConnectionError {
+  const message = `Redis cannot be asked about events: ${cause.message}`;
+  return new ConnectionError(message, { operation: 'redisDedupe', attempts: 1, cause });
 }

@@ -1,4 +1,5 @@
 import { check } from '../errors/base.ts';
+import type { Optional } from '../input-types.ts';
 import type { Bucket, RateLimit, RateLimits } from '../limits.ts';
 import { checkNames } from '../option-names.ts';
 import { checkLimits } from '../transport/check-limits.ts';
@@ -13,7 +14,7 @@ import { sharedLog } from './reserve.ts';
 /** Options of {@link redisLimiter}. */
 export interface RedisLimiterOptions {
   /** The service's limits; a bucket given replaces that bucket only. @default those of the specification */
-  readonly rateLimits?: Readonly<Partial<RateLimits>> | undefined;
+  readonly rateLimits?: Optional<RateLimits> | undefined;
   /**
    * How much longer than its interval a bucket's window is kept. Requests that arrive closer together than they left
    * must not exceed the limit: more than the network's latency varies. Milliseconds. @default 1000

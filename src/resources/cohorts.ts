@@ -1,5 +1,6 @@
 import { ValidationError } from '../errors/api.ts';
 import { AudienceError, type Upload, withDetails } from '../errors/base.ts';
+import type { RequestBody } from '../input-types.ts';
 import type { Cohort, CohortCreate } from '../schemas/cohort.ts';
 import { fromCallSite } from '../transport/call-site.ts';
 import { guard } from '../transport/guard.ts';
@@ -44,11 +45,15 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
    * @example
    * const cohort = await client.cohorts.import(file, { name: 'Customers' });
    */
-  import(data: UploadData, fields?: CohortCreate, options?: ImportOptions): Promise<Cohort> {
+  import(data: UploadData, fields?: RequestBody<CohortCreate>, options?: ImportOptions): Promise<Cohort> {
     return fromCallSite(() => this.#import(data, fields, options), options?.signal, options?.wait?.signal);
   }
 
-  async #import(data: UploadData, fields: CohortCreate = {}, options: ImportOptions = {}): Promise<Cohort> {
+  async #import(
+    data: UploadData,
+    fields: RequestBody<CohortCreate> = {},
+    options: ImportOptions = {},
+  ): Promise<Cohort> {
     const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...sending } = options;
     const { signal, maxRetries, maxRetryWait } = sending;
     checkOptions(wait ?? {});

@@ -7,14 +7,18 @@ import { type Envelope, isObject } from '../transport/envelope.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** Query of a list; paging by `page` and `per_page` is assumed. */
-export interface ListParams {
+/** Paging of a list, by `page` and `per_page` (assumed). */
+export interface ListFields {
   /** First page to fetch. @default 1 */
   readonly page?: number | undefined;
   /** Rows a page. @default the service's cap */
   readonly per_page?: number | undefined;
   /** It is `per_page`, as the service spells it. */
-  readonly perPage?: never;
+  readonly perPage?: undefined;
+}
+
+/** Query of a list. */
+export interface ListParams extends ListFields {
   readonly [more: string]: Query[string];
 }
 
@@ -71,7 +75,7 @@ const isRound = (rows: number): boolean => rows > 0 && (rows % 10 === 0 || rows 
 export function listPages<T>(
   transport: Transport,
   plan: ListPlan<T>,
-  params: ListParams | undefined,
+  params: (Query & ListFields) | undefined,
   options: RequestOptions | undefined,
 ): PagePromise<T> {
   const fetch: Fetch<T> = (query, walk) => {

@@ -1,9 +1,10 @@
+import type { QueryOf } from '../input-types.ts';
 import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../limits.ts';
 import type { OpenObject } from '../schemas/common.ts';
 import type { Shape } from '../schemas/decode.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { Transport } from '../transport/transport.ts';
-import { type ListParams, listPages, type PagePromise } from './page.ts';
+import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
 
 /** Families of reference data ("Pagination"). */
 export type ReferenceDataset = 'common' | 'web' | 'ctv' | 'apps';
@@ -23,10 +24,10 @@ export class Reference {
    * One table. Pages hold 500 rows, which is also the cap; those of `apps` hold 250 unless asked
    * for more, and have no cap.
    */
-  list(
+  list<Q extends QueryOf<Q> & ListFields = ListParams>(
     dataset: ReferenceDataset,
     name: string,
-    params?: ListParams,
+    params?: Q,
     options?: RequestOptions,
   ): PagePromise<OpenObject> {
     const apps = dataset === 'apps';

@@ -1,7 +1,9 @@
 import type { FieldErrors } from '../errors/api.ts';
 import { AudienceError, type Created, withDetails } from '../errors/base.ts';
 import { JobError, type JobKind, WaitTimeoutError } from '../errors/job.ts';
+import type { QueryOf, RequestBody } from '../input-types.ts';
 import { RESOURCE_PAGE_CAP } from '../limits.ts';
+import type { Query } from '../operations.ts';
 import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
 import { fromCallSite } from '../transport/call-site.ts';
@@ -15,7 +17,7 @@ import type { Source } from '../waiting/source.ts';
 import type { WaitContext } from '../waiting/wait.ts';
 import { checkOptions, type IdLike, type WaitOptions, type WatchOptions } from '../waiting/wait-options.ts';
 import { type JobListName, readRow, sharedJobs } from './jobs.ts';
-import { type ListParams, listPages, type PagePromise } from './page.ts';
+import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
 
 /** Namespaces whose resources are listed and deleted. */
 export type ListedName = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
@@ -47,7 +49,7 @@ export interface CreateAndWaitOptions<T> extends CreateOptions {
 }
 
 /** Resources that are created and read. */
-class Resource<T, Body, Name extends ResourceName = ResourceName> {
+class Resource<T, Fields, Name extends ResourceName = ResourceName> {
   readonly #transport: Transport;
   readonly #plan: ResourcePlan<T, Name>;
 
@@ -64,7 +66,7 @@ class Resource<T, Body, Name extends ResourceName = ResourceName> {
    * @throws {ValidationError} 422, or `local` for what the service would certainly refuse.
    * @throws {BuildBudgetError} where it starts a job and the build budget is spent for longer than `maxRetryWait`.
    */
-  create(body: Body, options: CreateOptions = {}): ApiPromise<T> {
+  create(body: RequestBody<Fields>, options: CreateOptions = {}): ApiPromise<T> {
     const { name, shape, check } = this.#plan;
     return this.#transport.call(`${name}.create`, {
       body,
@@ -82,7 +84,7 @@ class Resource<T, Body, Name extends ResourceName = ResourceName> {
 }
 
 /** Resources that are created, read, listed and deleted. */
-export class ListedResource<T, Body, Name extends ListedName = ListedName> extends Resource<T, Body, Name> {
+export class ListedResource<T, Fields, Name extends ListedName = ListedName> extends Resource<T, Fields, Name> {
   readonly #lists: Lists<T>;
 
   /** @internal */
@@ -92,7 +94,7 @@ export class ListedResource<T, Body, Name extends ListedName = ListedName> exten
   }
 
   /** Those of the account: awaited, the first page; iterated, all of them. */
-  list(params?: ListParams, options?: RequestOptions): PagePromise<T> {
+  list<Q extends QueryOf<Q> & ListFields = ListParams>(params?: Q, options?: RequestOptions): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 
@@ -103,9 +105,9 @@ export class ListedResource<T, Body, Name extends ListedName = ListedName> exten
 }
 
 /** Resources whose create starts a worker job. */
-export class JobResource<T extends Observed, Body, Name extends ResourceName = ResourceName> extends Resource<
+export class JobResource<T extends Observed, Fields, Name extends ResourceName = ResourceName> extends Resource<
   T,
-  Body,
+  Fields,
   Name
 > {
   readonly #kind: JobKind;
@@ -157,11 +159,11 @@ export class JobResource<T extends Observed, Body, Name extends ResourceName = R
    * Creates one and waits for its job. Throws what `create` and `wait` throw. An error that ended the wait, and is not
    * of the job, tells in `created` what goes on, and can be waited for by `client.waits.wait(error.created)`.
    */
-  createAndWait(body: Body, options?: CreateAndWaitOptions<T>): Promise<T> {
+  createAndWait(body: RequestBody<Fields>, options?: CreateAndWaitOptions<T>): Promise<T> {
     return fromCallSite(() => this.#createAndWait(body, options), options?.signal, options?.wait?.signal);
   }
 
-  async #createAndWait(body: Body, options: CreateAndWaitOptions<T> = {}): Promise<T> {
+  async #createAndWait(body: RequestBody<Fields>, options: CreateAndWaitOptions<T> = {}): Promise<T> {
     const { onCreated, wait = {}, ...request } = options;
     // A typo is found before something is created, and so is that there is nothing to wait with.
     checkOptions(wait);
@@ -190,9 +192,9 @@ function withCreated(error: unknown, created: Created, idempotencyKey: string | 
 }
 
 /** Resources with a job behind them that are listed and deleted, too. */
-export class ListedJobResource<T extends Observed, Body, Name extends JobListName = JobListName> extends JobResource<
+export class ListedJobResource<T extends Observed, Fields, Name extends JobListName = JobListName> extends JobResource<
   T,
-  Body,
+  Fields,
   Name
 > {
   readonly #lists: Lists<T>;
@@ -208,7 +210,7 @@ export class ListedJobResource<T extends Observed, Body, Name extends JobListNam
   }
 
   /** Those of the account: awaited, the first page; iterated, all of them. */
-  list(params?: ListParams, options?: RequestOptions): PagePromise<T> {
+  list<Q extends QueryOf<Q> & ListFields = ListParams>(params?: Q, options?: RequestOptions): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 
@@ -219,7 +221,7 @@ export class ListedJobResource<T extends Observed, Body, Name extends JobListNam
 }
 
 interface Lists<T> {
-  list(params?: ListParams, options?: RequestOptions): PagePromise<T>;
+  list(params?: Query & ListFields, options?: RequestOptions): PagePromise<T>;
   delete(id: number, options?: RequestOptions): ApiPromise<void>;
 }
 

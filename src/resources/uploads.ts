@@ -1,10 +1,12 @@
 import type { Upload } from '../errors/base.ts';
+import type { RequestBody } from '../input-types.ts';
 import { part } from '../part.ts';
 import type { UploadKind } from '../schemas/common.ts';
 import { decodeOne, type Shape } from '../schemas/decode.ts';
 import type { UploadRequest, UploadReservation } from '../schemas/upload.ts';
 import type { ApiPromise } from '../transport/api-promise.ts';
 import { fromCallSite } from '../transport/call-site.ts';
+import type { JsonObject } from '../transport/envelope.ts';
 import type { RequestOptions } from '../transport/settings.ts';
 import type { StorageContext } from '../transport/transfer.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -17,7 +19,7 @@ export interface UploadInput extends UploadOptions {
   readonly kind: UploadKind;
   readonly data: UploadData;
   /** More fields of the reservation's body. */
-  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+  readonly fields?: RequestBody<JsonObject> | undefined;
 }
 
 /** What moves files is loaded with the first of them. */
@@ -43,7 +45,7 @@ export class Uploads {
    *
    * @throws {ValidationError} `local` for a file larger than the service takes.
    */
-  reserve(input: UploadRequest, options: RequestOptions = {}): ApiPromise<UploadReservation> {
+  reserve(input: RequestBody<UploadRequest>, options: RequestOptions = {}): ApiPromise<UploadReservation> {
     const { slots } = this.#storage.core;
     const asked = Date.now();
     return this.#transport.call('uploads.reserve', {
@@ -64,7 +66,7 @@ export class Uploads {
    * @throws {AudienceError} with `slot`, which tells whether sending again makes sense: `PermissionError` (403) for an
    * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
    */
-  send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
+  send(reservation: RequestBody<UploadReservation>, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
     return fromCallSite(async () => {
       const { sendFile } = await this.#storage.core.load(files, options.signal);
       return sendFile(this.#storage, reservation, data, options);

@@ -12,7 +12,7 @@ import type { Transport } from '../transport/transport.ts';
 /** Query of a usage report. */
 export interface UsageParams {
   /** `YYYY-MM` (assumed form), from 2020-01. @default the current month in UTC */
-  readonly yearmonth?: string;
+  readonly yearmonth?: string | undefined;
 }
 
 const shape: Shape<Usage> = { schema: 'usage' };

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/base.ts';
-import type { JobKind } from '../errors/job.ts';
+import type { JobKind, JobResources } from '../errors/job.ts';
 import type { Activation } from '../schemas/activation.ts';
 import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
@@ -7,15 +7,6 @@ import type { Estimate } from '../schemas/open-resources.ts';
 import { isObject } from '../transport/envelope.ts';
 import type { WaitRoom } from '../waiting/room.ts';
 import type { IdLike, WaitOptions } from '../waiting/wait-options.ts';
-
-/** The resource of each kind of job. */
-export interface JobResources {
-  readonly audience: Audience;
-  readonly lookalike: Audience;
-  readonly estimate: Estimate;
-  readonly activation: Activation;
-  readonly cohort: Cohort;
-}
 
 /** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
 export interface WaitTarget<K extends JobKind = JobKind> {

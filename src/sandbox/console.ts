@@ -1,6 +1,7 @@
+import type { Optional } from '../input-types.ts';
 import { isEmail } from './bodies.ts';
 import { grantsOf, revokeGrant } from './grants.ts';
-import { DAY, HOUR } from './limits.ts';
+import { DAY, HOUR, type SandboxLimits } from './limits.ts';
 import type { Service } from './service.ts';
 import { SlidingLog } from './sliding-log.ts';
 import type { AccountRecord, Company, TokenKind } from './state.ts';
@@ -11,17 +12,17 @@ export interface NewAccount {
   readonly email: string;
   readonly password: string;
   /** Its company, or the name of one, which is created at its first mention. @default 'Example Company' */
-  readonly company?: string | SandboxCompany;
+  readonly company?: string | SandboxCompany | undefined;
   /** Whether the connection to the delivery partner holds credentials. @default true */
-  readonly deliveryCredentials?: boolean;
+  readonly deliveryCredentials?: boolean | undefined;
 }
 
 /** What an organization is, and may build. */
 export interface NewCompany {
   readonly name: string;
   /** Builds in a rolling hour and day. @default 60 and 300 */
-  readonly buildsPerHour?: number;
-  readonly buildsPerDay?: number;
+  readonly buildsPerHour?: number | undefined;
+  readonly buildsPerDay?: number | undefined;
 }
 
 /** An organization, whose accounts share build budget and webhook endpoints. */
@@ -29,7 +30,7 @@ export interface SandboxCompany {
   readonly id: number;
   readonly name: string;
   /** Sets the budget; builds so far stay counted. */
-  setBuildBudget(budget: { readonly buildsPerHour?: number; readonly buildsPerDay?: number }): void;
+  setBuildBudget(budget: Optional<Pick<SandboxLimits, 'buildsPerHour' | 'buildsPerDay'>>): void;
 }
 
 /** A token as the console lists it. */

@@ -6,16 +6,19 @@ import { type Delivery, rotateSecret } from './webhooks.ts';
 /** What the console asks for when an endpoint is registered. */
 export interface NewEndpoint {
   /** @default 'Webhook' */
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly url: string;
   /** Types it subscribes to. @default all */
-  readonly events?: readonly string[];
+  readonly events?: readonly string[] | undefined;
 }
 
 /** Webhook endpoints, as they are managed in the console. */
 export interface Endpoints<Account> {
   /** Registers an endpoint for the company of an account, the first unless given. The secret is shown once. */
-  create(input: NewEndpoint & { readonly account?: Account }): { readonly id: number; readonly secret: string };
+  create(input: NewEndpoint & { readonly account?: Account | undefined }): {
+    readonly id: number;
+    readonly secret: string;
+  };
   /** A new secret; for 24 hours deliveries carry a signature of the old one, too. */
   rotate(id: number): { readonly secret: string };
   /** Deliveries stop; an attempt that comes due meanwhile is dropped with all later ones of its event. */

@@ -16,27 +16,27 @@ export interface FaultRule {
    * Requests that it strikes: an operation (`'audiences.create'`), a path or a method and path, where `{id}` stands for
    * one segment and `*` for anything (`'GET /api/v2/audiences/{id}'`, `'/uploads/*'`), or a function. @default all
    */
-  readonly on?: string | ((request: FaultRequest) => boolean);
+  readonly on?: string | ((request: FaultRequest) => boolean) | undefined;
   /** Share of those requests that it strikes, by the seed. @default 1 */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
   /** How often it strikes at most. @default no limit */
-  readonly times?: number;
+  readonly times?: number | undefined;
   /** Milliseconds of the machine that the request is held before anything else happens, or until the rule is removed. */
-  readonly delay?: number;
+  readonly delay?: number | undefined;
   /**
    * Milliseconds of the machine that a create under an `Idempotency-Key` stays in flight, or until the rule is removed:
    * the service has accepted it, responds 409 to duplicates, and acts even if the caller hangs up. Strikes only requests
    * with that header.
    */
-  readonly inFlight?: number;
+  readonly inFlight?: number | undefined;
   /** The service does not act and answers this error status. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** `Retry-After` of that answer, in seconds. */
-  readonly retryAfter?: number;
+  readonly retryAfter?: number | undefined;
   /** The connection is cut: before the service acts, after it has acted, or in the middle of the answer's body. */
-  readonly cut?: 'before' | 'after' | 'body';
+  readonly cut?: 'before' | 'after' | 'body' | undefined;
   /** The service acts; half of the answer's body comes, as if it were whole. */
-  readonly malformed?: boolean;
+  readonly malformed?: boolean | undefined;
 }
 
 /** The longest delay that `setTimeout` can hold. */

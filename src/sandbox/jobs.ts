@@ -16,8 +16,11 @@ export interface JobInfo {
 export interface Devices {
   readonly eids: number;
   /** For AffinityTransactions data only. */
-  readonly scids?: number;
+  readonly scids?: number | undefined;
 }
+
+/** Devices that a build has found. */
+export type FoundDevices = Readonly<Record<keyof Devices, number>>;
 
 /** How a job ends: a status id, or one with more. */
 export type JobOutcome =
@@ -26,19 +29,19 @@ export type JobOutcome =
       /** 104, 107 or a 4xx; cohorts end at 4 for 104, and at 5 for any other. */
       readonly status: number;
       /** Why it ended so, as the console tells; the API does not. */
-      readonly reason?: string;
+      readonly reason?: string | undefined;
       /** Milliseconds of sandbox time this job takes. @default what `duration` says */
-      readonly duration?: number;
+      readonly duration?: number | undefined;
     };
 
 /** How jobs run. */
 export interface JobOptions {
   /** Milliseconds of sandbox time a job takes. @default 600000 */
-  readonly duration?: number | ((job: JobInfo) => number);
+  readonly duration?: number | ((job: JobInfo) => number) | undefined;
   /** How a job ends; `sandbox.jobs.next` goes first. @default 104 */
-  readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome);
+  readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome) | undefined;
   /** Devices an audience's build finds. @default some thousands; a third as many SCIDs */
-  readonly devices?: number | Devices | ((job: JobInfo) => number | Devices);
+  readonly devices?: number | Devices | ((job: JobInfo) => number | Devices) | undefined;
 }
 
 /** A resource with a job behind it. */
@@ -204,7 +207,7 @@ export class Jobs {
   }
 
   /** Devices that the build of an audience finds. */
-  devices(info: JobInfo, random: number): Required<Devices> {
+  devices(info: JobInfo, random: number): FoundDevices {
     const { devices } = this.#options;
     const found = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
     const { eids, scids = Math.floor(eids / 3) } = typeof found === 'number' ? { eids: found } : found;

@@ -16,13 +16,13 @@ export interface Listening {
 /** Where to listen. */
 export interface ListenOptions {
   /** @default 0, any free port */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Port of storage. @default 0, any free port */
-  readonly storagePort?: number;
+  readonly storagePort?: number | undefined;
   /** Address to listen on. All but loopback lets other machines in, which is warned of. @default '127.0.0.1' */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Name of this machine: in the URLs that the sandbox gives, and accepted in the header `Host`. @default the address */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 type Answer = (request: Request, env: Env['Bindings']) => Response | Promise<Response>;

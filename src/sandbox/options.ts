@@ -1,3 +1,4 @@
+import type { Optional } from '../input-types.ts';
 import type { ClockMode } from './clock.ts';
 import type { FaultRule } from './faults.ts';
 import type { JobOptions } from './jobs.ts';
@@ -8,31 +9,31 @@ import type { Delivery } from './webhooks.ts';
 /** Options of a sandbox. */
 export interface SandboxOptions {
   /** Decides all randomness; an integer. @default 1 */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** @default 'real' */
-  readonly clock?: ClockMode;
+  readonly clock?: ClockMode | undefined;
   /** The sandbox's time when it is created. @default the machine's */
-  readonly start?: Date | number;
-  readonly jobs?: JobOptions;
+  readonly start?: Date | number | undefined;
+  readonly jobs?: JobOptions | undefined;
   /** Replaces single limits of the service. */
-  readonly limits?: Partial<SandboxLimits>;
+  readonly limits?: Optional<SandboxLimits> | undefined;
   /** What goes wrong on purpose, from the first request on. */
-  readonly faults?: readonly FaultRule[];
+  readonly faults?: readonly FaultRule[] | undefined;
   /** Origin at which `handlers` answer the API, like `https://api.example.com`. @default any origin */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /** Hosts beyond loopback that OAuth clients may be redirected to. @default none */
-  readonly redirectHosts?: readonly string[];
+  readonly redirectHosts?: readonly string[] | undefined;
   /** Sends webhook deliveries in place of the global `fetch`. */
-  readonly deliver?: (request: Request) => Promise<Response>;
+  readonly deliver?: ((request: Request) => Promise<Response>) | undefined;
   /**
    * Whose time signatures of deliveries hold: `machine` is for receivers that know no sandbox while its clock is fast.
    * @default 'sandbox'
    */
-  readonly signatureClock?: 'sandbox' | 'machine';
+  readonly signatureClock?: 'sandbox' | 'machine' | undefined;
   /** Called with each request once it is answered, as it goes into `log`. */
-  readonly onRequest?: (entry: LogEntry) => void;
+  readonly onRequest?: ((entry: LogEntry) => void) | undefined;
   /** Called with each attempt to deliver an event once it has ended. */
-  readonly onDelivery?: (delivery: Delivery) => void;
+  readonly onDelivery?: ((delivery: Delivery) => void) | undefined;
 }
 
 /** The fastest clock: at more, a day of the machine would pass the last date there is. */
@@ -72,6 +73,7 @@ export function checkOptions(options: SandboxOptions): void {
 }
 
 function checkLimit(name: string, limit: unknown): void {
+  if (limit === undefined) return;
   const ofService = Object.entries(SERVICE_LIMITS).find(([known]) => known === name)?.[1];
   if (ofService === undefined)
     throw new Error(`There is no limit \`${name}\`: ${Object.keys(SERVICE_LIMITS).join(', ')}.`);

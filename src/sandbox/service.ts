@@ -29,7 +29,8 @@ export function createService(options: SandboxOptions): Service {
   checkOptions(options);
   const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {}, onRequest, onDelivery } = options;
   const clock = new Clock(mode, Number(start));
-  const limits = { ...SERVICE_LIMITS, ...options.limits };
+  const changed = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
+  const limits: SandboxLimits = { ...SERVICE_LIMITS, ...Object.fromEntries(changed) };
   const state = createState(limits.logLength, options.origin);
   return {
     state,

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Optional, RequestBody } from '../input-types.ts';
 import {
   type Creator,
   creatorSchema,
@@ -51,10 +52,10 @@ export interface ActivationCreate {
   readonly project_id?: number | null | undefined;
   /** Delivery credentials, where none are stored on the connection. */
   readonly credentials?: unknown;
-  readonly filters?: (Partial<Activation['filters']> & { readonly [more: string]: unknown }) | undefined;
-  readonly partner_id?: never;
-  readonly partner_name?: never;
-  readonly pricing_model?: never;
+  readonly filters?: RequestBody<Optional<Activation['filters']> & { readonly [more: string]: unknown }> | undefined;
+  readonly partner_id?: undefined;
+  readonly partner_name?: undefined;
+  readonly pricing_model?: undefined;
   readonly [more: string]: unknown;
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { RequestBody } from '../input-types.ts';
 import {
   type Creator,
   creatorSchema,
@@ -83,7 +84,7 @@ export interface DatasetCreate {
 export interface AudienceCreate {
   readonly name?: string | undefined;
   readonly project_id?: number | null | undefined;
-  readonly dataset?: readonly DatasetCreate[] | undefined;
+  readonly dataset?: readonly RequestBody<DatasetCreate>[] | undefined;
   readonly filters?: unknown;
   readonly [more: string]: unknown;
 }

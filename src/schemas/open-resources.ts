@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { RequestBody } from '../input-types.ts';
 import { type LifecycleStatusId, type Status, statusSchema } from './common.ts';
 
 /** A project. Its fields are not specified, an id aside. */
@@ -32,11 +33,11 @@ export interface LookalikeCreate {
   /** The seed: a completed audience of at least 1,000 devices. */
   readonly source_audience_id?: number | undefined;
   readonly config?:
-    | {
+    | RequestBody<{
         /** From 1 to 4,000,000. */
         readonly target_size?: number | undefined;
         readonly [more: string]: unknown;
-      }
+      }>
     | undefined;
   readonly [more: string]: unknown;
 }

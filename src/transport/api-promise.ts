@@ -61,7 +61,7 @@ export class ApiPromise<T> extends Promise<T> {
 
   /** @internal */
   constructor(call: PendingCall<T>) {
-    // Every way to the value is overridden below, so the promise's own state is never seen.
+    // The promise's own state is never seen: `catch` and `finally` of the platform call `then`.
     super(() => {});
     this.#call = call;
     this.idempotencyKey = call.idempotencyKey;
@@ -92,16 +92,8 @@ export class ApiPromise<T> extends Promise<T> {
   // biome-ignore lint/suspicious/noThenProperty: it is a promise.
   override then<A = T, B = never>(
     resolved?: ((value: T) => A | PromiseLike<A>) | null,
-    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+    rejected?: ((reason: PromiseRejectedResult['reason']) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     return this.#value().then(resolved, rejected);
-  }
-
-  override catch<B = never>(rejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
-    return this.#value().catch(rejected);
-  }
-
-  override finally(settled?: (() => void) | null): Promise<T> {
-    return this.#value().finally(settled);
   }
 }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors/base.ts';
+import type { Optional } from '../input-types.ts';
 import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from '../limits.ts';
 
 /** Whether a value is the name of a bucket. */
@@ -11,7 +12,7 @@ export function isBucket(name: string): name is Bucket {
  *
  * @throws {ConfigurationError} naming the bucket that is wrong.
  */
-export function checkLimits(given: Readonly<Partial<RateLimits>>): RateLimits {
+export function checkLimits(given: Optional<RateLimits>): RateLimits {
   const limits = { ...RATE_LIMITS };
   for (const [bucket, rate] of Object.entries<RateLimit | undefined>(given)) {
     if (rate === undefined) continue;

@@ -1,3 +1,4 @@
+import type { RequestBody } from '../input-types.ts';
 import type { ResolvedOperation } from '../operations.ts';
 import {
   type EnvelopeReading,
@@ -16,7 +17,7 @@ export interface JsonRpcRequest {
   readonly id: string | number;
   /** Such as `tools/list`. */
   readonly method: string;
-  readonly params?: JsonObject | undefined;
+  readonly params?: RequestBody<JsonObject> | undefined;
 }
 
 /** A message that is not answered. */
@@ -25,7 +26,7 @@ export interface JsonRpcNotification {
   readonly id?: undefined;
   /** Such as `notifications/initialized`. */
   readonly method: string;
-  readonly params?: JsonObject | undefined;
+  readonly params?: RequestBody<JsonObject> | undefined;
 }
 
 /** What a request has led to: its `result`, or the `error` it was answered with. */

@@ -8,8 +8,8 @@ export type Priority = 'foreground' | 'background';
 /** A request for a slot. */
 interface LaneRequest {
   readonly priority: Priority;
-  readonly signal?: Abortable;
-  readonly maxWait?: number;
+  readonly signal?: Abortable | undefined;
+  readonly maxWait?: number | undefined;
 }
 
 interface Waiter {

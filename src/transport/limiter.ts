@@ -1,3 +1,4 @@
+import type { Optional } from '../input-types.ts';
 import type { Bucket, RateLimits } from '../limits.ts';
 import { checkLimits } from './check-limits.ts';
 import { Lane, type Priority } from './lane.ts';
@@ -9,12 +10,12 @@ export interface AcquireOptions {
   readonly scope: string;
   /** Background requests (waits, usage checks) yield to foreground ones. */
   readonly priority: Priority;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * The longest pause that the call will sit out, in milliseconds. A limiter that knows of a
    * longer one may reject at once with an error that carries `retryAt: Date`.
    */
-  readonly maxWait?: number;
+  readonly maxWait?: number | undefined;
 }
 
 /**
@@ -30,7 +31,10 @@ export interface RateLimiter {
 
 /** What a client's calls ask for slots: a limiter that takes their scopes, too. */
 export interface Gatekeeper extends RateLimiter {
-  acquire(bucket: Bucket, options: Omit<AcquireOptions, 'signal'> & { readonly signal?: Abortable }): Promise<void>;
+  acquire(
+    bucket: Bucket,
+    options: Omit<AcquireOptions, 'signal'> & { readonly signal?: Abortable | undefined },
+  ): Promise<void>;
 }
 
 /** A limiter of the user's, which may ignore the signal: the call ends all the same. */
@@ -54,7 +58,7 @@ export function gatekeeperOf(limiter: RateLimiter): Gatekeeper {
  * const limiter = memoryLimiter();
  * const [one, other] = [new AudienceClient({ token, limiter }), new AudienceClient({ token, limiter })];
  */
-export function memoryLimiter(rateLimits: Readonly<Partial<RateLimits>> = {}): RateLimiter {
+export function memoryLimiter(rateLimits: Optional<RateLimits> = {}): RateLimiter {
   return createLimiter(checkLimits(rateLimits));
 }
 

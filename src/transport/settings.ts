@@ -70,9 +70,9 @@ export interface RetryEvent extends RequestEvent {
 
 /** Callbacks that watch calls. One that throws is logged and harms no call. */
 export interface Hooks {
-  readonly onRequest?: (event: RequestEvent) => void;
-  readonly onResponse?: (event: ResponseEvent) => void;
-  readonly onRetry?: (event: RetryEvent) => void;
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
 /** Every option of a client with its default filled in. */

@@ -8,14 +8,14 @@ export interface TokenSource {
    * A token to send now. `rejected` is one that the service has just answered `401` to: a source
    * that holds another returns that, else it renews.
    */
-  get(options: { readonly rejected?: string; readonly signal?: AbortSignal }): Promise<string>;
+  get(options: { readonly rejected?: string | undefined; readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
 
 /** A token as a store keeps it. */
 export interface StoredToken {
   readonly token: string;
   /** ISO 8601 with offset, as the service gives it. */
-  readonly expiresAt?: string;
+  readonly expiresAt?: string | undefined;
   readonly [extra: string]: unknown;
 }
 

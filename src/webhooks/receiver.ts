@@ -14,7 +14,7 @@ import { checkNumbers, checkSecrets, type VerifyOptions, verifyWebhook } from '.
 
 /** Handlers by type of event; each is done when its promise is. One that throws has the event sent again. */
 export type WebhookHandlers = {
-  readonly [Type in KnownEventType]?: (event: EventEnvelope<Type, EventData[Type]>) => unknown;
+  readonly [Type in KnownEventType]?: ((event: EventEnvelope<Type, EventData[Type]>) => unknown) | undefined;
 };
 
 /** Where a receiver reports; `console` will do. */

@@ -189,7 +189,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     const stranger = { connect: () => Promise.resolve(), close: () => Promise.resolve() };
     const options = { baseUrl: url, token: account.token('mcp'), client: stranger };
     const error = await failureOf(connectMcp(options));
-    expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining('give `transport') });
+    expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining('pass `transport') });
     expect(await connectMcp({ ...options, transport: Transport })).toBe(stranger);
     expect(used.map(String)).toEqual([`${url}${PATH}`]);
   });

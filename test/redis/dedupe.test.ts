@@ -85,7 +85,11 @@ describe.each(KINDS)('redisDedupe on %s', (kind) => {
     await server.restart();
     expect(await again).toEqual({ lease: expect.any(String) });
     await client.quit();
-    expect(await failureOf(store.claim('g', LONG))).toMatchObject({ code: 'connection-failed' });
+    expect(await failureOf(store.claim('g', LONG))).toMatchObject({
+      name: 'ConnectionError',
+      code: 'connection-failed',
+      operation: 'redisDedupe',
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/operations.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
+import { startBench } from '../support/sandbox.ts';
 import { credentials, startSandbox } from '../support/sandbox-calls.ts';
 
 describe('the routes the specification shows', () => {
@@ -32,6 +33,41 @@ describe('the sandbox', () => {
     };
     expect(await tell(7)).toBe(await tell(7));
     expect(await tell(7)).not.toBe(await tell(8));
+  });
+
+  it('treats options set to `undefined` as absent', async () => {
+    const bench = await startBench(
+      {
+        seed: undefined,
+        start: undefined,
+        origin: undefined,
+        limits: { read: undefined, buildsPerHour: undefined, logLength: undefined },
+        jobs: { duration: 0, outcome: undefined, devices: { eids: 900, scids: undefined } },
+        faults: [{ on: 'audiences.create', status: 503, cut: undefined, times: 1, delay: undefined }],
+        redirectHosts: undefined,
+        deliver: undefined,
+        signatureClock: undefined,
+        onRequest: undefined,
+        onDelivery: undefined,
+      },
+      {
+        onRequest: undefined,
+        onRetry: undefined,
+        rateLimits: { read: undefined },
+        backoff: { min: 1, max: undefined },
+        operations: { 'audiences.get': undefined, 'audiences.list': { path: undefined, query: undefined } },
+      },
+    );
+    const { client, sandbox, account } = bench;
+    account.company.setBuildBudget({ buildsPerHour: undefined, buildsPerDay: 2 });
+    sandbox.webhooks.create({ url: 'https://example.com', account: undefined, name: undefined, events: undefined });
+    const { id } = await client.audiences.create({ name: 'x' });
+    await sandbox.advance(1);
+    expect((await client.audiences.get(id)).results_count).toBe(900);
+    expect((await client.audiences.list({ page: undefined })).items).toHaveLength(1);
+    const { build_budget } = await client.usage.get({ yearmonth: undefined });
+    expect([build_budget.hour.limit, build_budget.day.limit]).toEqual([60, 2]);
+    expect((await client.webhooks.list())[0]).toMatchObject({ name: 'Webhook', events: expect.any(Array) });
   });
 
   it('moves by `advance` only with a manual clock', async () => {

@@ -39,7 +39,8 @@ describe('an ApiPromise', () => {
       failureOf(call),
       failureOf(call.asResponse()),
       failureOf(call.withResponse()),
-      call.catch((error: unknown) => error),
+      call.catch((error) => error),
+      call.then(undefined, (error) => error),
       failureOf(call.finally(() => {})),
     ]);
     expect(new Set(errors).size).toBe(1);

@@ -3,6 +3,7 @@ import {
   ApiError,
   AudienceError,
   AuthenticationError,
+  ConfigurationError,
   ConflictError,
   NotAcceptableError,
   NotFoundError,
@@ -122,6 +123,40 @@ describe('an error status', () => {
     expect(error).toMatchObject({ name: 'ResponseError', code: 'redirect-refused' });
     expect(await other.seen()).toEqual([]);
     expect(await server.seen()).toHaveLength(1);
+  });
+});
+
+describe('isInstance', () => {
+  const details = {
+    status: 404,
+    operation: 'audiences.get',
+    method: 'GET',
+    path: '/x',
+    headers: new Headers(),
+    body: '',
+    attempts: 1,
+  };
+  const missing = new NotFoundError('Gone.', details);
+  const denied = new PermissionError('No.', details);
+  const invalid = new ConfigurationError('Wrong.');
+  const all = [missing, denied, invalid, new Error('other'), undefined];
+
+  it('works as a callback, without its class', () => {
+    expect(all.filter(NotFoundError.isInstance)).toEqual([missing]);
+    expect(all.filter(ApiError.isInstance)).toEqual([missing, denied]);
+    expect(all.filter(AudienceError.isInstance)).toEqual([missing, denied, invalid]);
+    const { isInstance } = PermissionError;
+    expect(all.find(isInstance)).toBe(denied);
+  });
+
+  it('of a user’s subclass recognizes that class alone', () => {
+    class TeapotError extends ApiError {
+      static override readonly className = 'TeapotError';
+    }
+    const teapot = new TeapotError('Short and stout.', details);
+    expect([...all, teapot].filter(TeapotError.isInstance)).toEqual([teapot]);
+    expect(ApiError.isInstance(teapot)).toBe(true);
+    expect(NotFoundError.isInstance(teapot)).toBe(false);
   });
 });
 

@@ -1,5 +1,13 @@
 /** Compiled against the installed package by every TypeScript that is supported; it never runs. */
-import { type Audience, AudienceClient, apiToken, memoryTokenStore, NotFoundError } from 'audience-activation';
+import {
+  type Audience,
+  AudienceClient,
+  AudienceError,
+  apiToken,
+  JobError,
+  memoryTokenStore,
+  NotFoundError,
+} from 'audience-activation';
 import { connectMcp } from 'audience-activation/mcp';
 import { type DownloadedFile, downloadTo, openFile, toNodeListener } from 'audience-activation/node';
 import { type OAuthClient, OAuthError } from 'audience-activation/oauth';
@@ -19,6 +27,27 @@ export async function useRoot(): Promise<Audience> {
     if (NotFoundError.isInstance(error)) console.log(error.code, error.status.toFixed());
     throw error;
   }
+}
+
+/** Has no index signature. */
+interface Visitors {
+  readonly name: string;
+  readonly segment?: string;
+}
+
+export async function useInterfaces(client: AudienceClient, visitors: Visitors, page?: number): Promise<string> {
+  await client.audiences.create(visitors);
+  await client.audiences.list({ page });
+  await client.request('GET', '/api/v2/anything', { query: visitors });
+  return (await client.request<Visitors>('GET', '/api/v2/anything/{id}', { params: { id: 7 } })).name;
+}
+
+export function useErrors(errors: readonly unknown[]): readonly number[] {
+  for (const error of errors.filter(AudienceError.isInstance)) {
+    if (error.code === 'validation-failed') console.log(error.errors.name?.[0]);
+    if (JobError.isInstance(error) && error.kind === 'cohort') console.log(error.resource.total_eids.toFixed());
+  }
+  return errors.filter(NotFoundError.isInstance).map(({ status }) => status);
 }
 
 export async function useNode(client: AudienceClient): Promise<readonly DownloadedFile[]> {

@@ -77,7 +77,13 @@ export async function exerciseMcp({ baseUrl, token, fetch }: Service): Promise<v
   const { tools } = await connectMcp({ baseUrl, token, client, transport: Transport, fetch });
   check(tools.includes('audiences_create'), `the endpoint has tools: ${tools.slice(0, 200)}`);
   const error: unknown = await connectMcp({ baseUrl, token, client, fetch }).catch((reason: unknown) => reason);
-  check(String(error).includes('give `transport'), `without an official package it says what to do: ${error}`);
+  check(String(error).includes('pass `transport'), `without an official package it says what to do: ${error}`);
+  const official = { ...client, callTool: (): void => {} };
+  const missing: unknown = await connectMcp({ baseUrl, token, client: official, fetch }).catch((reason) => reason);
+  check(
+    missing instanceof Error && missing.cause !== undefined,
+    `a package that is not there is the cause: ${missing}`,
+  );
 }
 
 /** A service that cannot be reached is told from one that may have acted. */

@@ -16,7 +16,7 @@ import {
 import { wireTime } from '../clock.ts';
 import { eligibilityOf } from '../eligibility.ts';
 import type { Env } from '../gates.ts';
-import { COMPLETED, type Devices, QUEUED, statusOf } from '../jobs.ts';
+import { COMPLETED, type FoundDevices, QUEUED, statusOf } from '../jobs.ts';
 import { SEED_MINIMUM, TARGET_SIZE } from '../limits.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
@@ -56,7 +56,7 @@ function make({ clock }: Service, account: AccountRecord, definition: Definition
 }
 
 /** What a build has found. */
-function complete(audience: Mutable<Audience>, { eids, scids }: Required<Devices>): void {
+function complete(audience: Mutable<Audience>, { eids, scids }: FoundDevices): void {
   const { is_affinity } = audience.eligibility.metrics;
   const metrics = {
     unique_eids: eids,
