@@ -124,10 +124,10 @@ export type {
 } from './transport/json-rpc.ts';
 export type { Priority } from './transport/lane.ts';
 export { type AcquireOptions, memoryLimiter, type RateLimiter } from './transport/limiter.ts';
-export type { RetryBudgetOptions } from './transport/retry-budget.ts';
 export type { LogFields, Logger, LogLevel } from './transport/log.ts';
 export type { IssuedToken } from './transport/mint.ts';
 export type { Backoff } from './transport/retry.ts';
+export type { RetryBudgetOptions } from './transport/retry-budget.ts';
 export type { Fetch, FetchOptions } from './transport/send.ts';
 export type {
   CreateOptions,
