@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('examples/browser', () => {
-  it('lists audiences with status, size and date, and more of them when asked', async ({ onTestFinished }) => {
+  it('lists audiences with status, size and date, and more of them when asked', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn } = await example.visit(onTestFinished);
     await signIn();
     const shown = await rows(page).count();
@@ -73,7 +73,7 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   });
 
-  it('shows a build from its create to its end, also one that asks for more', async ({ onTestFinished }) => {
+  it('shows a build from its create to its end, also one that asks for more', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn, origins } = await example.visit(onTestFinished);
     await signIn();
     const good = await build(page, 'Visitors of the fair');
@@ -93,7 +93,7 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('stops watching a build, which continues, and watches it again', async ({ onTestFinished }) => {
+  it('stops watching a build, which continues, and watches it again', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
     const card = await build(page, 'Watched in two parts');
@@ -106,7 +106,10 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('uploads a cohort, its bar going to 100 %, and says how many people it holds', async ({ onTestFinished }) => {
+  it('uploads a cohort, its bar going to 100 %, and says how many people it holds', async ({
+    onTestFinished,
+    expect,
+  }) => {
     const { page, errors, signIn, origins } = await example.visit(onTestFinished);
     await signIn();
     await throttle(page, 4e6);
@@ -132,7 +135,7 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('cancels an upload: nothing is imported', async ({ onTestFinished }) => {
+  it('cancels an upload: nothing is imported', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
     await throttle(page, 1e6);
@@ -144,7 +147,7 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('takes a file that is dropped', async ({ onTestFinished }) => {
+  it('takes a file that is dropped', async ({ onTestFinished, expect }) => {
     const { page, signIn } = await example.visit(onTestFinished);
     await signIn();
     const dataTransfer = await page.evaluateHandle(() => {
@@ -187,7 +190,7 @@ describe.concurrent('examples/browser', () => {
     ['Your organization has used up its builds. The next one is possible at', '600'],
   ] as const;
   for (const [text, seconds] of REFUSALS) {
-    it(`tells when to try again, after a 429 of ${seconds} s`, async ({ onTestFinished }) => {
+    it(`tells when to try again, after a 429 of ${seconds} s`, async ({ onTestFinished, expect }) => {
       const { page, errors, signIn } = await example.visit(onTestFinished);
       await signIn();
       const headers = { 'retry-after': seconds };
@@ -199,7 +202,7 @@ describe.concurrent('examples/browser', () => {
     });
   }
 
-  it('says that the service cannot be reached', async ({ onTestFinished }) => {
+  it('says that the service cannot be reached', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn } = await example.visit(onTestFinished);
     await signIn();
     await page.route('**/audiences/index*', (route) => route.abort());

@@ -12,7 +12,7 @@ import {
 import { everything } from '../support/everything.ts';
 import { type Fault, LOST, startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';
-import { failureOf, quick } from '../support/server.ts';
+import { clientOf, failureOf, quick, startServer } from '../support/server.ts';
 
 const TOKEN = 'CANARY-token-1';
 const secrets = { email: 'canary@example.com', password: 'CANARY "pass" wörd-2' };
@@ -77,3 +77,22 @@ it.each(FAULTS.map((fault, at) => [at, fault] as const))(
     expect([...text.matchAll(/.{0,60}CANARY.{0,20}/g)].map(([leak]) => leak)).toEqual([]);
   },
 );
+
+it('no secret shows in an error after hundreds of others: tokens of a function, headers, logins', async () => {
+  const message = `${TOKEN} CANARY-header CANARY-call`;
+  const server = await startServer({
+    '*': [{ status: 418, message }],
+    'POST /api/v2/auth/login': [{ data: { token: 'CANARY-issued' } }],
+  });
+  let minted = 0;
+  const options = { headers: { 'x-api-key': 'CANARY-header' }, rateLimits: false } as const;
+  const fixed = clientOf(server, { token: TOKEN, ...options });
+  const rotating = clientOf(server, { token: () => `rotated-${++minted}`, ...options });
+  for (let at = 0; at < 250; at++) {
+    await fixed.auth.login({ email: 'me@example.com', password: `password-${at}` });
+    await failureOf(rotating.webhooks.list({ headers: { 'x-token': `other-${at}` } }));
+  }
+  const call = { headers: { 'x-token': 'CANARY-call' } };
+  expect(everything(await failureOf(fixed.webhooks.list(call)))).not.toContain('CANARY');
+  expect(everything(await failureOf(rotating.webhooks.list(call)))).not.toMatch(/CANARY-header|CANARY-call/);
+});
