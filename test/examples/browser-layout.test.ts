@@ -38,7 +38,7 @@ const placeOf = (element: Locator): Promise<readonly number[]> =>
 
 describe.concurrent('the layout of examples/browser', { timeout: 90_000 }, () => {
   for (const [name, options] of WINDOWS) {
-    it(`fits its window (${name})`, async ({ onTestFinished, expect }) => {
+    it(`fits its window (${name})`, async ({ onTestFinished }) => {
       const { page, signIn } = await example.visit(onTestFinished, options);
       await shoot(page, `${name}-1-sign-in`);
       await signIn();

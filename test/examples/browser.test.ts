@@ -147,7 +147,7 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('takes a file that is dropped', async ({ onTestFinished, expect }) => {
+  it('takes a file that is dropped', async ({ onTestFinished }) => {
     const { page, signIn } = await example.visit(onTestFinished);
     await signIn();
     const dataTransfer = await page.evaluateHandle(() => {
