@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import type { AudienceClient } from '../src/index.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { type AudienceClient, AudienceError } from '../src/index.ts';
 import { startBench } from './support/sandbox.ts';
 import { failureOf } from './support/server.ts';
 
@@ -77,4 +77,31 @@ it('a reason of the caller stays the very same', async () => {
   ]) {
     expect(await failureOf(call(AbortSignal.abort(cause)))).toBe(cause);
   }
+});
+
+it('an error keeps its own stack where there is no other', async () => {
+  const { client } = await startBench();
+  const { stackTraceLimit, prepareStackTrace } = Error;
+  onTestFinished(() => void Object.assign(Error, { stackTraceLimit, prepareStackTrace }));
+  for (const settings of [{ stackTraceLimit: 0 }, { stackTraceLimit, prepareStackTrace: () => ['frames'] }]) {
+    Object.assign(Error, settings);
+    const error = await failureOf(client.audiences.get(404));
+    expect(error).toMatchObject({ name: 'NotFoundError', message: expect.stringContaining('404') });
+  }
+  Object.assign(Error, { stackTraceLimit: 0, prepareStackTrace });
+  expect(Object(await failureOf(client.audiences.get(404))).stack).toMatch(/^NotFoundError: /);
+});
+
+it('an error of a class of the user’s stays what it is', async () => {
+  class VaultError extends AudienceError {
+    constructor({ path }: { readonly path: string }) {
+      super(`No token in ${path}`, { code: 'token-unavailable' });
+    }
+  }
+  const { connect } = await startBench();
+  const client = connect({ token: () => Promise.reject(new VaultError({ path: '/x' })) });
+  expect(await failureOf(client.audiences.get(1))).toBeInstanceOf(VaultError);
+  const error = await failureOf(client.audiences.create({ name: 'x' }));
+  expect(error).toMatchObject({ code: 'token-unavailable', outcome: 'not-sent' });
+  expect(String(error)).toContain('No token in /x');
 });

@@ -185,7 +185,9 @@ export function withDetails<E extends AudienceError>(
   advice: string,
 ): E {
   const message = advice === '' ? error.message : `${asSentence(error.message)} ${advice}`;
-  return Reflect.construct(error.constructor, [message, { ...error, cause: error.cause, ...details }]);
+  // A subclass of the user's may have a constructor of another kind.
+  const ErrorClass = Object.hasOwn(error.constructor, 'className') ? error.constructor : AudienceError;
+  return Reflect.construct(ErrorClass, [message, { ...error, cause: error.cause, ...details }]);
 }
 
 /** A wrong or missing option, found before any request. The message names the option and the fix. */

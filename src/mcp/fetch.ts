@@ -116,12 +116,11 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 const PASSED_ON_LIMIT = 65_536;
 
 /** Returns an error for the transport to read: its own errors repeat the body, in which a service may repeat the token. */
-function redacted({ status, headers, text, response }: Answer, redactor: Redactor): Response {
-  const { statusText } = response;
+function redacted({ status, headers, text }: Answer, redactor: Redactor): Response {
   const kept = redactor.headers(headers);
   // The body is not encoded any more, and has another length.
   for (const name of ['content-encoding', 'content-length']) kept.delete(name);
-  return new Response(redactor.text(text, PASSED_ON_LIMIT), { status, statusText, headers: kept });
+  return new Response(redactor.text(text, PASSED_ON_LIMIT), { status, headers: kept });
 }
 
 function bodyOf({ body }: RequestInit): string | undefined {

@@ -37,7 +37,10 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
     return fromCallSite(async () => {
       const { resultsOf } = await this.#storage.core.load(files, options.signal);
-      return resultsOf(isCompleted(target) ? target : await this.get(idOf(target), options));
+      return resultsOf(
+        isCompleted(target) ? target : await this.get(idOf(target), options),
+        this.#storage.settings.redactor,
+      );
     }, options.signal);
   }
 

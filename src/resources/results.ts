@@ -5,7 +5,7 @@ import { fromCallSite } from '../transport/call-site.ts';
 import { openDownload } from '../transport/download.ts';
 import { isObject } from '../transport/envelope.ts';
 import { jsonTypeOf } from '../transport/json-type.ts';
-import { withoutSignatures } from '../transport/redact.ts';
+import type { Redactor } from '../transport/redact.ts';
 import { checkTransferOptions, type StorageContext, type TransferOptions } from '../transport/transfer.ts';
 import { jobError } from '../waiting/job-errors.ts';
 import { progressOf, statusText } from '../waiting/outcome.ts';
@@ -52,14 +52,14 @@ export interface Download {
  * @throws {ResultsNotReadyError} while it runs; {@link JobError} where it has ended otherwise; {@link ResponseError}
  * where the name or the URI of a result is missing.
  */
-export function resultsOf(activation: Activation): ActivationResult[] {
+export function resultsOf(activation: Activation, redactor: Redactor): ActivationResult[] {
   const progress = progressOf('activation', activation);
   const { id, status, datastreams } = activation;
   if (progress === 'running') {
-    const message = `Activation ${id} is at ${statusText(status)}: its results are readable at 104. Wait for it with \`activations.wait(${id})\`.`;
-    throw new ResultsNotReadyError(message, { kind: 'activation', id, resource: withoutSignatures(activation) });
+    const message = `Activation ${id} is at ${redactor.text(statusText(status), 200)}: its results are readable at 104. Wait for it with \`activations.wait(${id})\`.`;
+    throw new ResultsNotReadyError(message, { kind: 'activation', id, resource: redactor.resource(activation) });
   }
-  if (progress !== 'completed') throw jobError('activation', activation, progress);
+  if (progress !== 'completed') throw jobError('activation', activation, progress, redactor);
   if (!Array.isArray(datastreams)) throw unreadable(id, 'datastreams', datastreams, 'an array');
   return datastreams.map((stream: unknown, at) => resultOf(id, `datastreams.${at}`, stream));
 }

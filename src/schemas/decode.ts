@@ -43,7 +43,21 @@ export interface Shape<T> {
 /** What is wrong with a value. */
 export function issuesOf(value: unknown, { schema }: Pick<Shape<unknown>, 'schema'>): readonly Issue[] {
   if (!checking.loaded) throw new Error('What checks answers is loaded before requests are sent.');
-  return checking.loaded.checkers[schema].safeParse(value).error?.issues ?? [];
+  return checking.loaded.checkers[schema].safeParse(withShortArrays(value)).error?.issues ?? [];
+}
+
+/** How many elements of an array in a resource are checked: each may have issues, and a million is more than anybody reads. */
+const MOST_CHECKED = 1_000;
+
+const isLong = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > MOST_CHECKED;
+
+function withShortArrays(value: unknown): unknown {
+  if (!isObject(value) || !Object.values(value).some(isLong)) return value;
+  const entries = Object.entries(value).map(([key, field]) => [
+    key,
+    isLong(field) ? field.slice(0, MOST_CHECKED) : field,
+  ]);
+  return Object.fromEntries(entries);
 }
 
 function isEssential(path: readonly PropertyKey[], { essential }: Pick<Shape<unknown>, 'essential'>): boolean {

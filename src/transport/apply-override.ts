@@ -1,4 +1,4 @@
-import type { PathParams, Query, ResolvedOperation } from '../operations.ts';
+import type { Query, ResolvedOperation } from '../operations.ts';
 import { isObject } from './envelope.ts';
 import { InvalidInputError } from './input.ts';
 import type { RequestInput } from './request.ts';
@@ -16,31 +16,24 @@ interface Sent {
  */
 export function applyOverride({ path, override }: ResolvedOperation, input: RequestInput): Sent {
   const { params = {} } = input;
-  const unsent = new Set(Object.keys(params).filter((name) => !path.includes(`{${name}}`)));
-  const observed = observeReads(params, (name) => unsent.delete(name));
-  const query = override?.query ? checkQuery(override.query(input.query ?? {}, observed)) : input.query;
-  const body = override?.body ? silence(override.body(input.body, observed)) : input.body;
-  for (const name of unsent) {
-    throw new InvalidInputError({
-      [name]: [
-        `would not be sent: write \`{${name}}\` into the path, or have \`query\` or \`body\` of the override read \`params.${name}\`.`,
-      ],
-    });
-  }
-  return { query, body };
+  const query = override?.query ? checkQuery(override.query(input.query ?? {}, params)) : input.query;
+  const body = override?.body ? silence(override.body(input.body, params)) : input.body;
+  const unsent = Object.entries(params).find(
+    ([name, value]) => !path.includes(`{${name}}`) && !holds(query, value) && !holds(body, value),
+  );
+  if (!unsent) return { query, body };
+  const [name] = unsent;
+  const fix = override
+    ? `write \`{${name}}\` into the path, or have \`query\` or \`body\` of the override send \`params.${name}\`.`
+    : `write \`{${name}}\` into the path.`;
+  throw new InvalidInputError({ [name]: [`would not be sent: ${fix}`] });
 }
 
-/** The same values, each read of which is reported. */
-function observeReads(params: PathParams, onRead: (name: string) => void): PathParams {
-  const observed: PathParams = {};
-  for (const [name, value] of Object.entries(params)) {
-    const get = (): string | number => {
-      onRead(name);
-      return value;
-    };
-    Object.defineProperty(observed, name, { enumerable: true, get });
-  }
-  return observed;
+/** Whether a query or a body has a value in it, as a value or within one. */
+function holds(sent: unknown, value: string | number): boolean {
+  if (sent instanceof FormData) return [...sent.values()].some((part) => holds(part, value));
+  if (typeof sent !== 'object' || sent === null) return sent !== undefined && String(sent).includes(String(value));
+  return Object.values(sent).some((part) => holds(part, value));
 }
 
 /** Refuses what would be sent as an empty query. */

@@ -9,6 +9,7 @@ import {
   type CallFacts,
   connectionFailure,
   readAnswer,
+  requestIdOf,
   timeoutFailure,
   unreadableFailure,
 } from './failures.ts';
@@ -96,9 +97,9 @@ export async function attempt(call: Call): Promise<Reply> {
   const facts = factsOf(call);
   try {
     const envelope = readAnswer(answer, facts, call.input.body);
-    call.inFlight = false;
     const requestId = answer.headers.get(call.settings.requestIdHeader) ?? undefined;
     if (operation.startsJob) core.budget.release(scope);
+    call.inFlight = false;
     return { answer, envelope, requestId, attempts: call.attempts, facts };
   } catch (error) {
     const failed = error instanceof AttemptFailure ? error : unreadableFailure(error, answer, facts);
@@ -184,7 +185,8 @@ function refusedError(
 
 /** When a gate that will not wait says the service accepts requests again; any limiter may say so. */
 function refusedUntil(error: unknown): Date | undefined {
-  return error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date ? error.retryAt : undefined;
+  if (!(error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date)) return undefined;
+  return Number.isNaN(error.retryAt.getTime()) ? undefined : error.retryAt;
 }
 
 /** Sends the request by `deliver` and waits for what it makes of the answer, `timeout` at most. */
@@ -225,8 +227,7 @@ export function fail(call: Call, failure: AttemptFailure): AttemptFailure {
 function report(call: Call, answer: Pick<Answer, 'status' | 'headers'>, duration: number): void {
   const { settings } = call;
   if (!settings.observed) return;
-  const requestId = answer.headers.get(settings.requestIdHeader);
-  const event = { ...eventOf(call), status: answer.status, duration, ...(requestId !== null && { requestId }) };
+  const event = { ...eventOf(call), status: answer.status, duration, ...requestIdOf(answer, factsOf(call)) };
   tellAnswer(settings, event);
 }
 

@@ -1,4 +1,4 @@
-import { AudienceError } from '../errors/base.ts';
+import { AudienceError, withDetails } from '../errors/base.ts';
 
 /** The stack of the code that made a call; formatted only when it is read. */
 export interface CallSite {
@@ -12,15 +12,18 @@ export function captureCallSite(): CallSite {
   return site;
 }
 
-/** Where the frames begin in a stack of V8; other engines have nothing before them. */
-const FIRST_FRAME = '\n    at ';
+/** Where the frames begin: in V8 below a first line, in other engines at once. */
+const FRAMES = /\n {4}at .*|^[^\n]*@.*/s;
 
 /** Returns the error with the stack of the call; others may have received the same error, so it is copied. */
 export function atCallSite(error: unknown, { stack }: CallSite): unknown {
-  if (!AudienceError.isInstance(error) || !stack) return error;
-  const copy: AudienceError = Reflect.construct(error.constructor, [error.message, { ...error, cause: error.cause }]);
-  const frames = stack.indexOf(FIRST_FRAME);
-  const value = frames < 0 ? stack : `${copy.name}: ${copy.message}${stack.slice(frames)}`;
+  // The user may have switched stacks off, or have them made otherwise; and an error of a class of the user's has its own.
+  if (!AudienceError.isInstance(error) || typeof stack !== 'string' || !Object.hasOwn(error.constructor, 'className'))
+    return error;
+  const [frames] = FRAMES.exec(stack) ?? [];
+  if (frames === undefined) return error;
+  const copy: AudienceError = withDetails<AudienceError>(error, {}, '');
+  const value = frames.startsWith('\n') ? `${copy.name}: ${copy.message}${frames}` : frames;
   Object.defineProperty(copy, 'stack', { value, configurable: true, writable: true });
   return copy;
 }

@@ -69,6 +69,9 @@ function problemOf(text: string, value: unknown): string {
 /** How much of all messages about fields is kept, in UTF-16 units. */
 const FIELD_ERRORS_LIMIT = 65_536;
 
+/** What a name or a message counts besides its length: empty ones are bounded, too. */
+const LEAST_COST = 16;
+
 /** Returns the field errors of a 422 in one shape, whatever the body holds; `clean` is applied to every text. */
 export function readFieldErrors(body: unknown, clean: (text: string) => string): Record<string, string[]> {
   const errors = isObject(body) ? body.errors : undefined;
@@ -79,12 +82,12 @@ export function readFieldErrors(body: unknown, clean: (text: string) => string):
     for (const message of Array.isArray(value) ? value : [value]) {
       if (left <= 0) break;
       messages.push(clean(textOf(message)));
-      left -= messages.at(-1)?.length ?? 0;
+      left -= LEAST_COST + (messages.at(-1)?.length ?? 0);
     }
     if (left <= 0 && messages.length === 0) break;
     const field = clean(name);
-    fields.set(field, messages);
-    left -= field.length;
+    fields.set(field, [...(fields.get(field) ?? []), ...messages]);
+    left -= LEAST_COST + field.length;
   }
   return Object.fromEntries(fields);
 }

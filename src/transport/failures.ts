@@ -99,7 +99,11 @@ export function responseError(
   });
 }
 
-function requestIdOf({ headers }: Answer, { requestIdHeader, redactor }: CallFacts): { readonly requestId?: string } {
+/** The request id of a response, where it has one, without secrets. */
+export function requestIdOf(
+  { headers }: Pick<Answer, 'headers'>,
+  { requestIdHeader, redactor }: CallFacts,
+): { readonly requestId?: string } {
   const requestId = headers.get(requestIdHeader);
   return requestId === null ? {} : { requestId: redactor.text(requestId, REQUEST_ID_LIMIT) };
 }
@@ -114,7 +118,7 @@ function redirectFailure(answer: Answer, facts: CallFacts): AttemptFailure {
 }
 
 /** The largest body of an error status that is read as JSON, in UTF-16 units: no envelope of the service comes near it. */
-const ERROR_BODY_LIMIT = 524_288;
+const ERROR_BODY_LIMIT = 1_048_576;
 
 const bodyOf = ({ text }: Answer): unknown => (text.length > ERROR_BODY_LIMIT ? undefined : parseJson(text));
 

@@ -87,21 +87,26 @@ export function readJsonRpc(answer: Pick<Answer, 'status' | 'headers' | 'text'>,
   }
   if ('problem' in read) return read;
   // A request of the service's own may bear the same id.
-  const found = read.messages.find((message) => message.id === id && message.method === undefined);
+  const found = findResponse(read.messages, id);
   if (!found) return { problem: `the body holds no response with the id ${JSON.stringify(id)}` };
   if (isJsonRpcResponse(found)) return { envelope: { ...made, data: found } };
   return { problem: 'the response has neither an object as `result` nor an `error` with `code` and `message`' };
 }
 
+function findResponse(messages: Iterable<JsonObject>, id: unknown): JsonObject | undefined {
+  for (const message of messages) if (message.id === id && message.method === undefined) return message;
+  return undefined;
+}
+
 type Messages =
-  | { readonly messages: readonly JsonObject[] }
+  | { readonly messages: Iterable<JsonObject> }
   | { readonly refusal: unknown }
   | { readonly problem: string };
 
 /** All messages in a body, or what it is instead. */
 function messagesOf({ headers, text }: Pick<Answer, 'headers' | 'text'>): Messages {
   if (/^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
-    return { messages: eventsOf(text).flatMap(parseJson).filter(isMessage) };
+    return { messages: messagesIn(text) };
   }
   const value = parseJson(text);
   const found: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -110,16 +115,31 @@ function messagesOf({ headers, text }: Pick<Answer, 'headers' | 'text'>): Messag
   return { problem: notJson(text, value) ?? 'the body is no message of JSON-RPC 2.0' };
 }
 
-/** The data of each `message` event of an event stream. The last one may lack its empty line. */
-function eventsOf(stream: string): string[] {
-  return stream
-    .replace(/\r\n?/g, '\n')
-    .split(/\n{2,}/)
-    .flatMap((block) => {
-      const fields = block.split('\n').map((line) => /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []);
-      const valuesOf = (name: string): string[] =>
-        fields.flatMap(([, field, value = '']) => (field === name ? [value] : []));
-      const type = valuesOf('event').at(-1) || 'message';
-      return type === 'message' ? [valuesOf('data').join('\n')] : [];
-    });
+/** The messages of an event stream. What does not look like JSON is not parsed: each failure would cost microseconds. */
+function* messagesIn(stream: string): Generator<JsonObject, void> {
+  for (const data of eventsOf(stream)) {
+    if (!/^\s*[[{]/.test(data)) continue;
+    const value = parseJson(data);
+    for (const one of Array.isArray(value) ? value : [value]) if (isMessage(one)) yield one;
+  }
 }
+
+/** The data of each `message` event of an event stream, as it is asked for. The last one may lack its empty line. */
+function* eventsOf(stream: string): Generator<string, void> {
+  const text = stream.replace(/\r\n?/g, '\n');
+  let type = '';
+  let data: string[] = [];
+  for (let at = 0; at <= text.length; ) {
+    const end = text.indexOf('\n', at);
+    const line = text.slice(at, end < 0 ? text.length : end);
+    at = end < 0 ? text.length + 1 : end + 1;
+    if (line.startsWith('event:')) type = fieldValue(line);
+    else if (line.startsWith('data:')) data.push(fieldValue(line));
+    if (line !== '' && at <= text.length) continue;
+    if (data.length > 0 && (type === '' || type === 'message')) yield data.join('\n');
+    type = '';
+    data = [];
+  }
+}
+
+const fieldValue = (line: string): string => line.slice(line.indexOf(':') + 1).replace(/^ /, '');

@@ -50,19 +50,8 @@ function redactUrls(text: string): string {
 /** How deep a resource is copied for an error. */
 const DEEPEST_FIELD = 10;
 
-/** Returns a copy of a resource whose URLs have no users and queries: those of results are presigned. */
-export function withoutSignatures<T>(resource: T): T;
-export function withoutSignatures(resource: unknown): unknown {
-  return copyOf(resource, 0);
-}
-
-function copyOf(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return redactUrls(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth > DEEPEST_FIELD) return undefined;
-  if (Array.isArray(value)) return value.map((element) => copyOf(element, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOf(field, depth + 1)]));
-}
+/** How many values of a resource are copied for an error. */
+const MOST_FIELDS = 2_000;
 
 /** Returns a secret as it may show up in URLs and in JSON, also in JSON quoted by JSON. */
 function formsOf(secret: string): Set<string> {
@@ -133,10 +122,11 @@ export class Redactor {
   }
 
   /** Returns a text without secrets, cut at `limit`. */
-  text(value: string, limit = TEXT_LIMIT): string {
+  text(value: unknown, limit = TEXT_LIMIT): string {
     const { forms, margin } = this.#forms();
-    const isCut = value.length > limit + margin;
-    let clean = isCut ? value.slice(0, limit + margin) : value;
+    const whole = typeof value === 'string' ? value : describe(value);
+    const isCut = whole.length > limit + margin;
+    let clean = isCut ? whole.slice(0, limit + margin) : whole;
     for (const form of forms) clean = clean.replaceAll(form, REDACTED);
     clean = redactUrls(clean.replace(NAMED_SECRET, `$1"${REDACTED}"`).replace(BEARER, `$1${REDACTED}`));
     // What stands at the end of a text that was cut may be the beginning of a secret.
@@ -153,6 +143,22 @@ export class Redactor {
     const clean = new Headers();
     for (const [name, value] of source) if (name !== 'set-cookie') clean.append(name, headerValue(this.text(value)));
     return clean;
+  }
+
+  /** Returns a copy of a resource as an error may show it: without secrets and presigned queries, and of bounded size. */
+  resource<T>(resource: T): T;
+  resource(resource: unknown): unknown {
+    let left = MOST_FIELDS;
+    const copyOf = (value: unknown, depth: number): unknown => {
+      if (typeof value === 'string') return this.text(value, BODY_LIMIT);
+      if (typeof value !== 'object' || value === null) return value;
+      if (depth > DEEPEST_FIELD || left <= 0) return undefined;
+      const keys = Object.keys(value).slice(0, left);
+      left -= keys.length;
+      const entries = keys.map((key): [string, unknown] => [key, copyOf(Reflect.get(value, key), depth + 1)]);
+      return Array.isArray(value) ? entries.map(([, element]) => element) : Object.fromEntries(entries);
+    };
+    return copyOf(resource, 0);
   }
 
   /** Returns a copy of a foreign error, free of secrets and of objects that hold them. */
@@ -192,12 +198,12 @@ function cleanError(error: unknown, text: (value: string) => string, depth: numb
         )
       : new Error(text(error.message), options);
   const hidden = { enumerable: false, configurable: true, writable: true };
-  Object.defineProperty(clean, 'name', { ...hidden, value: error.name });
+  Object.defineProperty(clean, 'name', { ...hidden, value: text(error.name) });
   if (error.stack) Object.defineProperty(clean, 'stack', { ...hidden, value: text(error.stack) });
-  if ('code' in error && typeof error.code === 'string') Object.assign(clean, { code: error.code });
+  if ('code' in error && typeof error.code === 'string') Object.assign(clean, { code: text(error.code) });
   return clean;
 }
 
 function describe(value: unknown): string {
-  return typeof value === 'object' && value !== null ? Object.prototype.toString.call(value) : String(value);
+  return Object(value) === value ? Object.prototype.toString.call(value) : String(value);
 }

@@ -21,7 +21,7 @@ const SHOULD_RETRY = 'x-should-retry';
 /** Returns the failure that a response with an error status is. */
 export function statusFailureOf(status: number, headers: Headers): Extract<Failure, { kind: 'status' }> {
   const retryAfter = parseRetryAfter(headers, Date.now());
-  const final = headers.get(SHOULD_RETRY) === 'false';
+  const final = headers.get(SHOULD_RETRY)?.toLowerCase() === 'false';
   return { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }), ...(final && { final }) };
 }
 

@@ -39,6 +39,8 @@ interface History {
   refused: boolean;
   conflicts: number;
   firstConflict: number;
+  /** Whether the last retry took from the retry budget. */
+  paid: boolean;
   /** Whether a retry was left out because the retry budget is spent. */
   budgetSpent: boolean;
 }
@@ -67,6 +69,7 @@ export async function carryOut<R>(plan: CallPlan, course: Course<R>): Promise<R>
     refused: false,
     conflicts: 0,
     firstConflict: 0,
+    paid: false,
     budgetSpent: false,
   };
   let call: Call | undefined;
@@ -85,7 +88,7 @@ export async function carryOut<R>(plan: CallPlan, course: Course<R>): Promise<R>
       const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };
       call = { ...plan, ...fresh, secrets: input.secrets, request, options, deadlineAt, life };
       const result = await repeatedly(call, history, course);
-      if (options.priority !== 'background') core.retryBudget.onSuccess(history.retries > 0);
+      if (options.priority !== 'background') core.retryBudget.onSuccess(history.paid);
       return result;
     } finally {
       life.dispose();
@@ -137,7 +140,8 @@ async function repeat(failed: AttemptFailure, call: Call, history: History): Pro
   }
   const decision = decide(failure, factsFor(call, history), Math.random);
   if (!decision.repeat) return false;
-  if (decision.counts && drainsBudget(failure) && !call.core.retryBudget.take()) {
+  history.paid = decision.counts && drainsBudget(failure);
+  if (history.paid && !call.core.retryBudget.take()) {
     history.budgetSpent = true;
     return false;
   }

@@ -94,16 +94,25 @@ async function exchange(
   const { default: ky, isNetworkError } = sending.loaded ?? (await sending.load());
   const { method, url } = request;
   const init = initOf(request, token, signal, fetchOptions);
-  let response: Response;
+  let hasResponse = false;
+  // What is sent goes to `fetch` itself: a `Request` of the platform is none to another `fetch`, and costs a copy.
+  const sendOnce = async (): Promise<Response> => {
+    const response = await fetch(url, init);
+    hasResponse = true;
+    return response;
+  };
   try {
-    // What is sent goes to `fetch` itself: a `Request` of the platform is none to another `fetch`, and costs a copy.
-    response = await ky(url, { method, ...ONCE, fetch: () => fetch(url, init) });
+    const response = await ky(url, { method, ...ONCE, fetch: sendOnce });
+    const { status, headers } = response;
+    if (typeof headers?.get !== 'function') throw new TypeError('`fetch` must resolve with a `Response`.');
+    return { status, headers, ...(await readBody(response, maxResponseBytes)), response };
   } catch (error) {
     // ky wraps what `fetch` threw together with the request, bearer included: only its cause is kept.
-    throw isNetworkError(error) ? error.cause : error;
+    const cause = isNetworkError(error) ? error.cause : error;
+    throw hasResponse && !(cause instanceof BodyFailure)
+      ? new BodyFailure('The response is not one.', { cause })
+      : cause;
   }
-  const body = await readBody(response, maxResponseBytes);
-  return { status: response.status, headers: response.headers, ...body, response };
 }
 
 /**
@@ -120,8 +129,11 @@ export async function readBody(response: Response, maxBytes: number): Promise<Pi
 }
 
 async function read(response: Response, maxBytes: number): Promise<Pick<Answer, 'text' | 'cut'>> {
-  // Without streams there is no way to stop early.
-  if (!response.body) return { text: await response.text() };
+  if (!response.body) {
+    // Without streams there is no way to stop early.
+    const text = await response.text();
+    return text.length > maxBytes ? { text: text.slice(0, maxBytes), cut: true } : { text };
+  }
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -145,11 +157,15 @@ const BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo'])
 const NEVER_SENT =
   /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|WRONG_VERSION_NUMBER|PROTOCOL_VERSION|HANDSHAKE_FAILURE|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
+/** Alerts about the client's certificate arrive after the request has left (TLS 1.3). */
+const AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
+
 /** Whether a failed `fetch` surely did not reach the service. Browsers do not tell, so there it is `false`. */
 export function surelyNotSent(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || error instanceof BodyFailure || depth > DEEPEST_CAUSE) return false;
   if ('syscall' in error && BEFORE_SENDING.has(error.syscall)) return true;
-  if ('code' in error && typeof error.code === 'string' && NEVER_SENT.test(error.code)) return true;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (NEVER_SENT.test(code) && !AFTER_SENDING.test(code)) return true;
   // `fetch` refuses some ports by itself; Deno names the step that failed in its message alone.
   if (error.message === 'bad port' || error.message.includes('client error (Connect)')) return true;
   if (error instanceof AggregateError && error.errors.length > 0)

@@ -6,8 +6,11 @@ import {
   JobNeedsInfoError,
   WaitTimeoutError,
 } from '../errors/job.ts';
-import { withoutSignatures } from '../transport/redact.ts';
+import type { Redactor } from '../transport/redact.ts';
 import { type Observed, statusText } from './outcome.ts';
+
+/** How much of a status an error repeats, in UTF-16 units. */
+const STATUS_LIMIT = 200;
 
 /** What a wait that has timed out knows. */
 interface Expired {
@@ -17,17 +20,18 @@ interface Expired {
   readonly resource: Observed | undefined;
   /** What the last look failed with. */
   readonly cause: unknown;
+  readonly redactor: Redactor;
 }
 
 /** The error for a wait whose time has passed. */
-export function timeoutError({ kind, id, timeout, resource, cause }: Expired): WaitTimeoutError {
-  const seen = resource ? `last seen at ${statusText(resource.status)}` : 'never seen';
+export function timeoutError({ kind, id, timeout, resource, cause, redactor }: Expired): WaitTimeoutError {
+  const seen = resource ? `last seen at ${redactor.text(statusText(resource.status), STATUS_LIMIT)}` : 'never seen';
   const failed = cause instanceof Error ? `; the last look failed: ${cause.message}` : '';
   const message = `Waited ${timeout} ms for ${kind} ${id} (${seen}${failed}). The job goes on: wait again by its id, or longer with \`timeout\`.`;
   return new WaitTimeoutError(message, {
     kind,
     id,
-    ...(resource && { resource: withoutSignatures(resource) }),
+    ...(resource && { resource: redactor.resource(resource) }),
     ...(cause !== undefined && { cause }),
   });
 }
@@ -39,9 +43,14 @@ const AGAIN = {
 };
 
 /** The error for a job that ended otherwise than completed. */
-export function jobError(kind: JobKind, resource: Observed, progress: 'needs-info' | 'failed' | 'cancelled'): JobError {
-  const details = { kind, id: resource.id, resource: withoutSignatures(resource) };
-  const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id} ended at ${statusText(resource.status)}`;
+export function jobError(
+  kind: JobKind,
+  resource: Observed,
+  progress: 'needs-info' | 'failed' | 'cancelled',
+  redactor: Redactor,
+): JobError {
+  const details = { kind, id: resource.id, resource: redactor.resource(resource) };
+  const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id} ended at ${redactor.text(statusText(resource.status), STATUS_LIMIT)}`;
   switch (progress) {
     case 'needs-info':
       return new JobNeedsInfoError(

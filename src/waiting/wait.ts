@@ -53,7 +53,8 @@ export class Waiter<T extends Observed> {
             (message) => this.#context.warn(`\`onUpdate\` threw: ${message}`),
           );
           if (progress === 'completed') resolve(resource);
-          else if (progress !== 'running') reject(jobError(this.#source.kind, resource, progress));
+          else if (progress !== 'running')
+            reject(jobError(this.#source.kind, resource, progress, this.#context.core.redactor));
         },
         fail: reject,
       });
@@ -75,9 +76,10 @@ export class Waiter<T extends Observed> {
     if (problem !== undefined) throw this.#source.refuse(problem);
     const timeout = checkOptions(options).timeout ?? HOUR;
     options.signal?.throwIfAborted();
+    const { redactor } = this.#context.core;
     let last: T | undefined;
     let cause: unknown;
-    const expired = (): WaitTimeoutError => timeoutError({ kind, id, timeout, resource: last, cause });
+    const expired = (): WaitTimeoutError => timeoutError({ kind, id, timeout, resource: last, cause, redactor });
     const group = this.#groupFor(options);
     const scope = this.#context.core.open({
       parent: options.signal,

@@ -46,6 +46,56 @@ describe('a create whose response is hostile', () => {
     expect(error).not.toMatchObject({ code: 'callback-failed' });
   });
 
+  it.each([
+    ['headers of another kind', { headers: {} }],
+    ['no headers', { headers: undefined }],
+    ['headers that throw', { headers: { get: () => Reflect.get(Object(null), 'a').b } }],
+    [
+      'a status that throws',
+      {
+        get status() {
+          throw Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
+        },
+      },
+    ],
+    [
+      'a body that throws',
+      {
+        get body() {
+          throw Object.assign(new Error('no'), { syscall: 'connect' });
+        },
+      },
+    ],
+    [
+      'an alert about the certificate',
+      {
+        body: null,
+        text: () =>
+          Promise.reject(Object.assign(new Error('alert'), { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' })),
+      },
+    ],
+  ])('has arrived when `fetch` resolves with %s', async (_, odd) => {
+    const text = JSON.stringify({ status: 'success', code: 200, message: '', data: [] });
+    const response = { ok: true, status: 200, headers: new Headers(), body: null, text: async () => text };
+    const fetch = (): Promise<Response> =>
+      Object(Promise.resolve(Object.defineProperties(response, Object.getOwnPropertyDescriptors(odd))));
+    const client = clientOf({ url: 'http://localhost' }, { fetch, maxRetries: 0 });
+    expect(await failureOf(client.audiences.create({ name: 'x' }))).toMatchObject({ outcome: 'unknown' });
+  });
+
+  it('may not have arrived after a failed TLS handshake, but may after an alert that follows the request', async () => {
+    const failing = (code: string) => (): Promise<never> =>
+      Promise.reject(Object.assign(new TypeError('fetch failed'), { code }));
+    for (const [code, outcome] of [
+      ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'unknown'],
+      ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'not-sent'],
+      ['CERT_HAS_EXPIRED', 'not-sent'],
+    ] as const) {
+      const client = clientOf({ url: 'http://localhost' }, { fetch: failing(code), maxRetries: 0 });
+      expect(await failureOf(client.audiences.create({ name: 'x' }))).toMatchObject({ outcome });
+    }
+  });
+
   it(`is never reported as not sent, in ${CASES} random responses`, async () => {
     const random = seeded('hostile responses');
     const { url, arrived } = await startCounting((request, response) => {
@@ -68,6 +118,23 @@ describe('a create whose response is hostile', () => {
     }
     expect(arrived.size).toBeGreaterThanOrEqual(CASES);
   }, 300_000);
+});
+
+describe('a wait whose response is hostile', () => {
+  it.each([
+    ['a status of 3 MB', { status: { id: 402, name: 'x'.repeat(3e6) } }],
+    ['a name of 9 MB', { name: `http://${'a'.repeat(9e6)}`, status: { id: 402, name: 'Error' } }],
+    [
+      'a million datasets',
+      { dataset: Array.from({ length: 250_000 }, () => ({})), status: { id: 402, name: 'Error' } },
+    ],
+  ])('ends with the error of its job: %s', async (_, fields) => {
+    const body = JSON.stringify({ status: 'success', code: 200, message: '', data: [{ id: 1, ...fields }] });
+    const { url } = await startCounting(send({ status: 200, body }));
+    const error = await failureOf(clientOf({ url }).audiences.wait(1));
+    expect(error).toMatchObject({ name: 'JobFailedError', id: 1 });
+    expect(JSON.stringify(error).length).toBeLessThan(50_000);
+  });
 });
 
 describe('a response larger than `maxResponseBytes`', () => {
@@ -93,6 +160,15 @@ describe('a response larger than `maxResponseBytes`', () => {
     const { url } = await startCounting(send({ status: 404, body: 'x'.repeat(10_000) }));
     const error = await failureOf(clientOf({ url }, { maxResponseBytes: 1_000 }).audiences.get(1));
     expect(error).toMatchObject({ name: 'NotFoundError', status: 404 });
+  });
+
+  it('is found where `fetch` has no streams', async () => {
+    const response = { ok: true, status: 200, headers: new Headers(), text: async () => 'x'.repeat(2_000) };
+    const client = clientOf(
+      { url: 'http://localhost' },
+      { fetch: async () => Object(response), maxResponseBytes: 1_000 },
+    );
+    expect(await failureOf(client.webhooks.list())).toMatchObject({ code: 'response-too-large' });
   });
 
   it('is one by a byte, not at the limit', async () => {

@@ -41,4 +41,22 @@ describe('a response of 1 MB', () => {
     },
     600_000,
   );
+
+  it('is handled in 50 ms as an event stream, whatever it holds', async () => {
+    const slow: string[] = [];
+    const blocks = ['a\n\n', '\n', ':\n', 'data\n\n', 'data:{\n\n', 'event: x\n', 'data: x\r\r'];
+    const streams = blocks.map((block) => block.repeat(1_000_000 / block.length));
+    for (const body of [...hostileBodies(1_000_000), ...streams]) {
+      const fetch = async (): Promise<Response> =>
+        new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+      const client = clientOf(
+        { url: 'http://localhost' },
+        { mcpToken: 'token', fetch, maxRetries: 0, rateLimits: false },
+      );
+      const message = { jsonrpc: '2.0', id: 1, method: 'ping' } as const;
+      const ms = await leastMs(() => client.mcp.send(message).catch(() => {}), LIMIT_MS);
+      if (ms > LIMIT_MS) slow.push(`${Math.round(ms)} ms for ${body.slice(0, 60)}`);
+    }
+    expect(slow).toEqual([]);
+  }, 600_000);
 });

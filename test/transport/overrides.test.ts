@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AudienceClient, ConfigurationError } from '../../src/index.ts';
+import { AudienceClient, ConfigurationError, type PathParams } from '../../src/index.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 
@@ -106,6 +106,26 @@ describe('an override of an operation', () => {
       code: 'callback-failed',
     });
     expect(await server.seen()).toEqual([]);
+  });
+
+  it.each([
+    ['leaves the id out after reading it', (_: unknown, { id, ...rest }: PathParams) => ({ ...rest, was: typeof id })],
+    ['sends nothing of it', () => ({})],
+  ])('whose `body` %s fails the call before it is sent', async (_, body) => {
+    const server = await startServer([{ data: [] }]);
+    const client = clientOf(server, { operations: { 'audiences.delete': { path: '/v9/delete', body } } });
+    expect(await failureOf(client.audiences.delete(7))).toMatchObject({ code: 'validation-failed', local: true });
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it.each([
+    ['all parameters as they are', (_: unknown, params: PathParams) => params],
+    ['the id within something else', (_: unknown, { id }: PathParams) => ({ where: [{ urn: `audience:${id}` }] })],
+  ])('whose `body` sends %s is sent', async (_, body) => {
+    const server = await startServer([{ data: [] }]);
+    const client = clientOf(server, { operations: { 'audiences.delete': { path: '/v9/delete', body } } });
+    await client.audiences.delete(7);
+    expect((await server.seen()).map((request) => request.body)).toEqual([expect.stringContaining('7')]);
   });
 
   it('whose `body` returns a rejected promise fails the call before it is sent', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Redactor, withoutSignatures } from '../../src/transport/redact.ts';
+import { Redactor } from '../../src/transport/redact.ts';
 
 const TOKEN = 'canary|token-8f3a9c';
 
@@ -64,7 +64,7 @@ describe('a resource in an error', () => {
   it('has no presigned query, at any depth', () => {
     const uri = 'https://u:p@s.example/f?X-Sig=canary';
     const resource = { id: 1, datastreams: [{ name: 'a', results: { uri } }], more: [[uri]] };
-    expect(withoutSignatures(resource)).toEqual({
+    expect(new Redactor().resource(resource)).toEqual({
       id: 1,
       datastreams: [{ name: 'a', results: { uri: 'https://[redacted]@s.example/f?[redacted]' } }],
       more: [['https://[redacted]@s.example/f?[redacted]']],
@@ -72,9 +72,22 @@ describe('a resource in an error', () => {
     expect(resource.datastreams[0]?.results.uri).toBe(uri);
   });
 
+  it('has no secret of the client, and a bounded size', () => {
+    const redactor = new Redactor();
+    redactor.addSecret(TOKEN);
+    const resource = {
+      name: `of ${TOKEN}`,
+      long: `http://${'a'.repeat(9e6)}`,
+      many: Array.from({ length: 1e6 }, () => ({})),
+    };
+    const shown = JSON.stringify(redactor.resource(resource));
+    expect(shown).toContain('of [redacted]');
+    expect(shown.length).toBeLessThan(20_000);
+  });
+
   it('may be nested without end', () => {
     let deep: unknown = 'https://s.example/?canary';
     for (let depth = 0; depth < 100_000; depth++) deep = [deep];
-    expect(JSON.stringify(withoutSignatures({ id: 1, deep }))).not.toContain('canary');
+    expect(JSON.stringify(new Redactor().resource({ id: 1, deep }))).not.toContain('canary');
   });
 });

@@ -86,6 +86,18 @@ describe('the retry budget', () => {
     expect(sent()).toBe(6);
   });
 
+  it('is not filled by a retry that took nothing', async () => {
+    const limited = (): Response => new Response('', { status: 429, headers: { 'retry-after': '0' } });
+    const replies = [failing(), failing(), failing(), limited(), working()];
+    const { client, sent } = startService(() => replies.shift() ?? failing(), {
+      retryBudget: { capacity: 10, cost: 5 },
+    });
+    await failureOf(client.webhooks.list());
+    await client.webhooks.list();
+    await failureOf(client.webhooks.list());
+    expect(sent()).toBe(3 + 2 + 1);
+  });
+
   it('leaves the outcome of a create, and what to do about it', async () => {
     const { client } = startService(failing, { retryBudget: { capacity: 0 } });
     const error = await failureOf(client.audiences.create({ name: 'x' }, { idempotencyKey: 'key-1' }));
@@ -104,7 +116,7 @@ describe('the retry budget', () => {
 
 describe('a service that asks for no retry', () => {
   it.each([500, 503, 429, 408])('is obeyed: %i with x-should-retry: false', async (status) => {
-    const server = await startServer([{ status, headers: { 'x-should-retry': 'false' } }]);
+    const server = await startServer([{ status, headers: { 'x-should-retry': 'False' } }]);
     expect(await failureOf(clientOf(server).webhooks.list())).toMatchObject({ status, attempts: 1 });
     expect(await server.seen()).toHaveLength(1);
   });

@@ -77,6 +77,24 @@ describe('a secret', () => {
     expect(everything(client.audiences)).not.toContain('canary');
   });
 
+  it('shows in no event of a hook, nor in a log line', async () => {
+    const server = await startServer([{ headers: { 'x-request-id': `for ${TOKEN}` } }]);
+    const { logger, lines } = recorder();
+    const events: unknown[] = [];
+    const onResponse = (event: unknown): void => void events.push(event);
+    const client = clientOf(server, { token: () => TOKEN, logger, logLevel: 'debug', onResponse });
+    await client.webhooks.list();
+    expect(events).toMatchObject([{ requestId: 'for [redacted]' }]);
+    expect(lines.join()).not.toContain('canary');
+  });
+
+  it('shows in no name and no code of a cause', async () => {
+    const fetch = (): Promise<Response> =>
+      Promise.reject(Object.assign(new Error('no'), { name: `Error of ${TOKEN}`, code: TOKEN }));
+    const error = await failureOf(clientOf({ url: 'http://127.0.0.1:1' }, { token: TOKEN, fetch }).webhooks.list());
+    expect(everything(error)).not.toContain('canary');
+  });
+
   it('shows in no request id', async () => {
     const server = await startServer([{ status: 418, headers: { 'x-request-id': `for ${TOKEN}` } }]);
     const error = await failureOf(clientOf(server, { token: TOKEN }).webhooks.list());
