@@ -115,11 +115,15 @@ function messagesOf({ headers, text }: Pick<Answer, 'headers' | 'text'>): Messag
   return { problem: notJson(text, value) ?? 'the body is no message of JSON-RPC 2.0' };
 }
 
-/** The messages of an event stream. What does not look like JSON is not parsed: each failure would cost microseconds. */
+/** How many events that are not JSON an event stream may hold: the failure to parse one costs microseconds. */
+const MOST_BROKEN_EVENTS = 100;
+
+/** The messages of an event stream. */
 function* messagesIn(stream: string): Generator<JsonObject, void> {
+  let broken = 0;
   for (const data of eventsOf(stream)) {
-    if (!/^\s*[[{]/.test(data)) continue;
     const value = parseJson(data);
+    if (value === undefined && ++broken > MOST_BROKEN_EVENTS) return;
     for (const one of Array.isArray(value) ? value : [value]) if (isMessage(one)) yield one;
   }
 }
