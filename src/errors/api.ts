@@ -42,7 +42,7 @@ export class ApiError extends AudienceError {
   declare readonly path: string;
   declare readonly requestId?: string;
   declare readonly headers: Headers;
-  /** The answer's text, cut at 2 KiB, secrets removed. */
+  /** The answer's text, cut at 2 KiB, secrets removed; of a file storage, the code and the message of its error alone. */
   declare readonly body: string;
   /** Attempts made, this one included. */
   declare readonly attempts: number;

@@ -14,45 +14,59 @@ export interface TransferFacts {
   readonly attempts: number;
 }
 
-/** How much of storage's own answer a message repeats. */
-const TOLD = 200;
+/** The longest part of a code or a message of storage that an error shows, in characters. */
+const SHOWN = 200;
 
-/** A shorter value of a presigned query is no secret: a date, an algorithm, a number of seconds. */
-const LEAST_SIGNATURE = 16;
+/** A shorter value of a presigned query, and a shorter part of one, is not a secret: an algorithm, a number of seconds. */
+const LEAST_SECRET = 16;
 
-const NAMED: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
+/** With a longer query, which storage refuses, an error shows nothing of the answer. Characters. */
+const LONGEST_QUERY = 65_536;
 
-/** One character of a secret as URLs, XML and JSON may spell it. */
-function spellings(character: string): string {
-  if (/[A-Za-z0-9]/.test(character)) return character;
-  const code = character.codePointAt(0) ?? 0;
-  const literal = character.replace(/[^A-Za-z0-9\s]/g, '\\$&');
-  const encoded = encodeURIComponent(character) === character ? `%${code.toString(16)}` : encodeURIComponent(character);
-  const more = character === '+' ? ['\\s', '%20'] : [];
-  const named = NAMED[character] ? [`&${NAMED[character]};`] : [];
-  return `(?:${[`\\\\?${literal}`, encoded, `&#0*${code};`, `&#x0*${code.toString(16)};`, ...more, ...named].join('|')})`;
+/** The headers of storage that an error shows. */
+const SHOWN_HEADERS =
+  /^(?:content-length|content-type|date|retry-after|server|x-amz-id-2|x-amz-request-id|x-goog-.*|x-ms-request-id)$/;
+
+const character = (code: string, base: number): string => String.fromCharCode(Number.parseInt(code, base));
+
+/** Returns the letters and digits of a text, in lower case: the same for every spelling in URLs, XML and JSON. */
+function plain(text: string): string {
+  return text
+    .replace(/&(?:amp;)*(?:#(\d+)|#x([\da-f]+)|[a-z]+);/gi, (_, decimal = '', hex = '') =>
+      decimal ? character(decimal, 10) : character(hex, 16),
+    )
+    .replace(/(?:%(?:25)*|\\u00)([\da-f]{2})/gi, (_, code) => character(code, 16))
+    .replace(/[^\da-z]/gi, '')
+    .toLowerCase();
 }
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-};
+/** Every part of a text that is long enough for a secret. */
+const partsOf = (text: string): string[] =>
+  Array.from({ length: Math.max(0, text.length - LEAST_SECRET + 1) }, (_, at) => text.slice(at, at + LEAST_SECRET));
 
-/** Storage likes to repeat the query it was given, whole or in parts, in whatever spelling. */
-function withoutQuery(text: string, { search }: URL): string {
-  const values = search
-    .slice(1)
-    .split('&')
-    .map((pair) => decoded(pair.slice(pair.indexOf('=') + 1)));
-  let clean = search.length > 1 ? text.replaceAll(search.slice(1), '[redacted]') : text;
-  for (const value of values) {
-    if (value.length < LEAST_SIGNATURE) continue;
-    clean = clean.replace(new RegExp([...value].map(spellings).join(''), 'gi'), '[redacted]');
-  }
-  return clean;
+/** Returns what hides a text that may repeat the presigned query, or a part of it. The work is linear in both. */
+function queryRedactor({ search, searchParams }: URL): (text: string) => string {
+  if (search.length > LONGEST_QUERY) return () => '[redacted]';
+  const values = [...searchParams].map(([name, value]) => value || name).filter(({ length }) => length >= LEAST_SECRET);
+  const secrets = values.map(plain);
+  const parts = new Set(secrets.flatMap(partsOf));
+  // What is short without its punctuation is looked for as a whole.
+  const short = new Set(secrets.filter(({ length }) => length < LEAST_SECRET));
+  return (text) => {
+    const letters = plain(text);
+    const repeats = partsOf(letters).some((part) => parts.has(part)) || [...short].some((one) => letters.includes(one));
+    return repeats ? '[redacted]' : text;
+  };
+}
+
+/** Returns the code and the message of an error of storage, which are safe to show; nothing of any other text. */
+function describe(text: string, hideQuery: (text: string) => string, redactor: Redactor): string {
+  const elements = [/<Code>([^<]*)<\/Code>/, /<Message>([^<]*)<\/Message>/];
+  return elements
+    .map((element) => element.exec(text)?.[1] ?? '')
+    .filter((part) => part !== '')
+    .map((part) => redactor.text(hideQuery(part), SHOWN))
+    .join(': ');
 }
 
 /** Storage refused, by a status other than 2xx. */
@@ -60,9 +74,12 @@ export function statusFailure(answer: StorageAnswer, facts: TransferFacts, redac
   const { operation, method, url, attempts } = facts;
   const failure = statusFailureOf(answer.status, answer.headers);
   const { retryAfter: wait } = failure;
-  const headers = redactor.headers(answer.headers);
-  for (const [name, value] of headers) headers.set(name, withoutQuery(value, url));
-  const body = redactor.body(withoutQuery(answer.text, url));
+  const hideQuery = queryRedactor(url);
+  const headers = new Headers();
+  for (const [name, value] of redactor.headers(answer.headers)) {
+    if (SHOWN_HEADERS.test(name)) headers.set(name, hideQuery(value));
+  }
+  const body = describe(answer.text, hideQuery, redactor);
   const details: ApiErrorDetails = {
     status: answer.status,
     operation,
@@ -73,11 +90,8 @@ export function statusFailure(answer: StorageAnswer, facts: TransferFacts, redac
     body,
     ...(wait !== undefined && { retryAfter: Math.ceil(wait / 1000), retryAt: new Date(Date.now() + wait) }),
   };
-  const told = /<Message>([^<]*)<\/Message>/.exec(body)?.[1];
-  const error = statusError(
-    `${operation} failed: storage answered ${answer.status}${told ? ` (${told.slice(0, TOLD)})` : ''}.`,
-    details,
-  );
+  const message = `${operation} failed: storage answered ${answer.status}${body ? ` (${body})` : ''}.`;
+  const error = statusError(message, details);
   return new AttemptFailure(failure, error);
 }
 
@@ -99,8 +113,9 @@ export function lostFailure(thrown: unknown, facts: TransferFacts, redactor: Red
   const { operation, attempts, url } = facts;
   const notSent = surelyNotSent(thrown);
   const raw = redactor.cause(thrown);
-  const cause = new Error(withoutQuery(raw.message, url));
-  const inner = raw.cause instanceof Error ? withoutQuery(raw.cause.message, url) : '';
+  const hideQuery = queryRedactor(url);
+  const cause = new Error(hideQuery(raw.message));
+  const inner = raw.cause instanceof Error ? hideQuery(raw.cause.message) : '';
   const what = notSent ? 'could not reach storage' : `lost the connection to storage${done}`;
   const error = new ConnectionError(`${operation} ${what}: ${inner || cause.message}`, { operation, attempts, cause });
   return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);

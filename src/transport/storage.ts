@@ -110,8 +110,8 @@ async function delivered(body: UploadBody, signal: AbortSignal): Promise<void> {
   if (body.failed) throw body.failure;
 }
 
-/** How much of storage's own words is read, in bytes: enough for an error, and no flood. */
-const ANSWER_LIMIT = 65_536;
+/** How much of the body of an error response is read, in characters: its code and message come first. */
+const ANSWER_LIMIT = 2_048;
 
 /** What storage says of a failure, as far as it arrives. A success says nothing that matters. */
 export async function readAnswer(response: Response, signal: AbortSignal): Promise<string> {
@@ -128,7 +128,7 @@ export async function readAnswer(response: Response, signal: AbortSignal): Promi
     // The status is known; what is missing of its reasons changes nothing.
   }
   reader?.cancel().catch(() => {});
-  return text;
+  return text.slice(0, ANSWER_LIMIT);
 }
 
 function sourceFailed(cause: unknown): never {

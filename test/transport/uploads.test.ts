@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { AudienceError, CLAIM_WINDOW, type UploadProgress } from '../../src/index.ts';
+import { ApiError, AudienceError, CLAIM_WINDOW, type UploadProgress } from '../../src/index.ts';
+import { readAnswer } from '../../src/transport/storage.ts';
 import { everything } from '../support/everything.ts';
 import { pattern } from '../support/script.ts';
-import { failureOf, startServer } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { inBrowser, SIGNATURE, startStorage } from '../support/storage.ts';
 import { latin1, streamOf } from '../support/streams.ts';
 
@@ -113,11 +114,11 @@ describe('an upload that fails', () => {
       { name: 'TimeoutError', code: 'idle-timeout', slot: 'usable' },
       3,
     ],
-    ['by 503', { status: 503, text: 'busy' }, { name: 'ServerError', status: 503, slot: 'usable', body: 'busy' }, 3],
+    ['by 503', { status: 503, text: 'busy' }, { name: 'ServerError', status: 503, slot: 'usable', body: '' }, 3],
     [
       'by 403',
       { status: 403, text: `<Error><Message>Request has expired</Message><Q>${SIGNATURE}</Q></Error>` },
-      { name: 'PermissionError', slot: 'unusable' },
+      { name: 'PermissionError', slot: 'unusable', body: 'Request has expired' },
       1,
     ],
     ['by 404', { status: 404 }, { name: 'NotFoundError', slot: 'unusable' }, 1],
@@ -202,9 +203,16 @@ describe('what storage says', () => {
     BASE64.replaceAll('+', '&#43;').replaceAll('/', '&#x2F;').replaceAll('=', '&#61;'),
     BASE64.replaceAll('/', '\\/'),
     encodeURIComponent(BASE64).replace('%2F', '/'),
+    encodeURIComponent(encodeURIComponent(BASE64)),
+    BASE64.replaceAll('+', '\\u002b').replaceAll('/', '\\u002F'),
+    BASE64.replaceAll('+', '&amp;#43;').replaceAll('/', '&sol;'),
   ])('never shows the signature, though storage repeats it as %s', async (spelling) => {
     const { client, storage, reservation } = await startStorage([
-      { status: 403, text: `<Error><Message>No: ${spelling}</Message></Error>`, headers: { 'x-echo': spelling } },
+      {
+        status: 403,
+        text: `<Error><Code>${spelling}</Code><Message>No: ${spelling}</Message></Error>`,
+        headers: { 'x-echo': spelling, 'content-type': `text/plain;x=${spelling}` },
+      },
     ]);
     for (const query of [BASE64, encodeURIComponent(BASE64), encodeURIComponent(BASE64).toLowerCase()]) {
       const slot = { ...reservation, url: `${storage.url}/slot?sig=${query}` };
@@ -212,6 +220,41 @@ describe('what storage says', () => {
       expect(shown).not.toContain(spelling);
       expect(shown).toContain('redacted');
     }
+  });
+
+  it('shows a code, a message and the headers that name the request, each once it is cut', async () => {
+    const message = 'x'.repeat(300);
+    const text = `<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>${message}</Message><Key>k</Key></Error>`;
+    const { client, reservation } = await startStorage([
+      { status: 400, text, headers: { 'x-amz-request-id': 'req-1', 'x-other': 'other' } },
+    ]);
+    const error = await failureOf(client.uploads.send(reservation, data));
+    const body = `SlowDown: ${'x'.repeat(200)}… (cut)`;
+    expect(error).toMatchObject({ body, message: expect.stringContaining(`storage answered 400 (${body}).`) });
+    if (!ApiError.isInstance(error)) throw error;
+    expect(error.headers.get('x-other')).toBeNull();
+    // Browsers hide it from other origins.
+    if (!inBrowser) expect(error.headers.get('x-amz-request-id')).toBe('req-1');
+  });
+
+  it.each([
+    ['a part of a value', 'X-Token=0123456789abcdefghijklmnopqrstuvwxyz', 'It is 6789-abcd-efgh-ijkl-mnop.'],
+    ['a value of punctuation', 'sig=--__A.B--__C~~(D)', 'It is --__A.B--__C~~(D).'],
+    ['a query without a name', '0123456789abcdef-0123456789', 'It is 0123456789abcdef-0123456789.'],
+    ['an overlong query', `sig=${'ab'.repeat(40_000)}`, 'It is ab.'],
+  ])('is hidden where it repeats %s', async (_, query, message) => {
+    const fetch = async (): Promise<Response> =>
+      new Response(`<Error><Message>${message}</Message></Error>`, { status: 403 });
+    const client = clientOf({ url: 'http://localhost' }, { fetch });
+    const slot = { reference: 'r', url: `https://storage.example/slot?${query}`, expires_at: '' };
+    const error = await failureOf(client.uploads.send(slot, data));
+    expect(error).toMatchObject({ name: 'PermissionError', body: '[redacted]' });
+    expect(everything(error)).not.toContain(message.slice(6));
+  });
+
+  it('is cut also where it arrives in one chunk', async () => {
+    const response = new Response('x'.repeat(200_000), { status: 403 });
+    expect(await readAnswer(response, new AbortController().signal)).toHaveLength(2_048);
   });
 
   it('is read to a limit and in time; the status counts, whatever becomes of the rest', async () => {

@@ -1,0 +1,7 @@
+/** Milliseconds of processor time that some work takes. */
+export async function cpuTime(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
