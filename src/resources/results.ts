@@ -86,7 +86,7 @@ export function downloadsOf(
   { onProgress, ...options }: DownloadOptions,
 ): Download[] {
   checkTransferOptions(options);
-  const taken = new Set<string>();
+  const taken = new Map<string, number>();
   return results.map(({ name, uri }) => ({
     name,
     fileName: freeName(fileNameOf(name, uri), taken),
@@ -98,11 +98,14 @@ export function downloadsOf(
   }));
 }
 
+/** The longest part of a name that an error shows, in characters. */
+const SHOWN_NAME = 200;
+
 function httpUrl(name: string, uri: string): URL {
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
   if (url && /^https?:$/.test(url.protocol)) return url;
   const found = url ? `a ${url.protocol} link` : 'no link';
-  const message = `The URI of result "${name}" is ${found}, not http(s), so it cannot be downloaded here; \`activations.results\` shows it.`;
+  const message = `The URI of result "${name.slice(0, SHOWN_NAME)}" is ${found}, not http(s), so it cannot be downloaded here; \`activations.results\` shows it.`;
   throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '' });
 }
 
@@ -128,10 +131,15 @@ function cut(text: string, bytes: number): string {
   return text.slice(0, read);
 }
 
-/** File systems may not tell upper from lower case. */
-function freeName(name: string, taken: Set<string>): string {
+/**
+ * Returns a name that is not taken, with a number where needed. `taken` holds the next number of each name, in lower
+ * case: file systems may not tell upper from lower case.
+ */
+function freeName(name: string, taken: Map<string, number>): string {
   let free = name;
-  for (let n = 2; taken.has(free.toLowerCase()); n++) free = name.replace(/(\.[^.]*)?$/, `-${n}$1`);
-  taken.add(free.toLowerCase());
+  let n = taken.get(name.toLowerCase()) ?? 2;
+  for (; taken.has(free.toLowerCase()); n++) free = name.replace(/(\.[^.]*)?$/, `-${n}$1`);
+  taken.set(free.toLowerCase(), 2);
+  taken.set(name.toLowerCase(), n);
   return free;
 }

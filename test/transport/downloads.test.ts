@@ -54,6 +54,16 @@ describe('results of an activation', () => {
 });
 
 describe('a download', () => {
+  it('shows 200 characters of the name of a result that has no http(s) link', async () => {
+    const row = wireActivation('ftp://storage.example/f');
+    const stream = { name: 'n'.repeat(100_000), status: 'Delivered', results: { uri: 'ftp://storage.example/f' } };
+    const api = await startServer([{ data: [{ ...row, datastreams: [stream] }] }]);
+    const { open } = await firstOf(clientOf(api).activations.download(7));
+    const error = await failureOf(open());
+    expect(error).toMatchObject({ name: 'ResponseError', message: expect.stringContaining('a ftp: link') });
+    expect(String(error).length).toBeLessThan(500);
+  });
+
   it('reads the file, and takes no token there', async () => {
     const { client, storage } = await startResults([FILE]);
     const seen: DownloadProgress[] = [];
