@@ -15,6 +15,7 @@ import type { RetryBudgetOptions } from './transport/retry-budget.ts';
 import { type Fetch, type FetchOptions, platformFetch } from './transport/send.ts';
 import type { Hooks, Settings } from './transport/settings.ts';
 import type { Credentials, TokenInput, TokenSource } from './transport/tokens.ts';
+import { withoutTrailingSlashes } from './transport/trailing-slashes.ts';
 import { VERSION } from './version.ts';
 
 /** 64 MiB, the default of `maxResponseBytes`. */
@@ -130,7 +131,7 @@ export function checkBaseUrl(given: string | undefined, allowInsecure: boolean):
       `\`baseUrl\` uses http on ${url.hostname}, where the token could be read on the way: use https, or set \`allowInsecure: true\`.`,
     );
   }
-  const path = url.pathname.replace(/\/+$/, '');
+  const path = withoutTrailingSlashes(url.pathname);
   if (path.endsWith(API)) {
     throw new ConfigurationError(`\`baseUrl\` ends with ${API}, which every path begins with: leave it out.`);
   }

@@ -1,8 +1,10 @@
 import { type AuthorizationServer, customFetch } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth.ts';
 import { isObject, parseJson } from '../transport/envelope.ts';
+import type { Redactor } from '../transport/redact.ts';
+import { withoutTrailingSlashes } from '../transport/trailing-slashes.ts';
 import { type RequestParts, type Requests, UnusableAnswer } from './requests.ts';
-import { bare, mayUse, type Servers, type Target, texts } from './servers.ts';
+import { mayUse, type Servers, SHOWN_ADDRESS, type Target, texts } from './servers.ts';
 
 /** What the service's documents say. */
 export interface Discovery {
@@ -37,7 +39,7 @@ export async function discover(
 ): Promise<Discovery> {
   const challenge = await readChallenge(requests, target, signal);
   const document = await readResource(requests, target, challenge.metadata, signal);
-  const server = await servers.read(chooseIssuer(document, target), signal);
+  const server = await servers.read(chooseIssuer(document, target, requests.redactor), signal);
   const scope = challenge.scope ?? document?.scopes.join(' ');
   return { server, ...(document && { resource: document.resource }), ...(scope && { scope }) };
 }
@@ -87,7 +89,7 @@ async function readResource(
     challenged,
     `${METADATA}${target.resource.pathname}`,
     METADATA,
-    `${bare(target.baseUrl.href)}${METADATA}`,
+    `${withoutTrailingSlashes(target.baseUrl.href)}${METADATA}`,
   ];
   const urls = places.filter((place) => place !== undefined && URL.canParse(place, origin));
   // A description of this service is on its own origin; anybody's could name any server.
@@ -103,7 +105,7 @@ async function readResource(
       },
     });
     const document = text === undefined ? undefined : readDocument(text);
-    if (document) return checkResource(document, target);
+    if (document) return checkResource(document, target, requests.redactor);
   }
   return undefined;
 }
@@ -115,22 +117,24 @@ function readDocument(text: string): ResourceDocument | undefined {
 }
 
 /** The description must be of this resource, or of one that it is part of. */
-function checkResource(document: ResourceDocument, { resource }: Target): ResourceDocument {
+function checkResource(document: ResourceDocument, { resource }: Target, redactor: Redactor): ResourceDocument {
   const described = new URL(document.resource);
-  const folder = (path: string): string => `${path.replace(/\/+$/, '')}/`;
+  const folder = (path: string): string => `${withoutTrailingSlashes(path)}/`;
   if (described.origin === resource.origin && folder(resource.pathname).startsWith(folder(described.pathname))) {
     return document;
   }
-  const message = `The service describes another resource, ${document.resource}, than ${resource.href}. Set \`baseUrl\` to the service's own address.`;
+  const shown = redactor.text(document.resource, SHOWN_ADDRESS);
+  const message = `The service describes another resource, ${shown}, than ${resource.href}. Set \`baseUrl\` to the service's own address.`;
   throw new OAuthError(message, { error: 'invalid_target' });
 }
 
 /** The first authorization server of the resource that may be used. Older services are their own. */
-function chooseIssuer(document: ResourceDocument | undefined, target: Target): string {
+function chooseIssuer(document: ResourceDocument | undefined, target: Target, redactor: Redactor): string {
   const { baseUrl } = target;
   const issuers = document && document.issuers.length > 0 ? document.issuers : [baseUrl.origin];
   const allowed = issuers.find((issuer) => mayUse(issuer, target));
   if (allowed !== undefined) return allowed;
-  const message = `The service names the authorization server ${issuers[0]}, which is neither on ${baseUrl.origin} nor among \`allowedIssuers\`. Add it there if it is known to be right.`;
+  const shown = redactor.text(issuers[0] ?? '', SHOWN_ADDRESS);
+  const message = `The service names the authorization server ${shown}, which is neither on ${baseUrl.origin} nor among \`allowedIssuers\`. Add it there if it is known to be right.`;
   throw new OAuthError(message, { error: 'issuer_not_allowed' });
 }

@@ -1,6 +1,7 @@
 import { type AuthorizationServer, customFetch, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi';
 import { ConfigurationError } from '../errors/base.ts';
 import { OAuthError } from '../errors/oauth.ts';
+import { withoutTrailingSlashes } from '../transport/trailing-slashes.ts';
 import { type RequestParts, type Requests, UnusableAnswer } from './requests.ts';
 
 /** The protected resource: what tokens are for. */
@@ -13,17 +14,20 @@ export interface Target {
   readonly allowedIssuers: readonly string[];
 }
 
+/** The longest part of an address that an error shows, in characters. */
+export const SHOWN_ADDRESS = 300;
+
 /** The texts in what should be a list of them. */
 export const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 
-/** An address without slashes at its end. */
-export const bare = (address: string): string => address.replace(/\/+$/, '');
-
 /** Whether an issuer may be used: one on the service's origin, or one that the user has named. */
 export function mayUse(issuer: string, { baseUrl, allowedIssuers }: Target): boolean {
   if (!URL.canParse(issuer)) return false;
-  return new URL(issuer).origin === baseUrl.origin || allowedIssuers.some((one) => bare(one) === bare(issuer));
+  const named = withoutTrailingSlashes(issuer);
+  return (
+    new URL(issuer).origin === baseUrl.origin || allowedIssuers.some((one) => withoutTrailingSlashes(one) === named)
+  );
 }
 
 const METADATA = '/.well-known/oauth-authorization-server';
@@ -37,7 +41,7 @@ type Ask = (parts: RequestParts) => Promise<Response>;
 function waysToAsk(issuer: URL): readonly Ask[] {
   const headers = { accept: 'application/json' };
   const below: Ask = ({ [customFetch]: fetch, signal }) =>
-    fetch(`${bare(issuer.href)}${METADATA}`, { method: 'GET', headers, redirect: 'manual', signal });
+    fetch(`${withoutTrailingSlashes(issuer.href)}${METADATA}`, { method: 'GET', headers, redirect: 'manual', signal });
   return [
     (parts) => discoveryRequest(issuer, { ...parts, algorithm: 'oauth2' }),
     (parts) => discoveryRequest(issuer, { ...parts, algorithm: 'oidc' }),
@@ -85,6 +89,7 @@ export class Servers {
       this.#known.set(server.issuer, server);
       return server;
     }
-    throw new OAuthError(`The authorization server ${issuer} does not describe itself.`, { error: 'invalid_response' });
+    const shown = this.#requests.redactor.text(issuer, SHOWN_ADDRESS);
+    throw new OAuthError(`The authorization server ${shown} does not describe itself.`, { error: 'invalid_response' });
   }
 }
