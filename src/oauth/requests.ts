@@ -154,9 +154,9 @@ export class Requests {
     const told = isObject(body) && typeof body.error_description === 'string' ? `: ${body.error_description}` : '';
     const reason = named ?? (status === 429 || status === 503 ? 'temporarily_unavailable' : 'server_error');
     const advice = status >= 500 || status === 429 ? ' Nothing that is stored has changed; try again later.' : '';
-    const message = this.redactor
-      .text(`${what} failed: ${status} ${reason}${told.slice(0, 300)}.${advice}`)
-      .replace('..', '.');
+    // Cut by the redactor: a text that is cut first may end in a part of a token.
+    const shown = this.redactor.text(told, SHOWN_DESCRIPTION);
+    const message = this.redactor.text(`${what} failed: ${status} ${reason}${shown}.${advice}`).replace('..', '.');
     const error = new OAuthError(message, { error: this.redactor.text(reason), status });
     return { failure: statusFailureOf(status, headers), error };
   }
@@ -170,6 +170,9 @@ async function bounded(response: Response, maxBytes: number): Promise<Response> 
   const { status, statusText, headers } = response;
   return new Response(text, { status, statusText, headers });
 }
+
+/** The longest part of an `error_description` that an error shows, in characters. */
+const SHOWN_DESCRIPTION = 300;
 
 const FINAL: Failure = { kind: 'final', outcome: 'refused' };
 

@@ -4,7 +4,7 @@ import { memoryTokenStore } from '../../src/index.ts';
 import { createOAuthClient, type OAuthClientOptions } from '../../src/oauth/index.ts';
 import { everything } from '../support/everything.ts';
 import { consent, MCP, REDIRECT, startOAuthBench } from '../support/oauth.ts';
-import { quick } from '../support/server.ts';
+import { failureOf, quick } from '../support/server.ts';
 
 /** Answers of a server that repeats all it was told. */
 const ANSWERS = [
@@ -66,3 +66,32 @@ it.each(ANSWERS.map((answer, at) => [at, answer] as const))(
     expect(shown).not.toMatch(/new-(?:token|refresh)-1234/);
   },
 );
+
+it('a refresh token that the cut of a description would split does not show', async () => {
+  const { url } = await startOAuthBench();
+  const sent: string[] = [];
+  let before = -1;
+  const echoing: OAuthClientOptions['fetch'] = async (input, init) => {
+    const token = new URLSearchParams(String(init?.body ?? '')).get('refresh_token');
+    if (before < 0 || token === null) return fetch(input, init);
+    sent.push(token);
+    const description = `${'x'.repeat(before)}${token}${'y'.repeat(1_000)}`;
+    return Response.json({ error: 'invalid_request', error_description: description }, { status: 400 });
+  };
+  const options = {
+    redirectUri: REDIRECT,
+    store: memoryTokenStore(),
+    fetch: echoing,
+    ...quick,
+    maxRetries: 0,
+  } as const;
+  const oauth = createOAuthClient({ baseUrl: url, ...options });
+  await oauth.callback(await consent((await oauth.authorize()).url));
+  const rejected = await oauth.get();
+  for (before = 270; before < 300; before += 3) {
+    const shown = everything(await failureOf(oauth.get({ rejected })));
+    expect(shown).toContain('invalid_request');
+    expect(shown).not.toContain(sent.at(-1)?.slice(0, 6));
+  }
+  expect(sent).toHaveLength(10);
+});
