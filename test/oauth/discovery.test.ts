@@ -56,3 +56,21 @@ it('takes any address of this machine for one that cannot be listened to', async
   expect(await failureOf(oauth.authorize())).toMatchObject({ error: 'invalid_response' });
   expect(asked[0]).toBe('POST http://127.0.0.2:8080/api/v2/mcp');
 });
+
+it('shows a part of an overlong issuer, without its query', async () => {
+  const origin = 'https://api.example.com';
+  const issuer = `https://other.example.com/${'x'.repeat(100_000)}`;
+  const own = `${origin}/${'y'.repeat(100_000)}`;
+  for (const [named, error] of [
+    [`https://other.example.com/?key=canary`, 'issuer_not_allowed'],
+    [issuer, 'issuer_not_allowed'],
+    [own, 'invalid_response'],
+  ] as const) {
+    const document = { resource: `${origin}/api/v2/mcp`, authorization_servers: [named] };
+    const { oauth } = startAt(origin, { [`${origin}${RESOURCE}/api/v2/mcp`]: document });
+    const failure = await failureOf(oauth.authorize());
+    expect(failure).toMatchObject({ error });
+    expect(String(failure).length).toBeLessThan(600);
+    expect(String(failure)).not.toContain('canary');
+  }
+});

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { cpuTime } from '../support/cpu-time.ts';
 import { hostileBodies } from '../support/hostile.ts';
 import { clientOf } from '../support/server.ts';
 
@@ -9,10 +10,7 @@ const LIMIT_MS = 50;
 async function leastMs(work: () => unknown, enough = 0): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 5 && least > enough; run++) {
-    const before = process.cpuUsage();
-    await work();
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1_000);
+    least = Math.min(least, await cpuTime(work));
   }
   return least;
 }
