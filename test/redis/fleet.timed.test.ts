@@ -6,6 +6,9 @@ import { seeded } from '../support/seeded.ts';
 /** Milliseconds that a request is under way at most, where that is random: arrivals swap places. */
 const JITTER = 200;
 
+/** The margin by default, where a test does not measure the rate: a busy machine holds requests up for longer. */
+const WIDE_MARGIN = 1_000;
+
 const redis = suiteRedis();
 
 /** Times on the way that a seed decides. */
@@ -44,7 +47,7 @@ describe('six processes that share 60 per 3 s', () => {
   });
 
   it('never send more when one is killed that has slots reserved', async () => {
-    const scene = await setScene(redis().url);
+    const scene = await setScene(redis().url, { margin: WIDE_MARGIN });
     const client = await redis().connect('ioredis');
     const ended = expect(scene.fleet.calls(0, 80)).rejects.toThrow('ended before its calls');
     const calls = Promise.all([1, 2, 3, 4, 5].map((at) => scene.fleet.calls(at, 10)));
@@ -56,17 +59,17 @@ describe('six processes that share 60 per 3 s', () => {
     expect(scene.service.refused()).toBe(0);
     expect(scene.service.arrivals.length).toBeLessThan(130);
     expect(scene.service.most()).toBeLessThanOrEqual(READ.limit);
-    expect(scene.service.took()).toBeLessThanOrEqual(2 * SPAN + 100);
+    expect(scene.service.took()).toBeLessThanOrEqual(2 * (READ.interval + WIDE_MARGIN) + 100);
   });
 
   it('never send more when one sleeps through the slots that it has reserved', async () => {
-    const scene = await setScene(redis().url);
+    const scene = await setScene(redis().url, { margin: WIDE_MARGIN });
     const client = await redis().connect('ioredis');
     const calls = [80, 20, 20, 20, 20, 20].map((count, at) => scene.fleet.calls(at, count));
     await scene.arrived(READ.limit);
     await vi.waitFor(async () => expect(await reservedIn(client, scene)).toBeGreaterThan(20), { timeout: 10_000 });
     scene.fleet.signal(0, 'SIGSTOP');
-    await pass(SPAN);
+    await pass(READ.interval + WIDE_MARGIN);
     scene.fleet.signal(0, 'SIGCONT');
     expectDone(await Promise.all(calls));
     expectKept(scene, 180);

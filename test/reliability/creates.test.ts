@@ -96,7 +96,7 @@ async function startFaulty() {
     path.endsWith('/create') && random() < SHARE ? FAULTS[Math.floor(random() * FAULTS.length)] : undefined;
   const proxy = await startFaultProxy(url, choose);
   const token = account.token('api');
-  const options = { rateLimits: false, backoff: { min: 1, max: 4 } } as const;
+  const options = { rateLimits: false, retryBudget: false, backoff: { min: 1, max: 4 } } as const;
   const direct = connect({ ...options, token });
   const faulty = connect({ ...options, baseUrl: proxy.url, token: () => token, timeout: 60, maxRetries: 2 });
   const seed = await direct.audiences.create({ name: 'Seed' });
@@ -163,7 +163,7 @@ it(`${CREATES} creates of seven kinds under 30 % faults: none lost, none doubled
   for (const { kind, name, error } of unknown) await create(direct, kind, name, seed, error?.idempotencyKey);
   const after = await count();
   for (const { name } of unknown) expect([name, after.get(name)]).toEqual([name, 1]);
-  expect(proxy.passed.filter(({ fault }) => fault).length).toBeGreaterThan(CREATES * SHARE * 0.8);
+  expect(proxy.passed.filter(({ fault }) => fault).length).toBeGreaterThan(CREATES * SHARE * 0.4);
   expect(unhandled).toEqual([]);
 }, 600_000);
 
