@@ -17,6 +17,8 @@ const shared = {
   globalSetup: 'test/support/control-setup.ts',
   setupFiles: 'test/support/preload.ts',
   testTimeout: 30_000,
+  // Conditions are awaited for as long as a busy machine takes.
+  expect: { poll: { timeout: 15_000 } },
   hookTimeout: 120_000,
 };
 

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AudienceClient, DownloadProgress } from '../../src/index.ts';
 import { downloadTo } from '../../src/node/index.ts';
 import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FileServer, serve } from '../support/file-server.ts';
 import { pattern } from '../support/script.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
@@ -135,7 +136,7 @@ describe('results downloaded to a directory', () => {
     expect(await failureOf(downloadTo(client, 7, directory, { idleTimeout: 200 }))).toMatchObject(told);
     expect(await readdir(directory)).toEqual([]);
     expect(await openFilesBelow(directory)).toEqual([]);
-    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+    await eventually(() => expect(storage.busy()).toBe(0));
   });
 
   it.each([
@@ -206,7 +207,7 @@ describe('results downloaded to a directory', () => {
     for await (const { open: start } of client.activations.download(7)) {
       for await (const chunk of await start()) if (chunk.length > 0) break;
     }
-    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+    await eventually(() => expect(storage.busy()).toBe(0));
   });
 
   it.each([0, 5, 50])('that are aborted after %i ms leave no file and nothing open', async (after) => {
@@ -215,7 +216,7 @@ describe('results downloaded to a directory', () => {
     expect(error).toMatchObject({ name: 'TimeoutError' });
     expect(await readdir(directory)).toEqual([]);
     expect(await openFilesBelow(directory)).toEqual([]);
-    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+    await eventually(() => expect(storage.busy()).toBe(0));
   });
 
   it('on a disk that fills up are an error that says so', async () => {
@@ -238,7 +239,7 @@ describe('results downloaded to a directory', () => {
     expect(error).toMatchObject({ name: 'FileError', code: 'disk-full', path: join(directory, 'devices.csv.gz') });
     expect(await readdir(directory)).toEqual(['probe']);
     expect(await openFilesBelow(directory)).toEqual([]);
-    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+    await eventually(() => expect(storage.busy()).toBe(0));
   });
 
   it('where nothing can be written are an error that says why', async () => {
@@ -250,7 +251,7 @@ describe('results downloaded to a directory', () => {
     const overDirectory = await failureOf(downloadTo(client, 7, directory));
     expect(overDirectory).toMatchObject({ name: 'FileError', code: 'file-unwritable' });
     expect((await readdir(directory)).sort()).toEqual(['a-file', 'devices.csv.gz']);
-    await vi.waitFor(() => expect(storage.busy()).toBe(0));
+    await eventually(() => expect(storage.busy()).toBe(0));
   });
 
   it('by a process that is killed bear no final name', async () => {

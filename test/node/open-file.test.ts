@@ -1,8 +1,9 @@
 import { appendFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openFile } from '../../src/node/index.ts';
 import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
+import { eventually } from '../support/eventually.ts';
 import { serve } from '../support/file-server.ts';
 import { pattern } from '../support/script.ts';
 import { failureOf } from '../support/server.ts';
@@ -104,7 +105,7 @@ describe('a file opened by its path', () => {
     const slot = { ...reservation, url: `${storage.url}/slot` };
     const sending = failureOf(client.uploads.send(slot, file, { signal: AbortSignal.timeout(after) }));
     expect(await sending).toMatchObject({ name: 'TimeoutError' });
-    await vi.waitFor(async () => expect(await openFilesBelow(directory)).toEqual([]));
+    await eventually(async () => expect(await openFilesBelow(directory)).toEqual([]));
   });
 
   it('that is not there, or no file, is an error at once', async () => {

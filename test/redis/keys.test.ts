@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { redisLimiter } from '../../src/redis/index.ts';
+import { eventually } from '../support/eventually.ts';
 import { suiteRedis } from '../support/redis-server.ts';
 import { clientOf, startServer } from '../support/server.ts';
 import { expectSpaced, READ, SPAN, share, warm } from '../support/shared-bucket.ts';
@@ -30,7 +31,7 @@ describe('keys', () => {
     expect(left).toBeGreaterThan(SPAN);
     expect(left).toBeLessThan(2 * SPAN + 5_000);
     limiter.pause('read', 'scope', 60_000);
-    await vi.waitFor(async () => expect(await shared.inspect.pttl(key)).toBeGreaterThan(60_000));
+    await eventually(async () => expect(await shared.inspect.pttl(key)).toBeGreaterThan(60_000));
   });
 
   it('that hold something else are begun anew', async () => {
@@ -46,7 +47,7 @@ describe('keys', () => {
     const other = await shared.process();
     const began = performance.now();
     limiter.pause('read', 'scope', 700);
-    await vi.waitFor(async () => expect(await shared.inspect.type(key)).toBe('zset'));
+    await eventually(async () => expect(await shared.inspect.type(key)).toBe('zset'));
     await shared.ask(other, 'after the pause');
     expect(performance.now() - began).toBeGreaterThanOrEqual(690);
   });

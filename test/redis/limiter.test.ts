@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Bucket } from '../../src/limits.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Clients, KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
@@ -82,10 +83,10 @@ describe('a shared bucket', () => {
     const aborted = [1, 2, 3].map((at) => failureOf(shared.ask(one, `x${at}`, { signal: controller.signal })));
     const key = await shared.key();
     const slots = (): Promise<number> => shared.inspect.zcount(key, 1, '+inf');
-    await vi.waitFor(async () => expect(await slots()).toBe(6));
+    await eventually(async () => expect(await slots()).toBe(6));
     controller.abort('gone');
     expect(await Promise.all(aborted)).toEqual(['gone', 'gone', 'gone']);
-    await vi.waitFor(async () => expect(await slots()).toBeLessThanOrEqual(3));
+    await eventually(async () => expect(await slots()).toBeLessThanOrEqual(3));
     await Promise.all([4, 5, 6].map((at) => shared.ask(other, String(at))));
     const [first] = shared.granted;
     // The second window is not lost to those who have gone.

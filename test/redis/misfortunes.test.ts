@@ -3,6 +3,7 @@ import type { RateLimits } from '../../src/limits.ts';
 import { type RedisClient, type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import { sharedLog } from '../../src/redis/reserve.ts';
 import type { RateLimiter } from '../../src/transport/limiter.ts';
+import { eventually } from '../support/eventually.ts';
 import { pass } from '../support/fleet-scene.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
@@ -172,7 +173,7 @@ describe('while Redis is away', () => {
     await Promise.all([one(), one()]);
     away = false;
     const held = (): Promise<string | null> => client.zscore('parts:limit:{read:scope}', 'held');
-    await vi.waitFor(async () => expect(await held()).not.toBe(null), 5_000);
+    await eventually(async () => expect(await held()).not.toBe(null));
     await pass(600);
     await Promise.all([1, 2, 3, 4, 5, 6].map(() => other()));
     const after = granted.slice(-6);
@@ -253,7 +254,7 @@ describe('a Redis that has just started', () => {
     const waiting = ['one', 'other'].map((scope) =>
       failureOf(limiter.acquire('read', { ...FOREGROUND, scope, signal: controller.signal })),
     );
-    await vi.waitFor(() => expect(answer).toHaveBeenCalledTimes(2));
+    await eventually(() => expect(answer).toHaveBeenCalledTimes(2));
     controller.abort('enough');
     expect(await Promise.all(waiting)).toEqual(['enough', 'enough']);
     const told = 'Redis may not know of all requests that were sent, as after a start: the next wait for 9 s.';

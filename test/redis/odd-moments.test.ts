@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Outage } from '../../src/redis/health.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
+import { eventually } from '../support/eventually.ts';
 import { pass } from '../support/fleet-scene.ts';
 
 const RATE = { limit: 4, interval: 400 } as const;
@@ -52,7 +53,7 @@ describe('a caller', () => {
       const probed = vi.fn(() => (redis.state.away ? probe.promise : undefined));
       const redis = scene(OPTIONS, probed);
       redis.state.away = true;
-      await askInVain(redis, () => vi.waitFor(() => expect(probed).toHaveBeenCalled()));
+      await askInVain(redis, () => eventually(() => expect(probed).toHaveBeenCalled()));
       redis.state.away = false;
       const [late, steps] = [moment % 2 === 0, moment >> 1];
       if (late) probe.reject(new Error('away'));
@@ -109,7 +110,7 @@ describe('a part that was taken', () => {
     await redis.ask();
     redis.state.away = false;
     probe.resolve(all('0'));
-    await vi.waitFor(() => expect(told(redis)).toHaveLength(1), 3_000);
+    await eventually(() => expect(told(redis)).toHaveLength(1));
   });
 
   it('is told of also when a pause was told before', async () => {
@@ -118,7 +119,7 @@ describe('a part that was taken', () => {
     await redis.ask();
     redis.state.away = false;
     redis.limiter.pause('read', 'scope', 10);
-    await vi.waitFor(() => expect(told(redis)).toHaveLength(1), 3_000);
+    await eventually(() => expect(told(redis)).toHaveLength(1));
   });
 });
 

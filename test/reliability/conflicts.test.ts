@@ -1,5 +1,6 @@
 import '../support/nothing-left.ts';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
@@ -19,7 +20,7 @@ async function startSlow(ms: number) {
   return { ...bench, proxy, client };
 }
 
-const inFlight = (proxy: FaultProxy): Promise<void> => vi.waitFor(() => expect(proxy.passed).toHaveLength(1));
+const inFlight = (proxy: FaultProxy): Promise<void> => eventually(() => expect(proxy.passed).toHaveLength(1));
 const conflicts = (log: readonly { status: number }[]): number => log.filter(({ status }) => status === 409).length;
 
 describe('a create whose key is in flight', () => {

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { expectNoTimer } from '../support/nothing-left.ts';
 import { startBench } from '../support/sandbox.ts';
@@ -50,7 +51,7 @@ describe('nothing is left', () => {
     const { client, proxy } = await startProxied(fault);
     const controller = new AbortController();
     const calling = failureOf(client.webhooks.list({ signal: controller.signal }));
-    await vi.waitFor(() => expect(proxy.passed).toHaveLength(1));
+    await eventually(() => expect(proxy.passed).toHaveLength(1));
     const aborted = performance.now();
     controller.abort('enough');
     expect(await calling).toBe('enough');
@@ -58,7 +59,7 @@ describe('nothing is left', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     await expectNoTimer();
     // An answer that never ends takes its connection along; one that is whole leaves it for the next call.
-    if (fault.kind !== 'answer') await vi.waitFor(() => expect(proxy.open()).toBe(0));
+    if (fault.kind !== 'answer') await eventually(() => expect(proxy.open()).toBe(0));
   });
 
   it('when a client is closed: calls, back-offs, queues and waits end with one reason', async () => {

@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest';
 import type { Bucket } from '../../src/limits.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import type { AcquireOptions, RateLimiter } from '../../src/transport/limiter.ts';
+import { eventually } from './eventually.ts';
 import type { ClientKind, Clients } from './redis-clients.ts';
 import type { RedisServer } from './redis-server.ts';
 
@@ -67,7 +68,7 @@ export async function warm(client: Clients['ioredis'], seconds = 2): Promise<voi
 
 /** Waits until a process has told Redis something. */
 export const written = ({ inspect, prefix }: Shared): Promise<void> =>
-  vi.waitFor(async () => expect(await inspect.keys(`${prefix}:*`)).toHaveLength(1));
+  eventually(async () => expect(await inspect.keys(`${prefix}:*`)).toHaveLength(1));
 
 /** Each slot of a limit is so long after the one that many places before it. */
 export function expectSpaced(

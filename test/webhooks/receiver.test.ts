@@ -6,6 +6,7 @@ import {
   type WebhookEvent,
 } from '../../src/webhooks/index.ts';
 import { delivery, keptLog, SECRET, wireEvent } from '../support/deliveries.ts';
+import { eventually } from '../support/eventually.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -73,7 +74,7 @@ describe('a receiver', () => {
     const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
     const { send } = start({ on: { 'audience.completed': handler } });
     const first = send(wireEvent('evt_1'));
-    await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+    await eventually(() => expect(handler).toHaveBeenCalled());
     expect(await send(wireEvent('evt_1'))).toBe(503);
     finish();
     expect(await first).toBe(200);
@@ -100,7 +101,7 @@ describe('a receiver', () => {
       const answered = receiver.handle(await delivery(wireEvent('evt_1')), {
         waitUntil: (work) => void kept.push(work),
       });
-      await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+      await eventually(() => expect(handler).toHaveBeenCalled());
       await vi.advanceTimersByTimeAsync(9_000);
       expect((await answered).status).toBe(503);
       expect(await send(wireEvent('evt_1'))).toBe(503);
@@ -210,7 +211,7 @@ describe('a receiver', () => {
     );
     const { send } = start({ leaseMs: 0, on: { 'audience.completed': handler } });
     const first = send(wireEvent('evt_1'));
-    await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+    await eventually(() => expect(handler).toHaveBeenCalled());
     expect(await send(wireEvent('evt_1'))).toBe(503);
     finish();
     expect(await first).toBe(200);
@@ -224,7 +225,7 @@ describe('a receiver', () => {
     const endless = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(10)) });
     const stalled = new Request('http://localhost/', { method: 'POST', body: endless, ...{ duplex: 'half' } });
     const answers = [hanging.send(wireEvent('evt_1')), hanging.receiver.handle(stalled).then(({ status }) => status)];
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(2));
+    await eventually(() => expect(vi.getTimerCount()).toBe(2));
     await vi.advanceTimersByTimeAsync(9_000);
     expect(await Promise.all(answers)).toEqual([503, 503]);
   });
