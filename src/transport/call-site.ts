@@ -12,7 +12,7 @@ export function captureCallSite(): CallSite {
   return site;
 }
 
-/** Where the frames begin: in V8 below a first line, in other engines at once. */
+/** Matches the frames: below a first line in V8, the entire stack in other engines. */
 const FRAMES = /\n {4}at .*|^[^\n]*@.*/s;
 
 /** Returns the error with the stack of the call; others may have received the same error, so it is copied. */

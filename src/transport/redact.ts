@@ -176,7 +176,7 @@ export class Redactor {
   }
 }
 
-/** What is no text is refused elsewhere, with a better message. */
+/** Values that are not strings are refused elsewhere, with a better message. */
 const isSecret = (secret: unknown): secret is string => typeof secret === 'string' && secret.length >= LEAST_SECRET;
 
 /** Header values are bytes: the mark of a cut text is not. */

@@ -130,7 +130,7 @@ export async function readBody(response: Response, maxBytes: number): Promise<Pi
 
 async function read(response: Response, maxBytes: number): Promise<Pick<Answer, 'text' | 'cut'>> {
   if (!response.body) {
-    // Without streams there is no way to stop early.
+    // Without streams, reading cannot stop early.
     const text = await response.text();
     return text.length > maxBytes ? { text: text.slice(0, maxBytes), cut: true } : { text };
   }
