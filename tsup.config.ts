@@ -28,8 +28,8 @@ export default defineConfig([
     entry: {
       ...entries,
       // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
-      client: 'src/client.ts',
-      timestamp: 'src/timestamp.ts',
+      client: 'src/client/client.ts',
+      timestamp: 'src/util/timestamp.ts',
     },
     dts: {
       ...declarations,

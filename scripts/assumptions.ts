@@ -1,4 +1,4 @@
-import { isOperationName, operations } from '../src/operations.ts';
+import { isOperationName, operations } from '../src/spec/operations.ts';
 
 /** One thing the specification does not show, what is assumed, and how to override it. */
 interface Assumption {
@@ -151,7 +151,7 @@ export function assumptionsPage(): string {
   return [
     '# What is assumed about the service',
     '',
-    'Written by `npm run docs:assumptions` from `src/operations.ts`; do not edit.',
+    'Written by `npm run docs:assumptions` from `src/spec/operations.ts`; do not edit.',
     '',
     'The specification of the service leaves some things open. Each is listed here with what this package',
     'assumes, and how to override it without a new release.',

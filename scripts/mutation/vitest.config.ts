@@ -7,8 +7,8 @@ export default defineConfig({
     testTimeout: 10_000,
     include: [
       'test/transport/{budget,envelope,errors,limiter,retries,retry,sliding-log,timing,tokens}.test.ts',
-      'test/stored-source.test.ts',
-      'test/token-sources.test.ts',
+      'test/auth/stored-token-source.test.ts',
+      'test/client/token-sources.test.ts',
       'test/reliability/limits.test.ts',
     ],
   },

@@ -1,17 +1,17 @@
-import { setUpTokens } from '../client-tokens.ts';
-import { contextOf } from '../context.ts';
-import { AudienceError, ConfigurationError, check } from '../errors/base.ts';
-import { operations, type ResolvedOperation } from '../operations.ts';
-import { checkNames } from '../option-names.ts';
-import { type ClientOptions, resolveOptions } from '../options.ts';
+import { type ClientOptions, resolveOptions } from '../client/client-options.ts';
+import { setUpTokens } from '../client/client-tokens.ts';
+import { checkNames } from '../client/option-names.ts';
+import { contextOf } from '../client/standalone.ts';
+import { AudienceError, ConfigurationError, check } from '../errors/audience-error.ts';
+import { type Core, createCore } from '../http/client-state.ts';
+import type { Settings } from '../http/request-options.ts';
+import { createTransport } from '../http/transport.ts';
+import { createLimiter, gatekeeperOf } from '../rate-limit/rate-limiter.ts';
 import { checking } from '../schemas/decode.ts';
-import { type Core, createCore } from '../transport/core.ts';
-import { createLimiter, gatekeeperOf } from '../transport/limiter.ts';
-import type { Settings } from '../transport/settings.ts';
-import { abortable } from '../transport/signal.ts';
-import { createTransport } from '../transport/transport.ts';
-import { createMcpFetch, endpointOf } from './fetch.ts';
-import { type ConnectMcpOptions, MCP_OPTIONS, type McpClient } from './options.ts';
+import { operations, type ResolvedOperation } from '../spec/operations.ts';
+import { abortable } from '../util/abort.ts';
+import { createMcpFetch, endpointOf } from './mcp-fetch.ts';
+import { type ConnectMcpOptions, MCP_OPTIONS, type McpClient } from './mcp-options.ts';
 import { transportClassOf } from './transport-class.ts';
 
 /**

@@ -1,3 +1,3 @@
 export { connectMcp } from './connect.ts';
-export type { McpFetch } from './fetch.ts';
-export type { ConnectMcpOptions, McpClient, McpTransport, McpTransportClass } from './options.ts';
+export type { McpFetch } from './mcp-fetch.ts';
+export type { ConnectMcpOptions, McpClient, McpTransport, McpTransportClass } from './mcp-options.ts';

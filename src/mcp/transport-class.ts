@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../errors/base.ts';
-import type { McpClient, McpTransportClass } from './options.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
+import type { McpClient, McpTransportClass } from './mcp-options.ts';
 
 /**
  * Returns the transport of the package that a client is from. A client is recognized by its methods: programs can

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { FileError } from '../errors/file.ts';
+import { FileError } from '../errors/file-errors.ts';
 import { lockMarks } from './lock-marks.ts';
 import { targetOf } from './target.ts';
 import { codeOf, writing } from './writing.ts';

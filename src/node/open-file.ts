@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { FileError } from '../errors/file.ts';
+import { FileError } from '../errors/file-errors.ts';
 
 /** Bytes read from disk at a time: several times as fast as the 64 KiB of Node's own file blobs. */
 const CHUNK = 2 ** 19;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
-import { AudienceError } from '../errors/base.ts';
+import { AudienceError } from '../errors/audience-error.ts';
 
 /** What the browser is answered. */
 export interface Answer {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { TimeoutError } from '../errors/call.ts';
-import { OAuthError } from '../errors/oauth.ts';
-import type { OAuthClient } from '../oauth/types.ts';
-import { checkNames } from '../option-names.ts';
-import { checkNumbers } from '../transport/input.ts';
-import { abortable, SignalScope } from '../transport/signal.ts';
-import { type LoopbackServer, listenOnLoopback, readLoopbackUri } from './loopback.ts';
+import { checkNames } from '../client/option-names.ts';
+import { TimeoutError } from '../errors/call-errors.ts';
+import { OAuthError } from '../errors/oauth-errors.ts';
+import type { OAuthClient } from '../oauth/oauth-types.ts';
+import { abortable, SignalScope } from '../util/abort.ts';
+import { checkNumbers } from '../util/input-checks.ts';
+import { type LoopbackServer, listenOnLoopback, readLoopbackUri } from './loopback-server.ts';
 import { type Answer, failed, NOT_ALLOWED, NOT_FOUND, SIGNED_IN, send, UNKNOWN } from './sign-in-pages.ts';
 
 /** How long the user may take. Milliseconds. */

@@ -1,4 +1,4 @@
-import { FileError } from '../errors/file.ts';
+import { FileError } from '../errors/file-errors.ts';
 
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 

@@ -1,6 +1,6 @@
-import { OAuthError } from '../errors/oauth.ts';
-import type { Fetch } from '../transport/send.ts';
-import { isUsableToken, type TokenSource } from '../transport/tokens.ts';
+import { isUsableToken, type TokenSource } from '../auth/token-source.ts';
+import { OAuthError } from '../errors/oauth-errors.ts';
+import type { Fetch } from '../http/send.ts';
 
 /** What a `fetch` with a bearer token needs. */
 export interface AuthorizedFetchOptions {

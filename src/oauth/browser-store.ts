@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../errors/base.ts';
-import { readStoredToken } from '../transport/stored-token.ts';
-import type { TokenStore } from '../transport/tokens.ts';
+import { readStoredToken } from '../auth/stored-token.ts';
+import type { TokenStore } from '../auth/token-source.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
 
 /** Where a page keeps texts: `localStorage`, `sessionStorage`, or one of your own, which may be asynchronous. */
 export interface TextStorage {

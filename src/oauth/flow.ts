@@ -8,15 +8,15 @@ import {
   processAuthorizationCodeResponse,
   validateAuthResponse,
 } from 'oauth4webapi';
-import { OAuthError } from '../errors/oauth.ts';
+import { OAuthError } from '../errors/oauth-errors.ts';
 import { type Discovery, discover } from './discovery.ts';
 import { checkTokens, grantOf } from './grant.ts';
+import type { Authorization, AuthorizeOptions, OAuthStepOptions } from './oauth-types.ts';
 import type { ClientRecord, Grant, OAuthRecord, PendingSignIn } from './record.ts';
 import { checkRedirectUri } from './redirect-uri.ts';
 import { adopt, authenticationOf, clientOf, register } from './registration.ts';
 import { texts } from './servers.ts';
 import type { Setup } from './session.ts';
-import type { Authorization, AuthorizeOptions, OAuthStepOptions } from './types.ts';
 
 /** Who signs in, and where the browser comes back to. */
 export interface SignInSetup extends Setup {

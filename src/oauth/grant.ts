@@ -1,7 +1,7 @@
 import type { TokenEndpointResponse } from 'oauth4webapi';
-import { OAuthError } from '../errors/oauth.ts';
-import { LAST_MOMENT } from '../transport/retry-after.ts';
-import { isUsableToken } from '../transport/tokens.ts';
+import { isUsableToken } from '../auth/token-source.ts';
+import { OAuthError } from '../errors/oauth-errors.ts';
+import { LAST_MOMENT } from '../util/retry-after.ts';
 import type { Grant } from './record.ts';
 
 /** An access token is renewed this long before it expires, or in the last quarter of a shorter life. Milliseconds. */

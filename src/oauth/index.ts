@@ -1,6 +1,6 @@
-export { OAuthError, ReauthorizationRequiredError } from '../errors/oauth.ts';
+export { OAuthError, ReauthorizationRequiredError } from '../errors/oauth-errors.ts';
 export { type BrowserTokenStoreOptions, browserTokenStore, type TextStorage } from './browser-store.ts';
-export { createOAuthClient } from './client.ts';
+export { createOAuthClient } from './oauth-client.ts';
 export type {
   Authorization,
   AuthorizeOptions,
@@ -8,4 +8,4 @@ export type {
   OAuthClientOptions,
   OAuthStepOptions,
   RegisteredClient,
-} from './types.ts';
+} from './oauth-types.ts';

@@ -1,8 +1,8 @@
-import { AudienceError, ConfigurationError } from '../errors/base.ts';
-import { isObject } from '../transport/envelope.ts';
-import type { Logger } from '../transport/log.ts';
-import type { Redactor } from '../transport/redact.ts';
-import type { StoredToken, TokenStore } from '../transport/tokens.ts';
+import type { StoredToken, TokenStore } from '../auth/token-source.ts';
+import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
+import { isObject } from '../http/envelope.ts';
+import type { Logger } from '../util/log.ts';
+import type { Redactor } from '../util/redact.ts';
 import { type OAuthRecord, readRecord, writeRecord } from './record.ts';
 
 /** What could not be saved, and what the store held then. */

@@ -1,5 +1,5 @@
-import { isObject } from '../transport/envelope.ts';
-import type { StoredToken } from '../transport/tokens.ts';
+import type { StoredToken } from '../auth/token-source.ts';
+import { isObject } from '../http/envelope.ts';
 
 /** A client as it was registered at one authorization server. */
 export interface ClientRecord {

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/base.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
 
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 

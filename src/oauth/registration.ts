@@ -7,12 +7,12 @@ import {
   None,
   processDynamicClientRegistrationResponse,
 } from 'oauth4webapi';
-import { OAuthError } from '../errors/oauth.ts';
-import { isObject, parseJson } from '../transport/envelope.ts';
+import { OAuthError } from '../errors/oauth-errors.ts';
+import { isObject, parseJson } from '../http/envelope.ts';
+import type { RegisteredClient } from './oauth-types.ts';
 import type { ClientRecord } from './record.ts';
 import type { Requests } from './requests.ts';
 import { texts } from './servers.ts';
-import type { RegisteredClient } from './types.ts';
 
 /** What a client is registered with. */
 export interface Registration {

@@ -6,17 +6,17 @@ import {
   UnsupportedOperationError,
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi';
-import { AudienceError } from '../errors/base.ts';
-import { ConnectionError, TimeoutError } from '../errors/call.ts';
-import { OAuthError } from '../errors/oauth.ts';
-import type { RetryPolicy } from '../operations.ts';
-import { isObject, parseJson } from '../transport/envelope.ts';
-import { isThisMachine } from '../transport/loopback.ts';
-import type { Redactor } from '../transport/redact.ts';
-import { decide, type Failure, statusFailureOf } from '../transport/retry.ts';
-import { readBody, surelyNotSent } from '../transport/send.ts';
-import type { Settings } from '../transport/settings.ts';
-import { abortable, SignalScope, sleep } from '../transport/signal.ts';
+import { AudienceError } from '../errors/audience-error.ts';
+import { ConnectionError, TimeoutError } from '../errors/call-errors.ts';
+import { OAuthError } from '../errors/oauth-errors.ts';
+import { isObject, parseJson } from '../http/envelope.ts';
+import type { Settings } from '../http/request-options.ts';
+import { decide, type Failure, statusFailureOf } from '../http/retry-policy.ts';
+import { readBody, surelyNotSent } from '../http/send.ts';
+import type { RetryPolicy } from '../spec/operations.ts';
+import { abortable, SignalScope, sleep } from '../util/abort.ts';
+import { isThisMachine } from '../util/loopback.ts';
+import type { Redactor } from '../util/redact.ts';
 
 /** The `fetch` that oauth4webapi calls; it names every part, also those it has nothing for. */
 type PartialFetch = (

@@ -5,16 +5,16 @@ import {
   revocationRequest,
   type TokenEndpointResponse,
 } from 'oauth4webapi';
-import { OAuthError, ReauthorizationRequiredError } from '../errors/oauth.ts';
-import type { Logger } from '../transport/log.ts';
-import { singleFlight } from '../transport/tokens.ts';
+import { singleFlight } from '../auth/token-source.ts';
+import { OAuthError, ReauthorizationRequiredError } from '../errors/oauth-errors.ts';
+import type { Logger } from '../util/log.ts';
 import { checkTokens, grantOf, nearsEnd, timeLeft } from './grant.ts';
 import type { Ledger, Turn } from './ledger.ts';
+import type { RegisteredClient } from './oauth-types.ts';
 import type { ClientRecord, Grant, OAuthRecord } from './record.ts';
 import { authenticationOf, clientOf } from './registration.ts';
 import type { Requests } from './requests.ts';
 import type { Servers, Target } from './servers.ts';
-import type { RegisteredClient } from './types.ts';
 
 /** What the rooms of an OAuth client share. */
 export interface Setup {

@@ -1,5 +1,5 @@
-import type { Priority } from '../transport/lane.ts';
-import { onAbort, startTimer } from '../transport/signal.ts';
+import type { Priority } from '../rate-limit/rate-limit-bucket.ts';
+import { onAbort, startTimer } from '../util/abort.ts';
 
 /** What a lane is asked for. */
 export interface LaneRequest {

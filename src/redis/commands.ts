@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/base.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
 
 /** A client or cluster of `redis` (node-redis), as far as it is used. */
 export interface NodeRedis {

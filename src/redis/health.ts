@@ -1,4 +1,4 @@
-import type { Logger } from '../transport/log.ts';
+import type { Logger } from '../util/log.ts';
 
 /** While Redis is away, it is tried again after this. Milliseconds. */
 const PROBE = 500;

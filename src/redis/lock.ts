@@ -1,4 +1,4 @@
-import { AudienceError } from '../errors/base.ts';
+import { AudienceError } from '../errors/audience-error.ts';
 import type { RedisClient, RunScript, Script } from './commands.ts';
 import { pause, within } from './patient.ts';
 

@@ -1,15 +1,15 @@
+import { isObject } from '../http/envelope.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
+import type { WaitContext } from '../polling/poller.ts';
+import { type IdLike, idOf } from '../polling/wait-options.ts';
 import type { Activation, ActivationCreate } from '../schemas/activation.ts';
-import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../transport/call-site.ts';
-import { isObject } from '../transport/envelope.ts';
-import type { RequestOptions } from '../transport/settings.ts';
-import type { StorageContext } from '../transport/transfer.ts';
-import type { Transport } from '../transport/transport.ts';
-import { COMPLETED } from '../waiting/outcome.ts';
-import type { WaitContext } from '../waiting/wait.ts';
-import { type IdLike, idOf } from '../waiting/wait-options.ts';
+import { COMPLETED } from '../spec/job-status.ts';
+import type { StorageContext } from '../storage/transfer.ts';
+import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';
+import type { ActivationResult, Download, DownloadOptions } from './activation-results.ts';
 import { activationErrors } from './checks.ts';
 import { ListedJobResource } from './resource.ts';
-import type { ActivationResult, Download, DownloadOptions } from './results.ts';
 import { files } from './uploads.ts';
 
 /** Activations: audiences delivered to a partner, through 105 DataStreaming to 104, 107 or a 4xx status. */

@@ -1,11 +1,11 @@
+import type { Transport } from '../http/transport.ts';
+import type { WaitContext } from '../polling/poller.ts';
+import type { SharedJobs } from '../polling/room.ts';
 import type { Audience, AudienceCreate } from '../schemas/audience.ts';
 import type { Shape } from '../schemas/decode.ts';
-import type { Transport } from '../transport/transport.ts';
-import type { SharedJobs } from '../waiting/room.ts';
-import type { WaitContext } from '../waiting/wait.ts';
 import { datasetErrors } from './checks.ts';
-import { sharedJobs } from './jobs.ts';
 import { ListedJobResource } from './resource.ts';
+import { sharedJobs } from './shared-jobs.ts';
 
 /** The wire object; `is_activation_allowed` arrives as `1` or `false` and becomes a boolean. */
 export const audienceShape: Shape<Audience> = {

@@ -1,10 +1,10 @@
-import type { ApiPromise } from '../transport/api-promise.ts';
-import type { Decode } from '../transport/decode-context.ts';
-import { isObject } from '../transport/envelope.ts';
-import { exchangeInput, type IssuedToken, requestToken } from '../transport/mint.ts';
-import type { RequestOptions } from '../transport/settings.ts';
-import type { Credentials } from '../transport/tokens.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { Credentials } from '../auth/token-source.ts';
+import type { ApiPromise } from '../http/api-promise.ts';
+import type { Decode } from '../http/decode-context.ts';
+import { isObject } from '../http/envelope.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
+import { exchangeInput, type IssuedToken, requestToken } from './mint.ts';
 
 /** A token that expires a year after it was issued. */
 export interface ExpiringToken extends IssuedToken {

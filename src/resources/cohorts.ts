@@ -1,16 +1,16 @@
-import { ValidationError } from '../errors/api.ts';
-import { AudienceError, type Upload, withDetails } from '../errors/base.ts';
-import type { RequestBody } from '../input-types.ts';
+import { ValidationError } from '../errors/api-errors.ts';
+import { AudienceError, type Upload, withDetails } from '../errors/audience-error.ts';
+import type { CreateOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
+import type { WaitContext } from '../polling/poller.ts';
+import { checkOptions, type WaitOptions } from '../polling/wait-options.ts';
 import type { Cohort, CohortCreate } from '../schemas/cohort.ts';
-import { fromCallSite } from '../transport/call-site.ts';
-import { guard } from '../transport/guard.ts';
-import type { CreateOptions } from '../transport/settings.ts';
-import type { StorageContext } from '../transport/transfer.ts';
-import type { Transport } from '../transport/transport.ts';
-import type { UploadOptions } from '../transport/upload.ts';
-import type { UploadData } from '../transport/upload-source.ts';
-import type { WaitContext } from '../waiting/wait.ts';
-import { checkOptions, type WaitOptions } from '../waiting/wait-options.ts';
+import type { StorageContext } from '../storage/transfer.ts';
+import type { UploadOptions } from '../storage/upload.ts';
+import type { UploadData } from '../storage/upload-source.ts';
+import { fromCallSite } from '../util/call-site.ts';
+import { guard } from '../util/callbacks.ts';
+import type { RequestBody } from '../util/input-types.ts';
 import { ListedJobResource } from './resource.ts';
 import type { Uploads } from './uploads.ts';
 

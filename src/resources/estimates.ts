@@ -1,7 +1,7 @@
+import type { Transport } from '../http/transport.ts';
+import type { WaitContext } from '../polling/poller.ts';
 import type { AudienceCreate } from '../schemas/audience.ts';
 import type { Estimate } from '../schemas/open-resources.ts';
-import type { Transport } from '../transport/transport.ts';
-import type { WaitContext } from '../waiting/wait.ts';
 import { datasetErrors } from './checks.ts';
 import { JobResource } from './resource.ts';
 

@@ -1,11 +1,11 @@
+import type { ApiPromise } from '../http/api-promise.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
+import type { WaitContext } from '../polling/poller.ts';
+import type { SharedJobs } from '../polling/room.ts';
 import type { Audience } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import type { LookalikeCreate } from '../schemas/open-resources.ts';
-import type { ApiPromise } from '../transport/api-promise.ts';
-import type { RequestOptions } from '../transport/settings.ts';
-import type { Transport } from '../transport/transport.ts';
-import type { SharedJobs } from '../waiting/room.ts';
-import type { WaitContext } from '../waiting/wait.ts';
 import { audienceShape } from './audiences.ts';
 import { targetSizeErrors } from './checks.ts';
 import { JobResource } from './resource.ts';

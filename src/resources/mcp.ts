@@ -1,15 +1,15 @@
-import type { ApiPromise } from '../transport/api-promise.ts';
-import type { Decode } from '../transport/decode-context.ts';
-import { isObject } from '../transport/envelope.ts';
+import type { ApiPromise } from '../http/api-promise.ts';
+import type { Decode } from '../http/decode-context.ts';
+import { isObject } from '../http/envelope.ts';
 import {
   isJsonRpcResponse,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-} from '../transport/json-rpc.ts';
-import type { RequestOptions } from '../transport/settings.ts';
-import type { Transport } from '../transport/transport.ts';
+} from '../http/json-rpc.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
 import { messageErrors } from './checks.ts';
 
 /** Methods that change nothing at the service; what a tool does is not known here. */

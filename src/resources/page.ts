@@ -1,11 +1,11 @@
-import type { OperationName, PathParams, Query } from '../operations.ts';
+import { ApiPromise } from '../http/api-promise.ts';
+import type { DecodeContext } from '../http/decode-context.ts';
+import { type Envelope, isObject } from '../http/envelope.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
 import type { Shape } from '../schemas/decode.ts';
 import { decodeList } from '../schemas/decode.ts';
-import { ApiPromise } from '../transport/api-promise.ts';
-import type { DecodeContext } from '../transport/decode-context.ts';
-import { type Envelope, isObject } from '../transport/envelope.ts';
-import type { RequestOptions } from '../transport/settings.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { OperationName, PathParams, Query } from '../spec/operations.ts';
 
 /** Paging of a list, by `page` and `per_page` (assumed). */
 export interface ListFields {

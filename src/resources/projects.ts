@@ -1,5 +1,5 @@
+import type { Transport } from '../http/transport.ts';
 import type { OpenCreate, Project } from '../schemas/open-resources.ts';
-import type { Transport } from '../transport/transport.ts';
 import { ListedResource } from './resource.ts';
 
 /** Projects, which organize work. */

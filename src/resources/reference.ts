@@ -1,9 +1,9 @@
-import type { QueryOf } from '../input-types.ts';
-import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../limits.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
 import type { OpenObject } from '../schemas/common.ts';
 import type { Shape } from '../schemas/decode.ts';
-import type { RequestOptions } from '../transport/settings.ts';
-import type { Transport } from '../transport/transport.ts';
+import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../spec/limits.ts';
+import type { QueryOf } from '../util/input-types.ts';
 import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
 
 /** Families of reference data ("Pagination"). */

@@ -1,5 +1,5 @@
+import type { Transport } from '../http/transport.ts';
 import type { OpenCreate, Schedule } from '../schemas/open-resources.ts';
-import type { Transport } from '../transport/transport.ts';
 import { ListedResource } from './resource.ts';
 
 /** Schedules, which replay work; their replays cost no build budget. */

@@ -1,15 +1,15 @@
-import type { FieldErrors } from '../errors/api.ts';
-import type { Upload } from '../errors/base.ts';
+import type { FieldErrors } from '../errors/api-errors.ts';
+import type { Upload } from '../errors/audience-error.ts';
+import { isObject } from '../http/envelope.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import { fieldText, localValidationError } from '../http/response-errors.ts';
 import { checking, issuesOf } from '../schemas/decode.ts';
-import type { UploadRequest, UploadReservation } from '../schemas/upload.ts';
-import { isObject } from '../transport/envelope.ts';
-import { fieldText, localValidationError } from '../transport/failures.ts';
-import { checkStorageHeaders, InvalidInputError } from '../transport/input.ts';
-import type { RequestOptions } from '../transport/settings.ts';
-import { TOO_LATE } from '../transport/slots.ts';
-import { checkTransferOptions, type StorageContext } from '../transport/transfer.ts';
-import { runUpload, type UploadOptions } from '../transport/upload.ts';
-import { isStream, sourceOf, type UploadData, type UploadSource } from '../transport/upload-source.ts';
+import type { UploadRequest, UploadReservation } from '../schemas/upload-reservation.ts';
+import { TOO_LATE } from '../storage/reservations.ts';
+import { checkTransferOptions, type StorageContext } from '../storage/transfer.ts';
+import { runUpload, type UploadOptions } from '../storage/upload.ts';
+import { isStream, sourceOf, type UploadData, type UploadSource } from '../storage/upload-source.ts';
+import { checkStorageHeaders, InvalidInputError } from '../util/input-checks.ts';
 import { reservationShape, type UploadInput } from './uploads.ts';
 
 type Reserve = (request: UploadRequest, options: RequestOptions) => PromiseLike<UploadReservation>;

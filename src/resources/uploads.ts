@@ -1,17 +1,17 @@
-import type { Upload } from '../errors/base.ts';
-import type { RequestBody } from '../input-types.ts';
-import { part } from '../part.ts';
+import type { Upload } from '../errors/audience-error.ts';
+import type { ApiPromise } from '../http/api-promise.ts';
+import type { JsonObject } from '../http/envelope.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
 import type { UploadKind } from '../schemas/common.ts';
 import { decodeOne, type Shape } from '../schemas/decode.ts';
-import type { UploadRequest, UploadReservation } from '../schemas/upload.ts';
-import type { ApiPromise } from '../transport/api-promise.ts';
-import { fromCallSite } from '../transport/call-site.ts';
-import type { JsonObject } from '../transport/envelope.ts';
-import type { RequestOptions } from '../transport/settings.ts';
-import type { StorageContext } from '../transport/transfer.ts';
-import type { Transport } from '../transport/transport.ts';
-import type { UploadOptions } from '../transport/upload.ts';
-import type { UploadData } from '../transport/upload-source.ts';
+import type { UploadRequest, UploadReservation } from '../schemas/upload-reservation.ts';
+import type { StorageContext } from '../storage/transfer.ts';
+import type { UploadOptions } from '../storage/upload.ts';
+import type { UploadData } from '../storage/upload-source.ts';
+import { fromCallSite } from '../util/call-site.ts';
+import type { RequestBody } from '../util/input-types.ts';
+import { part } from '../util/part.ts';
 import { uploadErrors } from './checks.ts';
 
 /** What {@link Uploads.upload} takes: the file and how to send it. */

@@ -1,13 +1,13 @@
-import type { FieldErrors } from '../errors/api.ts';
-import { EARLIEST_USAGE_MONTH } from '../limits.ts';
+import type { FieldErrors } from '../errors/api-errors.ts';
+import type { ApiPromise } from '../http/api-promise.ts';
+import type { DecodeContext } from '../http/decode-context.ts';
+import { isObject } from '../http/envelope.ts';
+import type { CallOptions, RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
 import { decodeOne, type Shape } from '../schemas/decode.ts';
-import type { BuildBudget, Usage } from '../schemas/usage.ts';
-import type { ApiPromise } from '../transport/api-promise.ts';
-import type { DecodeContext } from '../transport/decode-context.ts';
-import { isObject } from '../transport/envelope.ts';
-import { jsonTypeOf } from '../transport/json-type.ts';
-import type { CallOptions, RequestOptions } from '../transport/settings.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { BuildBudget, Usage } from '../schemas/usage-report.ts';
+import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';
+import { jsonTypeOf } from '../util/json.ts';
 
 /** Query of a usage report. */
 export interface UsageParams {

@@ -1,8 +1,8 @@
+import type { ApiPromise } from '../http/api-promise.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
 import { decodeList, type Shape } from '../schemas/decode.ts';
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
-import type { ApiPromise } from '../transport/api-promise.ts';
-import type { RequestOptions } from '../transport/settings.ts';
-import type { Transport } from '../transport/transport.ts';
 
 const shape: Shape<WebhookEndpoint> = { schema: 'webhookEndpoint' };
 

@@ -1,16 +1,16 @@
 import { Hono } from 'hono';
-import { API } from '../operations.ts';
-import { refusal } from './answers.ts';
-import type { Env } from './gates.ts';
+import { API } from '../spec/operations.ts';
 import { addMiddleware } from './middleware.ts';
-import { activationRoutes } from './routes/activations.ts';
-import { audienceRoutes } from './routes/audiences.ts';
-import { authRoutes } from './routes/auth.ts';
-import { mcpRoutes } from './routes/mcp.ts';
-import { oauthRoutes } from './routes/oauth.ts';
-import { reportRoutes } from './routes/reports.ts';
-import { resourceRoutes } from './routes/resources.ts';
-import { uploadRoutes } from './routes/uploads.ts';
+import type { Env } from './request-checks.ts';
+import { refusal } from './responses.ts';
+import { activationRoutes } from './routes/activation-routes.ts';
+import { audienceRoutes } from './routes/audience-routes.ts';
+import { authRoutes } from './routes/auth-routes.ts';
+import { mcpRoutes } from './routes/mcp-routes.ts';
+import { oauthRoutes } from './routes/oauth-routes.ts';
+import { reportRoutes } from './routes/report-routes.ts';
+import { resourceRoutes } from './routes/resource-routes.ts';
+import { uploadRoutes } from './routes/upload-routes.ts';
 import type { Service } from './service.ts';
 
 /** Paths that belong to the service ("Versioning"). */

@@ -1,5 +1,5 @@
 import type { AudienceDataset } from '../schemas/audience.ts';
-import { DAY, LOOKBACK_DAYS } from './limits.ts';
+import { DAY, LOOKBACK_DAYS } from './rate-limits.ts';
 import { findTable } from './reference-data.ts';
 import type { AccountRecord } from './state.ts';
 

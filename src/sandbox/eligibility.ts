@@ -1,5 +1,5 @@
 import type { Audience, Eligibility } from '../schemas/audience.ts';
-import { ACTIVATION_MINIMUM, DAY, LOOKALIKE_ACTIVATION_MINIMUM, RETENTION_DAYS } from './limits.ts';
+import { ACTIVATION_MINIMUM, DAY, LOOKALIKE_ACTIVATION_MINIMUM, RETENTION_DAYS } from './rate-limits.ts';
 
 /** Identifiers that can be delivered ("Mapping-key retention"). */
 export const IDENTIFIERS: readonly string[] = ['EID', 'SCID', 'HEM', 'MAID', 'IP'];

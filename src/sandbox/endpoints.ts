@@ -1,7 +1,7 @@
 import { wireTime } from './clock.ts';
 import type { Service } from './service.ts';
 import type { AccountRecord, Endpoint } from './state.ts';
-import { type Delivery, rotateSecret } from './webhooks.ts';
+import { type Delivery, rotateSecret } from './webhook-deliveries.ts';
 
 /** What the console asks for when an endpoint is registered. */
 export interface NewEndpoint {

@@ -1,4 +1,4 @@
-import { operations } from '../operations.ts';
+import { operations } from '../spec/operations.ts';
 import type { Random } from './random.ts';
 
 /** A request as a rule about faults sees it. */

@@ -1,7 +1,7 @@
-import { ACCESS_TOKEN_LIFETIME, REFRESH_TOKEN_LIFETIME } from './limits.ts';
+import { ACCESS_TOKEN_LIFETIME, REFRESH_TOKEN_LIFETIME } from './rate-limits.ts';
 import type { Service } from './service.ts';
 import type { AccountRecord, Grant, OAuthClient } from './state.ts';
-import { addToken } from './tokens.ts';
+import { addToken } from './token-store.ts';
 
 /** Live OAuth connections of an account. */
 export function grantsOf({ state, clock }: Service, account: AccountRecord): Grant[] {

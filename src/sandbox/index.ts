@@ -1,5 +1,6 @@
 /** @module audience-activation/sandbox */
 
+import { type Forms, formsOf } from './adapters.ts';
 import {
   consoleOf,
   consoleOfCompany,
@@ -11,21 +12,20 @@ import {
   openAccount,
   type SandboxAccount,
   type SandboxCompany,
-} from './console.ts';
+} from './admin.ts';
 import { type Endpoints, endpointsOf, type NewEndpoint } from './endpoints.ts';
 import type { FaultRequest, FaultRule } from './faults.ts';
-import { type Forms, formsOf } from './forms.ts';
 import type { JobInfo, JobKind, JobOutcome } from './jobs.ts';
 import type { Listening, ListenOptions } from './listen.ts';
 import { consent, readAuthorization } from './oauth/authorization.ts';
-import type { SandboxOptions } from './options.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
 import { createService, type Service } from './service.ts';
 import type { AccountRecord, LogEntry, TokenKind } from './state.ts';
 
 export type { ClockMode } from './clock.ts';
 export type { Devices, JobInfo, JobKind, JobOptions, JobOutcome } from './jobs.ts';
-export type { SandboxLimits, WindowLimit } from './limits.ts';
-export type { Delivery } from './webhooks.ts';
+export type { SandboxLimits, WindowLimit } from './rate-limits.ts';
+export type { Delivery } from './webhook-deliveries.ts';
 export type {
   Endpoints,
   FaultRequest,

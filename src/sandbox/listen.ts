@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Http2Bindings, HttpBindings } from '@hono/node-server';
 import { ConnectionCut } from './faults.ts';
-import type { Env } from './gates.ts';
+import type { Env } from './request-checks.ts';
 
 /** A sandbox on TCP ports. */
 export interface Listening {

@@ -4,7 +4,7 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type OperationName, operations } from '../operations.ts';
+import { type OperationName, operations } from '../spec/operations.ts';
 
 /** Arguments of a tool. */
 type ToolInput = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 import type { Hono, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { invalid } from './answers.ts';
 import { ConnectionCut, describeFault } from './faults.ts';
-import type { Env } from './gates.ts';
 import { NestingError } from './request-body.ts';
+import type { Env } from './request-checks.ts';
+import { invalid } from './responses.ts';
 import type { Service } from './service.ts';
 
 type Layer = MiddlewareHandler<Env>;

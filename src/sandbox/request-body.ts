@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { type Body, isBody } from './bodies.ts';
 import { ConnectionCut } from './faults.ts';
 import { measure } from './file-measure.ts';
-import { FilePart } from './uploads.ts';
+import { FilePart } from './upload-slots.ts';
 
 /** Maximum nesting of a JSON body: what is stored can be serialized again without exhausting the stack. */
 const MAX_NESTING = 512;

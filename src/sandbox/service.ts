@@ -1,11 +1,11 @@
 import { Clock } from './clock.ts';
 import { Faults } from './faults.ts';
 import { Jobs } from './jobs.ts';
-import { type SandboxLimits, SERVICE_LIMITS } from './limits.ts';
-import { checkOptions, type SandboxOptions } from './options.ts';
 import { createRandom, type Random } from './random.ts';
+import { type SandboxLimits, SERVICE_LIMITS } from './rate-limits.ts';
+import { checkOptions, type SandboxOptions } from './sandbox-options.ts';
 import { createState, type LogEntry, type State } from './state.ts';
-import { Webhooks } from './webhooks.ts';
+import { Webhooks } from './webhook-deliveries.ts';
 
 /** What a sandbox is made of; every route works on it. */
 export interface Service {

@@ -4,8 +4,8 @@ import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate, Project, Schedule } from '../schemas/open-resources.ts';
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
 import type { FileMeasure } from './file-measure.ts';
-import { Log } from './log.ts';
-import type { SlidingLog } from './sliding-log.ts';
+import type { SlidingLog } from './request-log.ts';
+import { Log } from './traffic-log.ts';
 
 /** Kinds of bearer token that the credential exchange issues. */
 export type TokenKind = 'login' | 'api' | 'mcp';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { RequestBody } from '../input-types.ts';
+import type { RequestBody } from '../util/input-types.ts';
 import {
   type Creator,
   creatorSchema,

@@ -3,8 +3,8 @@ import { audienceSchema } from './audience.ts';
 import { cohortSchema } from './cohort.ts';
 import { openObject } from './common.ts';
 import { estimateSchema, identifiedSchema } from './open-resources.ts';
-import { reservationSchema } from './upload.ts';
-import { usageSchema } from './usage.ts';
+import { reservationSchema } from './upload-reservation.ts';
+import { usageSchema } from './usage-report.ts';
 import { webhookEndpointSchema } from './webhook-endpoint.ts';
 
 /** What checks the objects of the service, by the names that shapes give; with zod, it is a part by itself. */

@@ -1,7 +1,7 @@
-import { part } from '../part.ts';
-import type { Decode, DecodeContext } from '../transport/decode-context.ts';
-import { isObject, type JsonObject } from '../transport/envelope.ts';
-import { jsonTypeOf } from '../transport/json-type.ts';
+import type { Decode, DecodeContext } from '../http/decode-context.ts';
+import { isObject, type JsonObject } from '../http/envelope.ts';
+import { jsonTypeOf } from '../util/json.ts';
+import { part } from '../util/part.ts';
 import type { checkers } from './checkers.ts';
 
 /** Fields without which a resource cannot be used or waited for: strict in both modes. */

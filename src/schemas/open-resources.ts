@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { RequestBody } from '../input-types.ts';
+import type { RequestBody } from '../util/input-types.ts';
 import { type LifecycleStatusId, type Status, statusSchema } from './common.ts';
 
 /** A project. Its fields are not specified, an id aside. */

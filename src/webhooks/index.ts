@@ -1,6 +1,6 @@
 /** @module audience-activation/webhooks */
 
-export { type WebhookRefusal, WebhookVerificationError } from '../errors/webhook.ts';
+export { type WebhookRefusal, WebhookVerificationError } from '../errors/webhook-errors.ts';
 export { type DedupeStore, type MemoryDedupeOptions, memoryDedupe } from './dedupe.ts';
 export {
   type EventData,

@@ -1,5 +1,5 @@
-import { ConfigurationError, check } from '../errors/base.ts';
-import { WebhookVerificationError } from '../errors/webhook.ts';
+import { ConfigurationError, check } from '../errors/audience-error.ts';
+import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
 import {
   type EventData,

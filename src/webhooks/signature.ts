@@ -1,4 +1,4 @@
-import { WebhookVerificationError } from '../errors/webhook.ts';
+import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 
 /** What a `Service-Signature` header says ("Signature"). */
 export interface SignatureHeader {

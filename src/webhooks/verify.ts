@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../errors/base.ts';
-import { WebhookVerificationError } from '../errors/webhook.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
+import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 import { isEvent, type WebhookEvent } from './events.ts';
 import { hex, hmac, isSigned, parseSignatureHeader } from './signature.ts';
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RateLimits } from '../../src/limits.ts';
+import type { RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { type RedisClient, type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import { sharedLog } from '../../src/redis/reserve.ts';
-import type { RateLimiter } from '../../src/transport/limiter.ts';
+import type { RateLimits } from '../../src/spec/limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { pass } from '../support/fleet-scene.ts';
 import { KINDS } from '../support/redis-clients.ts';

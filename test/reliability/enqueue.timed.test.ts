@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { RATE_LIMITS } from '../../src/limits.ts';
-import { createLimiter } from '../../src/transport/limiter.ts';
+import { createLimiter } from '../../src/rate-limit/rate-limiter.ts';
+import { RATE_LIMITS } from '../../src/spec/limits.ts';
 
 it('10,000 calls are queued in less than 50 ms of CPU', async () => {
   const limiter = createLimiter(RATE_LIMITS);

@@ -1,9 +1,9 @@
 import '../support/nothing-left.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RATE_LIMITS } from '../../src/limits.ts';
-import { createLimiter } from '../../src/transport/limiter.ts';
-import { widened } from '../../src/transport/sliding-log.ts';
+import { createLimiter } from '../../src/rate-limit/rate-limiter.ts';
+import { widened } from '../../src/rate-limit/sliding-window-log.ts';
+import { RATE_LIMITS } from '../../src/spec/limits.ts';
 import { amount } from '../support/seeded.ts';
 
 beforeEach(() => void vi.useFakeTimers());

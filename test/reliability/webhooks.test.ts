@@ -2,7 +2,7 @@ import '../support/nothing-left.ts';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { WebhookVerificationError } from '../../src/errors/webhook.ts';
+import { WebhookVerificationError } from '../../src/errors/webhook-errors.ts';
 import { toNodeListener } from '../../src/node/index.ts';
 import {
   createWebhookReceiver,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AudienceClient, OperationName } from '../../src/index.ts';
-import { operations } from '../../src/operations.ts';
+import { operations } from '../../src/spec/operations.ts';
 import { clientOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../src/operations.ts';
 import type { SandboxOptions } from '../../src/sandbox/index.ts';
+import { operations } from '../../src/spec/operations.ts';
 import { credentials, startSandbox } from '../support/sandbox-calls.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../src/operations.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
+import { operations } from '../../src/spec/operations.ts';
 import { startBench } from '../support/sandbox.ts';
 import { credentials, startSandbox } from '../support/sandbox-calls.ts';
 

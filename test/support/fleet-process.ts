@@ -1,8 +1,8 @@
 import { AudienceClient } from '../../src/index.ts';
-import { RATE_LIMITS } from '../../src/limits.ts';
+import type { RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { redisLimiter } from '../../src/redis/index.ts';
-import type { RateLimiter } from '../../src/transport/limiter.ts';
-import type { Logger } from '../../src/transport/log.ts';
+import { RATE_LIMITS } from '../../src/spec/limits.ts';
+import type { Logger } from '../../src/util/log.ts';
 import type { FleetReport, FleetSettings } from './fleet.ts';
 import { connectTo } from './redis-clients.ts';
 

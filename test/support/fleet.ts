@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on, once } from 'node:events';
 import { onTestFinished } from 'vitest';
-import type { RateLimit } from '../../src/limits.ts';
+import type { RateLimit } from '../../src/spec/limits.ts';
 import type { ClientKind } from './redis-clients.ts';
 
 /** How a process of a fleet calls its service. */

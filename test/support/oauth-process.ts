@@ -1,9 +1,9 @@
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import type { TokenStore } from '../../src/auth/token-source.ts';
+import type { Fetch } from '../../src/http/send.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
 import { createOAuthClient } from '../../src/oauth/index.ts';
-import type { Fetch } from '../../src/transport/send.ts';
-import type { TokenStore } from '../../src/transport/tokens.ts';
 import { ping, REDIRECT } from './ping.ts';
 import { atSaveSteps } from './save-steps.ts';
 

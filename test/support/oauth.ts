@@ -1,7 +1,7 @@
+import type { TokenStore } from '../../src/auth/token-source.ts';
+import { memoryTokenStore } from '../../src/auth/token-source.ts';
 import { createOAuthClient, type OAuthClient, type OAuthClientOptions } from '../../src/oauth/index.ts';
 import type { SandboxOptions } from '../../src/sandbox/index.ts';
-import type { TokenStore } from '../../src/transport/tokens.ts';
-import { memoryTokenStore } from '../../src/transport/tokens.ts';
 import { REDIRECT } from './ping.ts';
 import { credentials, startBench } from './sandbox.ts';
 import { quick } from './server.ts';

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
-import type { Bucket } from '../../src/limits.ts';
+import type { AcquireOptions, RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
-import type { AcquireOptions, RateLimiter } from '../../src/transport/limiter.ts';
+import type { Bucket } from '../../src/spec/limits.ts';
 import { eventually } from './eventually.ts';
 import type { ClientKind, Clients } from './redis-clients.ts';
 import type { RedisServer } from './redis-server.ts';

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { RateLimit } from '../../src/limits.ts';
+import type { RateLimit } from '../../src/spec/limits.ts';
 import { listenForTest } from './loopback.ts';
 
 /** One request, on the server's monotonic clock. */

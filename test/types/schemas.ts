@@ -10,7 +10,7 @@ import type {
   Project,
   Schedule,
 } from '../../src/schemas/open-resources.ts';
-import type { Usage, usageSchema } from '../../src/schemas/usage.ts';
+import type { Usage, usageSchema } from '../../src/schemas/usage-report.ts';
 import type { WebhookEndpoint, webhookEndpointSchema } from '../../src/schemas/webhook-endpoint.ts';
 
 /** What is named in a type: unknown further fields, known literals and `readonly` aside. */

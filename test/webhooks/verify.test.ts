@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WebhookVerificationError } from '../../src/errors/webhook.ts';
+import { WebhookVerificationError } from '../../src/errors/webhook-errors.ts';
 import {
   isKnownEvent,
   signWebhook,

@@ -1,8 +1,8 @@
-import { CODE_LIFETIME } from '../limits.ts';
+import { CODE_LIFETIME } from '../rate-limits.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, OAuthClient } from '../state.ts';
-import { OAuthRefusal } from './errors.ts';
-import { checkScope, isLoopback } from './registration.ts';
+import { OAuthRefusal } from './authorization-errors.ts';
+import { checkScope, isLoopback } from './client-registration.ts';
 
 /** An authorization request whose client and redirect URI are known: whatever else is wrong goes back to the client. */
 export interface AuthorizationRequest {

@@ -1,9 +1,9 @@
 import { findGrant, issueGrant, revokeGrant } from '../grants.ts';
-import { ACCESS_TOKEN_LIFETIME } from '../limits.ts';
+import { ACCESS_TOKEN_LIFETIME } from '../rate-limits.ts';
 import type { Service } from '../service.ts';
 import type { Grant, OAuthClient } from '../state.ts';
-import { OAuthRefusal } from './errors.ts';
-import { checkScope, SCOPE } from './registration.ts';
+import { OAuthRefusal } from './authorization-errors.ts';
+import { checkScope, SCOPE } from './client-registration.ts';
 
 /** The client of a request to the token or revocation endpoint, authenticated as it registered. */
 export function authenticateClient({ state }: Service, form: URLSearchParams, authorization = ''): OAuthClient {

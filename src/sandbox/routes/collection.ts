@@ -1,14 +1,14 @@
 import type { Context, Hono } from 'hono';
-import { operations } from '../../operations.ts';
-import { invalid, refusal, success } from '../answers.ts';
+import { operations } from '../../spec/operations.ts';
 import { type Body, type Errors, findById, isBody, readCount } from '../bodies.ts';
-import { accept, bearer, countBuild, type Env, idempotent, metered, refuseBuild } from '../gates.ts';
 import type { JobKind } from '../jobs.ts';
-import { PAGE_CAP, PAGE_DEFAULT } from '../limits.ts';
+import { storageOf } from '../presigned-storage.ts';
+import { PAGE_CAP, PAGE_DEFAULT } from '../rate-limits.ts';
 import { readBody } from '../request-body.ts';
+import { accept, bearer, countBuild, type Env, idempotent, metered, refuseBuild } from '../request-checks.ts';
+import { invalid, refusal, success } from '../responses.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
-import { storageOf } from '../storage.ts';
 
 /** What a resource is made of, or what is wrong with the body. */
 export type Reading<T> =

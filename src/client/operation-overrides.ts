@@ -1,0 +1,112 @@
+import { ConfigurationError, check } from '../errors/audience-error.ts';
+import { isObject } from '../http/envelope.ts';
+import { isBucket } from '../rate-limit/check-limits.ts';
+import { RATE_LIMITS } from '../spec/limits.ts';
+import {
+  isOperationName,
+  type Method,
+  type OperationName,
+  type OperationOverride,
+  operations,
+  type ResolvedOperation,
+  type RetryPolicy,
+} from '../spec/operations.ts';
+import { checkNames } from './option-names.ts';
+
+/** Overrides by the name of their operation; a text such as `'GET /path/{id}'` stands for method and path. */
+export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;
+
+/** The fields of an override, without `undefined`. */
+type OverrideFields = { readonly [Field in keyof OperationOverride]: NonNullable<OperationOverride[Field]> };
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const RETRY_POLICIES: readonly RetryPolicy[] = ['idempotency-key', 'always', 'never'];
+
+const FIELDS: Readonly<Record<keyof OperationOverride, true>> = {
+  method: true,
+  path: true,
+  bucket: true,
+  retry: true,
+  query: true,
+  body: true,
+  data: true,
+};
+
+/**
+ * The operation table with overrides applied.
+ *
+ * @throws {ConfigurationError} for an override that is not one, or that could have no effect.
+ */
+export function resolveOperations(overrides: OperationOverrides = {}): (name: OperationName) => ResolvedOperation {
+  check(isObject(overrides), '`operations` must be an object, by names such as "audiences.get".');
+  const resolved = new Map<OperationName, ResolvedOperation>();
+  for (const name of Object.keys(overrides)) {
+    if (!isOperationName(name)) {
+      throw new ConfigurationError(`\`operations\` has no operation "${name}": see the table in docs/assumptions.md.`);
+    }
+    resolved.set(name, resolveOperation(name, readOverride(name, overrides[name])));
+  }
+  return (name) => resolved.get(name) ?? { ...operations[name], name };
+}
+
+/** Overrides on top of others: of one operation, each field replaces the one below it. */
+export function mergeOverrides(below: OperationOverrides = {}, above: OperationOverrides = {}): OperationOverrides {
+  if (!isObject(above)) return above;
+  const merged: Partial<Record<OperationName, string | OperationOverride | undefined>> = { ...below, ...above };
+  for (const name of Object.keys(below)) {
+    if (!isOperationName(name)) continue;
+    merged[name] = { ...readOverride(name, below[name]), ...readOverride(name, above[name]) };
+  }
+  return merged;
+}
+
+/** Method and path, as in `'GET /api/v2/audiences/{id}'`. */
+const TEXT = /^(?<method>[A-Z]+) (?<path>\/\S*)$/;
+
+/** An override in its long form, without fields that are `undefined`. */
+function readOverride(name: OperationName, override: string | OperationOverride = {}): OverrideFields {
+  const option = optionOf(name);
+  const fields: unknown = typeof override === 'string' ? TEXT.exec(override)?.groups : override;
+  if (!isObject(fields)) {
+    throw new ConfigurationError(`${option} must be an object, or a string such as "GET /api/v2/audiences/{id}".`);
+  }
+  checkNames(fields, FIELDS, option);
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** JavaScript callers may pass anything; a row that is off could repeat a create without a key. */
+function resolveOperation(name: OperationName, override: OverrideFields): ResolvedOperation {
+  const { query, body, data, ...fields } = override;
+  const row: ResolvedOperation = { ...operations[name], ...fields, name, override };
+  const must = (field: keyof OperationOverride, right: boolean, fix: string): void =>
+    check(right, `${optionOf(name, field)} must ${fix}.`);
+  must('path', /^\/[^\s?#]*$/.test(row.path), 'start with "/" and hold no "?" or "#"');
+  must('method', METHODS.includes(row.method), `be one of ${METHODS.join(', ')}`);
+  must('bucket', isBucket(row.bucket), `be one of ${Object.keys(RATE_LIMITS).join(', ')}`);
+  must('retry', RETRY_POLICIES.includes(row.retry), `be one of ${RETRY_POLICIES.join(', ')}`);
+  for (const [field, value] of Object.entries({ query, body, data })) {
+    check(value === undefined || typeof value === 'function', `${optionOf(name, field)} must be a function.`);
+  }
+  must('body', !body || row.method !== 'GET', 'be left out: a GET sends no body. Use `query`, or another method');
+  checkParams(name, row.path, override);
+  return row;
+}
+
+/** A path without the id of what it deletes would succeed, and delete nothing, or something else. */
+function checkParams(name: OperationName, path: string, { query, body }: OperationOverride): void {
+  const option = optionOf(name, 'path');
+  const [known, own] = [paramsOf(operations[name].path), paramsOf(path)];
+  const unknown = own.find((param) => !known.includes(param));
+  const parameters = known.map(braced).join(', ') || 'none';
+  check(unknown === undefined, `${option} has ${braced(unknown)}; the parameters of the operation: ${parameters}.`);
+  const missing = known.find((param) => !own.includes(param));
+  check(
+    missing === undefined || query !== undefined || body !== undefined,
+    `${option} leaves out ${braced(missing)}, so the request would not name its resource. Write ${braced(missing)} into the path, or add \`query\` or \`body\`, whose second argument holds \`${missing}\`.`,
+  );
+}
+
+const paramsOf = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+const braced = (param: string | undefined): string => `{${param}}`;
+const optionOf = (name: OperationName, field?: string): string =>
+  `\`operations["${name}"]${field === undefined ? '' : `.${field}`}\``;

@@ -1,0 +1,166 @@
+import type { Bucket } from '../spec/limits.ts';
+import { AudienceError, type ErrorCode } from './audience-error.ts';
+import type { CallDetails } from './call-errors.ts';
+
+/** What an {@link ApiError} tells about the refused request. */
+export interface ApiErrorDetails extends CallDetails {
+  readonly status: number;
+  readonly envelopeCode?: number;
+  readonly method: string;
+  readonly path: string;
+  readonly requestId?: string;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly retryAfter?: number;
+  readonly retryAt?: Date;
+}
+
+/** Any {@link ApiError}; its `code` determines the class, and so the fields. */
+export type AnyApiError =
+  | (ApiError & { readonly code: 'api-error' })
+  | AuthenticationError
+  | PermissionError
+  | NotFoundError
+  | NotAcceptableError
+  | ValidationError
+  | ConflictError
+  | ServerError
+  | (RateLimitError & { readonly code: 'rate-limited' })
+  | BuildBudgetError;
+
+/** The service refused, by a status from 400, with or without an envelope, or `status: error` under a 2xx. */
+export class ApiError extends AudienceError {
+  static override readonly className: string = 'ApiError';
+  declare static readonly isInstance: (value: unknown) => value is AnyApiError;
+  /** HTTP status; 0 when the request was refused before sending. */
+  declare readonly status: number;
+  /** The envelope's `code`, when there was an envelope. */
+  declare readonly envelopeCode?: number;
+  declare readonly operation: string;
+  declare readonly method: string;
+  /** Path below the base URL, without query. */
+  declare readonly path: string;
+  declare readonly requestId?: string;
+  declare readonly headers: Headers;
+  /** The answer's text, cut at 2 KiB, secrets removed; of a file storage, the code and the message of its error alone. */
+  declare readonly body: string;
+  /** Attempts made, this one included. */
+  declare readonly attempts: number;
+  /** Seconds the service asked to wait. */
+  declare readonly retryAfter?: number;
+  /** When a repeat may succeed. */
+  declare readonly retryAt?: Date;
+  constructor(message: string, details: ApiErrorDetails & { readonly code?: ErrorCode }) {
+    super(message, { code: 'api-error', ...details });
+  }
+  override toJSON(): Record<string, unknown> {
+    return { ...super.toJSON(), headers: Object.fromEntries(this.headers) };
+  }
+}
+
+/** 401. `reason` tells whether a token or an email and password were refused. */
+export class AuthenticationError extends ApiError {
+  static override readonly className: string = 'AuthenticationError';
+  declare static readonly isInstance: (value: unknown) => value is AuthenticationError;
+  declare readonly code: 'authentication-failed';
+  declare readonly reason: 'token' | 'credentials';
+  constructor(message: string, details: ApiErrorDetails & { readonly reason: 'token' | 'credentials' }) {
+    super(message, { code: 'authentication-failed', ...details });
+  }
+}
+
+/** 403: the token may not do this. */
+export class PermissionError extends ApiError {
+  static override readonly className: string = 'PermissionError';
+  declare static readonly isInstance: (value: unknown) => value is PermissionError;
+  declare readonly code: 'permission-denied';
+  constructor(message: string, details: ApiErrorDetails) {
+    super(message, { code: 'permission-denied', ...details });
+  }
+}
+
+/** 404: the id does not exist for this account. */
+export class NotFoundError extends ApiError {
+  static override readonly className: string = 'NotFoundError';
+  declare static readonly isInstance: (value: unknown) => value is NotFoundError;
+  declare readonly code: 'not-found';
+  constructor(message: string, details: ApiErrorDetails) {
+    super(message, { code: 'not-found', ...details });
+  }
+}
+
+/** 406: something between client and service removed `Accept: application/json`. */
+export class NotAcceptableError extends ApiError {
+  static override readonly className: string = 'NotAcceptableError';
+  declare static readonly isInstance: (value: unknown) => value is NotAcceptableError;
+  declare readonly code: 'not-acceptable';
+  constructor(message: string, details: ApiErrorDetails) {
+    super(message, { code: 'not-acceptable', ...details });
+  }
+}
+
+/** Messages for each invalid field. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+/** 422, or the same found before sending (`local: true`, nothing sent). */
+export class ValidationError extends ApiError {
+  static override readonly className: string = 'ValidationError';
+  declare static readonly isInstance: (value: unknown) => value is ValidationError;
+  declare readonly code: 'validation-failed';
+  /** Invalid field names and what is wrong with them. */
+  declare readonly errors: FieldErrors;
+  /** `true` when found before sending: no request was made and no quota spent. */
+  declare readonly local: boolean;
+  constructor(message: string, details: ApiErrorDetails & { readonly errors: FieldErrors; readonly local: boolean }) {
+    super(message, { code: 'validation-failed', ...details });
+  }
+}
+
+/** 409: the key is in use, by another body or by a create still in flight. */
+export class ConflictError extends ApiError {
+  static override readonly className: string = 'ConflictError';
+  declare static readonly isInstance: (value: unknown) => value is ConflictError;
+  declare readonly code: 'conflict';
+  constructor(message: string, details: ApiErrorDetails) {
+    super(message, { code: 'conflict', ...details });
+  }
+}
+
+/** 5xx: the service failed. */
+export class ServerError extends ApiError {
+  static override readonly className: string = 'ServerError';
+  declare static readonly isInstance: (value: unknown) => value is ServerError;
+  declare readonly code: 'server-error';
+  constructor(message: string, details: ApiErrorDetails) {
+    super(message, { code: 'server-error', ...details });
+  }
+}
+
+/** 429 whose wait is longer than allowed, or whose attempts ran out. */
+export class RateLimitError extends ApiError {
+  static override readonly className: string = 'RateLimitError';
+  declare static readonly isInstance: (value: unknown) => value is Extract<AnyApiError, RateLimitError>;
+  declare readonly code: 'rate-limited' | 'build-budget-exhausted';
+  declare readonly bucket: Bucket;
+  constructor(
+    message: string,
+    details: ApiErrorDetails & { readonly bucket: Bucket; readonly code?: RateLimitError['code'] },
+  ) {
+    super(message, { code: 'rate-limited', ...details });
+  }
+}
+
+/** A job-starting create refused because the organization's build budget is spent. Nothing was created. */
+export class BuildBudgetError extends RateLimitError {
+  static override readonly className: string = 'BuildBudgetError';
+  declare static readonly isInstance: (value: unknown) => value is BuildBudgetError;
+  declare readonly code: 'build-budget-exhausted';
+  /** The budget as the usage report showed it, where it was read. */
+  declare readonly budget?: Readonly<Record<string, unknown>>;
+  constructor(
+    message: string,
+    details: ApiErrorDetails & { readonly bucket: Bucket; readonly budget?: Readonly<Record<string, unknown>> },
+  ) {
+    super(message, { ...details, code: 'build-budget-exhausted' });
+  }
+}

@@ -1,0 +1,66 @@
+import { AudienceError, type Details } from './audience-error.ts';
+
+/** Details of a failed call. */
+export interface CallDetails extends Details {
+  readonly operation: string;
+  readonly attempts: number;
+}
+
+/** No complete answer arrived: refused, cut, reset, no name, no network. */
+export class ConnectionError extends AudienceError {
+  static override readonly className: string = 'ConnectionError';
+  declare static readonly isInstance: (value: unknown) => value is ConnectionError;
+  declare readonly code: 'connection-failed' | TimeoutError['code'];
+  /** Operation name, as in the operation table. */
+  declare readonly operation: string;
+  /** Attempts made, this one included. */
+  declare readonly attempts: number;
+  constructor(message: string, details: CallDetails & { readonly code?: ConnectionError['code'] }) {
+    super(message, { code: 'connection-failed', ...details });
+  }
+}
+
+/**
+ * An attempt outlasted `timeout`, a transfer stood still for `idleTimeout`, the whole call outlasted its `deadline`,
+ * or nobody signed in by the browser.
+ */
+export class TimeoutError extends ConnectionError {
+  static override readonly className: string = 'TimeoutError';
+  declare static readonly isInstance: (value: unknown) => value is TimeoutError;
+  declare readonly code: 'attempt-timeout' | 'idle-timeout' | 'deadline-exceeded' | 'sign-in-timeout';
+  constructor(message: string, details: CallDetails & { readonly code: TimeoutError['code'] }) {
+    super(message, details);
+  }
+}
+
+/**
+ * A success (or a redirect) that is no envelope, or of MCP no JSON-RPC response, or whose `data` is not the documented
+ * shape, or made the `data` override of its operation throw (`callback-failed`, the error is its `cause`).
+ */
+export class ResponseError extends AudienceError {
+  static override readonly className: string = 'ResponseError';
+  declare static readonly isInstance: (value: unknown) => value is ResponseError;
+  declare readonly code:
+    | 'response-invalid'
+    | 'not-an-envelope'
+    | 'redirect-refused'
+    | 'response-too-large'
+    | 'callback-failed';
+  declare readonly status: number;
+  declare readonly operation: string;
+  /** The answer's text, cut at 2 KiB, secrets removed. */
+  declare readonly body: string;
+  declare readonly requestId?: string;
+  declare readonly attempts: number;
+  constructor(
+    message: string,
+    details: CallDetails & {
+      readonly status: number;
+      readonly body: string;
+      readonly requestId?: string;
+      readonly code?: ResponseError['code'];
+    },
+  ) {
+    super(message, { code: 'response-invalid', ...details });
+  }
+}

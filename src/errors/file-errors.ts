@@ -1,0 +1,13 @@
+import { AudienceError, type Details } from './audience-error.ts';
+
+/** A file of this machine could not be read or written: data of an upload or a download, or kept tokens. */
+export class FileError extends AudienceError {
+  static override readonly className: string = 'FileError';
+  declare static readonly isInstance: (value: unknown) => value is FileError;
+  declare readonly code: 'file-unreadable' | 'file-changed' | 'size-mismatch' | 'disk-full' | 'file-unwritable';
+  /** The file, where there is one. */
+  declare readonly path?: string;
+  constructor(message: string, details: Details & { readonly code: FileError['code']; readonly path?: string }) {
+    super(message, details);
+  }
+}

@@ -1,0 +1,123 @@
+import type { Activation } from '../schemas/activation.ts';
+import type { Audience } from '../schemas/audience.ts';
+import type { Cohort } from '../schemas/cohort.ts';
+import type { Estimate } from '../schemas/open-resources.ts';
+import { AudienceError } from './audience-error.ts';
+
+/** The resource of each kind of job. */
+export interface JobResources {
+  readonly audience: Audience;
+  readonly lookalike: Audience;
+  readonly estimate: Estimate;
+  readonly activation: Activation;
+  readonly cohort: Cohort;
+}
+
+/** The kinds of resource whose worker job can be waited for. */
+export type JobKind = keyof JobResources;
+
+/** A resource with a job behind it, as far as all kinds are alike; its namespace's type has the rest. */
+export interface JobState {
+  readonly id: number;
+  /** What the job has come to: 104, 107, a 4xx; cohorts have a scale of their own. */
+  readonly status: { readonly id: number; readonly name: string };
+}
+
+/** What a {@link JobError} tells about the job. */
+export interface JobErrorDetails {
+  readonly kind: JobKind;
+  readonly id: number;
+  /** The resource as last seen. */
+  readonly resource: JobState;
+}
+
+/** An error of a job whose `kind` determines the type of its `resource`. */
+type OfKind<E extends JobError> = {
+  readonly [K in JobKind]: E & { readonly kind: K; readonly resource: JobResources[K] };
+}[JobKind];
+
+/** Any {@link JobError}; its `kind` determines the type of its `resource`. */
+export type AnyJobError = OfKind<JobFailedError> | OfKind<JobNeedsInfoError> | OfKind<JobCancelledError>;
+
+/** Any {@link WaitTimeoutError}; its `kind` determines the type of its `resource`. */
+export type AnyWaitTimeoutError = {
+  readonly [K in JobKind]: WaitTimeoutError & { readonly kind: K; readonly resource?: JobResources[K] };
+}[JobKind];
+
+/** A job ended otherwise than completed. The resource exists; nothing needs repeating to find out. */
+export class JobError extends AudienceError {
+  static override readonly className: string = 'JobError';
+  declare static readonly isInstance: (value: unknown) => value is AnyJobError;
+  declare readonly code: 'job-failed' | 'job-needs-info' | 'job-cancelled';
+  declare readonly kind: JobKind;
+  declare readonly id: number;
+  /** The resource as last seen. */
+  declare readonly resource: JobState;
+  constructor(message: string, details: JobErrorDetails & { readonly code: JobError['code'] }) {
+    super(message, details);
+  }
+}
+
+/** The job ended with a 4xx status; a cohort with 5. */
+export class JobFailedError extends JobError {
+  static override readonly className: string = 'JobFailedError';
+  declare static readonly isInstance: (value: unknown) => value is OfKind<JobFailedError>;
+  declare readonly code: 'job-failed';
+  constructor(message: string, details: JobErrorDetails) {
+    super(message, { ...details, code: 'job-failed' });
+  }
+}
+
+/** The job ended at 107 Additional Info; its reason is visible in the console only. */
+export class JobNeedsInfoError extends JobError {
+  static override readonly className: string = 'JobNeedsInfoError';
+  declare static readonly isInstance: (value: unknown) => value is OfKind<JobNeedsInfoError>;
+  declare readonly code: 'job-needs-info';
+  constructor(message: string, details: JobErrorDetails) {
+    super(message, { ...details, code: 'job-needs-info' });
+  }
+}
+
+/** A lookalike ended at 400, as one that was cancelled while running does. */
+export class JobCancelledError extends JobError {
+  static override readonly className: string = 'JobCancelledError';
+  declare static readonly isInstance: (value: unknown) => value is OfKind<JobCancelledError>;
+  declare readonly code: 'job-cancelled';
+  constructor(message: string, details: JobErrorDetails) {
+    super(message, { ...details, code: 'job-cancelled' });
+  }
+}
+
+/** A wait's own `timeout` passed. The job goes on; wait again by its id. */
+export class WaitTimeoutError extends AudienceError {
+  static override readonly className: string = 'WaitTimeoutError';
+  declare static readonly isInstance: (value: unknown) => value is AnyWaitTimeoutError;
+  declare readonly code: 'wait-timeout';
+  declare readonly kind: JobKind;
+  declare readonly id: number;
+  /** The resource as last seen, if it was. */
+  declare readonly resource?: JobState;
+  constructor(
+    message: string,
+    details: { readonly kind: JobKind; readonly id: number; readonly resource?: JobState; readonly cause?: unknown },
+  ) {
+    super(message, { code: 'wait-timeout', ...details });
+  }
+}
+
+/** Results were asked for before the activation was at 104. Wait for it, then ask again. */
+export class ResultsNotReadyError extends AudienceError {
+  static override readonly className: string = 'ResultsNotReadyError';
+  declare static readonly isInstance: (value: unknown) => value is ResultsNotReadyError;
+  declare readonly code: 'results-not-ready';
+  declare readonly kind: 'activation';
+  declare readonly id: number;
+  /** The activation as last seen. */
+  declare readonly resource: Activation;
+  constructor(
+    message: string,
+    details: JobErrorDetails & { readonly kind: 'activation'; readonly resource: Activation },
+  ) {
+    super(message, { code: 'results-not-ready', ...details });
+  }
+}

@@ -1,0 +1,23 @@
+import { AudienceError } from './audience-error.ts';
+
+/** Why a delivery was not accepted as genuine. */
+export type WebhookRefusal =
+  | 'missing-header'
+  | 'malformed-header'
+  | 'no-match'
+  | 'too-old'
+  | 'too-new'
+  | 'parsed-body'
+  | 'not-json'
+  | 'not-an-event';
+
+/** A webhook delivery that could not be verified. */
+export class WebhookVerificationError extends AudienceError {
+  static override readonly className: string = 'WebhookVerificationError';
+  declare static readonly isInstance: (value: unknown) => value is WebhookVerificationError;
+  declare readonly code: 'webhook-invalid';
+  declare readonly reason: WebhookRefusal;
+  constructor(message: string, details: { readonly reason: WebhookRefusal; readonly cause?: unknown }) {
+    super(message, { code: 'webhook-invalid', ...details });
+  }
+}

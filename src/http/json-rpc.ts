@@ -1,0 +1,149 @@
+import type { ResolvedOperation } from '../spec/operations.ts';
+import type { RequestBody } from '../util/input-types.ts';
+import {
+  type EnvelopeReading,
+  isObject,
+  isRefusal,
+  type JsonObject,
+  notJson,
+  parseJson,
+  readEnvelope,
+} from './envelope.ts';
+import type { Answer } from './send.ts';
+
+/** A request of JSON-RPC 2.0, to be answered by a response with the same `id`. */
+export interface JsonRpcRequest {
+  readonly jsonrpc: '2.0';
+  readonly id: string | number;
+  /** Such as `tools/list`. */
+  readonly method: string;
+  readonly params?: RequestBody<JsonObject> | undefined;
+}
+
+/** A message that is not answered. */
+export interface JsonRpcNotification {
+  readonly jsonrpc: '2.0';
+  readonly id?: undefined;
+  /** Such as `notifications/initialized`. */
+  readonly method: string;
+  readonly params?: RequestBody<JsonObject> | undefined;
+}
+
+/** What a request has led to: its `result`, or the `error` it was answered with. */
+export type JsonRpcResponse =
+  | {
+      readonly jsonrpc: '2.0';
+      readonly id: string | number;
+      readonly result: JsonObject;
+      readonly error?: undefined;
+    }
+  | {
+      readonly jsonrpc: '2.0';
+      /** Missing where the request could not be read; never in what `mcp.send` resolves to. */
+      readonly id?: string | number | undefined;
+      readonly result?: undefined;
+      readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+    };
+
+/** One message, to or from the service. */
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
+
+/** Whether a value can tie a response to its request. */
+export function isJsonRpcId(value: unknown): value is string | number {
+  return typeof value === 'string' || Number.isInteger(value);
+}
+
+/** Whether a value is a response as MCP has them. */
+export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
+  if (!isMessage(value) || !isJsonRpcId(value.id) || value.method !== undefined) return false;
+  const { result, error } = value;
+  if (error === undefined) return isObject(result);
+  return result === undefined && isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string';
+}
+
+const isMessage = (value: unknown): value is JsonObject => isObject(value) && value.jsonrpc === '2.0';
+
+/** What a 2xx is, by what its operation reads. A `data` override may take the response of MCP out of an envelope. */
+export function readSuccess(answer: Answer, { reads, override }: ResolvedOperation, sent: unknown): EnvelopeReading {
+  if (reads === 'envelope') return readEnvelope(answer.text);
+  const read = readJsonRpc(answer, sent);
+  return 'problem' in read && override?.data ? readEnvelope(answer.text) : read;
+}
+
+/**
+ * What a 2xx says to the message that was sent: an envelope made of its status and the response with the id
+ * of the request, without `data` for what is not answered.
+ */
+export function readJsonRpc(answer: Pick<Answer, 'status' | 'headers' | 'text'>, sent: unknown): EnvelopeReading {
+  const { status } = answer;
+  const read = messagesOf(answer);
+  if ('refusal' in read) return read;
+  const made = { status: 'success', code: status, message: '' } as const;
+  const id = isObject(sent) && sent.method !== undefined ? sent.id : undefined;
+  if (id === undefined) {
+    // Whatever goes with it, 202 says that the message was accepted.
+    const accepted = status === 202 || answer.text.trim() === '' || 'messages' in read;
+    return accepted ? { envelope: made } : read;
+  }
+  if ('problem' in read) return read;
+  // A request of the service's own may bear the same id.
+  const found = findResponse(read.messages, id);
+  if (!found) return { problem: `the body holds no response with the id ${JSON.stringify(id)}` };
+  if (isJsonRpcResponse(found)) return { envelope: { ...made, data: found } };
+  return { problem: 'the response has neither an object as `result` nor an `error` with `code` and `message`' };
+}
+
+function findResponse(messages: Iterable<JsonObject>, id: unknown): JsonObject | undefined {
+  for (const message of messages) if (message.id === id && message.method === undefined) return message;
+  return undefined;
+}
+
+type Messages =
+  | { readonly messages: Iterable<JsonObject> }
+  | { readonly refusal: unknown }
+  | { readonly problem: string };
+
+/** All messages in a body, or what it is instead. */
+function messagesOf({ headers, text }: Pick<Answer, 'headers' | 'text'>): Messages {
+  if (/^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
+    return { messages: messagesIn(text) };
+  }
+  const value = parseJson(text);
+  const found: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (found.every(isMessage)) return { messages: found };
+  if (isRefusal(value)) return { refusal: value };
+  return { problem: notJson(text, value) ?? 'the body is no message of JSON-RPC 2.0' };
+}
+
+/** How many events that are not JSON an event stream may hold: the failure to parse one costs microseconds. */
+const MOST_BROKEN_EVENTS = 100;
+
+/** The messages of an event stream. */
+function* messagesIn(stream: string): Generator<JsonObject, void> {
+  let broken = 0;
+  for (const data of eventsOf(stream)) {
+    const value = parseJson(data);
+    if (value === undefined && ++broken > MOST_BROKEN_EVENTS) return;
+    for (const one of Array.isArray(value) ? value : [value]) if (isMessage(one)) yield one;
+  }
+}
+
+/** The data of each `message` event of an event stream, as it is asked for. The last one may lack its empty line. */
+function* eventsOf(stream: string): Generator<string, void> {
+  const text = stream.replace(/\r\n?/g, '\n');
+  let type = '';
+  let data: string[] = [];
+  for (let at = 0; at <= text.length; ) {
+    const end = text.indexOf('\n', at);
+    const line = text.slice(at, end < 0 ? text.length : end);
+    at = end < 0 ? text.length + 1 : end + 1;
+    if (line.startsWith('event:')) type = fieldValue(line);
+    else if (line.startsWith('data:')) data.push(fieldValue(line));
+    if (line !== '' && at <= text.length) continue;
+    if (data.length > 0 && (type === '' || type === 'message')) yield data.join('\n');
+    type = '';
+    data = [];
+  }
+}
+
+const fieldValue = (line: string): string => line.slice(line.indexOf(':') + 1).replace(/^ /, '');

@@ -1,0 +1,128 @@
+import { isObject } from '../http/envelope.ts';
+import type { Audience } from '../schemas/audience.ts';
+import type { OpenUnion } from '../schemas/common.ts';
+import { COMPLETED, statusText } from '../spec/job-status.ts';
+import { ACTIVATION_MINIMUM, LOOKALIKE_ACTIVATION_MINIMUM, MAPPING_KEY_RETENTION_DAYS } from '../spec/limits.ts';
+
+/** One thing that stands in the way of an activation, or limits it. */
+export interface ActivationRemark {
+  readonly code: OpenUnion<
+    'not_completed' | 'too_few_devices' | 'affinity_device_coverage' | 'audience_expired' | 'not_allowed'
+  >;
+  readonly message: string;
+}
+
+/** What {@link explainActivation} found. */
+export interface ActivationVerdict {
+  readonly allowed: boolean;
+  /** Why not; empty when allowed. */
+  readonly blockers: readonly ActivationRemark[];
+  /** What an activation cannot deliver, or soon will not. */
+  readonly notices: readonly ActivationRemark[];
+}
+
+/** Options of {@link explainActivation}. */
+export interface ExplainOptions {
+  /** The identifier to be delivered, such as `MAID`, `IP`, `EID`, `SCID` or `HEM`. */
+  readonly identifier?: string | undefined;
+  /** Milliseconds since 1970. @default now */
+  readonly now?: number | undefined;
+}
+
+const DAY = 86_400_000;
+
+/** Identifiers that are delivered by mapping keys ("Mapping-key retention"). */
+const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
+
+const AFFINITY = 'AffinityTransactions data need more than twice as many unique EIDs as unique SCIDs.';
+
+/** The objects in a list; none where the service sent something else. */
+const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
+  Array.isArray(list) ? list.filter((one): boolean => isObject(one)) : [];
+
+/** Reasons or notices of the service that have a code. */
+const codedIn = <T extends { readonly code: string }>(list: readonly T[] | undefined): readonly T[] =>
+  objectsIn(list).filter(({ code }) => typeof code === 'string');
+
+/** The moment an audience's mapping keys are gone, or `undefined` where no dataset tells. */
+function keysGoneAt({ dataset, is_lookalike }: Audience): number | undefined {
+  const ends = is_lookalike ? [] : objectsIn(dataset).map(({ end_date }) => Date.parse(end_date));
+  const known = ends.filter((end) => !Number.isNaN(end));
+  return known.length > 0 ? Math.max(...known) + (MAPPING_KEY_RETENTION_DAYS + 1) * DAY : undefined;
+}
+
+function expiry(audience: Audience, now: number): { blocked: readonly string[]; message: string } | undefined {
+  const notice = codedIn(audience.eligibility?.notices).find(({ code }) => code === 'audience_expired');
+  if (notice) {
+    const { blocks_identifiers } = notice;
+    const blocked = Array.isArray(blocks_identifiers) ? blocks_identifiers : KEYED_IDENTIFIERS;
+    return { blocked, message: `The audience is expired: ${blocked.join(' and ')} cannot be delivered any more.` };
+  }
+  const gone = keysGoneAt(audience);
+  if (gone === undefined || now < gone) return undefined;
+  const days = `${MAPPING_KEY_RETENTION_DAYS} days after the latest dataset end date`;
+  const message = `Mapping keys are kept until ${days} (assumed: by UTC days, for audiences that are no lookalikes): ${KEYED_IDENTIFIERS.join(' and ')} cannot be delivered any more.`;
+  return { blocked: KEYED_IDENTIFIERS, message };
+}
+
+function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): ActivationRemark | undefined {
+  const least = is_lookalike ? LOOKALIKE_ACTIVATION_MINIMUM : ACTIVATION_MINIMUM;
+  // Assumed: `metrics.unique_eids` counts the unique devices; without it, `results_count` does.
+  const devices = eligibility?.metrics?.unique_eids ?? results_count;
+  if (!(devices < least)) return undefined;
+  const what = is_lookalike ? 'a lookalike' : 'an audience';
+  return {
+    code: 'too_few_devices',
+    message: `It holds ${devices} unique devices (assumed: its unique EIDs); ${what} needs ${least} to be activated.`,
+  };
+}
+
+/**
+ * Whether an audience can be activated, and if not, why. Pure: it reads what the service says of
+ * the audience, and the rules of the specification; what rests on an assumption says so. The
+ * service has the last word.
+ *
+ * @example
+ * const { allowed, blockers } = explainActivation(audience, { identifier: 'MAID' });
+ */
+export function explainActivation(audience: Audience, options: ExplainOptions = {}): ActivationVerdict {
+  const { now = Date.now() } = options;
+  const identifier = options.identifier?.toUpperCase();
+  const blockers: ActivationRemark[] = [];
+  const notices: ActivationRemark[] = [];
+  const { status, eligibility, is_activation_allowed } = audience;
+  if (status.id !== COMPLETED) {
+    const message = `The audience is at ${statusText(status)}; assumed: only one at ${COMPLETED} can be activated.`;
+    blockers.push({ code: 'not_completed', message });
+  }
+  const size = sizeBlocker(audience);
+  if (size) blockers.push(size);
+  const { is_affinity = false, unique_eids = 0, unique_scids = null } = eligibility?.metrics ?? {};
+  const reasons = codedIn(eligibility?.reasons);
+  const told = reasons.some(({ code }) => code === 'affinity_device_coverage');
+  if (is_affinity && !told && unique_scids !== null && unique_eids <= 2 * unique_scids) {
+    blockers.push({ code: 'affinity_device_coverage', message: AFFINITY });
+  }
+  for (const { code } of reasons) {
+    blockers.push({
+      code,
+      message: code === 'affinity_device_coverage' ? AFFINITY : `The service gives the reason "${code}".`,
+    });
+  }
+  const expired = expiry(audience, now);
+  if (expired) {
+    const hit = identifier !== undefined && expired.blocked.includes(identifier);
+    (hit ? blockers : notices).push({ code: 'audience_expired', message: expired.message });
+  }
+  for (const { code, blocks_identifiers } of codedIn(eligibility?.notices)) {
+    if (code === 'audience_expired') continue;
+    const hit =
+      identifier !== undefined && Array.isArray(blocks_identifiers) && blocks_identifiers.includes(identifier);
+    (hit ? blockers : notices).push({ code, message: `The service gives the notice "${code}".` });
+  }
+  const refused = eligibility?.allowed === false || is_activation_allowed === false;
+  if (refused && blockers.length === 0) {
+    blockers.push({ code: 'not_allowed', message: 'The service does not allow it and gives no reason.' });
+  }
+  return { allowed: blockers.length === 0, blockers, notices };
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it, vi } from 'vitest';
+import { apiToken, memoryTokenStore, type StoredToken } from '../../src/index.ts';
+import { DAY, inDays, mints, storeOf } from '../support/minted.ts';
+import { credentials, startBench } from '../support/sandbox.ts';
+import { failureOf } from '../support/server.ts';
+
+describe('a token in a store', () => {
+  it('is of one account and one service', async () => {
+    const { connect, sandbox, url } = await startBench();
+    const store = memoryTokenStore();
+    await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
+    const held = await store.load();
+    expect(JSON.stringify(held)).not.toContain(credentials.email);
+    const other = { email: 'grace@example.com', password: 'correct horse' };
+    sandbox.accounts.create(other);
+    const grace = connect({ token: apiToken(other, { store }) });
+    expect(await failureOf(grace.webhooks.list())).toMatchObject({
+      code: 'configuration-invalid',
+      message: 'The token store holds a token of another account: give each token source a store of its own.',
+    });
+    const staging = apiToken(credentials, { store, baseUrl: `${url}/staging` });
+    expect(await failureOf(staging.get({}))).toMatchObject({
+      message: `The token store holds a token of the service ${url}, not of ${url}/staging: give each token source a store of its own.`,
+    });
+    const ada = { ...credentials, email: credentials.email.toUpperCase() };
+    await connect({ token: apiToken(ada, { store }) }).webhooks.list();
+    expect(await store.load()).toEqual(held);
+    expect(mints(sandbox.log)).toEqual([200]);
+  });
+
+  it.each([
+    ['load', 'cannot be read; a new token is minted, and kept in memory only: disk full'],
+    ['save', 'cannot be written; the token is kept in memory only: disk full'],
+  ])('survives a store whose `%s` fails, with a warning', async (method, told) => {
+    const { connect, sandbox } = await startBench();
+    const warn = vi.fn();
+    const logger = { warn, error() {}, info() {}, debug() {} };
+    const saved = vi.fn(() => Promise.resolve());
+    const store = storeOf(undefined, { save: saved, [method]: () => Promise.reject(new Error('disk full')) });
+    const client = connect({ token: apiToken(credentials, { store }), logger, logLevel: 'warn' });
+    await client.webhooks.list();
+    await client.webhooks.list();
+    expect(mints(sandbox.log)).toEqual([200]);
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([expect.stringContaining(told)]);
+    // What could not be read may be somebody else's.
+    expect(saved).not.toHaveBeenCalled();
+  });
+
+  it('does not use up the tokens of the account where each is refused, in any process', async ({ onTestFinished }) => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { connect, sandbox } = await startBench({ faults: [{ on: 'audiences.list', status: 401 }] });
+    const store = memoryTokenStore();
+    const list = async (): Promise<number> => {
+      const client = connect({ token: apiToken(credentials, { store }) });
+      expect(await failureOf(client.audiences.list())).toMatchObject({
+        name: 'AuthenticationError',
+        message: expect.stringContaining('Asking for another token has not helped'),
+      });
+      return mints(sandbox.log).length;
+    };
+    const made = [];
+    for (let call = 0; call < 8; call++) made.push(await list());
+    expect(made).toEqual([2, 3, 4, 5, 5, 5, 5, 5]);
+    for (const [minutes, total] of [
+      [1, 6],
+      [1, 6],
+      [1, 7],
+      [3.9, 7],
+      [0.2, 8],
+    ] as const) {
+      vi.setSystemTime(Date.now() + minutes * 60_000);
+      expect(await list()).toBe(total);
+    }
+    // One that has lasted was good.
+    vi.setSystemTime(Date.now() + 3_600_000);
+    expect(await list()).toBe(9);
+    expect(await store.load()).toMatchObject({ renewals: 1 });
+  });
+
+  it('is renewed each time that it was revoked', async () => {
+    const { client, connect, sandbox } = await startBench();
+    const source = connect({ token: apiToken(credentials, { store: memoryTokenStore() }) });
+    for (let round = 1; round <= 4; round++) {
+      expect(await source.webhooks.list()).toEqual([]);
+      await client.auth.revokeApiTokens(credentials);
+      await Promise.all(Array.from({ length: 20 }, () => source.webhooks.list()));
+      expect(mints(sandbox.log)).toHaveLength(round + 1);
+    }
+  });
+
+  it('is not minted anew because its store cannot be read, while the one in memory lives', async () => {
+    const { account, connect, sandbox } = await startBench();
+    const warn = vi.fn();
+    const logger = { warn, error() {}, info() {}, debug() {} };
+    let load = (): Promise<StoredToken> => Promise.resolve({ token: account.token('api'), expiresAt: inDays(7.5) });
+    const store = storeOf(undefined, { load: () => load() });
+    const source = connect({ token: apiToken(credentials, { store }), logger, logLevel: 'warn' });
+    await source.webhooks.list();
+    load = () => Promise.reject(new Error('gone'));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + DAY });
+    await source.webhooks.list();
+    vi.useRealTimers();
+    expect(mints(sandbox.log)).toEqual([]);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('the present token is used while it lives: gone'));
+  });
+
+  it('says how to revoke when ten tokens are live already', async () => {
+    const { account, connect } = await startBench();
+    for (let at = 0; at < 9; at++) account.token('api');
+    const error = await failureOf(
+      connect({ token: apiToken(credentials, { store: memoryTokenStore() }) }).audiences.create({}),
+    );
+    expect(error).toMatchObject({ name: 'ValidationError', outcome: 'not-sent', local: false });
+    expect(String(error)).toContain('client.auth.revokeApiTokens');
+  });
+});

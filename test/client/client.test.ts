@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { AudienceClient, type ClientOptions, ConfigurationError } from '../../src/index.ts';
+import { VERSION } from '../../src/version.ts';
+import { startServer } from '../support/server.ts';
+
+const good = { baseUrl: 'https://api.example.com', token: 'token-1' };
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe('the options of a client', () => {
+  const wrong: [string, ClientOptions, RegExp][] = [
+    ['no base URL', { token: 't' }, /`baseUrl` is missing.*AUDIENCE_BASE_URL/],
+    ['a base URL that is none', { ...good, baseUrl: 'api.example.com' }, /`baseUrl` is no http\(s\) address/],
+    ['another scheme', { ...good, baseUrl: 'ftp://api.example.com' }, /`baseUrl`/],
+    ['a base URL with query', { ...good, baseUrl: 'https://api.example.com/?a=1' }, /`baseUrl` may not hold/],
+    ['a base URL with user', { ...good, baseUrl: 'https://u:p@api.example.com' }, /`baseUrl` may not hold/],
+    ['http on another host', { ...good, baseUrl: 'http://api.example.com' }, /`allowInsecure: true`/],
+    ['a header that no request can carry', { ...good, headers: { 'x y': '1' } }, /`headers`.*"x y"/],
+    ['a base URL with what paths begin with', { ...good, baseUrl: 'https://api.example.com/api/v2/' }, /leave it out/],
+    ['no token', { baseUrl: good.baseUrl }, /`token` is missing.*AUDIENCE_TOKEN/],
+    ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /both given/],
+    ['an empty token', { ...good, token: '' }, /`token` is empty/],
+    ['a token with white space', { ...good, token: 'secret\ntoken' }, /`token` is empty, or holds/],
+    ['a negative timeout', { ...good, timeout: -1 }, /`timeout`/],
+    ['a timeout that is no number', { ...good, timeout: Number.NaN }, /`timeout`/],
+    ['a negative number of retries', { ...good, maxRetries: -1 }, /`maxRetries`/],
+    ['a negative back-off', { ...good, backoff: { min: -1 } }, /`backoff.min`/],
+    ['a limit of 0', { ...good, rateLimits: { read: { limit: 0, interval: 1 } } }, /`rateLimits.read`/],
+    ['an interval of 0', { ...good, rateLimits: { read: { limit: 1, interval: 0 } } }, /`rateLimits.read`/],
+    ['a header of the client’s', { ...good, headers: { Accept: 'text/html' } }, /`headers` may not set Accept/],
+  ];
+  it.each(wrong)('%s is a ConfigurationError that names option and fix', (_, options, told) => {
+    expect(() => new AudienceClient(options)).toThrow(told);
+    try {
+      new AudienceClient(options);
+    } catch (error) {
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(inspect(error)).not.toContain('secret');
+    }
+  });
+
+  it('that JavaScript callers get wrong are refused, too', () => {
+    const bucket: object = { rateLimits: { reed: { limit: 1, interval: 1 } } };
+    const level: object = { logLevel: 'loud' };
+    const source: object = { token: { fetch: () => 'x' } };
+    const rest: [object, RegExp][] = [
+      [{ baseURL: 'https://x' }, /`baseURL` is no option of the client: it is spelled `baseUrl`/],
+      [{ timout: 1 }, /`timout` is no option of the client\./],
+      [{ validation: 'Strict' }, /`validation`/],
+      [{ fetch: 'x' }, /`fetch`/],
+      [{ logger: {} }, /`logger`/],
+      [{ requestIdHeader: 'x request' }, /`requestIdHeader`/],
+      [{ fetchOptions: { headers: { a: 'b' } } }, /`fetchOptions.headers`/],
+      [{ rateLimits: { read: null } }, /`rateLimits.read`/],
+      [
+        { operations: { 'audiences.create': { retry: 'Always' } } },
+        /retry` must be one of idempotency-key, always, never/,
+      ],
+      [{ operations: { 'audiences.create': { bucket: 'reads' } } }, /bucket` must be one of/],
+      [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with/],
+      [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be one of GET/],
+      [{ operations: { 'audiences.get': { data: 'x' } } }, /data` must be a function/],
+      [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` needs acquire and pause/],
+    ];
+    for (const [options, told] of rest) expect(() => new AudienceClient({ ...good, ...options })).toThrow(told);
+    expect(() => new AudienceClient({ ...good, ...bucket })).toThrow(/`rateLimits.reed` is no bucket/);
+    expect(() => new AudienceClient({ ...good, ...level })).toThrow(/`logLevel`/);
+    expect(() => new AudienceClient({ ...good, ...source })).toThrow(/`token` must be/);
+  });
+
+  it('allow http on loopback, and elsewhere when asked', () => {
+    for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]']) {
+      expect(() => new AudienceClient({ ...good, baseUrl: `http://${host}:1` })).not.toThrow();
+    }
+    const insecure = { ...good, baseUrl: 'http://api.example.com', allowInsecure: true };
+    expect(() => new AudienceClient(insecure)).not.toThrow();
+    expect(() => new AudienceClient({ ...good, baseUrl: 'http://127.0.0.1.evil.example' })).toThrow(/allowInsecure/);
+  });
+
+  it('come from the environment when they are not given', async () => {
+    const server = await startServer([{ data: [] }]);
+    vi.stubEnv('AUDIENCE_BASE_URL', server.url);
+    vi.stubEnv('AUDIENCE_TOKEN', 'from-env');
+    await using client = new AudienceClient();
+    await client.webhooks.list();
+    expect((await server.seen())[0]?.headers.authorization).toBe('Bearer from-env');
+  });
+});
+
+describe('a client', () => {
+  it('shows no secret when inspected at any depth', () => {
+    const client = new AudienceClient({ ...good, token: 'canary-token' });
+    expect(inspect(client, { depth: 20, showHidden: true })).not.toContain('canary');
+    expect(JSON.stringify(client)).not.toContain('canary');
+  });
+
+  it('has the version of the package', () => {
+    expect(JSON.parse(readFileSync('package.json', 'utf8')).version).toBe(VERSION);
+  });
+});

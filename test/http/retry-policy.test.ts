@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import {
+  backoffWait,
+  CONFLICT_WAIT,
+  type Decision,
+  decide,
+  type Failure,
+  outcomeOf,
+  type RetryFacts,
+} from '../../src/http/retry-policy.ts';
+import { MAX_RETRY_AFTER_MS, parseRetryAfter } from '../../src/util/retry-after.ts';
+
+const facts: RetryFacts = {
+  retry: 'always',
+  retries: 0,
+  maxRetries: 4,
+  maxRetryWait: 120_000,
+  backoff: { min: 500, max: 30_000 },
+  renewable: false,
+  mayHaveArrived: false,
+  onConflict: 'throw',
+  conflicts: 0,
+  conflictFor: 0,
+  timeLeft: Number.POSITIVE_INFINITY,
+};
+const middle = () => 0.5;
+const status = (code: number, retryAfter?: number): Failure => ({
+  kind: 'status',
+  status: code,
+  ...(retryAfter !== undefined && { retryAfter }),
+});
+const repeats = (decision: Decision): boolean => decision.repeat;
+
+describe('back-off', () => {
+  it('is random between `min` and `min · 2^n`, never above `max`', () => {
+    const backoff = { min: 500, max: 3_000 };
+    expect([1, 2, 3, 10].map((n) => backoffWait(n, backoff, () => 0))).toEqual([500, 500, 500, 500]);
+    expect([1, 2, 3, 10].map((n) => backoffWait(n, backoff, () => 1))).toEqual([1_000, 2_000, 3_000, 3_000]);
+    expect(backoffWait(1, { min: 500, max: 100 }, () => 1)).toBe(500);
+  });
+});
+
+describe('the decision to repeat', () => {
+  const failures: [string, Failure, boolean, boolean, boolean][] = [
+    // failure, and whether it is repeated under `idempotency-key`, `always`, `never`
+    ['not sent', { kind: 'not-sent' }, true, true, true],
+    ['lost', { kind: 'lost' }, true, true, false],
+    ['no envelope', { kind: 'no-envelope' }, true, true, false],
+    ['final', { kind: 'final', outcome: 'unknown' }, false, false, false],
+    ...[408, 500, 502, 503, 504].map((code): [string, Failure, boolean, boolean, boolean] => [
+      String(code),
+      status(code),
+      true,
+      true,
+      false,
+    ]),
+    ['429', status(429), true, true, true],
+    ...[400, 403, 404, 406, 422, 501].map((code): [string, Failure, boolean, boolean, boolean] => [
+      String(code),
+      status(code),
+      false,
+      false,
+      false,
+    ]),
+  ];
+  it.each(failures)('after %s depends on the operation', (_, failure, key, safe, never) => {
+    const decided = (['idempotency-key', 'always', 'never'] as const).map((retry) =>
+      repeats(decide(failure, { ...facts, retry }, middle)),
+    );
+    expect(decided).toEqual([key, safe, never]);
+  });
+
+  it('ends with `maxRetries`', () => {
+    expect(repeats(decide(status(503), { ...facts, retries: 3 }, middle))).toBe(true);
+    expect(repeats(decide(status(503), { ...facts, retries: 4 }, middle))).toBe(false);
+    expect(repeats(decide(status(503), { ...facts, maxRetries: 0 }, middle))).toBe(false);
+  });
+
+  it('obeys the wait that the service asks for, within `maxRetryWait` and the deadline', () => {
+    expect(decide(status(503, 7_000), facts, middle)).toMatchObject({ wait: 7_000, counts: true });
+    expect(decide(status(503, 0), facts, middle)).toMatchObject({ wait: 0 });
+    expect(repeats(decide(status(503, 120_001), facts, middle))).toBe(false);
+    expect(repeats(decide(status(503, 7_000), { ...facts, timeLeft: 6_000 }, middle))).toBe(false);
+    expect(repeats(decide(status(503), { ...facts, timeLeft: 100 }, middle))).toBe(false);
+  });
+
+  it('meets a 401 with another token once, free of charge', () => {
+    const renewed = decide(status(401), { ...facts, retry: 'never', renewable: true, retries: 4 }, middle);
+    expect(renewed).toEqual({ repeat: true, wait: 0, counts: false, renew: true });
+    expect(repeats(decide(status(401), facts, middle))).toBe(false);
+  });
+
+  it('asks on through a 409 of its own create, up to a minute', () => {
+    const create: RetryFacts = { ...facts, retry: 'idempotency-key', mayHaveArrived: true, conflicts: 1, retries: 4 };
+    expect(decide(status(409), create, middle)).toMatchObject({ repeat: true, counts: false });
+    expect(repeats(decide(status(409), { ...create, conflictFor: CONFLICT_WAIT }, middle))).toBe(false);
+    expect(decide(status(409), { ...create, conflictFor: CONFLICT_WAIT - 100 }, middle)).toMatchObject({ wait: 100 });
+    expect(repeats(decide(status(409, 100_000), create, middle))).toBe(false);
+    expect(repeats(decide(status(409), { ...create, mayHaveArrived: false }, middle))).toBe(false);
+    expect(repeats(decide(status(409), { ...create, mayHaveArrived: false, onConflict: 'wait' }, middle))).toBe(true);
+    expect(repeats(decide(status(409), { ...create, retry: 'always', onConflict: 'wait' }, middle))).toBe(false);
+  });
+});
+
+describe('the outcome of a create', () => {
+  it.each([
+    [{ kind: 'not-sent' } as const, {}, 'not-sent'],
+    [{ kind: 'not-sent' } as const, { refused: true }, 'refused'],
+    [{ kind: 'not-sent' } as const, { mayHaveArrived: true }, 'unknown'],
+    [{ kind: 'lost' } as const, {}, 'unknown'],
+    [status(422), {}, 'refused'],
+    [status(422), { mayHaveArrived: true }, 'unknown'],
+    [status(503), { refused: true }, 'unknown'],
+    [{ kind: 'final', outcome: 'done' } as const, { mayHaveArrived: true }, 'done'],
+  ])('of %j after %j is %s', (failure, earlier, outcome) => {
+    expect(outcomeOf(failure, { mayHaveArrived: false, refused: false, ...earlier })).toBe(outcome);
+  });
+});
+
+describe('Retry-After', () => {
+  const now = Date.parse('2026-11-20T10:00:00Z');
+  it.each([
+    ['0', 0],
+    ['120', 120_000],
+    ['1.5', 1_500],
+    [' 3 ', 3_000],
+    ['-5', undefined],
+    ['soon', undefined],
+    ['', undefined],
+    ['99999999999999999999', MAX_RETRY_AFTER_MS],
+    ['1e3', undefined],
+    ['Fri, 20 Nov 2026 10:01:00 GMT', 60_000],
+    ['Fri, 20 Nov 2026 09:00:00 GMT', 0],
+    ['Fri, 99 Nov 2026 09:00:00 GMT', undefined],
+    ['Friday, 20-Nov-26 10:01:00 GMT', 60_000],
+    ['Fri Nov 20 10:01:00 2026', 60_000],
+    ['2026-11-20T10:01:00Z', undefined],
+  ])('%j is %s ms', (value, ms) => {
+    expect(parseRetryAfter(new Headers({ 'retry-after': value }), now)).toBe(ms);
+  });
+
+  it('as a date is compared with the clock of the service', () => {
+    const headers = new Headers({
+      'retry-after': 'Fri, 20 Nov 2026 12:01:00 GMT',
+      date: 'Fri, 20 Nov 2026 12:00:30 GMT',
+    });
+    expect(parseRetryAfter(headers, now)).toBe(30_000);
+  });
+
+  it('may be absent', () => expect(parseRetryAfter(new Headers(), now)).toBeUndefined());
+});

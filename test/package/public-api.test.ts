@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { apiReport, entries, reportPath } from '../../scripts/api-report.ts';
+
+describe('the public API', () => {
+  it.each(entries)(
+    'of %s is the one that was reviewed',
+    (entry) => {
+      const reviewed = readFileSync(reportPath(entry), 'utf8');
+      const advice = `The public API of ${entry} has changed: run \`npm run api\` and review ${reportPath(entry)}`;
+      expect(apiReport(entry), advice).toBe(reviewed);
+    },
+    60_000,
+  );
+
+  it.each(entries)('of %s shows all that the module exports', async (entry) => {
+    const report = readFileSync(reportPath(entry), 'utf8');
+    const values = Object.keys(await import(new URL(`../dist/${entry}.js`, import.meta.url).href));
+    expect(values.length).toBeGreaterThan(0);
+    for (const name of values) expect(report).toMatch(new RegExp(`^export (?:class|const|function) ${name}\\b`, 'm'));
+  });
+
+  it('has a reference whose links lead somewhere, and which leaves no type out', () => {
+    // Exits with 1, and so throws, at any warning.
+    execFileSync('node_modules/.bin/typedoc', ['--emit', 'none', '--logLevel', 'Warn'], { stdio: 'pipe' });
+  }, 120_000);
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { Redactor } from '../../src/util/redact.ts';
+
+const TOKEN = 'canary|token-8f3a9c';
+
+describe('a redactor', () => {
+  it('removes a secret that stands across the end of what is shown', () => {
+    const redactor = new Redactor();
+    redactor.addSecret(TOKEN);
+    for (let before = 2_000; before < 2_100; before++) {
+      const shown = redactor.body(`${'x'.repeat(before)}${TOKEN}${'y'.repeat(5_000)}`);
+      expect(shown).not.toMatch(/canary|token|8f3/);
+      expect(shown.length).toBeLessThan(2_100);
+    }
+  });
+
+  it('removes a secret that the cut would split beyond what it reads', () => {
+    const redactor = new Redactor().with(['z'.repeat(3_000)]);
+    for (let before = 0; before < 6_000; before += 97) {
+      expect(redactor.body(`${'x'.repeat(before)}${'z'.repeat(3_000)}${'y'.repeat(9_000)}`)).not.toContain('z');
+    }
+  });
+
+  it('keeps the secrets of its owner, however many come and go', () => {
+    const redactor = new Redactor();
+    redactor.addSecret(TOKEN);
+    for (let at = 0; at < 1_000; at++) {
+      redactor.addRecent(`recent-${at}`);
+      redactor.with([`of-a-call-${at}`]);
+    }
+    expect(redactor.text(`${TOKEN} recent-999 recent-981 recent-3`)).toBe('[redacted] [redacted] [redacted] recent-3');
+  });
+
+  it('knows the secrets of a call beside those of its owner, later ones included', () => {
+    const owner = new Redactor();
+    const call = owner.with(['of-the-call']);
+    owner.addSecret(TOKEN);
+    expect(call.text(`${TOKEN} of-the-call`)).toBe('[redacted] [redacted]');
+    expect(owner.text('of-the-call')).toBe('of-the-call');
+  });
+
+  it.each([
+    ['https://u:p@h.example/p?X-Sig=abc rest', 'https://[redacted]@h.example/p?[redacted] rest'],
+    ['{"url":"https:\\/\\/h.example\\/p?a=1\\u0026b=2"}', '{"url":"https:\\/\\/h.example\\/p?[redacted]"}'],
+    [
+      '{\\"url\\":\\"https://h.example/p?a=1\\",\\"b\\":2}',
+      '{\\"url\\":\\"https://h.example/p?[redacted]\\",\\"b\\":2}',
+    ],
+    ['http://http://h/?a', 'http://http://h/?[redacted]'],
+    ['Bearer abc.def, x', 'Bearer [redacted], x'],
+    ['{"access_token":"a\\"b","x":1}', '{"access_token":"[redacted]","x":1}'],
+    ['{"token":"cut in the mid', '{"token":"[redacted]"'],
+  ])('removes what is named as a secret: %s', (text, shown) => {
+    expect(new Redactor().text(text)).toBe(shown);
+  });
+
+  it('leaves headers that can be sent', () => {
+    const headers = new Headers({ 'x-long': 'x'.repeat(20_000) });
+    expect(new Redactor().headers(headers).get('x-long')).toMatch(/^x+\.\.\. \(cut\)$/);
+  });
+});
+
+describe('a resource in an error', () => {
+  it('has no presigned query, at any depth', () => {
+    const uri = 'https://u:p@s.example/f?X-Sig=canary';
+    const resource = { id: 1, datastreams: [{ name: 'a', results: { uri } }], more: [[uri]] };
+    expect(new Redactor().resource(resource)).toEqual({
+      id: 1,
+      datastreams: [{ name: 'a', results: { uri: 'https://[redacted]@s.example/f?[redacted]' } }],
+      more: [['https://[redacted]@s.example/f?[redacted]']],
+    });
+    expect(resource.datastreams[0]?.results.uri).toBe(uri);
+  });
+
+  it('has no secret of the client, and a bounded size', () => {
+    const redactor = new Redactor();
+    redactor.addSecret(TOKEN);
+    const resource = {
+      name: `of ${TOKEN}`,
+      long: `http://${'a'.repeat(9e6)}`,
+      many: Array.from({ length: 1e6 }, () => ({})),
+    };
+    const shown = JSON.stringify(redactor.resource(resource));
+    expect(shown).toContain('of [redacted]');
+    expect(shown.length).toBeLessThan(20_000);
+  });
+
+  it('may be nested without end', () => {
+    let deep: unknown = 'https://s.example/?canary';
+    for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+    expect(JSON.stringify(new Redactor().resource({ id: 1, deep }))).not.toContain('canary');
+  });
+});
