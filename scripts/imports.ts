@@ -1,4 +1,4 @@
-import { dirname, posix } from 'node:path';
+import { basename, dirname, posix } from 'node:path';
 import ts from 'typescript';
 
 /** A source file: path below `src`, with forward slashes, and its text. */
@@ -11,96 +11,126 @@ export interface SourceFile {
 interface Edge {
   readonly from: string;
   readonly to: string;
-  readonly typeOnly: boolean;
+  readonly isTypeOnly: boolean;
 }
 
-/** Floors from the bottom up; an import may stay on its floor or go down. A folder stands for its files. */
-const FLOORS: readonly (readonly string[])[] = [
-  ['limits.ts', 'version.ts', 'errors'],
-  ['operations.ts', 'input-types.ts', 'part.ts', 'timestamp.ts', 'updated-at.ts'],
-  ['transport'],
-  ['schemas', 'waiting', 'webhooks'],
-  ['resources', 'explain-activation.ts'],
-  [
-    'options.ts',
-    'option-names.ts',
-    'overrides.ts',
-    'context.ts',
-    'login-source.ts',
-    'stored-source.ts',
-    'token-sources.ts',
-    'client-tokens.ts',
-  ],
-  ['client.ts', 'oauth'],
-  ['index.ts', 'node', 'sandbox', 'mcp', 'redis'],
+/** The layers of the client from the bottom up; an import stays in its layer or goes down. */
+const LAYERS: readonly (readonly string[])[] = [
+  ['spec'],
+  ['errors'],
+  ['util'],
+  ['auth', 'rate-limit'],
+  ['http'],
+  ['polling', 'storage', 'schemas'],
+  ['resources'],
+  ['client'],
 ];
 
-/** Types of resources describe the wire and vanish when compiled: every floor may import them. */
+/** Folders whose files are independent of each other: each may be imported from anywhere above. */
+const OPEN: ReadonlySet<string> = new Set(['spec', 'errors', 'util', 'schemas']);
+
+/** What the entry points beside the client may import; each of them may import `spec`, `errors` and `util`. */
+const ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  webhooks: [],
+  oauth: ['auth', 'http'],
+  mcp: ['client', 'http', 'auth', 'rate-limit', 'oauth'],
+  redis: ['auth', 'rate-limit'],
+  node: ['storage', 'auth', 'resources', 'webhooks', 'oauth'],
+};
+
+/** The sandbox checks the client, so it takes types, the operation table and the version from it, and no other code. */
+const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set(['spec/operations.ts', 'version.ts']);
+
+/** Types of wire objects vanish when compiled: every folder may import them. */
 const TYPES_FOR_ALL = 'schemas';
 
-/** Rooms on one floor that know nothing of each other. */
-const STRANGERS: readonly (readonly [string, string])[] = [
-  ['schemas', 'waiting'],
-  ['waiting', 'webhooks'],
-  ['transport', 'webhooks'],
-];
-
-/** The sandbox checks the client, so it takes types, this one table and the version from it, and no other code. */
-const SANDBOX_TAKES: ReadonlySet<string> = new Set(['operations.ts', 'version.ts']);
-
-const room = (path: string): string => (path.includes('/') ? (path.split('/')[0] ?? path) : path);
-const floor = (path: string): number => FLOORS.findIndex((rooms) => rooms.includes(room(path)));
+const folderOf = (path: string): string => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
+const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folders.includes(folder));
 
 function edgesOf({ path, text }: SourceFile): Edge[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
-  return source.statements.flatMap((statement): Edge[] => {
-    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
-    const specifier = statement.moduleSpecifier;
-    if (!specifier || !ts.isStringLiteral(specifier) || !specifier.text.startsWith('.')) return [];
-    const typeOnly = ts.isExportDeclaration(statement) ? statement.isTypeOnly : isTypeOnlyImport(statement);
-    return [{ from: path, to: posix.join(dirname(path), specifier.text), typeOnly }];
-  });
+  const edges: Edge[] = [];
+  const add = (specifier: ts.Node | undefined, isTypeOnly: boolean): void => {
+    if (!specifier || !ts.isStringLiteral(specifier) || !specifier.text.startsWith('.')) return;
+    edges.push({ from: path, to: posix.join(dirname(path), specifier.text), isTypeOnly });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeOnlyImport(node));
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true);
+    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], false);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest));
+  return edges;
 }
 
 function isTypeOnlyImport({ importClause }: ts.ImportDeclaration): boolean {
   if (!importClause) return false;
   if (importClause.phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
   const names = importClause.namedBindings;
-  return !importClause.name && !!names && ts.isNamedImports(names) && names.elements.every((one) => one.isTypeOnly);
+  return !importClause.name && !!names && ts.isNamedImports(names) && names.elements.every((name) => name.isTypeOnly);
 }
 
-function edgeProblem({ from, to, typeOnly }: Edge): string | undefined {
-  if (floor(from) === -1) return `${from} is on no floor; add it to scripts/imports.ts`;
-  if (floor(to) === -1) return `${to} is on no floor; add it to scripts/imports.ts`;
-  if (typeOnly && room(to) === TYPES_FOR_ALL) return undefined;
-  if (floor(to) > floor(from)) return `${from} imports upward: ${to}`;
-  if (STRANGERS.some((pair) => pair.includes(room(from)) && pair.includes(room(to)) && room(from) !== room(to))) {
-    return `${from} imports sideways: ${to}`;
+function directionProblem({ from, to, isTypeOnly }: Edge): string | undefined {
+  const [source, target] = [folderOf(from), folderOf(to)];
+  if (source === target || source === '' || (isTypeOnly && target === TYPES_FOR_ALL)) return undefined;
+  if (to === 'version.ts') return undefined;
+  if (source === 'sandbox') {
+    return isTypeOnly || SANDBOX_MAY_IMPORT.has(to) ? undefined : `${from} imports code of the client: ${to}`;
   }
-  const leaves = room(from) === 'sandbox' && room(to) !== 'sandbox';
-  if (leaves && !typeOnly && !SANDBOX_TAKES.has(to)) return `${from} takes code of the client: ${to}`;
-  return undefined;
+  const allowed = ENTRIES[source];
+  const isBase = ['spec', 'errors', 'util'].includes(target);
+  if (allowed) return isBase || allowed.includes(target) ? undefined : `${from} may not import ${to}`;
+  if (layerOf(source) === -1) return `${from} is in no layer: add its folder to scripts/imports.ts`;
+  if (layerOf(target) === -1) return `${from} imports an entry point: ${to}`;
+  if (layerOf(target) > layerOf(source)) return `${from} imports upward: ${to}`;
+  return layerOf(target) === layerOf(source) ? `${from} imports sideways: ${to}` : undefined;
 }
 
-/** Circles among value imports; type imports vanish and harm nothing. */
-function cycles(edges: readonly Edge[]): string[] {
+/** A folder that is not open is imported by its `index.ts` alone. */
+function faceProblem({ from, to }: Edge): string | undefined {
+  const target = folderOf(to);
+  if (folderOf(from) === target || target === '' || OPEN.has(target) || basename(to) === 'index.ts') return undefined;
+  if (folderOf(from) === 'sandbox' && SANDBOX_MAY_IMPORT.has(to)) return undefined;
+  return `${from} imports past ${target}/index.ts: ${to}`;
+}
+
+/** Circles among imports, those of types and dynamic ones included. */
+function circles(edges: readonly Edge[]): string[] {
   const next = new Map<string, string[]>();
-  for (const { from, to, typeOnly } of edges) if (!typeOnly) next.set(from, [...(next.get(from) ?? []), to]);
-  const found: string[] = [];
+  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
+  const problems: string[] = [];
   const done = new Set<string>();
   const visit = (path: string, trail: readonly string[]): void => {
     const at = trail.indexOf(path);
-    if (at >= 0) found.push(`cycle: ${[...trail.slice(at), path].join(' → ')}`);
+    if (at >= 0) problems.push(`circle: ${[...trail.slice(at), path].join(' → ')}`);
     if (at >= 0 || done.has(path)) return;
     for (const target of next.get(path) ?? []) visit(target, [...trail, path]);
     done.add(path);
   };
   for (const path of next.keys()) visit(path, []);
-  return found;
+  return problems;
 }
 
-/** Everything that is wrong with the direction of imports. */
+/** Files of one name: a search by name would not find the right one. */
+function duplicateNames(files: readonly SourceFile[]): string[] {
+  const byName = Map.groupBy(files, ({ path }) => basename(path));
+  byName.delete('index.ts');
+  return [...byName.values()]
+    .filter((same) => same.length > 1)
+    .map((same) => `same name: ${same.map(({ path }) => path).join(', ')}`);
+}
+
+/** Returns everything that is wrong with imports and names of files. */
 export function findImportProblems(files: readonly SourceFile[]): string[] {
   const edges = files.flatMap(edgesOf);
-  return [...edges.map(edgeProblem).filter((problem) => problem !== undefined), ...cycles(edges)];
+  const loose = files.filter(({ path }) => !['index.ts', 'version.ts'].includes(path) && folderOf(path) === '');
+  return [
+    ...loose.map(({ path }) => `${path} is in no folder`),
+    ...edges.flatMap((edge) => directionProblem(edge) ?? faceProblem(edge) ?? []),
+    ...circles(edges),
+    ...duplicateNames(files),
+  ];
 }

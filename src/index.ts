@@ -21,11 +21,9 @@ export {
 export {
   type AnyApiError,
   ApiError,
-  type ApiErrorDetails,
   AuthenticationError,
   BuildBudgetError,
   ConflictError,
-  type FieldErrors,
   NotAcceptableError,
   NotFoundError,
   PermissionError,
@@ -33,38 +31,38 @@ export {
   ServerError,
   ValidationError,
 } from './errors/api-errors.ts';
-export {
-  type AnyAudienceError,
-  AudienceError,
-  ConfigurationError,
-  type Created,
-  type CreateOutcome,
-  type Details as ErrorDetails,
-  ERROR_CODES,
-  type ErrorCode,
-  type SlotState,
-  type Upload,
-} from './errors/audience-error.ts';
-export { type CallDetails, ConnectionError, ResponseError, TimeoutError } from './errors/call-errors.ts';
+export { type AnyAudienceError, AudienceError, ConfigurationError } from './errors/audience-error.ts';
+export { ConnectionError, ResponseError, TimeoutError } from './errors/call-errors.ts';
+export { ERROR_CODES, type ErrorCode } from './errors/error-codes.ts';
+export type {
+  ApiErrorDetails,
+  CallDetails,
+  Created,
+  CreateOutcome,
+  Details as ErrorDetails,
+  FieldErrors,
+  JobErrorDetails,
+  JobResources,
+  JobState,
+  SlotState,
+  Upload,
+  WebhookRefusal,
+} from './errors/error-details.ts';
 export { FileError } from './errors/file-errors.ts';
 export {
   type AnyJobError,
   type AnyWaitTimeoutError,
   JobCancelledError,
   JobError,
-  type JobErrorDetails,
   JobFailedError,
-  type JobKind,
   JobNeedsInfoError,
-  type JobResources,
-  type JobState,
   ResultsNotReadyError,
   WaitTimeoutError,
 } from './errors/job-errors.ts';
 export { OAuthError, ReauthorizationRequiredError } from './errors/oauth-errors.ts';
-export { type WebhookRefusal, WebhookVerificationError } from './errors/webhook-errors.ts';
+export { WebhookVerificationError } from './errors/webhook-errors.ts';
 export type { ApiPromise, WithResponse } from './http/api-promise.ts';
-export type { Envelope, JsonObject } from './http/envelope.ts';
+export type { Envelope } from './http/envelope.ts';
 export type {
   JsonRpcMessage,
   JsonRpcNotification,
@@ -80,7 +78,6 @@ export type {
   RetryEvent,
 } from './http/request-options.ts';
 export type { RetryBudgetOptions } from './http/retry-budget.ts';
-export type { Backoff } from './http/retry-policy.ts';
 export type { Fetch, FetchOptions } from './http/send.ts';
 export type { UpdateSource } from './polling/job.ts';
 export type { IdLike, UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
@@ -137,6 +134,7 @@ export type { StandardIssue, StandardResult, StandardSchema } from './schemas/st
 export type { UploadRequest, UploadReservation } from './schemas/upload-reservation.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage-report.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
+export type { JobKind } from './spec/job-status.ts';
 export {
   type Bucket,
   CLAIM_WINDOW,
@@ -161,5 +159,7 @@ export type { TransferOptions } from './storage/transfer.ts';
 export type { UploadOptions, UploadProgress } from './storage/upload.ts';
 export type { ByteReader, ByteStream, UploadData } from './storage/upload-source.ts';
 export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
+export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';
+export type { Backoff } from './util/retry.ts';
 export { parseTimestamp } from './util/timestamp.ts';

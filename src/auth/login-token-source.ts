@@ -1,11 +1,11 @@
 import { checkBaseUrl } from '../client/client-options.ts';
 import { createContext } from '../client/standalone.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { singleFlight } from '../util/concurrency.ts';
 import {
   type BoundTokenSource,
   bindSource,
   type Credentials,
-  singleFlight,
   type TokenContext,
   type TokenSource,
 } from './token-source.ts';

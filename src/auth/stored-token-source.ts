@@ -1,12 +1,12 @@
 import { ValidationError } from '../errors/api-errors.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { singleFlight } from '../util/concurrency.ts';
 import {
   type Credentials,
   fingerprint,
   isUsableToken,
   type Mint,
   type StoredToken,
-  singleFlight,
   type TokenContext,
   type TokenSource,
   type TokenStore,

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../http/envelope.ts';
+import { isObject, parseJson } from '../util/json.ts';
 import type { StoredToken } from './token-source.ts';
 
 /** The token in a text that a store has kept; `undefined` for any other text. */

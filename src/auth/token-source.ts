@@ -1,4 +1,4 @@
-import { type Abortable, abortable } from '../util/abort.ts';
+import { abortable } from '../util/abort.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
 
@@ -89,22 +89,6 @@ export function clientTokens(input: TokenInput): ClientTokens {
   return {
     renewable: true,
     get: (rejected, signal) => input.get({ ...(rejected !== undefined && { rejected }), ...(signal && { signal }) }),
-  };
-}
-
-/** Runs one renewal for all who ask meanwhile, detached from their aborts. */
-export function singleFlight<T>(): (work: () => Promise<T>, signal: Abortable | undefined) => Promise<T> {
-  let flight: Promise<T> | undefined;
-  return (work, signal) => {
-    if (!flight) {
-      const started = work().finally(() => {
-        flight = undefined;
-      });
-      // Every caller may have aborted by the time it fails.
-      started.catch(() => {});
-      flight = started;
-    }
-    return abortable(flight, signal);
   };
 }
 

@@ -2,7 +2,6 @@ import type { Credentials, TokenInput, TokenSource } from '../auth/token-source.
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import type { Hooks, Settings } from '../http/request-options.ts';
 import type { RetryBudgetOptions } from '../http/retry-budget.ts';
-import type { Backoff } from '../http/retry-policy.ts';
 import { type Fetch, type FetchOptions, platformFetch } from '../http/send.ts';
 import { checkLimits } from '../rate-limit/check-limits.ts';
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
@@ -13,6 +12,7 @@ import type { Optional } from '../util/input-types.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from '../util/log.ts';
 import { isThisMachine } from '../util/loopback.ts';
 import { Redactor, secretHeaders } from '../util/redact.ts';
+import type { Backoff } from '../util/retry.ts';
 import { isTimeZone } from '../util/timestamp.ts';
 import { withoutTrailingSlashes } from '../util/trailing-slashes.ts';
 import { VERSION } from '../version.ts';

@@ -1,5 +1,5 @@
 import type { ApiPromise } from '../http/api-promise.ts';
-import { type Core, createCore } from '../http/client-state.ts';
+import { type ClientState, createClientState } from '../http/client-state.ts';
 import type { CreateOptions } from '../http/request-options.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { WaitRoom } from '../polling/room.ts';
@@ -48,7 +48,7 @@ const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } 
 
 /** What clients derived from one another share. */
 interface Shared {
-  readonly core: Core;
+  readonly state: ClientState;
   readonly room: WaitRoom;
 }
 
@@ -90,7 +90,7 @@ export class AudienceClient {
   /** All waits under way. */
   readonly waits: Waits;
   readonly #transport: Transport;
-  readonly #core: Core;
+  readonly #state: ClientState;
   readonly #room: WaitRoom;
   readonly #options: ClientOptions;
 
@@ -98,16 +98,16 @@ export class AudienceClient {
   constructor(options: ClientOptions = {}) {
     checkOptionNames(options);
     const shared = derivations.get(options);
-    const { settings, redactor, limits } = resolveOptions(options, shared?.core.redactor);
+    const { settings, redactor, limits } = resolveOptions(options, shared?.state.redactor);
     this.#options = options;
     if (shared) {
-      this.#core = shared.core;
-      this.#transport = createTransport(shared.core, settings);
+      this.#state = shared.state;
+      this.#transport = createTransport(shared.state, settings);
     } else {
       const setup = setUpTokens(options, redactor);
       const limiter = options.limiter ? gatekeeperOf(options.limiter) : createLimiter(limits);
       const budget = (): Promise<unknown> => readUsage(this.#transport, {}, BUDGET_READ, (usage) => usage);
-      this.#core = createCore({
+      this.#state = createClientState({
         limiter,
         redactor,
         tokens: setup.tokens,
@@ -115,18 +115,18 @@ export class AudienceClient {
         readUsage: budget,
         retryBudget: options.retryBudget,
       });
-      this.#transport = createTransport(this.#core, settings);
-      setup.bind(contextOf(this.#transport, this.#core));
+      this.#transport = createTransport(this.#state, settings);
+      setup.bind(contextOf(this.#transport, this.#state));
     }
-    this.#room = shared?.room ?? new WaitRoom(this.#core, settings.rateLimits.read, options.waits?.via);
+    this.#room = shared?.room ?? new WaitRoom(this.#state, settings.rateLimits.read, options.waits?.via);
     const warn = (message: string): void => settings.logger.warn(message);
-    const waits = { core: this.#core, room: this.#room, warn };
+    const waits = { state: this.#state, room: this.#room, warn };
     const ofAudiences = audienceJobs(this.#transport);
     this.auth = new Auth(this.#transport);
     this.audiences = new Audiences(this.#transport, waits, ofAudiences);
     this.lookalikes = new Lookalikes(this.#transport, waits, ofAudiences);
     this.estimates = new Estimates(this.#transport, waits);
-    const storage = { core: this.#core, settings };
+    const storage = { state: this.#state, settings };
     this.uploads = new Uploads(this.#transport, storage);
     this.activations = new Activations(this.#transport, waits, storage);
     this.cohorts = new Cohorts(this.#transport, waits, this.uploads, storage);
@@ -174,7 +174,7 @@ export class AudienceClient {
       ...(body !== undefined && { body }),
       invalid: () =>
         String(path).startsWith('/')
-          ? this.#core.slots.claimErrors(body)
+          ? this.#state.slots.claimErrors(body)
           : { path: ['must start with "/", below `baseUrl`.'] },
       options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
@@ -192,12 +192,12 @@ export class AudienceClient {
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
     const operations = mergeOverrides(this.#options.operations, options.operations);
     const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given), operations };
-    return derive(merged, { core: this.#core, room: this.#room });
+    return derive(merged, { state: this.#state, room: this.#room });
   }
 
   /** Ends every call and wait under way, of clients made by `withOptions`, too; later calls are refused. */
   close(): Promise<void> {
-    this.#core.close();
+    this.#state.close();
     return Promise.resolve();
   }
 

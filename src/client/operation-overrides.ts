@@ -1,5 +1,4 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
-import { isObject } from '../http/envelope.ts';
 import { isBucket } from '../rate-limit/check-limits.ts';
 import { RATE_LIMITS } from '../spec/limits.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type ResolvedOperation,
   type RetryPolicy,
 } from '../spec/operations.ts';
+import { isObject } from '../util/json.ts';
 import { checkNames } from './option-names.ts';
 
 /** Overrides by the name of their operation; a text such as `'GET /path/{id}'` stands for method and path. */

@@ -1,5 +1,5 @@
 import { clientTokens, type TokenContext } from '../auth/token-source.ts';
-import { type Core, createCore } from '../http/client-state.ts';
+import { type ClientState, createClientState } from '../http/client-state.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { createLimiter } from '../rate-limit/rate-limiter.ts';
 import { mintToken } from '../resources/mint.ts';
@@ -7,10 +7,10 @@ import { checking } from '../schemas/decode.ts';
 import { resolveOptions } from './client-options.ts';
 
 /** What a client lends to its token sources. */
-export function contextOf(transport: Transport, core: Core): TokenContext {
+export function contextOf(transport: Transport, state: ClientState): TokenContext {
   return {
     baseUrl: transport.settings.baseUrl,
-    closed: () => core.closed,
+    closed: () => state.closed,
     logger: transport.settings.logger,
     redactor: transport.settings.redactor,
     mint: (operation, credentials) => mintToken(transport, operation, credentials),
@@ -21,12 +21,12 @@ export function contextOf(transport: Transport, core: Core): TokenContext {
 export function createContext(baseUrl: string): TokenContext {
   const { settings, redactor, limits } = resolveOptions({ baseUrl });
   const none = clientTokens('none');
-  const core = createCore({
+  const state = createClientState({
     limiter: createLimiter(limits),
     redactor,
     tokens: { general: none, mcp: none },
     answers: checking,
     readUsage: () => Promise.resolve(undefined),
   });
-  return contextOf(createTransport(core, settings), core);
+  return contextOf(createTransport(state, settings), state);
 }

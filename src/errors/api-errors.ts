@@ -1,19 +1,7 @@
 import type { Bucket } from '../spec/limits.ts';
-import { AudienceError, type ErrorCode } from './audience-error.ts';
-import type { CallDetails } from './call-errors.ts';
-
-/** What an {@link ApiError} tells about the refused request. */
-export interface ApiErrorDetails extends CallDetails {
-  readonly status: number;
-  readonly envelopeCode?: number;
-  readonly method: string;
-  readonly path: string;
-  readonly requestId?: string;
-  readonly headers: Headers;
-  readonly body: string;
-  readonly retryAfter?: number;
-  readonly retryAt?: Date;
-}
+import { AudienceError } from './audience-error.ts';
+import type { ErrorCode } from './error-codes.ts';
+import type { ApiErrorDetails, FieldErrors } from './error-details.ts';
 
 /** Any {@link ApiError}; its `code` determines the class, and so the fields. */
 export type AnyApiError =
@@ -98,9 +86,6 @@ export class NotAcceptableError extends ApiError {
     super(message, { code: 'not-acceptable', ...details });
   }
 }
-
-/** Messages for each invalid field. */
-export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /** 422, or the same found before sending (`local: true`, nothing sent). */
 export class ValidationError extends ApiError {

@@ -1,120 +1,21 @@
-import type { AnyApiError } from './api-errors.ts';
-import type { ConnectionError, ResponseError } from './call-errors.ts';
-import type { FileError } from './file-errors.ts';
-import type { AnyJobError, AnyWaitTimeoutError, JobKind, ResultsNotReadyError } from './job-errors.ts';
-import type { OAuthError } from './oauth-errors.ts';
-import type { WebhookVerificationError } from './webhook-errors.ts';
+import type { ErrorCode } from './error-codes.ts';
+import type {
+  CreateDetails,
+  Created,
+  CreateOutcome,
+  Details,
+  ErrorFields,
+  SlotState,
+  Upload,
+  UploadDetails,
+} from './error-details.ts';
 
-/** Every literal `code` an error of this package carries, and what it means. */
-export const ERROR_CODES = {
-  'configuration-invalid': 'An option is missing or wrong; nothing was sent.',
-  'client-closed': 'The client was closed before or during the call.',
-  'token-unavailable': 'The token source failed, so the request could not be authorized.',
-  'callback-failed': 'A limiter or an override given to the client threw.',
-  'connection-failed': 'No complete answer arrived.',
-  'attempt-timeout': 'An attempt took longer than `timeout`.',
-  'idle-timeout': 'A transfer to or from storage moved no byte for `idleTimeout`.',
-  'deadline-exceeded': 'The whole call took longer than `deadline`.',
-  'sign-in-timeout': 'Nobody signed in by the browser within `timeout`.',
-  'api-error': 'The service answered with an error status that has no class of its own.',
-  'authentication-failed': '401: the token or the credentials were refused.',
-  'permission-denied': '403: the token may not do this.',
-  'not-found': '404: no such id for this account.',
-  'not-acceptable': '406: `Accept: application/json` did not reach the service.',
-  'validation-failed': '422, or found before sending (`local`): `errors` names the fields.',
-  conflict: '409: the idempotency key is in use, by another body or by a create still in flight.',
-  'rate-limited': '429: a rate bucket is empty until `retryAt`.',
-  'build-budget-exhausted': '429: the build budget of the organization is spent until `retryAt`.',
-  'server-error': '5xx: the service failed.',
-  'not-an-envelope':
-    'A success whose body is no envelope (of MCP: no JSON-RPC response): a proxy answered, or the body was cut.',
-  'response-invalid': 'A success whose `data` is not the documented shape.',
-  'response-too-large': 'A success whose body is larger than `maxResponseBytes`.',
-  'redirect-refused': 'The service or a proxy redirected; redirects are never followed.',
-  'job-failed': 'The job ended with a 4xx status (cohorts: 5).',
-  'job-needs-info': 'The job ended at 107; the reason is visible in the console only.',
-  'job-cancelled': 'The lookalike was cancelled (400).',
-  'wait-timeout': 'The wait ended, the job goes on.',
-  'results-not-ready': 'The activation has not completed: its results are readable at 104.',
-  'file-unreadable': 'Data to upload, or a file of tokens, could not be read to the end.',
-  'file-changed': 'A file changed, shrank, grew or was removed while it was uploaded.',
-  'size-mismatch': 'A stream held more or fewer bytes than its `size`.',
-  'disk-full': 'There is no room on the disk for what is to be written.',
-  'file-unwritable': 'A download or a file of tokens could not be written, or its lock could not be had.',
-  'webhook-invalid': 'The delivery is not a genuine one; `reason` says why.',
-  'oauth-failed': 'The authorization server refused; `error` names the reason.',
-  'reauthorization-required': 'The user has to sign in again.',
-} as const;
-
-/** A literal error code; see {@link ERROR_CODES}. */
-export type ErrorCode = keyof typeof ERROR_CODES;
-
-/**
- * What became of a create that failed:
- * - `not-sent`: nothing reached the service; safe to repeat, with any key;
- * - `refused`: the service refused it; nothing was created by this call;
- * - `unknown`: it may have been created; repeat with the error's `idempotencyKey` to find out;
- * - `done`: it was created; the answer could not be read as documented, or the wait of `createAndWait` failed.
- */
-export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
-
-/** What a `createAndWait` has created, for `client.waits.wait`. */
-export interface Created {
-  readonly kind: JobKind;
-  readonly id: number;
-}
-
-/** What every failed create tells besides the error itself. */
-export interface CreateDetails {
-  readonly idempotencyKey?: string;
-  readonly outcome?: CreateOutcome;
-  readonly created?: Created;
-}
-
-/**
- * What can be done with an upload's slot after a failure:
- * - `usable`: sending again, to the same reservation, is safe while its 15 minutes last;
- * - `unusable`: it has expired, or storage refuses it; reserve another;
- * - `unknown`: storage answered something unexpected; reserve another to be sure.
- */
-export type SlotState = 'usable' | 'unusable' | 'unknown';
-
-/** A file that storage has taken, to be claimed by a create. */
-export interface Upload {
-  /** What a create claims, as `upload_reference`. */
-  readonly reference: string;
-  /** The claim has to reach the service before this moment. */
-  readonly claimBefore: Date;
-}
-
-/** What a failed upload or import tells besides the error itself. */
-export interface UploadDetails {
-  readonly slot?: SlotState;
-  readonly upload?: Upload;
-}
-
-/** Details that every error may carry. */
-export interface Details extends CreateDetails, UploadDetails {
-  readonly cause?: unknown;
-}
-
-/** Errors with fields of their own, as `code` tells them apart. */
-type SpecificError =
-  | ConfigurationError
-  | ConnectionError
-  | AnyApiError
-  | ResponseError
-  | AnyJobError
-  | AnyWaitTimeoutError
-  | ResultsNotReadyError
-  | FileError
-  | OAuthError
-  | WebhookVerificationError;
-
-/** Any error of this package; its `code` determines the class, and so the fields. */
-export type AnyAudienceError =
-  | SpecificError
-  | (AudienceError & { readonly code: Exclude<ErrorCode, SpecificError['code']> });
+/** Any error of this package; its `code` determines its fields. */
+export type AnyAudienceError = {
+  [Code in ErrorCode]: AudienceError & { readonly code: Code } & (Code extends keyof ErrorFields
+      ? ErrorFields[Code]
+      : unknown);
+}[ErrorCode];
 
 const BRAND = Symbol.for('audience-activation.error');
 

@@ -1,10 +1,5 @@
-import { AudienceError, type Details } from './audience-error.ts';
-
-/** Details of a failed call. */
-export interface CallDetails extends Details {
-  readonly operation: string;
-  readonly attempts: number;
-}
+import { AudienceError } from './audience-error.ts';
+import type { CallDetails } from './error-details.ts';
 
 /** No complete answer arrived: refused, cut, reset, no name, no network. */
 export class ConnectionError extends AudienceError {

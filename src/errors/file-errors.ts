@@ -1,4 +1,5 @@
-import { AudienceError, type Details } from './audience-error.ts';
+import { AudienceError } from './audience-error.ts';
+import type { Details } from './error-details.ts';
 
 /** A file of this machine could not be read or written: data of an upload or a download, or kept tokens. */
 export class FileError extends AudienceError {

@@ -1,35 +1,7 @@
 import type { Activation } from '../schemas/activation.ts';
-import type { Audience } from '../schemas/audience.ts';
-import type { Cohort } from '../schemas/cohort.ts';
-import type { Estimate } from '../schemas/open-resources.ts';
+import type { JobKind } from '../spec/job-status.ts';
 import { AudienceError } from './audience-error.ts';
-
-/** The resource of each kind of job. */
-export interface JobResources {
-  readonly audience: Audience;
-  readonly lookalike: Audience;
-  readonly estimate: Estimate;
-  readonly activation: Activation;
-  readonly cohort: Cohort;
-}
-
-/** The kinds of resource whose worker job can be waited for. */
-export type JobKind = keyof JobResources;
-
-/** A resource with a job behind it, as far as all kinds are alike; its namespace's type has the rest. */
-export interface JobState {
-  readonly id: number;
-  /** What the job has come to: 104, 107, a 4xx; cohorts have a scale of their own. */
-  readonly status: { readonly id: number; readonly name: string };
-}
-
-/** What a {@link JobError} tells about the job. */
-export interface JobErrorDetails {
-  readonly kind: JobKind;
-  readonly id: number;
-  /** The resource as last seen. */
-  readonly resource: JobState;
-}
+import type { JobErrorDetails, JobResources, JobState } from './error-details.ts';
 
 /** An error of a job whose `kind` determines the type of its `resource`. */
 type OfKind<E extends JobError> = {

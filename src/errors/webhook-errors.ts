@@ -1,15 +1,5 @@
 import { AudienceError } from './audience-error.ts';
-
-/** Why a delivery was not accepted as genuine. */
-export type WebhookRefusal =
-  | 'missing-header'
-  | 'malformed-header'
-  | 'no-match'
-  | 'too-old'
-  | 'too-new'
-  | 'parsed-body'
-  | 'not-json'
-  | 'not-an-event';
+import type { WebhookRefusal } from './error-details.ts';
 
 /** A webhook delivery that could not be verified. */
 export class WebhookVerificationError extends AudienceError {

@@ -1,6 +1,6 @@
 import type { Query, ResolvedOperation } from '../spec/operations.ts';
 import { InvalidInputError } from '../util/input-checks.ts';
-import { isObject } from './envelope.ts';
+import { isObject } from '../util/json.ts';
 import type { RequestInput } from './request.ts';
 
 /** What a request sends besides its path. */

@@ -3,11 +3,11 @@ import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import { ConnectionError } from '../errors/call-errors.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
-import { abortable, SignalScope } from '../util/abort.ts';
+import { AbortScope, abortable } from '../util/abort.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Reply } from './api-promise.ts';
-import type { Core } from './client-state.ts';
-import { tellAnswer, watch } from './hooks.ts';
+import type { ClientState } from './client-state.ts';
+import { emitResponse, watch } from './hooks.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
 import type { CallOptions, RequestEvent, Settings } from './request-options.ts';
 import {
@@ -23,7 +23,7 @@ import { type Answer, send, sending } from './send.ts';
 
 /** One call under way; the counters change with its attempts. */
 export interface Call {
-  readonly core: Core;
+  readonly state: ClientState;
   readonly settings: Settings;
   readonly operation: ResolvedOperation;
   readonly input: RequestInput;
@@ -32,8 +32,8 @@ export interface Call {
   readonly key: string | undefined;
   /** Secrets in what is sent, besides token and headers. */
   readonly secrets?: readonly unknown[] | undefined;
-  /** Its life: ends when it is aborted, at its deadline, or when the client is closed. */
-  readonly life: SignalScope;
+  /** Its signal: ends when it is aborted, at its deadline, or when the client is closed. */
+  readonly signal: AbortSignal;
   /** Requests sent so far. */
   attempts: number;
   /** When the call must be done, on the monotonic clock. */
@@ -85,10 +85,10 @@ export function eventOf({ operation, request, attempts, key }: Call): RequestEve
 
 /** One attempt: token, slot, request, envelope. Throws {@link AttemptFailure}, or what ended the call. */
 export async function attempt(call: Call): Promise<Reply> {
-  const { core, operation } = call;
+  const { state, operation } = call;
   const loading = loadParts(call);
   if (operation.token !== 'none') {
-    call.token = core.tokens[operation.token].fixed ?? (await bearer(call, operation.token));
+    call.token = state.tokens[operation.token].fixed ?? (await bearer(call, operation.token));
   }
   if (loading) await loading;
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
@@ -98,7 +98,7 @@ export async function attempt(call: Call): Promise<Reply> {
   try {
     const envelope = readAnswer(answer, facts, call.input.body);
     const requestId = answer.headers.get(call.settings.requestIdHeader) ?? undefined;
-    if (operation.startsJob) core.budget.release(scope);
+    if (operation.startsJob) state.budget.release(scope);
     call.inFlight = false;
     return { answer, envelope, requestId, attempts: call.attempts, facts };
   } catch (error) {
@@ -109,9 +109,9 @@ export async function attempt(call: Call): Promise<Reply> {
 
 /** What sending and reading answers take, where it is not there yet; it is loaded while the token is fetched. */
 function loadParts(call: Call): Promise<unknown> | undefined {
-  const { core, life } = call;
-  if (core.answers.loaded && sending.loaded) return undefined;
-  const loading = abortable(Promise.all([core.answers.load(), sending.load()]), life).catch((error) => {
+  const { state, signal } = call;
+  if (state.answers.loaded && sending.loaded) return undefined;
+  const loading = abortable(Promise.all([state.answers.load(), sending.load()]), signal).catch((error) => {
     throw ConnectionError.isInstance(error) ? fail(call, new AttemptFailure({ kind: 'not-sent' }, error)) : error;
   });
   // The token may fail first.
@@ -121,12 +121,12 @@ function loadParts(call: Call): Promise<unknown> | undefined {
 
 /** The bearer token of this attempt. */
 export async function bearer(call: Call, kind: 'general' | 'mcp'): Promise<string> {
-  const { core, rejected, life } = call;
+  const { state, rejected, signal } = call;
   let token: unknown;
   try {
-    token = await abortable(Promise.resolve(core.tokens[kind].get(rejected, life.signal)), life);
+    token = await abortable(Promise.resolve(state.tokens[kind].get(rejected, signal)), signal);
   } catch (error) {
-    life.throwIfAborted();
+    signal.throwIfAborted();
     if (AudienceError.isInstance(error)) throw error;
     const cause = redactorOf(call).cause(error);
     throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
@@ -141,23 +141,23 @@ export async function bearer(call: Call, kind: 'general' | 'mcp'): Promise<strin
 
 /** Waits for the build budget and for a slot in the bucket. */
 export async function admit(call: Call, scope: string): Promise<void> {
-  const { core, operation, life } = call;
+  const { state, operation, signal } = call;
   const maxWait = Math.min(optionOr(call, 'maxRetryWait'), call.deadlineAt - performance.now());
   const priority = call.options.priority ?? 'foreground';
   let ErrorClass: typeof RateLimitError | typeof BuildBudgetError = RateLimitError;
   try {
-    for (let passed = -1; passed !== core.budget.refusals; ) {
+    for (let passed = -1; passed !== state.budget.refusals; ) {
       ErrorClass = BuildBudgetError;
-      if (operation.startsJob) await core.budget.pass(scope, maxWait, life);
-      passed = core.budget.refusals;
+      if (operation.startsJob) await state.budget.pass(scope, maxWait, signal);
+      passed = state.budget.refusals;
       ErrorClass = RateLimitError;
-      await core.limiter.acquire(operation.bucket, { scope, priority, signal: life, maxWait });
+      await state.limiter.acquire(operation.bucket, { scope, priority, signal, maxWait });
       // The budget may have been refused to others meanwhile; to other requests that is nothing.
       if (!operation.startsJob) break;
     }
     call.options.onSlot?.();
   } catch (error) {
-    const retryAt = life.aborted ? undefined : refusedUntil(error);
+    const retryAt = signal.aborted ? undefined : refusedUntil(error);
     throw retryAt ? refusedError(ErrorClass, call, retryAt) : error;
   }
 }
@@ -192,25 +192,25 @@ function refusedUntil(error: unknown): Date | undefined {
 /** Sends the request by `deliver` and waits for what it makes of the answer, `timeout` at most. */
 export async function exchange<A extends Pick<Answer, 'status' | 'headers'>>(
   call: Call,
-  deliver: (own: SignalScope) => Promise<A>,
+  deliver: (own: AbortSignal) => Promise<A>,
 ): Promise<A> {
-  const { settings, life } = call;
-  life.throwIfAborted();
+  const { settings, signal } = call;
+  signal.throwIfAborted();
   const timeout = optionOr(call, 'timeout');
   if (timeout === 0) throw fail(call, timeoutFailure(timeout, factsOf(call)));
   call.attempts++;
   watch(settings, () => settings.onRequest?.(eventOf(call)));
   const started = performance.now();
-  const own = new SignalScope({ parent: life, ms: timeout });
+  const own = new AbortScope({ parent: signal, ms: timeout });
   call.inFlight = true;
   try {
-    const answer = await deliver(own);
+    const answer = await deliver(own.signal);
     report(call, answer, performance.now() - started);
     return answer;
   } catch (error) {
-    life.throwIfAborted();
+    signal.throwIfAborted();
     const facts = factsOf(call);
-    const failure = own.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts);
+    const failure = own.signal.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts);
     throw fail(call, failure);
   } finally {
     own.dispose();
@@ -228,23 +228,23 @@ function report(call: Call, answer: Pick<Answer, 'status' | 'headers'>, duration
   const { settings } = call;
   if (!settings.observed) return;
   const event = { ...eventOf(call), status: answer.status, duration, ...requestIdOf(answer, factsOf(call)) };
-  tellAnswer(settings, event);
+  emitResponse(settings, event);
 }
 
 /** Draws the consequences of a 429: holds the bucket, or the budget, and names the right error. */
 export async function heed(failed: AttemptFailure, call: Call, scope: string): Promise<AttemptFailure> {
   const { failure, error } = failed;
   if (failure.kind !== 'status' || failure.status !== 429 || !(error instanceof RateLimitError)) return failed;
-  const { core, operation, settings } = call;
-  const refusal = operation.startsJob ? await core.budget.classify(failure.retryAfter, call.life) : undefined;
+  const { state, operation, settings } = call;
+  const refusal = operation.startsJob ? await state.budget.classify(failure.retryAfter, call.signal) : undefined;
   if (!refusal) {
     const { interval } = settings.rateLimits[operation.bucket];
     const ms = Math.min(failure.retryAfter ?? settings.backoff.min, interval);
-    watch(settings, () => core.limiter.pause(operation.bucket, scope, ms));
+    watch(settings, () => state.limiter.pause(operation.bucket, scope, ms));
     return failed;
   }
   const wait = failure.retryAfter ?? refusal.wait;
-  core.budget.hold(scope, wait);
+  state.budget.hold(scope, wait);
   const retryAt = new Date(Date.now() + wait);
   const message = `${operation.name} failed: 429. The build budget of the organization is spent until ${retryAt.toISOString()}; nothing was created. Wait, or have the budget raised.`;
   const budgetError = new BuildBudgetError(message, {

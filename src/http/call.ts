@@ -1,15 +1,16 @@
 import pRetry from 'p-retry';
-import { type FieldErrors, ValidationError } from '../errors/api-errors.ts';
-import { AudienceError, type CreateOutcome, withDetails } from '../errors/audience-error.ts';
+import { ValidationError } from '../errors/api-errors.ts';
+import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import { TimeoutError } from '../errors/call-errors.ts';
+import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { sleep } from '../util/abort.ts';
 import { atCallSite, type CallSite, isReason } from '../util/call-site.ts';
 import { checkHeaders, checkNumbers, checkSendable, InvalidInputError, lowerCased } from '../util/input-checks.ts';
 import type { Reply } from './api-promise.ts';
 import { attempt, type Call, eventOf, redactorOf } from './attempt.ts';
-import type { Core } from './client-state.ts';
-import { tellRepeat } from './hooks.ts';
+import type { ClientState } from './client-state.ts';
+import { emitRetry } from './hooks.ts';
 import { type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
 import type { CallOptions, Settings } from './request-options.ts';
 import { AttemptFailure, fieldText, localValidationError } from './response-errors.ts';
@@ -17,7 +18,7 @@ import { decide, drainsBudget, lastOutcome, outcomeOf, type RetryFacts } from '.
 
 /** A call to be made. */
 export interface CallPlan {
-  readonly core: Core;
+  readonly state: ClientState;
   readonly settings: Settings;
   readonly operation: ResolvedOperation;
   readonly input: RequestInput & {
@@ -61,7 +62,7 @@ export function runCall(plan: CallPlan): Promise<Reply> {
 
 /** Makes a call: request built once, attempts repeated as far as the operation allows. */
 export async function carryOut<R>(plan: CallPlan, course: Course<R>): Promise<R> {
-  const { core, input } = plan;
+  const { state, input } = plan;
   const history: History = {
     retries: 0,
     renewed: false,
@@ -81,14 +82,14 @@ export async function carryOut<R>(plan: CallPlan, course: Course<R>): Promise<R>
     options.signal?.throwIfAborted();
     const deadline = options.deadline ?? Number.POSITIVE_INFINITY;
     const deadlineAt = performance.now() + deadline;
-    const life = core.open({ parent: options.signal, ms: deadline, reason: () => DEADLINE });
+    const life = state.open({ parent: options.signal, ms: deadline, reason: () => DEADLINE });
     try {
       const preparing = course.prepare(options);
       const request = preparing instanceof Promise ? await preparing : preparing;
       const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };
-      call = { ...plan, ...fresh, secrets: input.secrets, request, options, deadlineAt, life };
+      call = { ...plan, ...fresh, secrets: input.secrets, request, options, deadlineAt, signal: life.signal };
       const result = await repeatedly(call, history, course);
-      if (options.priority !== 'background') core.retryBudget.onSuccess(history.paid);
+      if (options.priority !== 'background') state.retryBudget.onSuccess(history.paid);
       return result;
     } finally {
       life.dispose();
@@ -126,7 +127,7 @@ async function repeatedly<R>(call: Call, history: History, { attempt: once }: Co
       // The decision counts by itself, because some repeats are free.
       retries: Number.POSITIVE_INFINITY,
       minTimeout: 0,
-      signal: call.life.signal,
+      signal: call.signal,
       shouldRetry: ({ error: next }) => again(next),
     });
   }
@@ -141,7 +142,7 @@ async function repeat(failed: AttemptFailure, call: Call, history: History): Pro
   const decision = decide(failure, factsFor(call, history), Math.random);
   if (!decision.repeat) return false;
   history.paid = decision.counts && drainsBudget(failure);
-  if (history.paid && !call.core.retryBudget.take()) {
+  if (history.paid && !call.state.retryBudget.take()) {
     history.budgetSpent = true;
     return false;
   }
@@ -153,14 +154,14 @@ async function repeat(failed: AttemptFailure, call: Call, history: History): Pro
   const outcome = lastOutcome(failure);
   if (outcome === 'unknown') history.mayHaveArrived = true;
   if (outcome === 'refused') history.refused = true;
-  tellRepeat(call.settings, { ...eventOf(call), error: failed.error, wait: decision.wait });
-  await sleep(decision.wait, call.life);
+  emitRetry(call.settings, { ...eventOf(call), error: failed.error, wait: decision.wait });
+  await sleep(decision.wait, call.signal);
   return true;
 }
 
-function factsFor({ core, operation, options, settings, deadlineAt }: Call, history: History): RetryFacts {
+function factsFor({ state, operation, options, settings, deadlineAt }: Call, history: History): RetryFacts {
   const now = performance.now();
-  const renewable = operation.token !== 'none' && core.tokens[operation.token].renewable && !history.renewed;
+  const renewable = operation.token !== 'none' && state.tokens[operation.token].renewable && !history.renewed;
   return {
     retry: operation.retry,
     retries: history.retries,

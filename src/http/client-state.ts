@@ -3,13 +3,13 @@ import { AudienceError } from '../errors/audience-error.ts';
 import { BudgetGate } from '../rate-limit/build-budget.ts';
 import type { Gatekeeper } from '../rate-limit/rate-limiter.ts';
 import { Slots } from '../storage/reservations.ts';
-import { abortable, type ScopeOptions, SignalScope } from '../util/abort.ts';
+import { AbortScope, type AbortScopeOptions, abortable } from '../util/abort.ts';
 import type { Part } from '../util/part.ts';
 import type { Redactor } from '../util/redact.ts';
 import { RetryBudget, type RetryBudgetOptions } from './retry-budget.ts';
 
 /** What a client shares with those derived from it by `withOptions`. */
-export interface Core {
+export interface ClientState {
   readonly limiter: Gatekeeper;
   readonly budget: BudgetGate;
   readonly retryBudget: RetryBudget;
@@ -21,7 +21,7 @@ export interface Core {
   readonly answers: Part<unknown>;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
   /** A signal for one call: follows the caller's, and aborts when the client is closed. */
-  open(options: ScopeOptions): SignalScope;
+  open(options: AbortScopeOptions): AbortScope;
   /** Has a part loaded, until the caller aborts or the client is closed. */
   load<M>(part: Part<M>, signal: AbortSignal | undefined): Promise<M>;
   /** Ends every call and wait under way; later ones are refused. */
@@ -30,10 +30,10 @@ export interface Core {
 }
 
 /** A scope among those that the client's close ends. */
-class TrackedScope extends SignalScope {
-  readonly #among: Set<SignalScope>;
+class TrackedScope extends AbortScope {
+  readonly #among: Set<AbortScope>;
 
-  constructor(options: ScopeOptions, among: Set<SignalScope>) {
+  constructor(options: AbortScopeOptions, among: Set<AbortScope>) {
     super(options);
     this.#among = among;
   }
@@ -44,8 +44,8 @@ class TrackedScope extends SignalScope {
   }
 }
 
-/** What a core is made of. */
-export interface CoreParts extends Pick<Core, 'limiter' | 'redactor' | 'tokens' | 'answers'> {
+/** What a state is made of. */
+export interface ClientStateParts extends Pick<ClientState, 'limiter' | 'redactor' | 'tokens' | 'answers'> {
   readUsage(): Promise<unknown>;
   readonly retryBudget?: RetryBudgetOptions | false | undefined;
 }
@@ -53,9 +53,9 @@ export interface CoreParts extends Pick<Core, 'limiter' | 'redactor' | 'tokens' 
 const closedError = (): AudienceError =>
   new AudienceError('The client is closed. Create a new one, or close it later.', { code: 'client-closed' });
 
-/** A core with nothing under way. */
-export function createCore({ readUsage, retryBudget, ...parts }: CoreParts): Core {
-  const scopes = new Set<SignalScope>();
+/** A state with nothing under way. */
+export function createClientState({ readUsage, retryBudget, ...parts }: ClientStateParts): ClientState {
+  const scopes = new Set<AbortScope>();
   let closed = false;
   return {
     ...parts,
@@ -73,7 +73,7 @@ export function createCore({ readUsage, retryBudget, ...parts }: CoreParts): Cor
       if (part.loaded) return part.loaded;
       const life = this.open({ parent: signal });
       try {
-        return await abortable(Promise.resolve(part.load()), life);
+        return await abortable(Promise.resolve(part.load()), life.signal);
       } finally {
         life.dispose();
       }

@@ -1,3 +1,5 @@
+import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+
 /** The service's response envelope of a success ("Response envelope"). */
 export interface Envelope {
   readonly status: 'success';
@@ -7,23 +9,6 @@ export interface Envelope {
   readonly message: string;
   /** The payload; absent where there is none. */
   readonly data?: unknown;
-}
-
-/** A JSON object, its fields not yet known. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Whether a decoded JSON value is an object (no list, no `null`). */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A JSON text's value, or `undefined` when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isEnvelope(value: unknown): value is Envelope & JsonObject {

@@ -1,14 +1,7 @@
 import type { ResolvedOperation } from '../spec/operations.ts';
 import type { RequestBody } from '../util/input-types.ts';
-import {
-  type EnvelopeReading,
-  isObject,
-  isRefusal,
-  type JsonObject,
-  notJson,
-  parseJson,
-  readEnvelope,
-} from './envelope.ts';
+import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+import { type EnvelopeReading, isRefusal, notJson, readEnvelope } from './envelope.ts';
 import type { Answer } from './send.ts';
 
 /** A request of JSON-RPC 2.0, to be answered by a response with the same `id`. */

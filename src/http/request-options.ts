@@ -3,7 +3,7 @@ import type { RateLimits } from '../spec/limits.ts';
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
-import type { Backoff } from './retry-policy.ts';
+import type { Backoff } from '../util/retry.ts';
 import type { Fetch, FetchOptions } from './send.ts';
 
 /** Options of one call. What is left out comes from the client. */

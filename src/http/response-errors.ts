@@ -1,6 +1,5 @@
 import {
   ApiError,
-  type ApiErrorDetails,
   AuthenticationError,
   ConflictError,
   NotAcceptableError,
@@ -12,9 +11,11 @@ import {
 } from '../errors/api-errors.ts';
 import type { AudienceError } from '../errors/audience-error.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call-errors.ts';
+import type { ApiErrorDetails } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
+import { isObject, parseJson } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
-import { type Envelope, isObject, parseJson, readFieldErrors } from './envelope.ts';
+import { type Envelope, readFieldErrors } from './envelope.ts';
 import { readSuccess } from './json-rpc.ts';
 import { type Failure, statusFailureOf } from './retry-policy.ts';
 import { type Answer, BodyFailure, surelyNotSent } from './send.ts';

@@ -1,5 +1,6 @@
-import type { CreateOutcome } from '../errors/audience-error.ts';
+import type { CreateOutcome } from '../errors/error-details.ts';
 import type { RetryPolicy } from '../spec/operations.ts';
+import { type Backoff, backoffDelay } from '../util/retry.ts';
 import { parseRetryAfter } from '../util/retry-after.ts';
 
 /** How one attempt failed, as far as repeating is concerned. */
@@ -29,14 +30,6 @@ export function statusFailureOf(status: number, headers: Headers): Extract<Failu
 export function drainsBudget(failure: Failure): boolean {
   if (failure.kind === 'status') return failure.status >= 500 || failure.status === 408;
   return failure.kind !== 'final';
-}
-
-/** Random waits between attempts, in milliseconds. */
-export interface Backoff {
-  /** @default 500 */
-  readonly min: number;
-  /** @default 30000 */
-  readonly max: number;
 }
 
 /** What the decision about a repeat depends on, besides the failure. */
@@ -69,12 +62,6 @@ export const CONFLICT_WAIT = 60_000;
 
 const TRANSIENT: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 const STOP: Decision = { repeat: false };
-
-/** The nth wait (from 1): random in [min, min(max, min · 2^n)]. */
-export function backoffWait(n: number, { min, max }: Backoff, random: () => number): number {
-  const top = Math.max(min, Math.min(max, min * 2 ** n));
-  return min + random() * (top - min);
-}
 
 /** Whether to send again, and after which wait. Pure. */
 export function decide(failure: Failure, facts: RetryFacts, random: () => number): Decision {
@@ -114,8 +101,34 @@ function decideConflict(failure: Failure, facts: RetryFacts, random: () => numbe
 function fitting(n: number, failure: Failure, facts: RetryFacts, random: () => number, counts: boolean): Decision {
   const asked = failure.kind === 'status' ? failure.retryAfter : undefined;
   if (asked !== undefined && asked > facts.maxRetryWait) return STOP;
-  const wait = asked ?? backoffWait(n, facts.backoff, random);
+  const wait = asked ?? backoffDelay(n, facts.backoff, random);
   return wait < facts.timeLeft ? { repeat: true, wait, counts, renew: false } : STOP;
+}
+
+/** How far a request may be retried. Durations are milliseconds. */
+export interface RetryLimits {
+  readonly retry: RetryPolicy;
+  readonly maxRetries: number;
+  readonly maxRetryWait: number;
+  readonly backoff: Backoff;
+  /** Milliseconds left for all attempts. @default Infinity */
+  readonly timeLeft?: number;
+}
+
+/** Returns the wait before the next attempt, or `undefined` to give up; 401 and 409 are left to {@link decide}. Pure. */
+export function retryDelay(
+  failure: Failure,
+  retries: number,
+  limits: RetryLimits,
+  random: () => number = Math.random,
+): number | undefined {
+  const { retry, maxRetries, maxRetryWait, backoff, timeLeft = Number.POSITIVE_INFINITY } = limits;
+  const isFinal = failure.kind === 'status' && failure.final === true;
+  if (isFinal || !repeatable(failure, retry) || retries >= maxRetries) return undefined;
+  const retryAfter = failure.kind === 'status' ? failure.retryAfter : undefined;
+  if (retryAfter !== undefined && retryAfter > maxRetryWait) return undefined;
+  const delay = retryAfter ?? backoffDelay(retries + 1, backoff, random);
+  return delay < timeLeft ? delay : undefined;
 }
 
 /** What became of a create whose last attempt failed so. */

@@ -1,4 +1,4 @@
-import { abortable, type SignalScope } from '../util/abort.ts';
+import { abortable } from '../util/abort.ts';
 import { part } from '../util/part.ts';
 import { DEEPEST_CAUSE } from '../util/redact.ts';
 import type { PreparedRequest } from './request.ts';
@@ -48,11 +48,11 @@ export class BodyFailure extends Error {
 export function send(
   request: PreparedRequest,
   token: string | undefined,
-  life: SignalScope,
+  life: AbortSignal,
   options: SendOptions,
 ): Promise<Answer> {
   // A `fetch` may ignore the signal, also one that replaced the platform's; the call ends all the same.
-  return abortable(exchange(request, token, life.signal, options), life);
+  return abortable(exchange(request, token, life, options), life);
 }
 
 /**
@@ -62,7 +62,7 @@ export function send(
 export function open(
   request: PreparedRequest,
   token: string | undefined,
-  { life, signal }: { readonly life: SignalScope; readonly signal: AbortSignal },
+  { life, signal }: { readonly life: AbortSignal; readonly signal: AbortSignal },
   { fetch, fetchOptions }: Omit<SendOptions, 'maxResponseBytes'>,
 ): Promise<Response> {
   const sent = async (): Promise<Response> => fetch(request.url, initOf(request, token, signal, fetchOptions));

@@ -1,11 +1,11 @@
 import { v4 as uuid } from 'uuid';
-import type { FieldErrors } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
+import type { FieldErrors } from '../errors/error-details.ts';
 import type { OperationName, OperationOverride, ResolvedOperation } from '../spec/operations.ts';
 import { atCallSite, captureCallSite } from '../util/call-site.ts';
 import { ApiPromise, type PendingCall, type Reply } from './api-promise.ts';
 import { runCall } from './call.ts';
-import type { Core } from './client-state.ts';
+import type { ClientState } from './client-state.ts';
 import { type Decode, type DecodeContext, type DecodeScope, decodeContext } from './decode-context.ts';
 import type { RequestInput } from './request.ts';
 import type { CallOptions, Settings } from './request-options.ts';
@@ -40,15 +40,15 @@ async function adaptData(
   }
 }
 
-/** A transport with the given settings on a core shared with others. */
-export function createTransport(core: Core, settings: Settings): Transport {
-  const scope: DecodeScope = { settings, loggedFields: core.loggedFields };
+/** A transport with the given settings on a state shared with others. */
+export function createTransport(state: ClientState, settings: Settings): Transport {
+  const scope: DecodeScope = { settings, loggedFields: state.loggedFields };
 
   function start<T>(name: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T> {
     const operation = typeof name === 'string' ? settings.operation(name) : name;
     const key = operation.retry === 'idempotency-key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
     const site = captureCallSite();
-    const reply = runCall({ core, settings, operation, input, key, site });
+    const reply = runCall({ state, settings, operation, input, key, site });
     const decode = (got: Reply): T | Promise<T> => {
       const context = decodeContext(scope, operation, got, key);
       const failed = (error: unknown): never => {

@@ -3,7 +3,7 @@ import { setUpTokens } from '../client/client-tokens.ts';
 import { checkNames } from '../client/option-names.ts';
 import { contextOf } from '../client/standalone.ts';
 import { AudienceError, ConfigurationError, check } from '../errors/audience-error.ts';
-import { type Core, createCore } from '../http/client-state.ts';
+import { type ClientState, createClientState } from '../http/client-state.ts';
 import type { Settings } from '../http/request-options.ts';
 import { createTransport } from '../http/transport.ts';
 import { createLimiter, gatekeeperOf } from '../rate-limit/rate-limiter.ts';
@@ -31,30 +31,30 @@ export async function connectMcp<C extends McpClient>(options: ConnectMcpOptions
   checkNames(options, MCP_OPTIONS, 'connectMcp');
   const { client, transport: given, signal } = options;
   checkParts(options);
-  const { core, settings } = setUp(options);
+  const { state, settings } = setUp(options);
   signal?.throwIfAborted();
   const Transport = given ?? (await transportClassOf(client));
-  const transport = new Transport(endpointOf(settings), { fetch: createMcpFetch(core, settings) });
+  const transport = new Transport(endpointOf(settings), { fetch: createMcpFetch(state, settings) });
   // A token source that outlives the connection lets go of it.
-  transport.onclose = () => core.close();
+  transport.onclose = () => state.close();
   try {
     await abortable(client.connect(transport), signal);
     return client;
   } catch (error) {
     // Clients close what they could not connect, but know nothing of the signal. What failed is told by `error`.
-    if (!core.closed) await transport.close().catch(() => {});
-    core.close();
+    if (!state.closed) await transport.close().catch(() => {});
+    state.close();
     throw signal?.aborted ? error : ownError(error);
   }
 }
 
 /** What a client of the API would be made of, for the MCP endpoint alone. */
-function setUp(given: ConnectMcpOptions<McpClient>): { readonly core: Core; readonly settings: Settings } {
+function setUp(given: ConnectMcpOptions<McpClient>): { readonly state: ClientState; readonly settings: Settings } {
   const { client, transport, signal, token, ...options } = given;
   const { settings, redactor, limits } = resolveOptions(options);
   checkOverrides(options.operations, settings.operation('mcp.send'));
   const { tokens, bind } = setUpTokens({ token }, redactor);
-  const core = createCore({
+  const state = createClientState({
     limiter: options.limiter ? gatekeeperOf(options.limiter) : createLimiter(limits),
     redactor,
     tokens: { general: tokens.general, mcp: tokens.general },
@@ -62,8 +62,8 @@ function setUp(given: ConnectMcpOptions<McpClient>): { readonly core: Core; read
     readUsage: () => Promise.resolve(undefined),
     retryBudget: options.retryBudget,
   });
-  bind(contextOf(createTransport(core, settings), core));
-  return { core, settings };
+  bind(contextOf(createTransport(state, settings), state));
+  return { state, settings };
 }
 
 /** What TypeScript would refuse, for JavaScript callers. */

@@ -2,13 +2,13 @@ import { fingerprint } from '../auth/token-source.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { admit, bearer, type Call, exchange, factsOf, fail, heed, redactorOf } from '../http/attempt.ts';
 import { carryOut } from '../http/call.ts';
-import type { Core } from '../http/client-state.ts';
+import type { ClientState } from '../http/client-state.ts';
 import type { PreparedRequest } from '../http/request.ts';
 import type { Settings } from '../http/request-options.ts';
 import { statusFailure } from '../http/response-errors.ts';
 import { type Answer, open, readBody } from '../http/send.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
-import { abortable, SignalScope } from '../util/abort.ts';
+import { AbortScope, abortable } from '../util/abort.ts';
 import { captureCallSite } from '../util/call-site.ts';
 import type { Redactor } from '../util/redact.ts';
 import { type Message, readMessage } from './message.ts';
@@ -29,7 +29,7 @@ interface Sending {
 
 /** A request that has no answer yet. */
 interface Waiting {
-  readonly life: SignalScope;
+  readonly life: AbortScope;
   call?: Call;
   /** Given up while it was on its way: it is not sent again. */
   cancelled?: boolean;
@@ -44,7 +44,7 @@ export function endpointOf({ baseUrl, operation }: Settings): URL {
  * A `fetch` for the MCP endpoint alone: token, slot, repeats and errors are those of every call; the body of an
  * answer is passed on unread, because it may be a stream.
  */
-export function createMcpFetch(core: Core, settings: Settings): McpFetch {
+export function createMcpFetch(state: ClientState, settings: Settings): McpFetch {
   const waiting = new Map<Message['id'], Waiting>();
   return async (url, init = {}) => {
     const site = captureCallSite();
@@ -54,14 +54,14 @@ export function createMcpFetch(core: Core, settings: Settings): McpFetch {
     const sending = sendingOf(new URL(url), init, body, message, settings);
     const { operation, request } = sending;
     const { id } = message;
-    const one: Waiting = { life: new SignalScope({ parent: sending.signal }) };
+    const one: Waiting = { life: new AbortScope({ parent: sending.signal }) };
     if (id !== undefined) waiting.set(id, one);
     const input = { options: { signal: one.life.signal } };
-    const plan = { core, settings, operation, input, key: undefined, site };
+    const plan = { state, settings, operation, input, key: undefined, site };
     const once = (call: Call): Promise<Response> => {
       one.call = call;
       if (one.cancelled) one.life.abort(cancelled());
-      call.life.throwIfAborted();
+      call.signal.throwIfAborted();
       return attempt(call, sending);
     };
     try {
@@ -97,7 +97,7 @@ async function attempt(call: Call, { signal }: Sending): Promise<Response> {
   await admit(call, scope);
   const answer = await exchange(call, async (own): Promise<Answer> => {
     // The time for an attempt ends with the headers; whoever gives up the request gives up its stream as well.
-    const lasting = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
+    const lasting = signal ? AbortSignal.any([signal, own]) : own;
     const response = await open(request, call.token, { life: own, signal: lasting }, settings);
     const { status, headers } = response;
     const body = isSuccess(status) ? { text: '' } : await abortable(readBody(response, settings.maxResponseBytes), own);

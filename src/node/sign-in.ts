@@ -3,7 +3,7 @@ import { checkNames } from '../client/option-names.ts';
 import { TimeoutError } from '../errors/call-errors.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import type { OAuthClient } from '../oauth/oauth-types.ts';
-import { abortable, SignalScope } from '../util/abort.ts';
+import { AbortScope, abortable } from '../util/abort.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import { type LoopbackServer, listenOnLoopback, readLoopbackUri } from './loopback-server.ts';
 import { type Answer, failed, NOT_ALLOWED, NOT_FOUND, SIGNED_IN, send, UNKNOWN } from './sign-in-pages.ts';
@@ -48,16 +48,16 @@ export async function signInWithBrowser(
   checkNumbers(options, ['timeout']);
   const redirectUri = readLoopbackUri(oauth.redirectUri);
   signal?.throwIfAborted();
-  const life = new SignalScope({ parent: signal, ms: timeout, reason: () => tooLate(timeout) });
+  const life = new AbortScope({ parent: signal, ms: timeout, reason: () => tooLate(timeout) });
   const desk = new Desk(oauth, redirectUri, life);
   let server: LoopbackServer | undefined;
   try {
     server = await listenOnLoopback(redirectUri, (request, response) => void desk.respond(request, response));
     const step = { redirectUri: server.address, signal: life.signal };
-    const { url } = await abortable(oauth.authorize(step), life);
+    const { url } = await abortable(oauth.authorize(step), life.signal);
     Promise.resolve(onUrl(url)).catch((error) => desk.end(error));
     if (open) void openBrowser(url);
-    await abortable(desk.ended, life);
+    await abortable(desk.ended, life.signal);
   } finally {
     life.dispose();
     await server?.close();
@@ -74,11 +74,11 @@ interface Taken {
 class Desk {
   readonly #oauth: Pick<OAuthClient, 'callback'>;
   readonly #redirectUri: URL;
-  readonly #life: SignalScope;
+  readonly #life: AbortScope;
   readonly #end = Promise.withResolvers<void>();
   readonly #underWay = new Map<string, Promise<Taken>>();
 
-  constructor(oauth: Pick<OAuthClient, 'callback'>, redirectUri: URL, life: SignalScope) {
+  constructor(oauth: Pick<OAuthClient, 'callback'>, redirectUri: URL, life: AbortScope) {
     this.#oauth = oauth;
     this.#redirectUri = redirectUri;
     this.#life = life;

@@ -1,6 +1,6 @@
 import { type AuthorizationServer, customFetch } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import { isObject, parseJson } from '../http/envelope.ts';
+import { isObject, parseJson } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
 import { withoutTrailingSlashes } from '../util/trailing-slashes.ts';
 import { type RequestParts, type Requests, UnusableAnswer } from './requests.ts';

@@ -1,6 +1,6 @@
 import type { StoredToken, TokenStore } from '../auth/token-source.ts';
 import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
-import { isObject } from '../http/envelope.ts';
+import { isObject } from '../util/json.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
 import { type OAuthRecord, readRecord, writeRecord } from './record.ts';

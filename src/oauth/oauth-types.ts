@@ -1,8 +1,8 @@
 import type { TokenSource, TokenStore } from '../auth/token-source.ts';
-import type { Backoff } from '../http/retry-policy.ts';
 import type { Fetch } from '../http/send.ts';
 import type { Optional } from '../util/input-types.ts';
 import type { Logger, LogLevel } from '../util/log.ts';
+import type { Backoff } from '../util/retry.ts';
 
 /** A client that has been registered with the authorization server by other means. */
 export interface RegisteredClient {

@@ -1,5 +1,5 @@
 import type { StoredToken } from '../auth/token-source.ts';
-import { isObject } from '../http/envelope.ts';
+import { isObject } from '../util/json.ts';
 
 /** A client as it was registered at one authorization server. */
 export interface ClientRecord {

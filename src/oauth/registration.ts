@@ -8,7 +8,7 @@ import {
   processDynamicClientRegistrationResponse,
 } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import { isObject, parseJson } from '../http/envelope.ts';
+import { isObject, parseJson } from '../util/json.ts';
 import type { RegisteredClient } from './oauth-types.ts';
 import type { ClientRecord } from './record.ts';
 import type { Requests } from './requests.ts';

@@ -9,12 +9,12 @@ import {
 import { AudienceError } from '../errors/audience-error.ts';
 import { ConnectionError, TimeoutError } from '../errors/call-errors.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import { isObject, parseJson } from '../http/envelope.ts';
 import type { Settings } from '../http/request-options.ts';
 import { decide, type Failure, statusFailureOf } from '../http/retry-policy.ts';
 import { readBody, surelyNotSent } from '../http/send.ts';
 import type { RetryPolicy } from '../spec/operations.ts';
-import { abortable, SignalScope, sleep } from '../util/abort.ts';
+import { AbortScope, abortable, sleep } from '../util/abort.ts';
+import { isObject, parseJson } from '../util/json.ts';
 import { isThisMachine } from '../util/loopback.ts';
 import type { Redactor } from '../util/redact.ts';
 
@@ -111,13 +111,13 @@ export class Requests {
   async #attempt<T>({ what, work, signal }: Exchange<T>): Promise<Attempted | { readonly value: T }> {
     signal?.throwIfAborted();
     const { timeout } = this.#options;
-    const life = new SignalScope({ parent: signal, ms: timeout });
+    const life = new AbortScope({ parent: signal, ms: timeout });
     try {
       const parts = { signal: life.signal, [customFetch]: this.#fetch, [allowInsecureRequests]: true } as const;
-      return { value: await abortable(work(parts), life) };
+      return { value: await abortable(work(parts), life.signal) };
     } catch (error) {
       signal?.throwIfAborted();
-      if (!life.aborted) return await this.#judge(what, error);
+      if (!life.signal.aborted) return await this.#judge(what, error);
       const message = `${what} had no complete answer after ${timeout} ms (\`timeout\`).`;
       return {
         failure: { kind: 'lost' },

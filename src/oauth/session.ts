@@ -5,8 +5,8 @@ import {
   revocationRequest,
   type TokenEndpointResponse,
 } from 'oauth4webapi';
-import { singleFlight } from '../auth/token-source.ts';
 import { OAuthError, ReauthorizationRequiredError } from '../errors/oauth-errors.ts';
+import { singleFlight } from '../util/concurrency.ts';
 import type { Logger } from '../util/log.ts';
 import { checkTokens, grantOf, nearsEnd, timeLeft } from './grant.ts';
 import type { Ledger, Turn } from './ledger.ts';

@@ -1,6 +1,6 @@
 import { RateLimitError } from '../errors/api-errors.ts';
-import type { JobKind } from '../errors/job-errors.ts';
 import type { CallOptions, RequestOptions } from '../http/request-options.ts';
+import type { JobKind } from '../spec/job-status.ts';
 import { type Observed, progressOf } from '../spec/job-status.ts';
 import { isOlder } from '../util/updated-at.ts';
 import { Job, type Subscriber, type UpdateSource } from './job.ts';

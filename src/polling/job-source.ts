@@ -1,6 +1,5 @@
-import type { JobKind } from '../errors/job-errors.ts';
 import type { CallOptions } from '../http/request-options.ts';
-import type { Observed } from '../spec/job-status.ts';
+import type { JobKind, Observed } from '../spec/job-status.ts';
 
 /** A resource as a row of a list, or an event, tells it. */
 export interface Row<T> {

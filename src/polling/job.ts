@@ -1,4 +1,4 @@
-import type { JobKind } from '../errors/job-errors.ts';
+import type { JobKind } from '../spec/job-status.ts';
 import { type Observed, type Progress, progressOf } from '../spec/job-status.ts';
 import type { Source } from './job-source.ts';
 import { Turn } from './poll-timer.ts';

@@ -1,8 +1,8 @@
 import type { WaitTimeoutError } from '../errors/job-errors.ts';
-import type { Core } from '../http/client-state.ts';
+import type { ClientState } from '../http/client-state.ts';
 import type { Observed } from '../spec/job-status.ts';
 import { onAbort } from '../util/abort.ts';
-import { guard } from '../util/callbacks.ts';
+import { safely } from '../util/callbacks.ts';
 import type { Sighting } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import type { Source } from './job-source.ts';
@@ -24,7 +24,7 @@ const HOUR = 3_600_000;
 
 /** What waiting needs of a client. */
 export interface WaitContext {
-  readonly core: Core;
+  readonly state: ClientState;
   readonly room: WaitRoom;
   /** Reports a callback that threw. */
   warn(message: string): void;
@@ -48,13 +48,13 @@ export class Waiter<T extends Observed> {
       this.#observe(target, options, {
         see: ({ resource, progress, source }) => {
           const info: UpdateInfo = { elapsed: performance.now() - started, source };
-          guard(
+          safely(
             () => options.onUpdate?.(resource, info),
             (message) => this.#context.warn(`\`onUpdate\` threw: ${message}`),
           );
           if (progress === 'completed') resolve(resource);
           else if (progress !== 'running')
-            reject(jobError(this.#source.kind, resource, progress, this.#context.core.redactor));
+            reject(jobError(this.#source.kind, resource, progress, this.#context.state.redactor));
         },
         fail: reject,
       });
@@ -76,12 +76,12 @@ export class Waiter<T extends Observed> {
     if (problem !== undefined) throw this.#source.refuse(problem);
     const timeout = checkOptions(options).timeout ?? HOUR;
     options.signal?.throwIfAborted();
-    const { redactor } = this.#context.core;
+    const { redactor } = this.#context.state;
     let last: T | undefined;
     let cause: unknown;
     const expired = (): WaitTimeoutError => timeoutError({ kind, id, timeout, resource: last, cause, redactor });
     const group = this.#groupFor(options);
-    const scope = this.#context.core.open({
+    const scope = this.#context.state.open({
       parent: options.signal,
       ms: timeout,
       reason: expired,
@@ -105,11 +105,11 @@ export class Waiter<T extends Observed> {
       if (sighting.progress !== 'running') stop();
       subscriber.see(sighting);
     };
-    if (scope.aborted) {
-      fail(scope.reason);
+    if (scope.signal.aborted) {
+      fail(scope.signal.reason);
       return stop;
     }
-    onAbort(scope, () => fail(scope.reason));
+    onAbort(scope.signal, () => fail(scope.signal.reason));
     leave = group.subscribe(this.#source, id, { see, miss, fail });
     return stop;
   }

@@ -1,6 +1,5 @@
-import type { JobKind } from '../errors/job-errors.ts';
-import type { Core } from '../http/client-state.ts';
-import type { Observed } from '../spec/job-status.ts';
+import type { ClientState } from '../http/client-state.ts';
+import type { JobKind, Observed } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import { atCallSite, type CallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { part } from '../util/part.ts';
@@ -23,14 +22,14 @@ export interface SharedJobs<T extends Observed> {
 
 /** All waits of a client, and of those derived from it. What runs them is loaded with the first. */
 export class WaitRoom {
-  readonly #core: Pick<Core, 'load'>;
+  readonly #state: Pick<ClientState, 'load'>;
   readonly #rate: RateLimit;
   readonly #via: WaitsVia;
   #starting = 0;
   #running: Engine | undefined;
 
-  constructor(core: Pick<Core, 'load'>, rate: RateLimit, via: WaitsVia) {
-    this.#core = core;
+  constructor(state: Pick<ClientState, 'load'>, rate: RateLimit, via: WaitsVia) {
+    this.#state = state;
     this.#rate = rate;
     this.#via = via;
   }
@@ -47,14 +46,14 @@ export class WaitRoom {
 
   /** Resolves when there is what runs waits. */
   async ready(signal: AbortSignal | undefined): Promise<void> {
-    await this.#core.load(engine, signal);
+    await this.#state.load(engine, signal);
   }
 
   /** Begins a wait as soon as there is what runs it. */
   async enter<R>(signal: AbortSignal | undefined, begin: (engine: Engine) => R | Promise<R>): Promise<R> {
     this.#starting++;
     try {
-      const loaded = await this.#core.load(engine, signal);
+      const loaded = await this.#state.load(engine, signal);
       this.#running ??= { ...loaded, scheduler: new loaded.Scheduler(this.#rate, this.#via) };
       return begin(this.#running);
     } finally {

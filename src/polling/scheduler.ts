@@ -1,4 +1,4 @@
-import type { JobKind } from '../errors/job-errors.ts';
+import type { JobKind } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import { startTimer } from '../util/abort.ts';
 import { Pace } from './poll-rate.ts';

@@ -2,11 +2,10 @@ import {
   JobCancelledError,
   type JobError,
   JobFailedError,
-  type JobKind,
   JobNeedsInfoError,
   WaitTimeoutError,
 } from '../errors/job-errors.ts';
-import { type Observed, statusText } from '../spec/job-status.ts';
+import { type JobKind, type Observed, statusText } from '../spec/job-status.ts';
 import type { Redactor } from '../util/redact.ts';
 
 /** How much of a status an error repeats, in UTF-16 units. */

@@ -1,7 +1,7 @@
-import { singleFlight } from '../auth/token-source.ts';
-import { isObject, type JsonObject } from '../http/envelope.ts';
 import { LONGEST_RATE_INTERVAL } from '../spec/limits.ts';
-import { type Abortable, abortable, sleep } from '../util/abort.ts';
+import { abortable, sleep } from '../util/abort.ts';
+import { singleFlight } from '../util/concurrency.ts';
+import { isObject, type JsonObject } from '../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../util/retry-after.ts';
 import { PauseTooLongError } from './rate-limit-bucket.ts';
 
@@ -39,7 +39,7 @@ export class BudgetGate {
   }
 
   /** Waits while a refusal holds; rejects at once when it would last longer than `maxWait`. */
-  async pass(scope: string, maxWait: number, signal: Abortable): Promise<void> {
+  async pass(scope: string, maxWait: number, signal: AbortSignal): Promise<void> {
     if (this.#classifying) await abortable(this.#classifying, signal);
     for (let hold = this.#hold(scope); hold; hold = this.#hold(scope)) {
       const now = performance.now();
@@ -53,7 +53,7 @@ export class BudgetGate {
   }
 
   /** Whether a 429 came from the budget (else from a rate bucket), and how long it holds. */
-  async classify(retryAfter: number | undefined, signal: Abortable): Promise<BudgetRefusal | undefined> {
+  async classify(retryAfter: number | undefined, signal: AbortSignal): Promise<BudgetRefusal | undefined> {
     if (retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL) return { wait: retryAfter };
     const reading = this.#shared(() => this.#readBudget(), signal);
     // Later creates wait for the answer instead of being refused, too.

@@ -1,5 +1,5 @@
 import type { RateLimit } from '../spec/limits.ts';
-import { type Abortable, onAbort, startTimer } from '../util/abort.ts';
+import { onAbort, startTimer } from '../util/abort.ts';
 import { createSlidingLog, type SlidingLog, unlimited } from './sliding-window-log.ts';
 
 /** Which queue of a bucket a request stands in. */
@@ -8,7 +8,7 @@ export type Priority = 'foreground' | 'background';
 /** A request for a slot. */
 interface LaneRequest {
   readonly priority: Priority;
-  readonly signal?: Abortable | undefined;
+  readonly signal?: AbortSignal | undefined;
   readonly maxWait?: number | undefined;
 }
 

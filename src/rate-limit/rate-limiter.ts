@@ -1,5 +1,5 @@
 import type { Bucket, RateLimits } from '../spec/limits.ts';
-import { type Abortable, abortable, SignalScope } from '../util/abort.ts';
+import { AbortScope, abortable } from '../util/abort.ts';
 import type { Optional } from '../util/input-types.ts';
 import { checkLimits } from './check-limits.ts';
 import { Lane, type Priority } from './rate-limit-bucket.ts';
@@ -33,7 +33,7 @@ export interface RateLimiter {
 export interface Gatekeeper extends RateLimiter {
   acquire(
     bucket: Bucket,
-    options: Omit<AcquireOptions, 'signal'> & { readonly signal?: Abortable | undefined },
+    options: Omit<AcquireOptions, 'signal'> & { readonly signal?: AbortSignal | undefined },
   ): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface Gatekeeper extends RateLimiter {
 export function gatekeeperOf(limiter: RateLimiter): Gatekeeper {
   return {
     async acquire(bucket, { signal, ...options }) {
-      const platform = signal instanceof SignalScope ? signal.signal : signal;
+      const platform = signal instanceof AbortScope ? signal.signal : signal;
       return abortable(limiter.acquire(bucket, { ...options, ...(platform && { signal: platform }) }), signal);
     },
     pause: (bucket, scope, ms) => limiter.pause(bucket, scope, ms),

@@ -1,13 +1,12 @@
 import { ResponseError } from '../errors/call-errors.ts';
 import { ResultsNotReadyError } from '../errors/job-errors.ts';
-import { isObject } from '../http/envelope.ts';
 import { jobError } from '../polling/wait-errors.ts';
 import type { Activation } from '../schemas/activation.ts';
 import { progressOf, statusText } from '../spec/job-status.ts';
 import { openDownload } from '../storage/download.ts';
 import { checkTransferOptions, type StorageContext, type TransferOptions } from '../storage/transfer.ts';
 import { fromCallSite } from '../util/call-site.ts';
-import { jsonTypeOf } from '../util/json.ts';
+import { isObject, jsonTypeOf } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
 
 /** A file of a completed activation. */

@@ -1,4 +1,3 @@
-import { isObject } from '../http/envelope.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { WaitContext } from '../polling/poller.ts';
@@ -7,6 +6,7 @@ import type { Activation, ActivationCreate } from '../schemas/activation.ts';
 import { COMPLETED } from '../spec/job-status.ts';
 import type { StorageContext } from '../storage/transfer.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';
+import { isObject } from '../util/json.ts';
 import type { ActivationResult, Download, DownloadOptions } from './activation-results.ts';
 import { activationErrors } from './checks.ts';
 import { ListedJobResource } from './resource.ts';
@@ -36,7 +36,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
    */
   results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
     return fromCallSite(async () => {
-      const { resultsOf } = await this.#storage.core.load(files, options.signal);
+      const { resultsOf } = await this.#storage.state.load(files, options.signal);
       return resultsOf(
         isCompleted(target) ? target : await this.get(idOf(target), options),
         this.#storage.settings.redactor,
@@ -63,7 +63,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
     const { signal, maxRetries, maxRetryWait } = options;
     try {
       const results = await this.results(target, { signal, maxRetries, maxRetryWait });
-      const { downloadsOf } = await this.#storage.core.load(files, signal);
+      const { downloadsOf } = await this.#storage.state.load(files, signal);
       yield* downloadsOf(results, this.#storage, options);
     } catch (error) {
       throw isReason(error, [signal]) ? error : atCallSite(error, site);

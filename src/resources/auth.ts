@@ -1,9 +1,9 @@
 import type { Credentials } from '../auth/token-source.ts';
 import type { ApiPromise } from '../http/api-promise.ts';
 import type { Decode } from '../http/decode-context.ts';
-import { isObject } from '../http/envelope.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
+import { isObject } from '../util/json.ts';
 import { exchangeInput, type IssuedToken, requestToken } from './mint.ts';
 
 /** A token that expires a year after it was issued. */

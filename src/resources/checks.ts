@@ -1,7 +1,7 @@
-import type { FieldErrors } from '../errors/api-errors.ts';
-import { isObject } from '../http/envelope.ts';
+import type { FieldErrors } from '../errors/error-details.ts';
 import { isJsonRpcId } from '../http/json-rpc.ts';
 import { LOOKALIKE_TARGET_SIZE, UPLOAD_SIZES, WEB_VISITATION_LOOKBACK_DAYS } from '../spec/limits.ts';
+import { isObject } from '../util/json.ts';
 
 const DAY = 86_400_000;
 

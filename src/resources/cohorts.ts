@@ -1,5 +1,6 @@
 import { ValidationError } from '../errors/api-errors.ts';
-import { AudienceError, type Upload, withDetails } from '../errors/audience-error.ts';
+import { AudienceError, withDetails } from '../errors/audience-error.ts';
+import type { Upload } from '../errors/error-details.ts';
 import type { CreateOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { WaitContext } from '../polling/poller.ts';
@@ -9,7 +10,7 @@ import type { StorageContext } from '../storage/transfer.ts';
 import type { UploadOptions } from '../storage/upload.ts';
 import type { UploadData } from '../storage/upload-source.ts';
 import { fromCallSite } from '../util/call-site.ts';
-import { guard } from '../util/callbacks.ts';
+import { safely } from '../util/callbacks.ts';
 import type { RequestBody } from '../util/input-types.ts';
 import { ListedJobResource } from './resource.ts';
 import type { Uploads } from './uploads.ts';
@@ -30,8 +31,8 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   readonly #report: (message: string) => void;
 
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, uploads: Uploads, { core }: StorageContext) {
-    const check = (body: unknown) => core.slots.claimErrors(body);
+  constructor(transport: Transport, waits: WaitContext, uploads: Uploads, { state }: StorageContext) {
+    const check = (body: unknown) => state.slots.claimErrors(body);
     super(transport, { name: 'cohorts', kind: 'cohort', shape: { schema: 'cohort' }, check }, waits);
     this.#uploads = uploads;
     this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
@@ -59,7 +60,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
     checkOptions(wait ?? {});
     await this.loadWaits(signal);
     const upload = await this.#uploads.upload({ ...sending, kind: 'cohort', data });
-    guard(() => onUploaded?.(upload), this.#report);
+    safely(() => onUploaded?.(upload), this.#report);
     const body = { ...fields, upload_reference: upload.reference };
     const request = { signal, maxRetries, maxRetryWait, idempotencyKey, onConflict };
     let created: Cohort | undefined;

@@ -1,8 +1,8 @@
-import { isObject } from '../http/envelope.ts';
 import type { Audience } from '../schemas/audience.ts';
 import type { OpenUnion } from '../schemas/common.ts';
 import { COMPLETED, statusText } from '../spec/job-status.ts';
 import { ACTIVATION_MINIMUM, LOOKALIKE_ACTIVATION_MINIMUM, MAPPING_KEY_RETENTION_DAYS } from '../spec/limits.ts';
+import { isObject } from '../util/json.ts';
 
 /** One thing that stands in the way of an activation, or limits it. */
 export interface ActivationRemark {

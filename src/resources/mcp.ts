@@ -1,6 +1,5 @@
 import type { ApiPromise } from '../http/api-promise.ts';
 import type { Decode } from '../http/decode-context.ts';
-import { isObject } from '../http/envelope.ts';
 import {
   isJsonRpcResponse,
   type JsonRpcMessage,
@@ -10,6 +9,7 @@ import {
 } from '../http/json-rpc.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
+import { isObject } from '../util/json.ts';
 import { messageErrors } from './checks.ts';
 
 /** Methods that change nothing at the service; what a tool does is not known here. */

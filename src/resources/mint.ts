@@ -1,9 +1,9 @@
 import type { Credentials, Mint, StoredToken } from '../auth/token-source.ts';
 import type { ApiPromise } from '../http/api-promise.ts';
 import type { DecodeContext } from '../http/decode-context.ts';
-import { isObject } from '../http/envelope.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { CallInput, Transport } from '../http/transport.ts';
+import { isObject } from '../util/json.ts';
 
 /** A fresh token as the credential exchange answers it. */
 export interface IssuedToken {

@@ -1,11 +1,12 @@
 import { ApiPromise } from '../http/api-promise.ts';
 import type { DecodeContext } from '../http/decode-context.ts';
-import { type Envelope, isObject } from '../http/envelope.ts';
+import type { Envelope } from '../http/envelope.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Shape } from '../schemas/decode.ts';
 import { decodeList } from '../schemas/decode.ts';
 import type { OperationName, PathParams, Query } from '../spec/operations.ts';
+import { isObject } from '../util/json.ts';
 
 /** Paging of a list, by `page` and `per_page` (assumed). */
 export interface ListFields {

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../errors/api-errors.ts';
-import { AudienceError, type Created, withDetails } from '../errors/audience-error.ts';
-import { JobError, type JobKind, WaitTimeoutError } from '../errors/job-errors.ts';
+import { AudienceError, withDetails } from '../errors/audience-error.ts';
+import type { Created, FieldErrors } from '../errors/error-details.ts';
+import { JobError, WaitTimeoutError } from '../errors/job-errors.ts';
 import type { ApiPromise } from '../http/api-promise.ts';
 import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
 import { localValidationError } from '../http/response-errors.ts';
@@ -10,11 +10,11 @@ import type { WaitContext } from '../polling/poller.ts';
 import { type SharedJobs, WaitDesk, type WaitRoom } from '../polling/room.ts';
 import { checkOptions, type IdLike, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
 import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
-import type { Observed } from '../spec/job-status.ts';
+import type { JobKind, Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { Query } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
-import { guard } from '../util/callbacks.ts';
+import { safely } from '../util/callbacks.ts';
 import type { QueryOf, RequestBody } from '../util/input-types.ts';
 import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, readRow, sharedJobs } from './shared-jobs.ts';
@@ -170,7 +170,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
     await this.loadWaits(request.signal);
     const creating = this.create(body, request);
     const created = await creating;
-    guard(() => onCreated?.(created), this.#report);
+    safely(() => onCreated?.(created), this.#report);
     try {
       return await this.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
     } catch (error) {

@@ -1,6 +1,4 @@
-import type { FieldErrors } from '../errors/api-errors.ts';
-import type { Upload } from '../errors/audience-error.ts';
-import { isObject } from '../http/envelope.ts';
+import type { FieldErrors, Upload } from '../errors/error-details.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import { fieldText, localValidationError } from '../http/response-errors.ts';
 import { checking, issuesOf } from '../schemas/decode.ts';
@@ -10,6 +8,7 @@ import { checkTransferOptions, type StorageContext } from '../storage/transfer.t
 import { runUpload, type UploadOptions } from '../storage/upload.ts';
 import { isStream, sourceOf, type UploadData, type UploadSource } from '../storage/upload-source.ts';
 import { checkStorageHeaders, InvalidInputError } from '../util/input-checks.ts';
+import { isObject } from '../util/json.ts';
 import { reservationShape, type UploadInput } from './uploads.ts';
 
 type Reserve = (request: UploadRequest, options: RequestOptions) => PromiseLike<UploadReservation>;
@@ -22,7 +21,7 @@ export async function sendFile(
   options: UploadOptions,
 ): Promise<Upload> {
   await checkReservation(reservation);
-  const size = options.size ?? (isStream(data) ? context.core.slots.get(reservation.reference)?.size : undefined);
+  const size = options.size ?? (isStream(data) ? context.state.slots.get(reservation.reference)?.size : undefined);
   const source = sourceOrRefusal('uploads.send', data, size, options);
   try {
     return await send(context, reservation, source, options);
@@ -50,7 +49,7 @@ async function send(
   source: UploadSource,
   options: UploadOptions,
 ): Promise<Upload> {
-  const { slots } = context.core;
+  const { slots } = context.state;
   const slot = slots.get(reference);
   const slotLeft = (): number => slots.left(reference);
   if (slotLeft() <= 0) throw refusal('uploads.send', { reservation: [TOO_LATE] });

@@ -1,5 +1,4 @@
 import type { DecodeContext } from '../http/decode-context.ts';
-import { isObject } from '../http/envelope.ts';
 import type { Transport } from '../http/transport.ts';
 import type { JobGroup } from '../polling/job-group.ts';
 import type { Listing, Row } from '../polling/job-source.ts';
@@ -7,6 +6,7 @@ import type { SharedJobs } from '../polling/room.ts';
 import { decodeWhole, type Shape } from '../schemas/decode.ts';
 import type { Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
+import { isObject } from '../util/json.ts';
 
 /** Lists in which waits find the resources of jobs. */
 export type JobListName = 'audiences' | 'activations' | 'cohorts';

@@ -1,6 +1,5 @@
-import type { Upload } from '../errors/audience-error.ts';
+import type { Upload } from '../errors/error-details.ts';
 import type { ApiPromise } from '../http/api-promise.ts';
-import type { JsonObject } from '../http/envelope.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { UploadKind } from '../schemas/common.ts';
@@ -11,6 +10,7 @@ import type { UploadOptions } from '../storage/upload.ts';
 import type { UploadData } from '../storage/upload-source.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import type { RequestBody } from '../util/input-types.ts';
+import type { JsonObject } from '../util/json.ts';
 import { part } from '../util/part.ts';
 import { uploadErrors } from './checks.ts';
 
@@ -46,7 +46,7 @@ export class Uploads {
    * @throws {ValidationError} `local` for a file larger than the service takes.
    */
   reserve(input: RequestBody<UploadRequest>, options: RequestOptions = {}): ApiPromise<UploadReservation> {
-    const { slots } = this.#storage.core;
+    const { slots } = this.#storage.state;
     const asked = Date.now();
     return this.#transport.call('uploads.reserve', {
       body: input,
@@ -68,7 +68,7 @@ export class Uploads {
    */
   send(reservation: RequestBody<UploadReservation>, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
     return fromCallSite(async () => {
-      const { sendFile } = await this.#storage.core.load(files, options.signal);
+      const { sendFile } = await this.#storage.state.load(files, options.signal);
       return sendFile(this.#storage, reservation, data, options);
     }, options.signal);
   }
@@ -76,7 +76,7 @@ export class Uploads {
   /** Reserves a slot and sends a file to it. Throws what `reserve` and `send` throw. */
   upload(input: UploadInput): Promise<Upload> {
     return fromCallSite(async () => {
-      const { reserveAndSend } = await this.#storage.core.load(files, input.signal);
+      const { reserveAndSend } = await this.#storage.state.load(files, input.signal);
       return reserveAndSend(this.#storage, input, (request, options) => this.reserve(request, options));
     }, input.signal);
   }

@@ -1,13 +1,12 @@
-import type { FieldErrors } from '../errors/api-errors.ts';
+import type { FieldErrors } from '../errors/error-details.ts';
 import type { ApiPromise } from '../http/api-promise.ts';
 import type { DecodeContext } from '../http/decode-context.ts';
-import { isObject } from '../http/envelope.ts';
 import type { CallOptions, RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import { decodeOne, type Shape } from '../schemas/decode.ts';
 import type { BuildBudget, Usage } from '../schemas/usage-report.ts';
 import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';
-import { jsonTypeOf } from '../util/json.ts';
+import { isObject, jsonTypeOf } from '../util/json.ts';
 
 /** Query of a usage report. */
 export interface UsageParams {

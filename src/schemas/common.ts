@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { JsonObject } from '../http/envelope.ts';
+import type { JsonObject } from '../util/json.ts';
 
 /** A text with known values that may grow. */
 export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);

@@ -1,6 +1,5 @@
 import type { Decode, DecodeContext } from '../http/decode-context.ts';
-import { isObject, type JsonObject } from '../http/envelope.ts';
-import { jsonTypeOf } from '../util/json.ts';
+import { isObject, type JsonObject, jsonTypeOf } from '../util/json.ts';
 import { part } from '../util/part.ts';
 import type { checkers } from './checkers.ts';
 

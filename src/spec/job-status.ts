@@ -1,4 +1,5 @@
-import type { JobKind } from '../errors/job-errors.ts';
+/** The kinds of resource that a worker job produces, and that can be waited for ("States and transitions"). */
+export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
 
 /** How far a job is. */
 export type Progress = 'running' | 'completed' | 'needs-info' | 'failed' | 'cancelled';

@@ -1,7 +1,7 @@
 import { ResponseError } from '../errors/call-errors.ts';
 import { watch } from '../http/hooks.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
-import { onAbort, type SignalScope } from '../util/abort.ts';
+import { type AbortScope, onAbort } from '../util/abort.ts';
 import { redirectFailure, statusFailure, type TransferFacts } from './storage-errors.ts';
 import { getFile, type IdleScope, isRedirection, isServerRuntime, readAnswer } from './storage-request.ts';
 import {
@@ -46,7 +46,7 @@ export async function openDownload(plan: DownloadPlan): Promise<ReadableStream<U
 
 class Download {
   readonly #plan: DownloadPlan;
-  readonly #scope: SignalScope;
+  readonly #scope: AbortScope;
   readonly #transfer: Transfer;
   #idle: IdleScope | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -61,7 +61,7 @@ class Download {
   constructor(plan: DownloadPlan) {
     const { context, options } = plan;
     this.#plan = plan;
-    this.#scope = context.core.open({ parent: options.signal });
+    this.#scope = context.state.open({ parent: options.signal });
     this.#transfer = {
       context,
       options,

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../errors/api-errors.ts';
-import { isObject } from '../http/envelope.ts';
+import type { FieldErrors } from '../errors/error-details.ts';
 import { CLAIM_WINDOW } from '../spec/limits.ts';
+import { isObject } from '../util/json.ts';
 
 /** What is remembered of a reservation. */
 interface Slot {

@@ -1,5 +1,6 @@
-import { ApiError, type ApiErrorDetails, NotFoundError, PermissionError, ServerError } from '../errors/api-errors.ts';
+import { ApiError, NotFoundError, PermissionError, ServerError } from '../errors/api-errors.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call-errors.ts';
+import type { ApiErrorDetails } from '../errors/error-details.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import { statusFailureOf } from '../http/retry-policy.ts';
 import { surelyNotSent } from '../http/send.ts';

@@ -1,5 +1,5 @@
 import { type Fetch, type FetchOptions, platformFetch, type SendOptions } from '../http/send.ts';
-import { abortable, onAbort, SignalScope, startTimer } from '../util/abort.ts';
+import { AbortScope, abortable, onAbort, startTimer } from '../util/abort.ts';
 import { DEEPEST_CAUSE } from '../util/redact.ts';
 import { UploadBody, type UploadSource } from './upload-source.ts';
 
@@ -202,7 +202,7 @@ export async function getFile(
 }
 
 /** A signal that aborts when nothing has moved for a time. */
-export interface IdleScope extends Pick<SignalScope, 'abort' | 'dispose'> {
+export interface IdleScope extends Pick<AbortScope, 'abort' | 'dispose'> {
   readonly signal: AbortSignal;
   /** Something has moved; from now on the next is awaited. */
   touch(): void;
@@ -212,7 +212,7 @@ export interface IdleScope extends Pick<SignalScope, 'abort' | 'dispose'> {
 
 /** A scope that follows `parent` and aborts by itself after `ms` without a `touch`. */
 export function idleScope(parent: AbortSignal, ms: number): IdleScope {
-  const scope = new SignalScope({ parent });
+  const scope = new AbortScope({ parent });
   let moved = 0;
   let resting = false;
   let stop: (() => void) | undefined;

@@ -1,5 +1,5 @@
-import type { Core } from '../http/client-state.ts';
-import { tellAnswer, tellRepeat, watch } from '../http/hooks.ts';
+import type { ClientState } from '../http/client-state.ts';
+import { emitResponse, emitRetry, watch } from '../http/hooks.ts';
 import type { RequestEvent, Settings } from '../http/request-options.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import { decide, type RetryFacts } from '../http/retry-policy.ts';
@@ -10,7 +10,7 @@ import { type IdleScope, idleScope } from './storage-request.ts';
 
 /** What uploads and downloads need of a client. */
 export interface StorageContext {
-  readonly core: Core;
+  readonly state: ClientState;
   readonly settings: Settings;
 }
 
@@ -45,7 +45,7 @@ export async function waitToRepeat(error: unknown, retries: number, transfer: Tr
   const { settings } = transfer.context;
   const decision = decide(error.failure, retryFacts(retries, transfer), Math.random);
   if (!decision.repeat) return false;
-  tellRepeat(settings, { ...eventOf(transfer.facts()), error: error.error, wait: decision.wait });
+  emitRetry(settings, { ...eventOf(transfer.facts()), error: error.error, wait: decision.wait });
   await sleep(decision.wait, transfer.signal);
   return true;
 }
@@ -77,7 +77,7 @@ export function announce({ context, facts }: Transfer): (status: number) => void
   const started = performance.now();
   const event = eventOf(facts());
   watch(settings, () => settings.onRequest?.(event));
-  return (status) => tellAnswer(settings, { ...event, status, duration: performance.now() - started });
+  return (status) => emitResponse(settings, { ...event, status, duration: performance.now() - started });
 }
 
 /** The idle timer of one attempt. */

@@ -1,4 +1,5 @@
-import { AudienceError, type SlotState, withDetails } from '../errors/audience-error.ts';
+import { AudienceError, withDetails } from '../errors/audience-error.ts';
+import type { SlotState } from '../errors/error-details.ts';
 import { watch } from '../http/hooks.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import type { Failure } from '../http/retry-policy.ts';
@@ -46,7 +47,7 @@ export interface UploadPlan {
 export async function runUpload(plan: UploadPlan): Promise<void> {
   const { context, source, options, slotLeft } = plan;
   const url = new URL(plan.url);
-  const scope = context.core.open({ parent: options.signal });
+  const scope = context.state.open({ parent: options.signal });
   let attempts = 0;
   const facts = (): TransferFacts => ({ operation: 'uploads.send', method: 'PUT', url, attempts });
   const transfer: Transfer = { context, options, signal: scope.signal, timeLeft: slotLeft, facts };

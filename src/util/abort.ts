@@ -2,75 +2,62 @@
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Runs `work` after `ms`; `Infinity` never comes. Returns what stops it. It goes in steps: time that the
- * process sleeps through counts as one of them at most.
+ * Runs `callback` after `ms`, never for `Infinity`; returns a function that cancels it. The timer runs in steps of at
+ * most `longestStep`: time that the machine sleeps counts as one step at most.
  */
-export function startTimer(ms: number, work: () => void, longestStep = LONGEST_TIMER): () => void {
+export function startTimer(ms: number, callback: () => void, longestStep = LONGEST_TIMER): () => void {
   let handle: ReturnType<typeof setTimeout> | undefined;
   const arm = (left: number): void => {
     const step = Math.min(left, longestStep);
-    handle = setTimeout(() => (left > step ? arm(left - step) : work()), Math.max(0, step));
+    handle = setTimeout(() => (left > step ? arm(left - step) : callback()), Math.max(0, step));
   };
   if (ms !== Number.POSITIVE_INFINITY) arm(ms);
   return () => clearTimeout(handle);
 }
 
-/** What can be given up: a signal of the platform, or a scope, which costs less to watch. */
-export type Abortable = AbortSignal | SignalScope;
-
 const watchers = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `work` once when the signal aborts; returns what calls it off. However many watch, the signal
- * has one listener: a thousand of them would slow each other down.
+ * Runs `callback` once on abort; returns an unsubscribe function. Registers a single listener per signal: a thousand of
+ * them would slow each other down.
  */
-export function onAbort(signal: Abortable, work: () => void): () => void {
-  if (signal instanceof SignalScope) return signal.watch(work);
-  const known = watchers.get(signal);
-  const watching = known ?? new Set();
-  watching.add(work);
-  if (!known) {
-    watchers.set(signal, watching);
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const existing = watchers.get(signal);
+  const callbacks = existing ?? new Set();
+  callbacks.add(callback);
+  if (!existing) {
+    watchers.set(signal, callbacks);
     signal.addEventListener('abort', notify);
   }
   return () => {
-    if (!watching.delete(work) || watching.size > 0) return;
+    if (!callbacks.delete(callback) || callbacks.size > 0) return;
     watchers.delete(signal);
     signal.removeEventListener('abort', notify);
   };
 }
 
 function notify(this: AbortSignal): void {
-  const watching = watchers.get(this);
+  const callbacks = watchers.get(this);
   watchers.delete(this);
   this.removeEventListener('abort', notify);
-  for (const work of watching ?? []) work();
+  for (const callback of callbacks ?? []) callback();
 }
 
 /** Settles as `promise` does, or rejects with the signal's reason as soon as it aborts. */
-export function abortable<T>(promise: Promise<T>, signal: Abortable | undefined): Promise<T> {
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   if (signal.aborted) {
     promise.catch(() => {});
     return Promise.reject(signal.reason);
   }
   return new Promise<T>((resolve, reject) => {
-    const off = onAbort(signal, () => reject(signal.reason));
-    promise.then(
-      (value) => {
-        off();
-        resolve(value);
-      },
-      (error) => {
-        off();
-        reject(error);
-      },
-    );
+    const unsubscribe = onAbort(signal, () => reject(signal.reason));
+    promise.then(resolve, reject).finally(unsubscribe);
   });
 }
 
 /** Resolves after `ms`, or rejects with the signal's reason; leaves no timer behind. */
-export async function sleep(ms: number, signal: Abortable | undefined): Promise<void> {
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   let stop = (): void => {};
   try {
     await abortable(
@@ -84,73 +71,43 @@ export async function sleep(ms: number, signal: Abortable | undefined): Promise<
   }
 }
 
-/** What a scope follows, and when it ends by itself. */
-export interface ScopeOptions {
-  readonly parent?: Abortable | undefined;
-  /** Aborts by itself after so many milliseconds. @default Infinity */
+/** What an {@link AbortScope} follows, and when it aborts. */
+export interface AbortScopeOptions {
+  readonly parent?: AbortSignal | undefined;
+  /** Milliseconds after which it aborts. @default Infinity */
   readonly ms?: number;
-  /** The reason of an end by itself. */
+  /** Returns the reason of the abort after `ms`. */
   readonly reason?: () => unknown;
   /** See {@link startTimer}. */
   readonly longestStep?: number | undefined;
 }
 
-/** An abort signal with a limited life: `dispose` removes its listeners and timers. */
-export class SignalScope {
-  readonly #watchers = new Set<() => void>();
+/** An abort signal with a limited lifetime: it follows a parent, aborts after a time, and leaves nothing behind. */
+export class AbortScope {
+  readonly #controller = new AbortController();
   readonly #stopTimer: (() => void) | undefined;
-  readonly #leave: (() => void) | undefined;
-  #controller: AbortController | undefined;
-  #aborted = false;
-  #reason: unknown;
+  readonly #unsubscribe: (() => void) | undefined;
 
-  /** A scope that follows its parent and aborts by itself, with `reason()`, after `ms` in steps of the given length. */
-  constructor({ parent, ms = Number.POSITIVE_INFINITY, reason, longestStep }: ScopeOptions) {
+  constructor({ parent, ms = Number.POSITIVE_INFINITY, reason, longestStep }: AbortScopeOptions) {
     if (parent?.aborted) this.abort(parent.reason);
     else if (ms <= 0) this.abort(reason?.());
-    else if (parent) this.#leave = onAbort(parent, () => this.abort(parent.reason));
-    if (!this.#aborted && ms < Number.POSITIVE_INFINITY) {
+    else if (parent) this.#unsubscribe = onAbort(parent, () => this.abort(parent.reason));
+    if (!this.signal.aborted && ms < Number.POSITIVE_INFINITY)
       this.#stopTimer = startTimer(ms, () => this.abort(reason?.()), longestStep);
-    }
   }
 
-  get aborted(): boolean {
-    return this.#aborted;
-  }
-
-  get reason(): unknown {
-    return this.#reason;
-  }
-
-  /** The same for the platform; made when it is asked for, because most of a call does without. */
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#aborted) this.#controller.abort(this.#reason);
     return this.#controller.signal;
   }
 
-  abort(reason: unknown): void {
-    if (this.#aborted) return;
-    this.#aborted = true;
-    // As the platform does where no reason is given.
-    this.#reason = reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason;
-    this.#controller?.abort(this.#reason);
-    for (const work of this.#watchers) work();
-    this.#watchers.clear();
+  /** Without a reason, it is an `AbortError`, as on the platform. */
+  abort(reason?: unknown): void {
+    this.#controller.abort(reason);
   }
 
-  /** Calls `work` once when it aborts; returns what calls it off. */
-  watch(work: () => void): () => void {
-    this.#watchers.add(work);
-    return () => this.#watchers.delete(work);
-  }
-
-  throwIfAborted(): void {
-    if (this.#aborted) throw this.#reason;
-  }
-
+  /** Removes its listener and its timer. */
   dispose(): void {
     this.#stopTimer?.();
-    this.#leave?.();
+    this.#unsubscribe?.();
   }
 }

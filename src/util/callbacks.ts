@@ -2,7 +2,7 @@
  * Runs a user's callback that cannot fail the work it watches: what it throws, or rejects with when
  * it is async, is reported.
  */
-export function guard(callback: () => unknown, report: (message: string) => void): void {
+export function safely(callback: () => unknown, report: (message: string) => void): void {
   const tell = (error: unknown): void => report(textOf(error));
   try {
     const result = callback();

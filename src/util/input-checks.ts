@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../errors/api-errors.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
+import type { FieldErrors } from '../errors/error-details.ts';
 
 /** The input cannot be sent; nothing was. */
 export class InvalidInputError extends Error {

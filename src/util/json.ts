@@ -1,3 +1,20 @@
+/** A JSON object, its fields not yet known. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether a decoded JSON value is an object (no list, no `null`). */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A JSON text's value, or `undefined` when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The JSON type of a value, with its article. Its content is left out: it may be a secret. */
 export function jsonTypeOf(value: unknown): string {
   if (value === undefined) return 'missing';

@@ -1,6 +1,7 @@
 /** @module audience-activation/webhooks */
 
-export { type WebhookRefusal, WebhookVerificationError } from '../errors/webhook-errors.ts';
+export type { WebhookRefusal } from '../errors/error-details.ts';
+export { WebhookVerificationError } from '../errors/webhook-errors.ts';
 export { type DedupeStore, type MemoryDedupeOptions, memoryDedupe } from './dedupe.ts';
 export {
   type EventData,

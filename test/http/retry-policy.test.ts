@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  backoffWait,
   CONFLICT_WAIT,
   type Decision,
   decide,
@@ -8,6 +7,7 @@ import {
   outcomeOf,
   type RetryFacts,
 } from '../../src/http/retry-policy.ts';
+import { backoffDelay } from '../../src/util/retry.ts';
 import { MAX_RETRY_AFTER_MS, parseRetryAfter } from '../../src/util/retry-after.ts';
 
 const facts: RetryFacts = {
@@ -34,9 +34,9 @@ const repeats = (decision: Decision): boolean => decision.repeat;
 describe('back-off', () => {
   it('is random between `min` and `min · 2^n`, never above `max`', () => {
     const backoff = { min: 500, max: 3_000 };
-    expect([1, 2, 3, 10].map((n) => backoffWait(n, backoff, () => 0))).toEqual([500, 500, 500, 500]);
-    expect([1, 2, 3, 10].map((n) => backoffWait(n, backoff, () => 1))).toEqual([1_000, 2_000, 3_000, 3_000]);
-    expect(backoffWait(1, { min: 500, max: 100 }, () => 1)).toBe(500);
+    expect([1, 2, 3, 10].map((n) => backoffDelay(n, backoff, () => 0))).toEqual([500, 500, 500, 500]);
+    expect([1, 2, 3, 10].map((n) => backoffDelay(n, backoff, () => 1))).toEqual([1_000, 2_000, 3_000, 3_000]);
+    expect(backoffDelay(1, { min: 500, max: 100 }, () => 1)).toBe(500);
   });
 });
 

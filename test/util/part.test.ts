@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { clientTokens } from '../../src/auth/token-source.ts';
 import { resolveOptions } from '../../src/client/client-options.ts';
 import { ConnectionError } from '../../src/errors/call-errors.ts';
-import { createCore } from '../../src/http/client-state.ts';
+import { createClientState } from '../../src/http/client-state.ts';
 import { createTransport } from '../../src/http/transport.ts';
 import { createLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { part } from '../../src/util/part.ts';
@@ -43,14 +43,14 @@ describe('a part', () => {
     const options = { baseUrl: 'https://api.example.com', fetch, maxRetries: 2, backoff: { min: 1, max: 2 } };
     const { settings, redactor, limits } = resolveOptions({ ...options, logLevel: 'off' });
     const tokens = { general: clientTokens('token'), mcp: clientTokens('token') };
-    const core = createCore({
+    const state = createClientState({
       limiter: createLimiter(limits),
       redactor,
       tokens,
       answers: part('schemas', () => Promise.reject(new Error(`gone ${++loads}`))),
       readUsage: () => Promise.resolve(undefined),
     });
-    const creating = createTransport(core, settings).call('audiences.create', { body: {}, decode: (data) => data });
+    const creating = createTransport(state, settings).call('audiences.create', { body: {}, decode: (data) => data });
     await expect(creating).rejects.toMatchObject({ name: 'ConnectionError', outcome: 'not-sent' });
     expect({ sent, loads }).toEqual({ sent: 0, loads: 3 });
   });

@@ -1,0 +1,43 @@
+/** Every literal `code` an error of this package carries, and what it means. */
+export const ERROR_CODES = {
+  'configuration-invalid': 'An option is missing or wrong; nothing was sent.',
+  'client-closed': 'The client was closed before or during the call.',
+  'token-unavailable': 'The token source failed, so the request could not be authorized.',
+  'callback-failed': 'A limiter or an override given to the client threw.',
+  'connection-failed': 'No complete answer arrived.',
+  'attempt-timeout': 'An attempt took longer than `timeout`.',
+  'idle-timeout': 'A transfer to or from storage moved no byte for `idleTimeout`.',
+  'deadline-exceeded': 'The whole call took longer than `deadline`.',
+  'sign-in-timeout': 'Nobody signed in by the browser within `timeout`.',
+  'api-error': 'The service answered with an error status that has no class of its own.',
+  'authentication-failed': '401: the token or the credentials were refused.',
+  'permission-denied': '403: the token may not do this.',
+  'not-found': '404: no such id for this account.',
+  'not-acceptable': '406: `Accept: application/json` did not reach the service.',
+  'validation-failed': '422, or found before sending (`local`): `errors` names the fields.',
+  conflict: '409: the idempotency key is in use, by another body or by a create still in flight.',
+  'rate-limited': '429: a rate bucket is empty until `retryAt`.',
+  'build-budget-exhausted': '429: the build budget of the organization is spent until `retryAt`.',
+  'server-error': '5xx: the service failed.',
+  'not-an-envelope':
+    'A success whose body is no envelope (of MCP: no JSON-RPC response): a proxy answered, or the body was cut.',
+  'response-invalid': 'A success whose `data` is not the documented shape.',
+  'response-too-large': 'A success whose body is larger than `maxResponseBytes`.',
+  'redirect-refused': 'The service or a proxy redirected; redirects are never followed.',
+  'job-failed': 'The job ended with a 4xx status (cohorts: 5).',
+  'job-needs-info': 'The job ended at 107; the reason is visible in the console only.',
+  'job-cancelled': 'The lookalike was cancelled (400).',
+  'wait-timeout': 'The wait ended, the job goes on.',
+  'results-not-ready': 'The activation has not completed: its results are readable at 104.',
+  'file-unreadable': 'Data to upload, or a file of tokens, could not be read to the end.',
+  'file-changed': 'A file changed, shrank, grew or was removed while it was uploaded.',
+  'size-mismatch': 'A stream held more or fewer bytes than its `size`.',
+  'disk-full': 'There is no room on the disk for what is to be written.',
+  'file-unwritable': 'A download or a file of tokens could not be written, or its lock could not be had.',
+  'webhook-invalid': 'The delivery is not a genuine one; `reason` says why.',
+  'oauth-failed': 'The authorization server refused; `error` names the reason.',
+  'reauthorization-required': 'The user has to sign in again.',
+} as const;
+
+/** A literal error code; see {@link ERROR_CODES}. */
+export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,0 +1,160 @@
+import type { Activation } from '../schemas/activation.ts';
+import type { Audience } from '../schemas/audience.ts';
+import type { Cohort } from '../schemas/cohort.ts';
+import type { Estimate } from '../schemas/open-resources.ts';
+import type { JobKind } from '../spec/job-status.ts';
+import type { Bucket } from '../spec/limits.ts';
+
+/**
+ * What became of a create that failed:
+ * - `not-sent`: nothing reached the service; safe to repeat, with any key;
+ * - `refused`: the service refused it; nothing was created by this call;
+ * - `unknown`: it may have been created; repeat with the error's `idempotencyKey` to find out;
+ * - `done`: it was created; the answer could not be read as documented, or the wait of `createAndWait` failed.
+ */
+export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
+
+/** What a `createAndWait` has created, for `client.waits.wait`. */
+export interface Created {
+  readonly kind: JobKind;
+  readonly id: number;
+}
+
+/** What every failed create tells besides the error itself. */
+export interface CreateDetails {
+  readonly idempotencyKey?: string;
+  readonly outcome?: CreateOutcome;
+  readonly created?: Created;
+}
+
+/**
+ * What can be done with an upload's slot after a failure:
+ * - `usable`: sending again, to the same reservation, is safe while its 15 minutes last;
+ * - `unusable`: it has expired, or storage refuses it; reserve another;
+ * - `unknown`: storage answered something unexpected; reserve another to be sure.
+ */
+export type SlotState = 'usable' | 'unusable' | 'unknown';
+
+/** A file that storage has taken, to be claimed by a create. */
+export interface Upload {
+  /** What a create claims, as `upload_reference`. */
+  readonly reference: string;
+  /** The claim has to reach the service before this moment. */
+  readonly claimBefore: Date;
+}
+
+/** What a failed upload or import tells besides the error itself. */
+export interface UploadDetails {
+  readonly slot?: SlotState;
+  readonly upload?: Upload;
+}
+
+/** Details that every error may carry. */
+export interface Details extends CreateDetails, UploadDetails {
+  readonly cause?: unknown;
+}
+
+/** Details of a failed call. */
+export interface CallDetails extends Details {
+  readonly operation: string;
+  readonly attempts: number;
+}
+
+/** What an {@link ApiError} tells about the refused request. */
+export interface ApiErrorDetails extends CallDetails {
+  readonly status: number;
+  readonly envelopeCode?: number;
+  readonly method: string;
+  readonly path: string;
+  readonly requestId?: string;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly retryAfter?: number;
+  readonly retryAt?: Date;
+}
+
+/** Messages for each invalid field. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+/** Why a delivery was not accepted as genuine. */
+export type WebhookRefusal =
+  | 'missing-header'
+  | 'malformed-header'
+  | 'no-match'
+  | 'too-old'
+  | 'too-new'
+  | 'parsed-body'
+  | 'not-json'
+  | 'not-an-event';
+
+/** The resource of each kind of job. */
+export interface JobResources extends Record<JobKind, unknown> {
+  readonly audience: Audience;
+  readonly lookalike: Audience;
+  readonly estimate: Estimate;
+  readonly activation: Activation;
+  readonly cohort: Cohort;
+}
+
+/** A resource with a job behind it, as far as all kinds are alike; its namespace's type has the rest. */
+export interface JobState {
+  readonly id: number;
+  /** What the job has come to: 104, 107, a 4xx; cohorts have a scale of their own. */
+  readonly status: { readonly id: number; readonly name: string };
+}
+
+/** What a {@link JobError} tells about the job. */
+export interface JobErrorDetails {
+  readonly kind: JobKind;
+  readonly id: number;
+  /** The resource as last seen. */
+  readonly resource: JobState;
+}
+
+/** The fields of a job's error, by its kind. */
+type JobFields<Optional extends boolean = false> = {
+  readonly [K in JobKind]: { readonly kind: K; readonly id: number } & (Optional extends true
+    ? { readonly resource?: JobResources[K] }
+    : { readonly resource: JobResources[K] });
+}[JobKind];
+
+type FileFields = { readonly path?: string };
+type OAuthFields = { readonly error: string; readonly status?: number };
+type RateLimitFields = ApiErrorDetails & { readonly bucket: Bucket };
+type ResponseFields = CallDetails & { readonly status: number; readonly body: string; readonly requestId?: string };
+
+/** The fields that errors have besides those of every error, by `code`. */
+export interface ErrorFields {
+  readonly 'connection-failed': CallDetails;
+  readonly 'attempt-timeout': CallDetails;
+  readonly 'idle-timeout': CallDetails;
+  readonly 'deadline-exceeded': CallDetails;
+  readonly 'sign-in-timeout': CallDetails;
+  readonly 'api-error': ApiErrorDetails;
+  readonly 'authentication-failed': ApiErrorDetails & { readonly reason: 'token' | 'credentials' };
+  readonly 'permission-denied': ApiErrorDetails;
+  readonly 'not-found': ApiErrorDetails;
+  readonly 'not-acceptable': ApiErrorDetails;
+  readonly 'validation-failed': ApiErrorDetails & { readonly errors: FieldErrors; readonly local: boolean };
+  readonly conflict: ApiErrorDetails;
+  readonly 'rate-limited': RateLimitFields;
+  readonly 'build-budget-exhausted': RateLimitFields & { readonly budget?: Readonly<Record<string, unknown>> };
+  readonly 'server-error': ApiErrorDetails;
+  readonly 'not-an-envelope': ResponseFields;
+  readonly 'response-invalid': ResponseFields;
+  readonly 'response-too-large': ResponseFields;
+  readonly 'redirect-refused': ResponseFields;
+  readonly 'job-failed': JobFields;
+  readonly 'job-needs-info': JobFields;
+  readonly 'job-cancelled': JobFields;
+  readonly 'wait-timeout': JobFields<true>;
+  readonly 'results-not-ready': { readonly kind: 'activation'; readonly id: number; readonly resource: Activation };
+  readonly 'file-unreadable': FileFields;
+  readonly 'file-changed': FileFields;
+  readonly 'size-mismatch': FileFields;
+  readonly 'disk-full': FileFields;
+  readonly 'file-unwritable': FileFields;
+  readonly 'webhook-invalid': { readonly reason: WebhookRefusal };
+  readonly 'oauth-failed': OAuthFields;
+  readonly 'reauthorization-required': OAuthFields;
+}

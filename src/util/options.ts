@@ -1,0 +1,81 @@
+import * as z from 'zod/mini';
+import { ConfigurationError } from '../errors/audience-error.ts';
+
+/** The fields of an option object: a schema for each name. */
+export type OptionFields<Options> = { readonly [Name in keyof Options]-?: z.ZodMiniType };
+
+/** Checks an option object; returns it as it is. */
+export type CheckOptions<Options> = (options: Options) => Options;
+
+const optional = (schema: z.ZodMiniType): z.ZodMiniType => z.optional(schema);
+
+/** Any value; what it is for checks it. */
+export const anyOption = optional(z.unknown());
+
+/** A number of 0 or more, such as a duration in milliseconds. `Infinity` is allowed. */
+export const nonNegative = optionOf(
+  (value) => typeof value === 'number' && value >= 0,
+  'must be a number of 0 or more',
+);
+
+/** A function. */
+export const functionOption = optionOf((value) => typeof value === 'function', 'must be a function');
+
+/** `true` or `false`. */
+export const booleanOption = optionOf((value) => typeof value === 'boolean', 'must be true or false');
+
+/** A string. */
+export const stringOption = optionOf((value) => typeof value === 'string', 'must be a string');
+
+/** An `AbortSignal`, also one of another realm. */
+export const signalOption = optionOf(
+  (value) => 'throwIfAborted' in Object(value),
+  'must be an AbortSignal, such as that of an AbortController',
+);
+
+/** One of some strings. */
+export function choice(...values: readonly string[]): z.ZodMiniType {
+  const last = values.at(-1);
+  const message = `must be ${values.slice(0, -1).join(', ')} or ${last}`;
+  return optionOf((value) => typeof value === 'string' && values.includes(value), message);
+}
+
+/** An optional value that `isValid` accepts; `message` follows the option's name in the error. */
+export function optionOf(isValid: (value: unknown) => boolean, message: string): z.ZodMiniType {
+  return optional(z.custom(isValid, { error: message }));
+}
+
+/** An option that is an object of options. */
+export function nestedOptions<Options>(fields: OptionFields<Options>, message = 'must be an object'): z.ZodMiniType {
+  return optional(z.strictObject(fields, { error: message }));
+}
+
+/**
+ * Returns the check of an option object, which refuses names that are not listed: a typo would change nothing.
+ *
+ * @param of What the options belong to, as errors name it, such as `the client`.
+ * @throws {ConfigurationError} naming the option that is wrong.
+ */
+export function optionChecker<Options extends object>(
+  of: string,
+  fields: OptionFields<Options>,
+): CheckOptions<Options> {
+  const schema = z.strictObject(fields);
+  return (options) => {
+    const issue = schema.safeParse(options, { jitless: true }).error?.issues[0];
+    if (issue) throw new ConfigurationError(messageOf(issue, of, Object.keys(fields)));
+    return options;
+  };
+}
+
+function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[]): string {
+  const path = issue.path.join('.');
+  if (issue.code !== 'unrecognized_keys') {
+    return path === '' ? `The options of ${of} must be an object.` : `\`${path}\` ${issue.message}.`;
+  }
+  const [name = ''] = issue.keys;
+  const option = `\`${path === '' ? '' : `${path}.`}${name}\` is not an option of ${of}`;
+  const similar = names.find((one) => one.toLowerCase() === name.toLowerCase());
+  if (similar !== undefined) return `${option}: it is spelled \`${similar}\`.`;
+  return path === '' && names.length < 12 ? `${option}: use ${names.join(', ')}.` : `${option}.`;
+}

@@ -1,0 +1,45 @@
+import pRetry from 'p-retry';
+import { sleep } from './abort.ts';
+
+/** Random waits between attempts, in milliseconds. */
+export interface Backoff {
+  /** @default 500 */
+  readonly min: number;
+  /** @default 30000 */
+  readonly max: number;
+}
+
+/** Returns the wait before the nth retry (from 1): random in [min, min(max, min · 2^n)]. */
+export function backoffDelay(n: number, { min, max }: Backoff, random: () => number): number {
+  const top = Math.max(min, Math.min(max, min * 2 ** n));
+  return min + random() * (top - min);
+}
+
+/** How failed attempts are retried. */
+export interface RetryOptions {
+  /**
+   * Returns the wait before the next attempt in milliseconds, or `undefined` to give up. `retries` is the number of
+   * retries so far.
+   */
+  delayAfter(error: Error, retries: number): number | undefined;
+  /** Ends the wait between two attempts; the result rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs `attempt` until it succeeds or `delayAfter` gives up; rejects with the error of the last attempt. The waits are
+ * not those of p-retry: a `Retry-After` header replaces them, and their jitter is part of the public contract.
+ */
+export function withRetries<T>(attempt: () => Promise<T>, { delayAfter, signal }: RetryOptions): Promise<T> {
+  return pRetry(attempt, {
+    retries: Number.POSITIVE_INFINITY,
+    minTimeout: 0,
+    ...(signal && { signal }),
+    shouldRetry: async ({ error, attemptNumber }) => {
+      const delay = delayAfter(error, attemptNumber - 1);
+      if (delay === undefined) return false;
+      await sleep(delay, signal);
+      return true;
+    },
+  });
+}
