@@ -48,7 +48,7 @@ it.each(Object.keys(CALLS))('an error of %s shows the line that called', async (
   const { name: kind, message, stack = '' }: { name?: string; message?: string; stack?: string } = Object(error);
   expect(kind).toMatch(/Error$/);
   expect(stack.startsWith(`${kind}: ${message}\n`)).toBe(true);
-  expect(stack).toContain('call-sites.test.ts');
+  expect(stack).toContain('call-site.test.ts');
   expect(stack).toContain('calledBy');
 });
 
