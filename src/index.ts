@@ -86,7 +86,7 @@ export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-lim
 export type { ActivationResult, Download, DownloadOptions, DownloadProgress } from './resources/activation-results.ts';
 export type { Activations } from './resources/activations.ts';
 export type { Audiences } from './resources/audiences.ts';
-export type { Auth, ExpiringToken, Revocation } from './resources/auth.ts';
+export type { Auth, ExpiringToken, IssuedToken, Revocation } from './resources/auth.ts';
 export type { Cohorts, ImportOptions } from './resources/cohorts.ts';
 export type { Estimates } from './resources/estimates.ts';
 export {
@@ -97,7 +97,6 @@ export {
 } from './resources/explain-activation.ts';
 export type { Lookalikes } from './resources/lookalikes.ts';
 export type { Mcp } from './resources/mcp.ts';
-export type { IssuedToken } from './resources/mint.ts';
 export type { ListFields, ListParams, Page, PagePromise } from './resources/page.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Reference, ReferenceDataset } from './resources/reference.ts';

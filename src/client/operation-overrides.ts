@@ -1,5 +1,5 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
-import { isBucket } from '../rate-limit/check-limits.ts';
+import { isBucket } from '../rate-limit/rate-limiter.ts';
 import { RATE_LIMITS } from '../spec/limits.ts';
 import {
   isOperationName,
@@ -11,7 +11,7 @@ import {
   type RetryPolicy,
 } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
-import { checkNames } from './option-names.ts';
+import { anyOption, optionChecker } from '../util/options.ts';
 
 /** Overrides by the name of their operation; a text such as `'GET /path/{id}'` stands for method and path. */
 export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;
@@ -22,15 +22,15 @@ type OverrideFields = { readonly [Field in keyof OperationOverride]: NonNullable
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const RETRY_POLICIES: readonly RetryPolicy[] = ['idempotency-key', 'always', 'never'];
 
-const FIELDS: Readonly<Record<keyof OperationOverride, true>> = {
-  method: true,
-  path: true,
-  bucket: true,
-  retry: true,
-  query: true,
-  body: true,
-  data: true,
-};
+const checkOverride = optionChecker<OperationOverride>('an operation', {
+  method: anyOption,
+  path: anyOption,
+  bucket: anyOption,
+  retry: anyOption,
+  query: anyOption,
+  body: anyOption,
+  data: anyOption,
+});
 
 /**
  * The operation table with overrides applied.
@@ -70,7 +70,7 @@ function readOverride(name: OperationName, override: string | OperationOverride 
   if (!isObject(fields)) {
     throw new ConfigurationError(`${option} must be an object, or a string such as "GET /api/v2/audiences/{id}".`);
   }
-  checkNames(fields, FIELDS, option);
+  checkOverride(fields, option);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 

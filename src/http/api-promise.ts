@@ -1,31 +1,28 @@
+import type { Call } from './call.ts';
 import type { Envelope } from './envelope.ts';
-import type { CallFacts } from './response-errors.ts';
-import type { Answer } from './send.ts';
+import type { ReceivedResponse } from './send.ts';
 
-/** A complete successful answer. */
+/** A complete successful response, and the call that it belongs to. */
 export interface Reply {
-  readonly answer: Answer;
+  readonly response: ReceivedResponse;
   readonly envelope: Envelope;
-  readonly requestId: string | undefined;
-  readonly attempts: number;
-  /** What errors about the payload report. */
-  readonly facts: CallFacts;
+  readonly call: Call;
 }
 
-/** A payload with all that came with it. */
+/** A payload with its response. */
 export interface WithResponse<T> {
   readonly data: T;
-  /** Status, headers and the unread body of the answer. */
+  /** Status, headers and the unread body. */
   readonly response: Response;
-  /** For `mcp.send`, whose answers have none, one made of the HTTP status and the response. */
+  /** For `mcp.send`, whose responses have no envelope, one made of the HTTP status and the response. */
   readonly envelope: Envelope;
   /** Value of the request id header, if there was one. */
   readonly requestId: string | undefined;
-  /** Requests it took. */
+  /** Requests sent. */
   readonly attempts: number;
 }
 
-/** A call under way, and what turns its answer into the payload. */
+/** A call in progress, and the function that turns its response into the payload. */
 export interface PendingCall<T> {
   readonly reply: Promise<Reply>;
   readonly decode: (reply: Reply) => T | Promise<T>;
@@ -33,28 +30,25 @@ export interface PendingCall<T> {
 }
 
 /** Statuses whose `Response` may not have a body. */
-const BODYLESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+const BODYLESS_STATUSES: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
-function unread({ answer }: Reply): Response {
-  const body = BODYLESS.has(answer.status) ? null : answer.text;
-  const response = new Response(body, {
-    status: answer.status,
-    statusText: answer.response.statusText,
-    headers: answer.headers,
-  });
-  Object.defineProperty(response, 'url', { value: answer.response.url });
-  return response;
+/** Returns the response with its body unread. */
+function unreadResponse({ response: { status, headers, text, response } }: Reply): Response {
+  const body = BODYLESS_STATUSES.has(status) ? null : text;
+  const unread = new Response(body, { status, statusText: response.statusText, headers });
+  Object.defineProperty(unread, 'url', { value: response.url });
+  return unread;
 }
 
 /**
- * One call under way. Awaited, it is the payload, which is checked only then; the other methods
- * give what came with it.
+ * One call in progress. Awaited, it resolves with the payload, which is parsed and checked only then; the other methods
+ * return the response.
  *
  * @example
  * const { data, requestId } = await client.audiences.get(42).withResponse();
  */
 export class ApiPromise<T> extends Promise<T> {
-  /** On a create: the key it is sent under, known before any answer. */
+  /** The idempotency key of a create, known before any response. */
   readonly idempotencyKey: string | undefined;
   readonly #call: PendingCall<T>;
   #decoded: Promise<T> | undefined;
@@ -71,7 +65,7 @@ export class ApiPromise<T> extends Promise<T> {
     return Promise;
   }
 
-  /** The payload, decoded once however often it is asked for. */
+  /** Decodes the payload once, however often it is awaited. */
   #value(): Promise<T> {
     this.#decoded ??= this.#call.reply.then(this.#call.decode);
     return this.#decoded;
@@ -80,13 +74,14 @@ export class ApiPromise<T> extends Promise<T> {
   /** Payload, response, envelope, request id and the number of attempts. */
   async withResponse(): Promise<WithResponse<T>> {
     const [data, reply] = await Promise.all([this.#value(), this.#call.reply]);
-    const { envelope, requestId, attempts } = reply;
-    return { data, response: unread(reply), envelope, requestId, attempts };
+    const { envelope, response, call } = reply;
+    const requestId = response.headers.get(call.settings.requestIdHeader) ?? undefined;
+    return { data, response: unreadResponse(reply), envelope, requestId, attempts: call.attempts };
   }
 
   /** The `Response` of a success, its body unread; errors still reject. */
   async asResponse(): Promise<Response> {
-    return unread(await this.#call.reply);
+    return unreadResponse(await this.#call.reply);
   }
 
   // biome-ignore lint/suspicious/noThenProperty: it is a promise.

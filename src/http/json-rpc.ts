@@ -2,7 +2,7 @@ import type { ResolvedOperation } from '../spec/operations.ts';
 import type { RequestBody } from '../util/input-types.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';
 import { type EnvelopeReading, isRefusal, notJson, readEnvelope } from './envelope.ts';
-import type { Answer } from './send.ts';
+import type { ReceivedResponse } from './send.ts';
 
 /** A request of JSON-RPC 2.0, to be answered by a response with the same `id`. */
 export interface JsonRpcRequest {
@@ -57,7 +57,11 @@ export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
 const isMessage = (value: unknown): value is JsonObject => isObject(value) && value.jsonrpc === '2.0';
 
 /** What a 2xx is, by what its operation reads. A `data` override may take the response of MCP out of an envelope. */
-export function readSuccess(answer: Answer, { reads, override }: ResolvedOperation, sent: unknown): EnvelopeReading {
+export function readResponse(
+  answer: ReceivedResponse,
+  { reads, override }: ResolvedOperation,
+  sent: unknown,
+): EnvelopeReading {
   if (reads === 'envelope') return readEnvelope(answer.text);
   const read = readJsonRpc(answer, sent);
   return 'problem' in read && override?.data ? readEnvelope(answer.text) : read;
@@ -67,7 +71,10 @@ export function readSuccess(answer: Answer, { reads, override }: ResolvedOperati
  * What a 2xx says to the message that was sent: an envelope made of its status and the response with the id
  * of the request, without `data` for what is not answered.
  */
-export function readJsonRpc(answer: Pick<Answer, 'status' | 'headers' | 'text'>, sent: unknown): EnvelopeReading {
+export function readJsonRpc(
+  answer: Pick<ReceivedResponse, 'status' | 'headers' | 'text'>,
+  sent: unknown,
+): EnvelopeReading {
   const { status } = answer;
   const read = messagesOf(answer);
   if ('refusal' in read) return read;
@@ -97,7 +104,7 @@ type Messages =
   | { readonly problem: string };
 
 /** All messages in a body, or what it is instead. */
-function messagesOf({ headers, text }: Pick<Answer, 'headers' | 'text'>): Messages {
+function messagesOf({ headers, text }: Pick<ReceivedResponse, 'headers' | 'text'>): Messages {
   if (/^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
     return { messages: messagesIn(text) };
   }

@@ -52,7 +52,7 @@ export class JobGroup<T extends Observed> implements Schedulable {
       worth: scheduler.via === 'list' ? 1 : 2,
       jobs: this.#jobs,
       queues: this.#queues,
-      options: (signal, onSlot) => this.#options(signal, onSlot),
+      options: (signal, onPermit) => this.#options(signal, onPermit),
       show: (shown, began) => this.#show(shown, began),
       miss: (error, began) => this.#miss(error, began, this.#jobs.values()),
       answered: () => this.#answered,
@@ -96,7 +96,7 @@ export class JobGroup<T extends Observed> implements Schedulable {
     yield* this.#list.looks(own);
     for (const job of this.#jobs.values()) {
       if (job.turn.busy || (this.#list.placement.isShared(job) && !job.urgent)) continue;
-      yield { ...this.#turnOf(job, own, search !== undefined), take: (onSlot) => this.#read(job, onSlot) };
+      yield { ...this.#turnOf(job, own, search !== undefined), take: (onPermit) => this.#read(job, onPermit) };
     }
   }
 
@@ -142,9 +142,9 @@ export class JobGroup<T extends Observed> implements Schedulable {
       : { queue: queues.others, due };
   }
 
-  async #read(job: Job<T>, onSlot: () => void): Promise<void> {
+  async #read(job: Job<T>, onPermit: () => void): Promise<void> {
     job.readAt = performance.now();
-    const taken = await job.turn.take((signal) => job.source.read(job.id, this.#options(signal, onSlot)));
+    const taken = await job.turn.take((signal) => job.source.read(job.id, this.#options(signal, onPermit)));
     if ('result' in taken) {
       this.#answered = taken.began;
       this.#succeeded();
@@ -156,10 +156,10 @@ export class JobGroup<T extends Observed> implements Schedulable {
   }
 
   /** A look is not repeated by the call: the next one comes by itself. */
-  #options(signal: AbortSignal, onSlot: () => void): CallOptions {
+  #options(signal: AbortSignal, onPermit: () => void): CallOptions {
     const { request } = this.#parts;
     const deadline = Math.min(LOOK_DEADLINE, request?.deadline ?? LOOK_DEADLINE);
-    return { ...request, maxRetries: 0, deadline, signal, priority: 'background', onSlot };
+    return { ...request, maxRetries: 0, deadline, signal, priority: 'background', onPermit };
   }
 
   #show(shown: readonly Shown<T>[], began: number): void {

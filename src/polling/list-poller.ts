@@ -32,7 +32,7 @@ export interface ListReaderParts<T extends Observed> {
   readonly worth: number;
   readonly jobs: ReadonlyMap<number, Job<T>>;
   readonly queues: LookQueues;
-  options(signal: AbortSignal, onSlot: () => void): CallOptions;
+  options(signal: AbortSignal, onPermit: () => void): CallOptions;
   /** Takes what a look that began at `began` has shown. */
   show(shown: readonly Shown<T>[], began: number): void;
   /** Tells all waits of a failed look; returns whether they ride it out. */
@@ -69,7 +69,7 @@ export class ListReader<T extends Observed> {
   nextSearch(): Look | undefined {
     const page = this.#listing && !this.#search ? this.placement.pageToSearch() : undefined;
     if (page === undefined) return undefined;
-    return { queue: this.#parts.queues.search, due: this.#searchAt, take: (onSlot) => this.#searchPage(page, onSlot) };
+    return { queue: this.#parts.queues.search, due: this.#searchAt, take: (onPermit) => this.#searchPage(page, onPermit) };
   }
 
   /** Looks at pages that several jobs share. */
@@ -77,7 +77,7 @@ export class ListReader<T extends Observed> {
     if (!this.#listing) return;
     for (const [number, { turn }] of this.placement.shared()) {
       if (turn.busy) continue;
-      const take = async (onSlot: () => void): Promise<void> => void (await this.#readPage(number, turn, onSlot));
+      const take = async (onPermit: () => void): Promise<void> => void (await this.#readPage(number, turn, onPermit));
       yield { queue: this.#parts.queues.pages, due: turn.due(period) ?? 0, take };
     }
   }
@@ -92,10 +92,10 @@ export class ListReader<T extends Observed> {
     return performance.now() < this.#asideUntil ? undefined : this.#parts.listing;
   }
 
-  async #searchPage(page: number, onSlot: () => void): Promise<void> {
+  async #searchPage(page: number, onPermit: () => void): Promise<void> {
     this.placement.spend();
     this.#search = this.placement.page(page)?.turn ?? new Turn();
-    const found = await this.#readPage(page, this.#search, onSlot);
+    const found = await this.#readPage(page, this.#search, onPermit);
     this.#search = undefined;
     const now = performance.now();
     this.#unanswered = found === undefined ? this.#unanswered + 1 : 0;
@@ -107,10 +107,10 @@ export class ListReader<T extends Observed> {
   }
 
   /** Returns how many jobs without a page it has found; `undefined` where no answer came. */
-  async #readPage(number: number, turn: Turn, onSlot: () => void): Promise<number | undefined> {
+  async #readPage(number: number, turn: Turn, onPermit: () => void): Promise<number | undefined> {
     const listing = this.#listing;
     if (!listing) return undefined;
-    const taken = await turn.take((signal) => listing.rows(number, this.#parts.options(signal, onSlot)));
+    const taken = await turn.take((signal) => listing.rows(number, this.#parts.options(signal, onPermit)));
     // What another page has shown of the list meanwhile holds for this one, too.
     if ('aborted' in taken || !this.#listing) return undefined;
     if ('result' in taken) return this.#learn(number, turn, taken.result, taken.began);

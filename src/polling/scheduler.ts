@@ -21,8 +21,8 @@ export type LookQueues = Readonly<Record<'pages' | 'search' | 'ended' | 'changed
 export interface Look {
   readonly queue: LookQueue;
   readonly due: number;
-  /** Never rejects. `onSlot` is called whenever a request is about to be sent. */
-  take(onSlot: () => void): Promise<void>;
+  /** Never rejects. `onPermit` is called whenever a request is about to be sent. */
+  take(onPermit: () => void): Promise<void>;
 }
 
 /** Jobs that have to be looked at. */
@@ -153,7 +153,7 @@ export class Scheduler {
     this.#unanswered++;
     this.#queued = true;
     let sent = false;
-    const onSlot = (): void => {
+    const onPermit = (): void => {
       this.pace.spend();
       if (sent) return;
       sent = true;
@@ -161,10 +161,10 @@ export class Scheduler {
       this.wake();
     };
     try {
-      await look.take(onSlot);
+      await look.take(onPermit);
     } finally {
       // One that failed before it could be sent counts, too.
-      if (!sent) onSlot();
+      if (!sent) onPermit();
       queue.unanswered.count--;
       this.#unanswered--;
       this.wake();

@@ -1,138 +1,134 @@
 import type { RateLimit } from '../spec/limits.ts';
 import { onAbort, startTimer } from '../util/abort.ts';
-import { createSlidingLog, type SlidingLog, unlimited } from './sliding-window-log.ts';
+import { createSlidingWindowLog, type SlidingWindowLog, unlimitedLog } from './sliding-window-log.ts';
 
-/** Which queue of a bucket a request stands in. */
+/** The queue of a rate bucket that a request waits in. */
 export type Priority = 'foreground' | 'background';
 
-/** A request for a slot. */
-interface LaneRequest {
+/** A request for a permit. */
+interface PermitRequest {
   readonly priority: Priority;
   readonly signal?: AbortSignal | undefined;
   readonly maxWait?: number | undefined;
 }
 
-interface Waiter {
+interface QueuedRequest {
   readonly since: number;
   readonly maxWait: number;
   grant(): void;
-  refuse(reason: unknown): void;
+  reject(reason: unknown): void;
 }
 
-/** A bucket is paused for longer than the call is willing to wait. */
+/** A bucket is paused for longer than the call may wait. */
 export class PauseTooLongError extends Error {
   readonly retryAt: Date;
   constructor(ms: number) {
-    super('The bucket is paused for longer than the call may wait.');
+    super('The rate bucket is paused for longer than the call may wait.');
     this.name = 'PauseTooLongError';
     this.retryAt = new Date(Date.now() + ms);
   }
 }
 
-const GRANTED = Promise.resolve();
+/** Maximum time between two permits of the background queue while the foreground queue is never empty. Milliseconds. */
+const MAX_BACKGROUND_DELAY_MS = 15_000;
 
-/** Background requests are served at least this often. Milliseconds. */
-const BACKGROUND_TURN = 15_000;
-
-/** The slots of one bucket of one token, handed out one by one. */
-export class Lane {
-  readonly #log: SlidingLog;
-  readonly #queues = { foreground: new Set<Waiter>(), background: new Set<Waiter>() };
+/** The rate bucket of one token: grants permits one by one, foreground requests first. */
+export class RateLimitBucket {
+  readonly #log: SlidingWindowLog;
+  readonly #queues = { foreground: new Set<QueuedRequest>(), background: new Set<QueuedRequest>() };
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  #backgroundServed = Number.NEGATIVE_INFINITY;
-  #taking = false;
+  #backgroundGrantedAt = Number.NEGATIVE_INFINITY;
+  #isTaking = false;
   #stopTimer: (() => void) | undefined;
 
-  /** A lane for `rate`, or one that only pauses. */
+  /** Without a rate, only pauses limit it. */
   constructor(rate: RateLimit | undefined) {
-    this.#log = rate ? createSlidingLog(rate) : unlimited;
+    this.#log = rate ? createSlidingWindowLog(rate) : unlimitedLog;
   }
 
-  /** Resolves when the request may be sent at once. */
-  acquire({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: LaneRequest): Promise<void> {
-    if (this.#log === unlimited && this.#paused() === 0 && !signal?.aborted) return GRANTED;
+  /** Resolves when the request may be sent immediately. */
+  acquire({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: PermitRequest): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
-      if (this.#paused() > maxWait) return reject(new PauseTooLongError(this.#paused()));
+      if (this.#pauseLeft > maxWait) return reject(new PauseTooLongError(this.#pauseLeft));
       const queue = this.#queues[priority];
       const leave = (): void => {
-        queue.delete(waiter);
-        off?.();
-        if (this.#empty()) this.#rest();
+        queue.delete(request);
+        unsubscribe?.();
+        if (this.#isEmpty) this.#clearTimer();
       };
-      const waiter: Waiter = {
+      const request: QueuedRequest = {
         since: performance.now(),
         maxWait,
         grant() {
           leave();
           resolve();
         },
-        refuse(reason) {
+        reject(reason) {
           leave();
           reject(reason);
         },
       };
-      const off = signal && onAbort(signal, () => waiter.refuse(signal.reason));
-      queue.add(waiter);
-      if (!this.#taking && !this.#stopTimer) void this.#pump();
+      const unsubscribe = signal && onAbort(signal, () => request.reject(signal.reason));
+      queue.add(request);
+      if (!this.#isTaking && !this.#stopTimer) void this.#pump();
     });
   }
 
-  /** Holds the lane for `ms`, and refuses at once who would not wait so long. */
+  /** Pauses the bucket for `ms`; requests that may not wait so long are rejected immediately. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
-    const left = this.#paused();
+    const left = this.#pauseLeft;
     for (const queue of Object.values(this.#queues)) {
-      for (const waiter of queue) if (left > waiter.maxWait) waiter.refuse(new PauseTooLongError(left));
+      for (const request of queue) if (left > request.maxWait) request.reject(new PauseTooLongError(left));
     }
   }
 
-  /** Nobody waits, nothing is paused, and no slot counts any more. */
-  idle(): boolean {
-    return this.#empty() && this.#paused() === 0 && this.#log.empty();
+  /** Whether no request waits, no pause holds, and no permit counts any more. */
+  get isIdle(): boolean {
+    return this.#isEmpty && this.#pauseLeft === 0 && this.#log.isEmpty();
   }
 
-  /** Takes one slot at a time; sleeps, abortably, while there is none. */
+  /** Takes one permit at a time, and sleeps while there is none. */
   async #pump(): Promise<void> {
-    while (!this.#empty()) {
-      const wait = Math.max(this.#paused(), this.#log.wait());
+    while (!this.#isEmpty) {
+      const wait = Math.max(this.#pauseLeft, this.#log.wait());
       if (wait > 0) {
-        this.#stopTimer = startTimer(wait, () => this.#wake());
+        this.#stopTimer = startTimer(wait, () => {
+          this.#clearTimer();
+          void this.#pump();
+        });
         return;
       }
-      this.#taking = true;
+      this.#isTaking = true;
       await this.#log.take();
-      this.#taking = false;
-      // A slot taken before a pause would be used after it, too close to later ones: let it go.
-      if (this.#paused() === 0) this.#serve();
+      this.#isTaking = false;
+      // Discard a permit acquired before the pause: using it afterwards could exceed the limit.
+      if (this.#pauseLeft === 0) this.#grantNext();
     }
   }
 
-  #serve(): void {
+  #grantNext(): void {
     const now = performance.now();
-    const [first] = this.#queues.foreground;
-    const [second] = this.#queues.background;
-    const overdue = second && now - Math.max(second.since, this.#backgroundServed) >= BACKGROUND_TURN;
-    const waiter = overdue ? second : (first ?? second);
-    if (waiter !== undefined && waiter === second) this.#backgroundServed = now;
-    waiter?.grant();
+    const [foreground] = this.#queues.foreground;
+    const [background] = this.#queues.background;
+    const waitingSince = background && Math.max(background.since, this.#backgroundGrantedAt);
+    const isOverdue = waitingSince !== undefined && now - waitingSince >= MAX_BACKGROUND_DELAY_MS;
+    const next = isOverdue ? background : (foreground ?? background);
+    if (next !== undefined && next === background) this.#backgroundGrantedAt = now;
+    next?.grant();
   }
 
-  #rest(): void {
+  #clearTimer(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
   }
 
-  #wake(): void {
-    this.#rest();
-    void this.#pump();
-  }
-
-  #empty(): boolean {
+  get #isEmpty(): boolean {
     return this.#queues.foreground.size + this.#queues.background.size === 0;
   }
 
-  #paused(): number {
+  get #pauseLeft(): number {
     return Math.max(0, this.#pausedUntil - performance.now());
   }
 }

@@ -1,84 +1,91 @@
-import type { Bucket, RateLimits } from '../spec/limits.ts';
-import { AbortScope, abortable } from '../util/abort.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
+import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from '../spec/limits.ts';
 import type { Optional } from '../util/input-types.ts';
-import { checkLimits } from './check-limits.ts';
-import { Lane, type Priority } from './rate-limit-bucket.ts';
+import { type Priority, RateLimitBucket } from './rate-limit-bucket.ts';
 
-/** What a limiter is told about a request that wants a slot. */
+/** A request that needs a permit of a rate bucket. */
 export interface AcquireOptions {
-  /** Whose bucket: a fingerprint of the token, or the origin for buckets kept per client IP. */
+  /** Owner of the bucket: a fingerprint of the token, or one name for buckets kept per client IP. */
   readonly scope: string;
   /** Background requests (waits, usage checks) yield to foreground ones. */
   readonly priority: Priority;
   readonly signal?: AbortSignal | undefined;
   /**
-   * The longest pause that the call will sit out, in milliseconds. A limiter that knows of a
-   * longer one may reject at once with an error that carries `retryAt: Date`.
+   * Maximum pause to wait for, in milliseconds. A limiter that knows of a longer one may reject immediately with an
+   * error that carries `retryAt: Date`.
    */
   readonly maxWait?: number | undefined;
 }
 
 /**
- * Grants slots to requests so that no bucket is overrun. The built-in one serves one process;
- * give your own to share limits among several.
+ * Grants permits to requests so that no rate bucket exceeds its limit. The built-in one serves one process; pass your
+ * own to share limits among several.
  */
 export interface RateLimiter {
-  /** Resolves when the request may be sent at once. */
+  /** Resolves when the request may be sent immediately. */
   acquire(bucket: Bucket, options: AcquireOptions): Promise<void>;
-  /** Holds a bucket after a 429, for `ms` milliseconds. */
+  /** Pauses a bucket after a 429, for `ms` milliseconds. */
   pause(bucket: Bucket, scope: string, ms: number): void;
 }
 
-/** What a client's calls ask for slots: a limiter that takes their scopes, too. */
-export interface Gatekeeper extends RateLimiter {
-  acquire(
-    bucket: Bucket,
-    options: Omit<AcquireOptions, 'signal'> & { readonly signal?: AbortSignal | undefined },
-  ): Promise<void>;
-}
-
-/** A limiter of the user's, which may ignore the signal: the call ends all the same. */
-export function gatekeeperOf(limiter: RateLimiter): Gatekeeper {
-  return {
-    async acquire(bucket, { signal, ...options }) {
-      const platform = signal instanceof AbortScope ? signal.signal : signal;
-      return abortable(limiter.acquire(bucket, { ...options, ...(platform && { signal: platform }) }), signal);
-    },
-    pause: (bucket, scope, ms) => limiter.pause(bucket, scope, ms),
-  };
-}
-
 /**
- * A limiter for several clients of this process that use one token, such as a client and a connection of `connectMcp`:
- * each would count by itself. Processes share limits by `redisLimiter`.
+ * Creates a limiter for several clients of this process that use one token, such as a client and a connection of
+ * `connectMcp`: without it each keeps the limits separately. Processes share limits by `redisLimiter`.
  *
- * @param rateLimits The service's limits; a bucket given replaces that bucket only.
+ * @param rateLimits The service's limits; each bucket that is set replaces that bucket only.
  * @throws {ConfigurationError} naming the bucket that is wrong.
  * @example
  * const limiter = memoryLimiter();
  * const [one, other] = [new AudienceClient({ token, limiter }), new AudienceClient({ token, limiter })];
  */
 export function memoryLimiter(rateLimits: Optional<RateLimits> = {}): RateLimiter {
-  return createLimiter(checkLimits(rateLimits));
+  return createRateLimiter(mergeRateLimits(rateLimits));
 }
 
-/** The limiter of one process. `limits: false` grants every slot at once, pauses excepted. */
-export function createLimiter(limits: RateLimits | false): Gatekeeper {
-  const lanes = new Map<string, Lane>();
+/** Creates the limiter of one process. `false` grants every permit immediately, except during a pause. */
+export function createRateLimiter(limits: RateLimits | false): RateLimiter {
+  const buckets = new Map<string, RateLimitBucket>();
 
-  function lane(bucket: Bucket, scope: string): Lane {
-    const key = `${bucket} ${scope}`;
-    const known = lanes.get(key);
-    if (known) return known;
-    // Tokens come and go: an idle lane holds nothing that a new one would not.
-    for (const [name, other] of lanes) if (other.idle()) lanes.delete(name);
-    const created = new Lane(limits === false ? undefined : limits[bucket]);
-    lanes.set(key, created);
+  function bucketOf(name: Bucket, scope: string): RateLimitBucket {
+    const key = `${name} ${scope}`;
+    const existing = buckets.get(key);
+    if (existing) return existing;
+    // Tokens are replaced: an idle bucket holds nothing that a new one would not.
+    for (const [other, bucket] of buckets) if (bucket.isIdle) buckets.delete(other);
+    const created = new RateLimitBucket(limits === false ? undefined : limits[name]);
+    buckets.set(key, created);
     return created;
   }
 
   return {
-    acquire: (bucket, options) => lane(bucket, options.scope).acquire(options),
-    pause: (bucket, scope, ms) => lane(bucket, scope).pause(ms),
+    acquire: (bucket, options) => bucketOf(bucket, options.scope).acquire(options),
+    pause: (bucket, scope, ms) => bucketOf(bucket, scope).pause(ms),
   };
+}
+
+/** Whether a value is the name of a rate bucket. */
+export function isBucket(name: string): name is Bucket {
+  return Object.hasOwn(RATE_LIMITS, name);
+}
+
+/**
+ * Returns the service's limits with those that are set by the user.
+ *
+ * @throws {ConfigurationError} naming the bucket that is wrong.
+ */
+export function mergeRateLimits(changes: Optional<RateLimits>): RateLimits {
+  const limits = { ...RATE_LIMITS };
+  for (const [bucket, rate] of Object.entries<RateLimit | undefined>(changes)) {
+    if (rate === undefined) continue;
+    if (!isBucket(bucket)) {
+      const buckets = Object.keys(RATE_LIMITS).join(', ');
+      throw new ConfigurationError(`\`rateLimits.${bucket}\` is not a rate bucket. Use ${buckets}.`);
+    }
+    if (!Number.isInteger(rate?.limit) || rate.limit < 1 || !(rate.interval > 0 && Number.isFinite(rate.interval))) {
+      const message = `\`rateLimits.${bucket}\` must have an integer \`limit\` of 1 or more and an \`interval\` above 0.`;
+      throw new ConfigurationError(message);
+    }
+    limits[bucket] = rate;
+  }
+  return limits;
 }

@@ -1,58 +1,58 @@
 import pThrottle from 'p-throttle';
 import type { RateLimit } from '../spec/limits.ts';
 
-/** Requests stamped when sent may arrive closer together than they left: the interval is widened. */
-const MARGIN_SHARE = 0.02;
-const LEAST_MARGIN = 100;
+/** Requests may arrive closer together than they were sent, so the client keeps a longer interval than the service. */
+const MARGIN_RATIO = 0.02;
+const MIN_MARGIN_MS = 100;
 
-/** The interval the client keeps, so that the service sees its own kept. Milliseconds. */
-export function widened(interval: number): number {
-  return interval + Math.max(interval * MARGIN_SHARE, LEAST_MARGIN);
+/** Returns the interval that the client keeps, in milliseconds. */
+export function withMargin(interval: number): number {
+  return interval + Math.max(interval * MARGIN_RATIO, MIN_MARGIN_MS);
 }
 
-/** When the next slot of a bucket is free, and the taking of it. */
-export interface SlidingLog {
-  /** Milliseconds until a slot is free. */
+/** The permits of a rate bucket within its interval. */
+export interface SlidingWindowLog {
+  /** Returns the milliseconds until a permit is free. */
   wait(): number;
   take(): Promise<void>;
-  /** No slot taken counts any more. */
-  empty(): boolean;
+  /** Whether no permit counts any more. */
+  isEmpty(): boolean;
 }
 
 /** The log of a bucket without a limit. */
-export const unlimited: SlidingLog = { wait: () => 0, take: () => Promise.resolve(), empty: () => true };
+export const unlimitedLog: SlidingWindowLog = { wait: () => 0, take: () => Promise.resolve(), isEmpty: () => true };
 
 /**
- * p-throttle holds the log, on the wall clock. Its waits cannot be given up, so it is asked only
- * when a slot is free, which the times of the last grants tell on the monotonic clock.
+ * Creates a log on p-throttle. A wait in p-throttle cannot be aborted, so it is called only when a permit is free by
+ * the times of the last permits, which are kept on the monotonic clock.
  */
-export function createSlidingLog({ limit, interval }: RateLimit): SlidingLog {
-  const span = widened(interval);
-  const fresh = () => pThrottle({ limit, interval: span, strict: true, weight: () => 1 })(() => {});
-  const grants: number[] = [];
-  let throttle = fresh();
-  let lastWall = Date.now();
+export function createSlidingWindowLog({ limit, interval }: RateLimit): SlidingWindowLog {
+  const span = withMargin(interval);
+  const createThrottle = () => pThrottle({ limit, interval: span, strict: true, weight: () => 1 })(() => {});
+  const takenAt: number[] = [];
+  let throttle = createThrottle();
+  let lastWallTime = Date.now();
   let next = 0;
   let burst = 0;
 
-  /** Requests granted in one turn of the event loop leave by its end: that is when their slots begin. */
-  function stamp(): void {
-    const left = performance.now();
-    for (; burst > 0; burst--) grants[(next - burst + limit) % limit] = left;
+  /** Requests of one turn of the event loop are sent by its end, which is when their permits begin to count. */
+  function stampBurst(): void {
+    const sentAt = performance.now();
+    for (; burst > 0; burst--) takenAt[(next - burst + limit) % limit] = sentAt;
   }
 
   return {
-    wait: () => Math.max(0, (grants[next] ?? Number.NEGATIVE_INFINITY) + span - performance.now()),
-    empty: () => performance.now() - (grants.at(next - 1) ?? Number.NEGATIVE_INFINITY) > span,
+    wait: () => Math.max(0, (takenAt[next] ?? Number.NEGATIVE_INFINITY) + span - performance.now()),
+    isEmpty: () => performance.now() - (takenAt.at(next - 1) ?? Number.NEGATIVE_INFINITY) > span,
     async take() {
-      const wall = Date.now();
-      // A clock stepped back leaves slots in p-throttle's future that would block it later.
-      if (wall < lastWall) throttle = fresh();
-      lastWall = wall;
+      const wallTime = Date.now();
+      // p-throttle counts by the wall clock: after a step back its permits would lie in the future.
+      if (wallTime < lastWallTime) throttle = createThrottle();
+      lastWallTime = wallTime;
       await throttle();
-      grants[next] = performance.now();
+      takenAt[next] = performance.now();
       next = (next + 1) % limit;
-      if (burst === 0) setTimeout(stamp, 0);
+      if (burst === 0) setTimeout(stampBurst, 0);
       burst = Math.min(burst + 1, limit);
     },
   };

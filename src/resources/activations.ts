@@ -2,7 +2,7 @@ import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { WaitContext } from '../polling/poller.ts';
 import { type IdLike, idOf } from '../polling/wait-options.ts';
-import type { Activation, ActivationCreate } from '../schemas/activation.ts';
+import { type Activation, type ActivationCreate, activationResource } from '../schemas/activation.ts';
 import { COMPLETED } from '../spec/job-status.ts';
 import type { StorageContext } from '../storage/transfer.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';
@@ -21,7 +21,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
     const plan = {
       name: 'activations',
       kind: 'activation',
-      shape: { schema: 'activation' },
+      schema: activationResource,
       check: activationErrors,
     } as const;
     super(transport, plan, waits);

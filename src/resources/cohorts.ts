@@ -5,7 +5,7 @@ import type { CreateOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { WaitContext } from '../polling/poller.ts';
 import { checkOptions, type WaitOptions } from '../polling/wait-options.ts';
-import type { Cohort, CohortCreate } from '../schemas/cohort.ts';
+import { type Cohort, type CohortCreate, cohortResource } from '../schemas/cohort.ts';
 import type { StorageContext } from '../storage/transfer.ts';
 import type { UploadOptions } from '../storage/upload.ts';
 import type { UploadData } from '../storage/upload-source.ts';
@@ -33,7 +33,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   /** @internal */
   constructor(transport: Transport, waits: WaitContext, uploads: Uploads, { state }: StorageContext) {
     const check = (body: unknown) => state.slots.claimErrors(body);
-    super(transport, { name: 'cohorts', kind: 'cohort', shape: { schema: 'cohort' }, check }, waits);
+    super(transport, { name: 'cohorts', kind: 'cohort', schema: cohortResource, check }, waits);
     this.#uploads = uploads;
     this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
   }

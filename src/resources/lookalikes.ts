@@ -3,10 +3,9 @@ import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { WaitContext } from '../polling/poller.ts';
 import type { SharedJobs } from '../polling/room.ts';
-import type { Audience } from '../schemas/audience.ts';
+import { type Audience, audienceResource } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import type { LookalikeCreate } from '../schemas/open-resources.ts';
-import { audienceShape } from './audiences.ts';
 import { targetSizeErrors } from './checks.ts';
 import { JobResource } from './resource.ts';
 
@@ -26,7 +25,7 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
     const plan = {
       name: 'lookalikes',
       kind: 'lookalike',
-      shape: audienceShape,
+      schema: audienceResource,
       check: targetSizeErrors,
       jobs,
     } as const;

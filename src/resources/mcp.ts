@@ -41,7 +41,7 @@ export class Mcp {
     const row = this.#transport.settings.operation('mcp.send');
     const harmless = row.override?.retry === undefined && isObject(body) && HARMLESS.test(String(body.method));
     const operation = harmless ? ({ ...row, retry: 'always' } as const) : row;
-    return this.#transport.call(operation, { body, options, invalid: () => messageErrors(body), decode });
+    return this.#transport.call(operation, { body, options, validate: () => messageErrors(body), decode });
   }
 }
 

@@ -9,7 +9,8 @@ import type { Source } from '../polling/job-source.ts';
 import type { WaitContext } from '../polling/poller.ts';
 import { type SharedJobs, WaitDesk, type WaitRoom } from '../polling/room.ts';
 import { checkOptions, type IdLike, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
-import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
+import type { ResourceSchema } from '../schemas/common.ts';
+import { decodeNothing, decodeOne } from '../schemas/decode.ts';
 import type { JobKind, Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { Query } from '../spec/operations.ts';
@@ -28,7 +29,7 @@ export type ResourceName = ListedName | 'lookalikes' | 'estimates';
 /** What tells one namespace from another. */
 export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly name: Name;
-  readonly shape: Shape<T>;
+  readonly schema: ResourceSchema<T>;
   /** What is certainly wrong with a create's body; the service decides about the rest. */
   readonly check?: (body: unknown) => FieldErrors;
 }
@@ -67,19 +68,19 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
    * @throws {BuildBudgetError} where it starts a job and the build budget is spent for longer than `maxRetryWait`.
    */
   create(body: RequestBody<Fields>, options: CreateOptions = {}): ApiPromise<T> {
-    const { name, shape, check } = this.#plan;
+    const { name, schema, check } = this.#plan;
     return this.#transport.call(`${name}.create`, {
       body,
       options,
-      ...(check && { invalid: () => check(body) }),
-      decode: decodeOne(shape),
+      ...(check && { validate: () => check(body) }),
+      decode: decodeOne(schema),
     });
   }
 
   /** Reads one. */
   get(id: number, options: RequestOptions = {}): ApiPromise<T> {
-    const { name, shape } = this.#plan;
-    return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(shape) });
+    const { name, schema } = this.#plan;
+    return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(schema) });
   }
 }
 
@@ -118,14 +119,14 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
   /** @internal */
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(transport, plan);
-    const { kind, shape, jobs = sharedJobs(transport, { shape, name: plan.name }) } = plan;
+    const { kind, schema, jobs = sharedJobs(transport, { schema, name: plan.name }) } = plan;
     this.#kind = kind;
     const source: Source<T> = {
       kind,
       read: (id, options) => this.get(id, options),
       refuse: (problem) =>
         localValidationError(transport.settings.operation(`${plan.name}.get`), { id: [problem] }, problem),
-      decode: (data) => readRow(data, shape, transport.settings),
+      decode: (data) => readRow(data, schema, transport.settings),
     };
     this.#room = waits.room;
     this.#desk = new WaitDesk(waits.room, (engine) => new engine.Waiter(waits, source, jobs.group(engine)));
@@ -203,7 +204,7 @@ export class ListedJobResource<T extends Observed, Fields, Name extends JobListN
   constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
     super(
       transport,
-      { jobs: sharedJobs(transport, { shape: plan.shape, name: plan.name, listed: plan.name }), ...plan },
+      { jobs: sharedJobs(transport, { schema: plan.schema, name: plan.name, listed: plan.name }), ...plan },
       waits,
     );
     this.#lists = createLists(transport, plan);
@@ -227,9 +228,9 @@ interface Lists<T> {
 
 function createLists<T, Name extends ListedName>(
   transport: Transport,
-  { name, shape }: ResourcePlan<T, Name>,
+  { name, schema }: ResourcePlan<T, Name>,
 ): Lists<T> {
-  const plan = { operation: `${name}.list`, shape, cap: RESOURCE_PAGE_CAP } as const;
+  const plan = { operation: `${name}.list`, schema, cap: RESOURCE_PAGE_CAP } as const;
   return {
     list: (params, options) => listPages(transport, plan, params, options),
     delete: (id, options = {}) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),

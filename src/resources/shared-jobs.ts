@@ -3,7 +3,8 @@ import type { Transport } from '../http/transport.ts';
 import type { JobGroup } from '../polling/job-group.ts';
 import type { Listing, Row } from '../polling/job-source.ts';
 import type { SharedJobs } from '../polling/room.ts';
-import { decodeWhole, type Shape } from '../schemas/decode.ts';
+import type { ResourceSchema } from '../schemas/common.ts';
+import { decodeComplete } from '../schemas/decode.ts';
 import type { Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import { isObject } from '../util/json.ts';
@@ -13,7 +14,7 @@ export type JobListName = 'audiences' | 'activations' | 'cohorts';
 
 /** What tells one group of jobs from another. */
 export interface JobGroupPlan<T> {
-  readonly shape: Shape<T>;
+  readonly schema: ResourceSchema<T>;
   /** Of the namespace. */
   readonly name: string;
   /** Where they are listed, if anywhere. */
@@ -23,7 +24,7 @@ export interface JobGroupPlan<T> {
 /** The jobs that waits look at together, of one kind or of more. */
 export function sharedJobs<T extends Observed>(
   transport: Transport,
-  { shape, name, listed }: JobGroupPlan<T>,
+  { schema, name, listed }: JobGroupPlan<T>,
 ): SharedJobs<T> {
   const { logger } = transport.settings;
   let shared: JobGroup<T> | undefined;
@@ -32,7 +33,7 @@ export function sharedJobs<T extends Observed>(
       shared ??= new JobGroup<T>({
         scheduler,
         name,
-        ...(listed && { listing: listing(transport, listed, shape) }),
+        ...(listed && { listing: listing(transport, listed, schema) }),
         warn: (message) => logger.warn(message),
       });
       return shared;
@@ -40,7 +41,7 @@ export function sharedJobs<T extends Observed>(
   };
 }
 
-function listing<T>(transport: Transport, name: JobListName, shape: Shape<T>): Listing<T> {
+function listing<T>(transport: Transport, name: JobListName, schema: ResourceSchema<T>): Listing<T> {
   return {
     rows: (page, options) =>
       transport.call(`${name}.list`, {
@@ -48,7 +49,7 @@ function listing<T>(transport: Transport, name: JobListName, shape: Shape<T>): L
         options,
         decode: (data, context) => {
           if (!Array.isArray(data)) throw context.fail('`data` is no list');
-          return data.flatMap((row) => readRow(row, shape, context) ?? []);
+          return data.flatMap((row) => readRow(row, schema, context) ?? []);
         },
       }),
   };
@@ -57,7 +58,7 @@ function listing<T>(transport: Transport, name: JobListName, shape: Shape<T>): L
 /** A resource as far as a row or an event tells it; `undefined` where there is none. */
 export function readRow<T>(
   value: unknown,
-  shape: Shape<T>,
+  schema: ResourceSchema<T>,
   context: Pick<DecodeContext, 'validation'>,
 ): Row<T> | undefined {
   if (!isObject(value) || typeof value.id !== 'number') return undefined;
@@ -65,6 +66,6 @@ export function readRow<T>(
   return {
     id,
     ...(isObject(status) && typeof status.id === 'number' && { status: status.id }),
-    resource: decodeWhole(value, shape, context),
+    resource: decodeComplete(value, schema, context),
   };
 }

@@ -3,8 +3,8 @@ import type { ApiPromise } from '../http/api-promise.ts';
 import type { DecodeContext } from '../http/decode-context.ts';
 import type { CallOptions, RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
-import { decodeOne, type Shape } from '../schemas/decode.ts';
-import type { BuildBudget, Usage } from '../schemas/usage-report.ts';
+import { decodeOne } from '../schemas/decode.ts';
+import { type BuildBudget, type Usage, usageResource } from '../schemas/usage-report.ts';
 import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';
 import { isObject, jsonTypeOf } from '../util/json.ts';
 
@@ -14,8 +14,7 @@ export interface UsageParams {
   readonly yearmonth?: string | undefined;
 }
 
-const shape: Shape<Usage> = { schema: 'usage' };
-const decodeUsage = decodeOne(shape);
+const decodeUsage = decodeOne(usageResource);
 const DAY = 86_400_000;
 
 const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
@@ -38,7 +37,7 @@ export function readUsage<T>(
   return transport.call('usage.get', {
     query: { yearmonth },
     options,
-    invalid: () => monthErrors(yearmonth, Date.now()),
+    validate: () => monthErrors(yearmonth, Date.now()),
     decode: async (data, context) => part(await decodeUsage(data, context), context),
   });
 }

@@ -4,8 +4,8 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 /** The fields of an option object: a schema for each name. */
 export type OptionFields<Options> = { readonly [Name in keyof Options]-?: z.ZodMiniType };
 
-/** Checks an option object; returns it as it is. */
-export type CheckOptions<Options> = (options: Options) => Options;
+/** Checks an option object and returns it as it is. `of` replaces what the options belong to in errors. */
+export type CheckOptions<Options> = (options: Options, of?: string) => Options;
 
 const optional = (schema: z.ZodMiniType): z.ZodMiniType => z.optional(schema);
 
@@ -61,9 +61,9 @@ export function optionChecker<Options extends object>(
   fields: OptionFields<Options>,
 ): CheckOptions<Options> {
   const schema = z.strictObject(fields);
-  return (options) => {
+  return (options, owner = of) => {
     const issue = schema.safeParse(options, { jitless: true }).error?.issues[0];
-    if (issue) throw new ConfigurationError(messageOf(issue, of, Object.keys(fields)));
+    if (issue) throw new ConfigurationError(messageOf(issue, owner, Object.keys(fields)));
     return options;
   };
 }

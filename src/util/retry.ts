@@ -27,8 +27,8 @@ export interface RetryOptions {
 }
 
 /**
- * Runs `attempt` until it succeeds or `delayAfter` gives up; rejects with the error of the last attempt. The waits are
- * not those of p-retry: a `Retry-After` header replaces them, and their jitter is part of the public contract.
+ * Runs `attempt` until it succeeds or `delayAfter` gives up; rejects with the error of the last attempt. p-retry runs the
+ * loop; the waits are not its own, because `Retry-After` replaces them and their jitter is part of the public contract.
  */
 export function withRetries<T>(attempt: () => Promise<T>, { delayAfter, signal }: RetryOptions): Promise<T> {
   return pRetry(attempt, {
