@@ -78,16 +78,18 @@ export function clientTokens(input: TokenInput): ClientTokens {
   return { canRenew: true, get: (options) => input.get(options) };
 }
 
+/** Offset bases of two FNV-1a hashes of 32 bits. */
+const OFFSET_BASES = [0x811c9dc5, 0x01234567];
+
 /** Returns a name for a token that does not reveal it, stable across processes: the scope of its rate buckets. */
 export function fingerprint(token: string): string {
-  return `${fnv1a(token, 0x811c9dc5)}${fnv1a(token, 0x01234567)}`;
-}
-
-/** FNV-1a over UTF-16 units, 32 bits. */
-function fnv1a(text: string, basis: number): string {
-  let hash = basis;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, '0');
+  let name = '';
+  for (const basis of OFFSET_BASES) {
+    let hash = basis;
+    for (let at = 0; at < token.length; at++) hash = Math.imul(hash ^ token.charCodeAt(at), 0x01000193);
+    name += (hash >>> 0).toString(16).padStart(8, '0');
+  }
+  return name;
 }
 
 /** Creates a store for the lifetime of this process. */

@@ -1,9 +1,9 @@
 import type { Credentials, TokenInput, TokenSource } from '../auth/token-source.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { DEFAULTS, type Hooks, type Settings } from '../http/request-options.ts';
-import type { RetryBudgetOptions } from '../http/retry-budget.ts';
 import { type Fetch, type FetchOptions, platformFetch } from '../http/send.ts';
-import { mergeRateLimits, type RateLimiter } from '../rate-limit/rate-limiter.ts';
+import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
+import { mergeRateLimits } from '../rate-limit/rate-limits.ts';
 import { RATE_LIMITS, type RateLimits } from '../spec/limits.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { checkHeaders, checkSendable, lowerCased } from '../util/input-checks.ts';
@@ -17,11 +17,12 @@ import {
   nestedOptions,
   nonNegative,
   type OptionFields,
+  optionalOrFalse,
   optionChecker,
   optionOf,
 } from '../util/options.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
-import type { Backoff } from '../util/retry.ts';
+import type { Backoff, RetryBudgetOptions } from '../util/retry.ts';
 import { isTimeZone } from '../util/timestamp.ts';
 import { VERSION } from '../version.ts';
 import { type OperationOverrides, resolveOperations } from './operation-overrides.ts';
@@ -144,7 +145,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   mcpToken: anyOption,
   rateLimits: anyOption,
   limiter: optionOf(isLimiter, 'must have acquire and pause, as `memoryLimiter()` has'),
-  retryBudget: anyOption,
+  retryBudget: optionalOrFalse(nestedOptions<RetryBudgetOptions>({ capacity: nonNegative, cost: nonNegative })),
   waits: nestedOptions<WaitsOptions>({ via: choice('list', 'get') }),
 };
 
@@ -188,7 +189,7 @@ export function resolveOptions(
       max: options.backoff?.max ?? DEFAULTS.backoff.max,
     },
     rateLimits: limits === false ? RATE_LIMITS : limits,
-    operation: resolveOperations(options.operations),
+    operations: resolveOperations(options.operations),
     validation: options.validation ?? 'lenient',
     serverTimeZone: options.serverTimeZone ?? 'UTC',
     requestIdHeader: options.requestIdHeader ?? 'x-request-id',

@@ -1,6 +1,6 @@
-import type { ApiPromise } from '../http/api-promise.ts';
 import type { CreateOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise } from '../http/transport.ts';
+import { Transport } from '../http/transport.ts';
 import { WaitRoom } from '../polling/room.ts';
 import { Activations } from '../resources/activations.ts';
 import { Audiences, audienceJobs } from '../resources/audiences.ts';
@@ -90,9 +90,7 @@ export class AudienceClient {
   constructor(options?: ClientOptions, base?: AudienceClient);
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
-    this.#transport = base
-      ? base.#transport.withSettings(resolveOptions(options, base.#transport.state.redactor).settings)
-      : newTransport(options);
+    this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
     const { state, settings } = this.#transport;
     this.#room = base ? base.#room : new WaitRoom(state, settings.rateLimits.read, options.waits?.via);
     const warn = (message: string): void => settings.logger.warn(message);
@@ -185,6 +183,10 @@ export class AudienceClient {
 // Outside the class, because bundlers rename a class that refers to itself.
 const createDerived = (options: ClientOptions, base: AudienceClient): AudienceClient =>
   new AudienceClient(options, base);
+
+function deriveTransport(options: ClientOptions, { state }: Transport): Transport {
+  return new Transport(state, resolveOptions(options, state.redactor).settings);
+}
 
 function newTransport(options: ClientOptions): Transport {
   checkClientOptions(options);

@@ -1,5 +1,6 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
-import { isBucket } from '../rate-limit/rate-limiter.ts';
+import type { Settings } from '../http/request-options.ts';
+import { isBucket } from '../rate-limit/rate-limits.ts';
 import { RATE_LIMITS } from '../spec/limits.ts';
 import {
   isOperationName,
@@ -13,7 +14,7 @@ import {
 import { isObject } from '../util/json.ts';
 import { anyOption, optionChecker } from '../util/options.ts';
 
-/** Overrides by the name of their operation; a text such as `'GET /path/{id}'` stands for method and path. */
+/** Overrides by the name of their operation; a string such as `'GET /path/{id}'` sets method and path. */
 export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;
 
 /** The fields of an override, without `undefined`. */
@@ -33,23 +34,24 @@ const checkOverride = optionChecker<OperationOverride>('an operation', {
 });
 
 /**
- * The operation table with overrides applied.
+ * Returns the operation table with overrides applied.
  *
  * @throws {ConfigurationError} for an override that is not one, or that could have no effect.
  */
-export function resolveOperations(overrides: OperationOverrides = {}): (name: OperationName) => ResolvedOperation {
+export function resolveOperations(overrides: OperationOverrides = {}): Settings['operations'] {
   check(isObject(overrides), '`operations` must be an object, by names such as "audiences.get".');
-  const resolved = new Map<OperationName, ResolvedOperation>();
+  const table: Record<string, ResolvedOperation> = {};
+  for (const [name, operation] of Object.entries(operations)) table[name] = { ...operation, name };
   for (const name of Object.keys(overrides)) {
     if (!isOperationName(name)) {
-      throw new ConfigurationError(`\`operations\` has no operation "${name}": see the table in docs/assumptions.md.`);
+      throw new ConfigurationError(`\`operations\` has no operation "${name}". See the table in docs/assumptions.md.`);
     }
-    resolved.set(name, resolveOperation(name, readOverride(name, overrides[name])));
+    table[name] = resolveOperation(name, readOverride(name, overrides[name]));
   }
-  return (name) => resolved.get(name) ?? { ...operations[name], name };
+  return table as Settings['operations']; // it has every name of the table
 }
 
-/** Overrides on top of others: of one operation, each field replaces the one below it. */
+/** Merges overrides: each field of `above` replaces the same field of the same operation in `below`. */
 export function mergeOverrides(below: OperationOverrides = {}, above: OperationOverrides = {}): OperationOverrides {
   if (!isObject(above)) return above;
   const merged: Partial<Record<OperationName, string | OperationOverride | undefined>> = { ...below, ...above };

@@ -1,17 +1,22 @@
 import { fingerprint, isUsableToken } from '../auth/token-source.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
+import type { AcquireOptions } from '../rate-limit/rate-limiter.ts';
 import { abortable } from '../util/abort.ts';
-import type { Reply } from './api-promise.ts';
 import type { Call } from './call.ts';
+import { type Envelope, readEnvelope } from './envelope.ts';
+import { readRpcResponse } from './json-rpc.ts';
 import type { PreparedRequest } from './request.ts';
 import { emitResponse, runHook } from './request-options.ts';
 import {
   AttemptFailure,
   connectionFailure,
-  readSuccess,
+  noEnvelopeFailure,
+  refusalFailure,
   requestIdOf,
+  statusFailure,
   timeoutFailure,
+  truncatedFailure,
   unreadableFailure,
 } from './response-errors.ts';
 import { AttemptTimeout, type ReceivedResponse, send } from './send.ts';
@@ -19,8 +24,13 @@ import { AttemptTimeout, type ReceivedResponse, send } from './send.ts';
 /** Rate buckets of operations without a bearer token are kept per client IP. */
 const IP_SCOPE = 'ip';
 
+/** A success whose envelope has been read. */
+export interface SuccessResponse extends ReceivedResponse {
+  readonly envelope: Envelope;
+}
+
 /** One attempt of a call: token, permit, request, envelope. Throws {@link AttemptFailure}, or what ended the call. */
-export async function attempt(call: Call, request: PreparedRequest, signal: AbortSignal): Promise<Reply> {
+export async function attempt(call: Call, request: PreparedRequest, signal: AbortSignal): Promise<SuccessResponse> {
   const scope = await acquirePermit(call, signal);
   const response = await sendAttempt(call, signal, (timeout) =>
     send(request, call.token, signal, { ...call.settings, timeout }),
@@ -29,11 +39,24 @@ export async function attempt(call: Call, request: PreparedRequest, signal: Abor
     const envelope = readSuccess(response, call);
     if (call.operation.startsJob) call.state.buildBudget.release(scope);
     call.succeed();
-    return { response, envelope, call };
+    return { ...response, envelope };
   } catch (error) {
     const failed = error instanceof AttemptFailure ? error : unreadableFailure(error, response, call);
     throw await handleRateLimit(call.fail(failed), call, scope, signal);
   }
+}
+
+/** Returns the envelope of a success; throws {@link AttemptFailure} for any other response. */
+function readSuccess(response: ReceivedResponse, call: Call): Envelope {
+  const { operation, input } = call;
+  const { status, text, isTruncated } = response;
+  if (status < 200 || status >= 300) throw statusFailure(response, call);
+  if (isTruncated) throw truncatedFailure(response, call);
+  const read = operation.reads === 'envelope' ? readEnvelope(text) : readRpcResponse(response, operation, input.body);
+  if ('envelope' in read) return read.envelope;
+  throw 'refusal' in read
+    ? refusalFailure(response, call, read.refusal)
+    : noEnvelopeFailure(response, call, read.problem);
 }
 
 /** Waits for the token, the build budget and a permit of the rate bucket; returns whose bucket it is. */
@@ -41,42 +64,55 @@ export async function acquirePermit(call: Call, signal: AbortSignal): Promise<st
   const { operation, state, options } = call;
   if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
-  const maxWait = Math.min(call.maxRetryWait, call.timeLeft);
-  const priority = options.priority ?? 'foreground';
-  let LimitError: typeof RateLimitError | typeof BuildBudgetError = RateLimitError;
-  try {
-    for (let refusals = -1; refusals !== state.buildBudget.refusals; ) {
-      LimitError = BuildBudgetError;
-      if (operation.startsJob) await state.buildBudget.pass(scope, maxWait, signal);
-      refusals = state.buildBudget.refusals;
-      LimitError = RateLimitError;
-      // A limiter of the user's may ignore the signal; the call ends anyway.
-      await abortable(state.limiter.acquire(operation.bucket, { scope, priority, signal, maxWait }), signal);
-      // Another create may have been refused for the budget meanwhile, which concerns creates only.
-      if (!operation.startsJob) break;
-    }
-    options.onPermit?.();
-    return scope;
-  } catch (error) {
-    const retryAt = signal.aborted ? undefined : retryAtOf(error);
-    throw retryAt ? notSentError(LimitError, call, retryAt) : error;
+  const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
+  const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
+  const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
+  if (operation.startsJob) await passBuildBudget(call, request);
+  else await orNotSent(RateLimitError, call, signal, () => state.limiter.acquire(operation.bucket, request));
+  options.onPermit?.();
+  return scope;
+}
+
+/** Waits for the build budget and a permit; starts again if another create was refused for the budget meanwhile. */
+async function passBuildBudget(call: Call, request: AcquireOptions & { readonly signal: AbortSignal }): Promise<void> {
+  const { limiter, buildBudget } = call.state;
+  const { scope, signal, maxWait = Number.POSITIVE_INFINITY } = request;
+  for (let refusals = -1; refusals !== buildBudget.refusals; ) {
+    await orNotSent(BuildBudgetError, call, signal, () => buildBudget.pass(scope, maxWait, signal));
+    refusals = buildBudget.refusals;
+    await orNotSent(RateLimitError, call, signal, () => limiter.acquire(call.operation.bucket, request));
   }
 }
 
-async function getToken(
-  { state, rejectedToken, redactor }: Call,
-  kind: 'general' | 'mcp',
+type LimitError = typeof RateLimitError | typeof BuildBudgetError;
+
+/** Waits until a limit lets the call pass; if that takes too long, throws the error of a call that was not sent. */
+async function orNotSent(
+  ErrorClass: LimitError,
+  call: Call,
   signal: AbortSignal,
-): Promise<string> {
+  pass: () => Promise<void>,
+): Promise<void> {
+  try {
+    // A limiter of the user's may ignore the signal; the call ends anyway.
+    await abortable(pass(), signal);
+  } catch (error) {
+    const retryAt = signal.aborted ? undefined : retryAtOf(error);
+    throw retryAt ? notSentError(ErrorClass, call, retryAt) : error;
+  }
+}
+
+async function getToken(call: Call, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {
+  const { state, rejectedToken } = call;
   let token: unknown;
   try {
     const rejected = rejectedToken === undefined ? {} : { rejected: rejectedToken };
-    const request = { ...rejected, signal, context: state.tokenContext() };
+    const request = { ...rejected, signal, context: state.tokenContext };
     token = await abortable(Promise.resolve(state.tokens[kind].get(request)), signal);
   } catch (error) {
     signal.throwIfAborted();
     if (AudienceError.isInstance(error)) throw error;
-    const cause = redactor.cause(error);
+    const cause = call.redactor.cause(error);
     throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
   }
   if (isUsableToken(token)) return token;
@@ -85,13 +121,9 @@ async function getToken(
 }
 
 /** Returns the error of a call that was not sent, because an earlier 429 still holds. */
-function notSentError(
-  LimitError: typeof RateLimitError | typeof BuildBudgetError,
-  { operation, path, attempts }: Call,
-  retryAt: Date,
-): RateLimitError {
+function notSentError(ErrorClass: LimitError, { operation, path, attempts }: Call, retryAt: Date): RateLimitError {
   const message = `${operation.name} was not sent: after an earlier 429 the service does not accept it before ${retryAt.toISOString()}.`;
-  return new LimitError(message, {
+  return new ErrorClass(message, {
     status: 429,
     operation: operation.name,
     method: operation.method,
@@ -122,7 +154,7 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
   const timeout = call.options.timeout ?? settings.timeout;
   if (timeout === 0) throw call.fail(timeoutFailure(timeout, call));
   call.attempts++;
-  runHook(settings, () => settings.onRequest?.(call.event));
+  if (settings.onRequest) runHook(settings, () => settings.onRequest?.(call.event));
   const startedAt = performance.now();
   call.isInFlight = true;
   try {

@@ -3,6 +3,7 @@ import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import { TimeoutError } from '../errors/call-errors.ts';
 import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
+import { AbortScope } from '../util/abort.ts';
 import { atCallSite, type CallSite, isReason } from '../util/call-site.ts';
 import { InvalidInputError } from '../util/input-checks.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
@@ -30,7 +31,6 @@ export interface CallParts {
   readonly input: CallInput;
   /** The idempotency key, for operations that take one. */
   readonly key: string | undefined;
-  readonly site: CallSite;
 }
 
 /** One call: what was asked for, and what has happened so far. */
@@ -41,7 +41,8 @@ export class Call implements RetryState {
   readonly input: CallInput;
   readonly options: CallOptions;
   readonly key: string | undefined;
-  readonly site: CallSite;
+  /** The stack of the caller, for errors. */
+  readonly site: CallSite = {};
   /** When the call must be done, on the monotonic clock. */
   readonly deadlineAt: number;
   /** Path with its parameters, once the request is built. */
@@ -64,14 +65,14 @@ export class Call implements RetryState {
   paidForRetry = false;
   isRetryBudgetEmpty = false;
 
-  constructor({ state, settings, operation, input, key, site }: CallParts) {
+  constructor({ state, settings, operation, input, key }: CallParts) {
     this.state = state;
     this.settings = settings;
     this.operation = operation;
     this.input = input;
     this.options = input.options ?? {};
     this.key = key;
-    this.site = site;
+    Error.captureStackTrace?.(this.site, Call);
     this.path = operation.path;
     this.deadlineAt = performance.now() + (this.options.deadline ?? Number.POSITIVE_INFINITY);
   }
@@ -155,15 +156,16 @@ const DEADLINE = Symbol('deadline');
 export async function execute<R>(call: Call, { prepare, attempt }: CallSteps<R>): Promise<R> {
   const { options, input, state } = call;
   try {
-    checkCallOptions(options);
+    if (Object.keys(options).length > 0) checkCallOptions(options);
     const errors = input.validate?.() ?? {};
     if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
-    options.signal?.throwIfAborted();
-    const scope = state.open({ parent: options.signal, ms: call.timeLeft, reason: () => DEADLINE });
+    const parents = [options.signal, state.closing.signal];
+    const scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
     try {
+      const { signal } = scope;
+      signal.throwIfAborted();
       const request = await prepare(call);
       call.path = request.path;
-      const { signal } = scope;
       const result = await withRetries(() => attempt(call, request, signal), {
         signal,
         delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),

@@ -56,15 +56,14 @@ export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
 
 const isMessage = (value: unknown): value is JsonObject => isObject(value) && value.jsonrpc === '2.0';
 
-/** What a 2xx is, by what its operation reads. A `data` override may take the response of MCP out of an envelope. */
-export function readResponse(
-  answer: ReceivedResponse,
-  { reads, override }: ResolvedOperation,
+/** Reads the body of a 2xx of MCP. A `data` override may take the JSON-RPC response out of an envelope. */
+export function readRpcResponse(
+  response: ReceivedResponse,
+  { override }: ResolvedOperation,
   sent: unknown,
 ): EnvelopeReading {
-  if (reads === 'envelope') return readEnvelope(answer.text);
-  const read = readJsonRpc(answer, sent);
-  return 'problem' in read && override?.data ? readEnvelope(answer.text) : read;
+  const read = readJsonRpc(response, sent);
+  return 'problem' in read && override?.data ? readEnvelope(response.text) : read;
 }
 
 /**

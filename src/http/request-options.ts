@@ -1,4 +1,4 @@
-import type { Priority } from '../rate-limit/rate-limit-bucket.ts';
+import type { Priority } from '../rate-limit/rate-limiter.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import { safely } from '../util/callbacks.ts';
@@ -100,8 +100,8 @@ export interface Settings extends Hooks {
   readonly maxRetryWait: number;
   readonly backoff: Backoff;
   readonly rateLimits: RateLimits;
-  /** A row of the operation table, the user's overrides applied. */
-  readonly operation: (name: OperationName) => ResolvedOperation;
+  /** The operation table with the user's overrides applied. */
+  readonly operations: Readonly<Record<OperationName, ResolvedOperation>>;
   readonly validation: 'lenient' | 'strict';
   readonly serverTimeZone: string;
   readonly requestIdHeader: string;

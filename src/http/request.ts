@@ -1,4 +1,4 @@
-import type { PathParams, Query, Reads, ResolvedOperation } from '../spec/operations.ts';
+import type { OperationOverride, PathParams, Query, Reads, ResolvedOperation } from '../spec/operations.ts';
 import { checkHeaders, checkSendable, InvalidInputError, lowerCased, shown } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 
@@ -20,24 +20,25 @@ export interface PreparedRequest {
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
-/** Fills `{name}` with encoded values. */
+/** Fills `{name}` with encoded values; refuses values that would change the form of the path. */
 function fillPath(template: string, params: PathParams): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(checkParam(name, Object.hasOwn(params, name) ? params[name] : undefined)),
-  );
+  let path = template;
+  for (const [name, value] of Object.entries<unknown>(params)) {
+    // URL parsers drop `.` and `..` and would address another resource.
+    const isUsable =
+      typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
+    if (!isUsable) throw paramError(name, value);
+    path = path.replaceAll(`{${name}}`, encodeURIComponent(String(value)));
+  }
+  const missing = /\{(\w+)\}/.exec(path)?.[1];
+  if (missing !== undefined) throw paramError(missing, undefined);
+  return path;
 }
 
-/** Refuses what would change the shape of a path, and no id is, wherever it goes. */
-function checkParam(name: string, value: unknown): string {
-  // URL parsers drop `.` and `..` and would address another resource.
-  const usable =
-    typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
-  if (usable) return String(value);
-  throw new InvalidInputError({ [name]: [`${shown(value)} cannot be part of a path; pass an id.`] });
-}
+const paramError = (name: string, value: unknown): InvalidInputError =>
+  new InvalidInputError({ [name]: [`${shown(value)} cannot be part of a path; pass an id.`] });
 
-function queryString(query: Query | undefined): string {
-  if (!query) return '';
+function queryString(query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) {
@@ -62,8 +63,10 @@ async function encodeForm(body: FormData): Promise<EncodedBody> {
   };
 }
 
-function encodeJson(body: unknown): EncodedBody {
+function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
+  if (body instanceof FormData) return encodeForm(body);
   if (
+    body instanceof Promise ||
     body instanceof Blob ||
     body instanceof ArrayBuffer ||
     ArrayBuffer.isView(body) ||
@@ -90,43 +93,43 @@ const ACCEPT: Readonly<Record<Reads, string>> = {
 };
 
 /**
- * Builds URL, headers and body bytes of a call; only a form is built asynchronously.
+ * Builds URL, headers and body bytes of a call.
  *
- * @throws {InvalidInputError} for a path parameter or a body that cannot be sent.
+ * @throws {InvalidInputError} for a path parameter, a header or a body that cannot be sent.
  */
-export function prepareRequest({
+export async function prepareRequest({
   operation,
   input,
   settings,
   options,
   key,
-}: RequestPlan): PreparedRequest | Promise<PreparedRequest> {
-  if (/[?#]/.test(operation.path)) {
+}: RequestPlan): Promise<PreparedRequest> {
+  const { method, path: template, override, reads } = operation;
+  if (/[?#]/.test(template)) {
     throw new InvalidInputError({ path: ['must not contain "?" or "#": use `query` instead.'] });
   }
-  const { method } = operation;
   const params = input.params ?? {};
-  for (const [name, value] of Object.entries(params)) checkParam(name, value);
-  const path = fillPath(operation.path, params);
-  const { query, body } = applyOverride(operation, { ...input, params });
-  if (body instanceof Promise) throw new InvalidInputError({ body: ['must not be a promise.'] });
+  const path = fillPath(template, params);
+  const { query, body } = override ? applyOverride(override, { ...input, params }) : input;
+  for (const [name, value] of Object.entries(params)) {
+    if (template.includes(`{${name}}`) || contains(query, value) || contains(body, value)) continue;
+    throw unsentError(name, override);
+  }
   if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot be sent with a GET.'] });
-  const url = `${settings.baseUrl}${path}${queryString(query)}`;
-  const headers = headersOf(settings.headers, options.headers);
-  const withBody = (encoded?: EncodedBody): PreparedRequest => ({
+  const encoded = body === undefined ? undefined : await encodeBody(body);
+  return {
     method,
-    url,
+    url: `${settings.baseUrl}${path}${query ? queryString(query) : ''}`,
     path,
     headers: {
-      ...headers,
-      accept: ACCEPT[operation.reads],
+      ...settings.headers,
+      ...(options.headers && checkedHeaders(options.headers)),
+      accept: ACCEPT[reads],
       ...(encoded && { 'content-type': encoded.type }),
       ...(key !== undefined && { 'idempotency-key': checkKey(key) }),
     },
     ...(encoded && { body: encoded.bytes }),
-  });
-  if (body instanceof FormData) return encodeForm(body).then(withBody);
-  return withBody(body === undefined ? undefined : encodeJson(body));
+  };
 }
 
 /** The parts of a call that its request is built from. */
@@ -141,12 +144,11 @@ interface RequestPlan {
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
-/** Returns the client's headers with those of the call. */
-function headersOf(clientHeaders: HeaderRecord, callHeaders: HeaderRecord | undefined): HeaderRecord {
-  if (!callHeaders) return clientHeaders;
-  checkHeaders(callHeaders);
-  checkSendable(callHeaders);
-  return { ...clientHeaders, ...lowerCased(callHeaders) };
+/** Checks the headers of a call; returns them by lower-case name. */
+function checkedHeaders(headers: HeaderRecord): HeaderRecord {
+  checkHeaders(headers);
+  checkSendable(headers);
+  return lowerCased(headers);
 }
 
 /** The characters that a header carries unchanged: visible ASCII, spaces inside. */
@@ -159,37 +161,30 @@ function checkKey(key: unknown): string {
   });
 }
 
-/** The data of a request besides its path. */
-interface RequestData {
-  readonly query: Query | undefined;
-  readonly body: unknown;
+/** Returns query and body of a call, adapted by the user's override of its operation. */
+function applyOverride(
+  override: OperationOverride,
+  { params = {}, query, body }: RequestInput,
+): Pick<RequestInput, 'query' | 'body'> {
+  return {
+    ...(override.query ? { query: checkQuery(override.query(query ?? {}, params)) } : query && { query }),
+    body: override.body ? silenceRejection(override.body(body, params)) : body,
+  };
 }
 
-/**
- * Returns query and body of a call, adapted by the user's override of its operation.
- *
- * @throws {InvalidInputError} for a value that would not be sent: the request would act on another resource, or on all.
- */
-export function applyOverride({ path, override }: ResolvedOperation, input: RequestInput): RequestData {
-  const { params = {} } = input;
-  const query = override?.query ? checkQuery(override.query(input.query ?? {}, params)) : input.query;
-  const body = override?.body ? silenceRejection(override.body(input.body, params)) : input.body;
-  const unsent = Object.entries(params).find(
-    ([name, value]) => !path.includes(`{${name}}`) && !holds(query, value) && !holds(body, value),
-  );
-  if (!unsent) return { query, body };
-  const [name] = unsent;
+/** Without the parameter, the request would act on another resource, or on all. */
+function unsentError(name: string, override: OperationOverride | undefined): InvalidInputError {
   const fix = override
     ? `write \`{${name}}\` into the path, or have \`query\` or \`body\` of the override send \`params.${name}\`.`
     : `write \`{${name}}\` into the path.`;
-  throw new InvalidInputError({ [name]: [`would not be sent: ${fix}`] });
+  return new InvalidInputError({ [name]: [`would not be sent: ${fix}`] });
 }
 
 /** Whether a query or a body contains a value, alone or within a string. */
-function holds(sent: unknown, value: string | number): boolean {
-  if (sent instanceof FormData) return [...sent.values()].some((part) => holds(part, value));
+function contains(sent: unknown, value: string | number): boolean {
+  if (sent instanceof FormData) return [...sent.values()].some((part) => contains(part, value));
   if (typeof sent !== 'object' || sent === null) return sent !== undefined && String(sent).includes(String(value));
-  return Object.values(sent).some((part) => holds(part, value));
+  return Object.values(sent).some((part) => contains(part, value));
 }
 
 /** Refuses what would be sent as an empty query. */

@@ -15,8 +15,7 @@ import type { ApiErrorDetails } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { isObject, parseJson } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
-import { type Envelope, readFieldErrors } from './envelope.ts';
-import { readResponse } from './json-rpc.ts';
+import { readFieldErrors } from './envelope.ts';
 import { type Failure, statusFailureOf } from './retry-policy.ts';
 import { BodyError, isNotSent, type ReceivedResponse } from './send.ts';
 
@@ -51,24 +50,17 @@ const FIELD_MESSAGE_LIMIT = 1_000;
 /** Maximum length of a request id in an error. */
 const REQUEST_ID_LIMIT = 200;
 
-/** Returns the envelope of a success; throws {@link AttemptFailure} for any other response. */
-export function readSuccess(
-  response: ReceivedResponse,
-  call: CallInfo & { readonly input: { readonly body?: unknown } },
-): Envelope {
-  const { name } = call.operation;
-  const failure = statusFailure(response, call);
-  if (failure) throw failure;
-  if (response.isTruncated) {
-    const message = `${name} got a response larger than \`maxResponseBytes\`. Request less, e.g. by \`per_page\`, or raise the option.`;
-    const error = responseError(message, response, call, 'response-too-large');
-    throw new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
-  }
-  const read = readResponse(response, call.operation, call.input.body);
-  if ('refusal' in read) throw apiFailure(response, call, read.refusal);
-  if ('envelope' in read) return read.envelope;
-  const message = `${name} got ${response.status}, but ${read.problem}.`;
-  throw new AttemptFailure({ kind: 'no-envelope' }, responseError(message, response, call, 'not-an-envelope'));
+/** Returns the failure for a success that is larger than `maxResponseBytes`. */
+export function truncatedFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`. Request less, e.g. by \`per_page\`, or raise the option.`;
+  const error = responseError(message, response, call, 'response-too-large');
+  return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
+}
+
+/** Returns the failure for a success that is not an envelope. */
+export function noEnvelopeFailure(response: ReceivedResponse, call: CallInfo, problem: string): AttemptFailure {
+  const message = `${call.operation.name} got ${response.status}, but ${problem}.`;
+  return new AttemptFailure({ kind: 'no-envelope' }, responseError(message, response, call, 'not-an-envelope'));
 }
 
 /** Returns the failure for a response that could not be read: it did arrive, so a create may have happened. */
@@ -78,10 +70,9 @@ export function unreadableFailure(thrown: unknown, response: ReceivedResponse, c
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, responseError(message, response, call));
 }
 
-/** Returns the failure that a response is by its status, `undefined` for a success. */
-export function statusFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure | undefined {
-  if (response.status >= 400) return apiFailure(response, call, bodyOf(response));
-  return response.status < 200 || response.status >= 300 ? redirectFailure(response, call) : undefined;
+/** Returns the failure of a response whose status is not a success. */
+export function statusFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  return response.status >= 400 ? refusalFailure(response, call, bodyOf(response)) : redirectFailure(response, call);
 }
 
 /** Creates a `ResponseError` about a response. */
@@ -126,7 +117,8 @@ const ERROR_BODY_LIMIT = 1_048_576;
 
 const bodyOf = ({ text }: ReceivedResponse): unknown => (text.length > ERROR_BODY_LIMIT ? undefined : parseJson(text));
 
-function apiFailure(response: ReceivedResponse, call: CallInfo, body: unknown): AttemptFailure {
+/** Returns the failure of a response that refuses the call: by its status, or by `status: error` in its envelope. */
+export function refusalFailure(response: ReceivedResponse, call: CallInfo, body: unknown): AttemptFailure {
   const envelopeCode = isObject(body) && typeof body.code === 'number' ? body.code : undefined;
   const failure = statusFailureOf(response.status, response.headers);
   const { retryAfter: wait } = failure;
@@ -175,7 +167,10 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
   const { redactor } = call;
   const message = redactor.text(messageIn(body), MESSAGE_LIMIT);
   const say = (advice: string): string =>
-    `${details.operation} failed: ${status}${message ? ` ${message}` : ''}.${advice && ` ${advice}`}`.replace('..', '.');
+    `${details.operation} failed: ${status}${message ? ` ${message}` : ''}.${advice && ` ${advice}`}`.replace(
+      '..',
+      '.',
+    );
   switch (status) {
     case 401:
       return authenticationError(say, details, call);

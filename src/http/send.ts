@@ -70,7 +70,7 @@ export async function send(
   try {
     const sent = ky(url, {
       method,
-      headers: withBearer(headers, token),
+      headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
       ...(body && { body }),
       signal,
       timeout: timeout > MAX_TIMEOUT_MS ? false : timeout,
@@ -89,59 +89,36 @@ export async function send(
   return received;
 }
 
-/** Returns the headers with the token. */
-export function withBearer(
-  headers: PreparedRequest['headers'],
-  token: string | undefined,
-): Readonly<Record<string, string>> {
-  return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` };
-}
-
-async function readResponse(response: Response, maxBytes: number): Promise<ReceivedResponse> {
-  try {
-    const { status, headers } = response;
-    if (typeof headers?.get !== 'function') throw new TypeError('`fetch` must resolve with a `Response`.');
-    return { status, headers, response, ...(await readBody(response, maxBytes)) };
-  } catch (error) {
-    throw error instanceof BodyError ? error : new BodyError('The response cannot be read.', { cause: error });
-  }
-}
-
 /**
- * Reads a body as text, up to `maxBytes` after decompression: a small response can become a large body.
+ * Reads a response, its body up to `maxBytes` after decompression: a small response can become a large body.
  *
  * @throws {BodyError} when the connection fails.
  */
-export async function readBody(
-  response: Response,
-  maxBytes: number,
-): Promise<Pick<ReceivedResponse, 'text' | 'isTruncated'>> {
+export async function readResponse(response: Response, maxBytes: number): Promise<ReceivedResponse> {
   try {
-    return await readText(response, maxBytes);
-  } catch (cause) {
-    throw new BodyError('The body did not arrive.', { cause });
-  }
-}
-
-async function readText(response: Response, maxBytes: number): Promise<Pick<ReceivedResponse, 'text' | 'isTruncated'>> {
-  if (!response.body) {
-    // Without streams, reading cannot stop early.
-    const text = await response.text();
-    return text.length > maxBytes ? { text: text.slice(0, maxBytes), isTruncated: true } : { text };
-  }
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return { text: text + decoder.decode() };
-    bytes += value.byteLength;
-    if (bytes > maxBytes) {
-      reader.cancel().catch(() => {});
-      return { text, isTruncated: true };
+    const { status, headers, body } = response;
+    if (typeof headers?.get !== 'function') throw new TypeError('`fetch` must resolve with a `Response`.');
+    if (!body) {
+      // Without streams, reading cannot stop early.
+      const text = await response.text();
+      return { status, headers, response, text: text.slice(0, maxBytes), isTruncated: text.length > maxBytes };
     }
-    text += decoder.decode(value, { stream: true });
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    let text = '';
+    let bytes = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return { status, headers, response, text: text + decoder.decode() };
+      bytes += value.byteLength;
+      if (bytes > maxBytes) {
+        reader.cancel().catch(() => {});
+        return { status, headers, response, text, isTruncated: true };
+      }
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch (cause) {
+    throw new BodyError('The response cannot be read.', { cause });
   }
 }
 

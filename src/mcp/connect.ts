@@ -4,8 +4,8 @@ import { createTransport } from '../client/create-transport.ts';
 import { AudienceError, ConfigurationError, check } from '../errors/audience-error.ts';
 import type { Transport } from '../http/transport.ts';
 import { operations, type ResolvedOperation } from '../spec/operations.ts';
-import { Redactor } from '../util/redact.ts';
 import { abortable } from '../util/abort.ts';
+import { Redactor } from '../util/redact.ts';
 import { createMcpFetch, endpointOf } from './mcp-fetch.ts';
 import { type ConnectMcpOptions, checkMcpOptions, type McpClient } from './mcp-options.ts';
 import { transportClassOf } from './transport-class.ts';
@@ -44,17 +44,11 @@ export async function connectMcp<C extends McpClient>(options: ConnectMcpOptions
 }
 
 /** Creates a transport as a client of the API has it, for the MCP endpoint only. */
-function newTransport({
-  client,
-  transport,
-  signal,
-  token,
-  ...options
-}: ConnectMcpOptions<McpClient>): Transport {
+function newTransport({ client, transport, signal, token, ...options }: ConnectMcpOptions<McpClient>): Transport {
   const redactor = new Redactor();
   const { general } = readTokens({ token }, redactor);
   const created = createTransport(options, { general, mcp: general }, redactor);
-  checkOverrides(options.operations, created.settings.operation('mcp.send'));
+  checkOverrides(options.operations, created.settings.operations['mcp.send']);
   return created;
 }
 

@@ -4,11 +4,10 @@ import { Call, execute } from '../http/call.ts';
 import type { PreparedRequest } from '../http/request.ts';
 import type { Settings } from '../http/request-options.ts';
 import { statusFailure } from '../http/response-errors.ts';
-import { AttemptTimeout, type ReceivedResponse, readBody, withBearer } from '../http/send.ts';
+import { AttemptTimeout, type ReceivedResponse, readResponse } from '../http/send.ts';
 import type { Transport } from '../http/transport.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
-import { captureCallSite } from '../util/call-site.ts';
 import type { Redactor } from '../util/redact.ts';
 import { type Message, readMessage } from './message.ts';
 
@@ -35,8 +34,8 @@ interface PendingRequest {
 }
 
 /** Returns the address of the MCP endpoint. */
-export function endpointOf({ baseUrl, operation }: Settings): URL {
-  return new URL(`${baseUrl}${operation('mcp.send').path}`);
+export function endpointOf({ baseUrl, operations }: Settings): URL {
+  return new URL(`${baseUrl}${operations['mcp.send'].path}`);
 }
 
 /**
@@ -46,15 +45,14 @@ export function endpointOf({ baseUrl, operation }: Settings): URL {
 export function createMcpFetch({ state, settings }: Transport): McpFetch {
   const pending = new Map<Message['id'], PendingRequest>();
   return async (url, init = {}) => {
-    const site = captureCallSite();
     const body = bodyOf(init);
     const message = readMessage(body);
     if (cancelPending(pending, message)) return new Response(null, { status: 202 });
     const { operation, request, signal } = toRequest(new URL(url), init, body, message, settings);
     const { id } = message;
-    const scope = new AbortScope({ parent: signal });
+    const scope = new AbortScope({ parents: [signal] });
     const input = { options: { signal: scope.signal } };
-    const call = new Call({ state, settings, operation, input, key: undefined, site });
+    const call = new Call({ state, settings, operation, input, key: undefined });
     const one: PendingRequest = { scope, call, isCancelled: false };
     if (id !== undefined) pending.set(id, one);
     try {
@@ -99,8 +97,9 @@ async function attempt(
   const scope = await acquirePermit(call, signal);
   const received = await sendAttempt(call, signal, (timeout) => open(call, request, callerSignal, signal, timeout));
   const isForTransport = STATUSES_FOR_TRANSPORT.has(received.status);
-  const failure = isForTransport ? undefined : statusFailure(received, call);
-  if (failure) throw await handleRateLimit(call.fail(failure), call, scope, signal);
+  if (!isForTransport && !isSuccess(received.status)) {
+    throw await handleRateLimit(call.fail(statusFailure(received, call)), call, scope, signal);
+  }
   call.succeed();
   return isForTransport ? redacted(received, call.redactor) : received.response;
 }
@@ -114,14 +113,21 @@ async function open(
   timeout: number,
 ): Promise<ReceivedResponse> {
   const { fetch, fetchOptions, maxResponseBytes } = settings;
-  const scope = new AbortScope({ parent: signal, ms: timeout, reason: () => new AttemptTimeout() });
+  const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => new AttemptTimeout() });
   // A caller who aborts the request aborts its stream as well.
   const lasting = callerSignal ? AbortSignal.any([callerSignal, scope.signal]) : scope.signal;
-  const init = { ...fetchOptions, method, headers: withBearer(headers, token), redirect: 'manual', signal: lasting } as const;
+  const init = {
+    ...fetchOptions,
+    method,
+    headers: { ...headers, authorization: `Bearer ${token}` },
+    redirect: 'manual',
+    signal: lasting,
+  } as const;
   try {
     const response = await abortable(fetch(url, { ...init, ...(body && { body }) }), scope.signal);
-    const reading = isSuccess(response.status) ? { text: '' } : abortable(readBody(response, maxResponseBytes), scope.signal);
-    return { status: response.status, headers: response.headers, response, ...(await reading) };
+    const { status, headers: received } = response;
+    if (isSuccess(status)) return { status, headers: received, text: '', response };
+    return await abortable(readResponse(response, maxResponseBytes), scope.signal);
   } finally {
     scope.dispose();
   }
@@ -160,7 +166,7 @@ function toRequest(
     throw fetchError(`sends to ${endpoint} only, because the token must not be sent elsewhere.`);
   }
   const method = methodOf(init.method);
-  const row = settings.operation('mcp.send');
+  const row = settings.operations['mcp.send'];
   return {
     operation: {
       ...row,

@@ -1,6 +1,6 @@
-import { anyOption, optionChecker } from '../util/options.ts';
 import type { TokenInput } from '../auth/token-source.ts';
 import type { ClientOptions } from '../client/client-options.ts';
+import { anyOption, optionChecker } from '../util/options.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
 /** What a transport of an official MCP package is to this one. */

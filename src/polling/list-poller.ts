@@ -69,7 +69,11 @@ export class ListReader<T extends Observed> {
   nextSearch(): Look | undefined {
     const page = this.#listing && !this.#search ? this.placement.pageToSearch() : undefined;
     if (page === undefined) return undefined;
-    return { queue: this.#parts.queues.search, due: this.#searchAt, take: (onPermit) => this.#searchPage(page, onPermit) };
+    return {
+      queue: this.#parts.queues.search,
+      due: this.#searchAt,
+      take: (onPermit) => this.#searchPage(page, onPermit),
+    };
   }
 
   /** Looks at pages that several jobs share. */

@@ -3,7 +3,7 @@ import { abortable, sleep } from '../util/abort.ts';
 import { singleFlight } from '../util/concurrency.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../util/retry-after.ts';
-import { PauseTooLongError } from './rate-limit-bucket.ts';
+import { PauseTooLongError } from './rate-limiter.ts';
 
 /** A refusal for the build budget. */
 interface BudgetRefusal {

@@ -1,7 +1,11 @@
-import { ConfigurationError } from '../errors/audience-error.ts';
-import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from '../spec/limits.ts';
+import pThrottle from 'p-throttle';
+import type { Bucket, RateLimit, RateLimits } from '../spec/limits.ts';
+import { onAbort, startTimer } from '../util/abort.ts';
 import type { Optional } from '../util/input-types.ts';
-import { type Priority, RateLimitBucket } from './rate-limit-bucket.ts';
+import { mergeRateLimits } from './rate-limits.ts';
+
+/** The queue of a rate bucket that a request waits in. */
+export type Priority = 'foreground' | 'background';
 
 /** A request that needs a permit of a rate bucket. */
 export interface AcquireOptions {
@@ -63,29 +67,203 @@ export function createRateLimiter(limits: RateLimits | false): RateLimiter {
   };
 }
 
-/** Whether a value is the name of a rate bucket. */
-export function isBucket(name: string): name is Bucket {
-  return Object.hasOwn(RATE_LIMITS, name);
+/** A bucket is paused for longer than the call may wait. */
+export class PauseTooLongError extends Error {
+  readonly retryAt: Date;
+  constructor(ms: number) {
+    super('The rate bucket is paused for longer than the call may wait.');
+    this.name = 'PauseTooLongError';
+    this.retryAt = new Date(Date.now() + ms);
+  }
+}
+
+interface QueuedRequest {
+  readonly since: number;
+  readonly maxWait: number;
+  grant(): void;
+  reject(reason: unknown): void;
+}
+
+/** Maximum time between two permits of the background queue while the foreground queue is never empty. Milliseconds. */
+const MAX_BACKGROUND_DELAY_MS = 15_000;
+
+/** The rate bucket of one token: grants permits one by one, foreground requests first. */
+export class RateLimitBucket {
+  readonly #log: SlidingWindowLog | undefined;
+  readonly #queues = { foreground: new Set<QueuedRequest>(), background: new Set<QueuedRequest>() };
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  #backgroundGrantedAt = Number.NEGATIVE_INFINITY;
+  #isTaking = false;
+  #stopTimer: (() => void) | undefined;
+
+  /** Without a rate, only pauses limit it. */
+  constructor(rate: RateLimit | undefined) {
+    this.#log = rate && new SlidingWindowLog(rate);
+  }
+
+  /** Resolves when the request may be sent immediately. */
+  async acquire(request: Omit<AcquireOptions, 'scope'>): Promise<void> {
+    const { signal, maxWait = Number.POSITIVE_INFINITY } = request;
+    signal?.throwIfAborted();
+    const pause = this.#pausedUntil - performance.now();
+    if (pause > maxWait) throw new PauseTooLongError(pause);
+    const isQueueEmpty = this.#queues.foreground.size + this.#queues.background.size === 0;
+    if (isQueueEmpty && !this.#isTaking && pause <= 0 && (!this.#log || this.#log.wait() === 0)) {
+      await this.#log?.take();
+      signal?.throwIfAborted();
+      // Discard a permit acquired before the pause: using it afterwards could exceed the limit.
+      if (this.#pauseLeft === 0) return;
+    }
+    return this.#enqueue(request);
+  }
+
+  #enqueue({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#pauseLeft > maxWait) return reject(new PauseTooLongError(this.#pauseLeft));
+      const queue = this.#queues[priority];
+      const leave = (): void => {
+        queue.delete(request);
+        unsubscribe?.();
+        if (this.#isEmpty) this.#clearTimer();
+      };
+      const request: QueuedRequest = {
+        since: performance.now(),
+        maxWait,
+        grant() {
+          leave();
+          resolve();
+        },
+        reject(reason) {
+          leave();
+          reject(reason);
+        },
+      };
+      const unsubscribe = signal && onAbort(signal, () => request.reject(signal.reason));
+      queue.add(request);
+      if (!this.#isTaking && !this.#stopTimer) void this.#grantAll();
+    });
+  }
+
+  /** Pauses the bucket for `ms`; requests that may not wait so long are rejected immediately. */
+  pause(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
+    const left = this.#pauseLeft;
+    for (const queue of Object.values(this.#queues)) {
+      for (const request of queue) if (left > request.maxWait) request.reject(new PauseTooLongError(left));
+    }
+  }
+
+  /** Whether no request waits, no pause holds, and no permit counts any more. */
+  get isIdle(): boolean {
+    return this.#isEmpty && this.#pauseLeft === 0 && (this.#log?.isEmpty() ?? true);
+  }
+
+  /** Grants permits until the queues are empty; while there is none, it sleeps. */
+  async #grantAll(): Promise<void> {
+    while (!this.#isEmpty) {
+      const wait = Math.max(this.#pauseLeft, this.#log?.wait() ?? 0);
+      if (wait > 0) {
+        this.#stopTimer = startTimer(wait, () => {
+          this.#clearTimer();
+          void this.#grantAll();
+        });
+        return;
+      }
+      this.#isTaking = true;
+      await this.#log?.take();
+      this.#isTaking = false;
+      // As in `acquire`.
+      if (this.#pauseLeft === 0) this.#grantNext();
+    }
+  }
+
+  #grantNext(): void {
+    const now = performance.now();
+    const [foreground] = this.#queues.foreground;
+    const [background] = this.#queues.background;
+    const waitingSince = background && Math.max(background.since, this.#backgroundGrantedAt);
+    const isOverdue = waitingSince !== undefined && now - waitingSince >= MAX_BACKGROUND_DELAY_MS;
+    const next = isOverdue ? background : (foreground ?? background);
+    if (next !== undefined && next === background) this.#backgroundGrantedAt = now;
+    next?.grant();
+  }
+
+  #clearTimer(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#queues.foreground.size + this.#queues.background.size === 0;
+  }
+
+  get #pauseLeft(): number {
+    return Math.max(0, this.#pausedUntil - performance.now());
+  }
+}
+
+/** Requests may arrive closer together than they were sent, so the client keeps a longer interval than the service. */
+const MARGIN_RATIO = 0.02;
+const MIN_MARGIN_MS = 100;
+
+/** Returns the interval that the client keeps, in milliseconds. */
+export function withMargin(interval: number): number {
+  return interval + Math.max(interval * MARGIN_RATIO, MIN_MARGIN_MS);
 }
 
 /**
- * Returns the service's limits with those that are set by the user.
- *
- * @throws {ConfigurationError} naming the bucket that is wrong.
+ * The permits of a rate bucket within its interval, on p-throttle. A wait in p-throttle cannot be aborted, so it is called
+ * only when a permit is free by the times of the last permits, which are kept on the monotonic clock.
  */
-export function mergeRateLimits(changes: Optional<RateLimits>): RateLimits {
-  const limits = { ...RATE_LIMITS };
-  for (const [bucket, rate] of Object.entries<RateLimit | undefined>(changes)) {
-    if (rate === undefined) continue;
-    if (!isBucket(bucket)) {
-      const buckets = Object.keys(RATE_LIMITS).join(', ');
-      throw new ConfigurationError(`\`rateLimits.${bucket}\` is not a rate bucket. Use ${buckets}.`);
-    }
-    if (!Number.isInteger(rate?.limit) || rate.limit < 1 || !(rate.interval > 0 && Number.isFinite(rate.interval))) {
-      const message = `\`rateLimits.${bucket}\` must have an integer \`limit\` of 1 or more and an \`interval\` above 0.`;
-      throw new ConfigurationError(message);
-    }
-    limits[bucket] = rate;
+export class SlidingWindowLog {
+  readonly #limit: number;
+  readonly #interval: number;
+  readonly #takenAt: number[] = [];
+  #throttle: () => Promise<unknown>;
+  #lastWallTime = Date.now();
+  #next = 0;
+  #burst = 0;
+
+  constructor({ limit, interval }: RateLimit) {
+    this.#limit = limit;
+    this.#interval = withMargin(interval);
+    this.#throttle = this.#createThrottle();
   }
-  return limits;
+
+  /** Returns the milliseconds until a permit is free. */
+  wait(): number {
+    const oldest = this.#takenAt[this.#next] ?? Number.NEGATIVE_INFINITY;
+    return Math.max(0, oldest + this.#interval - performance.now());
+  }
+
+  /** Whether no permit counts any more. */
+  isEmpty(): boolean {
+    return performance.now() - (this.#takenAt.at(this.#next - 1) ?? Number.NEGATIVE_INFINITY) > this.#interval;
+  }
+
+  /** Takes a permit, which must be free; it counts from the end of this turn of the event loop, when the request is sent. */
+  async take(): Promise<void> {
+    this.#takenAt[this.#next] = performance.now();
+    this.#next = (this.#next + 1) % this.#limit;
+    if (this.#burst === 0) setTimeout(() => this.#stampBurst(), 0);
+    this.#burst = Math.min(this.#burst + 1, this.#limit);
+    const wallTime = Date.now();
+    // p-throttle counts by the wall clock: after a step back its permits would lie in the future.
+    if (wallTime < this.#lastWallTime) this.#throttle = this.#createThrottle();
+    this.#lastWallTime = wallTime;
+    await this.#throttle();
+  }
+
+  #stampBurst(): void {
+    const sentAt = performance.now();
+    for (; this.#burst > 0; this.#burst--) {
+      this.#takenAt[(this.#next - this.#burst + this.#limit) % this.#limit] = sentAt;
+    }
+  }
+
+  #createThrottle(): () => Promise<unknown> {
+    const options = { limit: this.#limit, interval: this.#interval, strict: true, weight: () => 1 };
+    const throttled = pThrottle(options)(() => {});
+    return async () => throttled();
+  }
 }

@@ -1,8 +1,6 @@
 import type { Credentials, StoredToken, TokenOperation } from '../auth/token-source.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
-import type { Decode, DecodeContext } from '../http/decode-context.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport, TransportInput } from '../http/transport.ts';
+import type { ApiPromise, Decode, DecodeContext, Transport, TransportInput } from '../http/transport.ts';
 import { isObject } from '../util/json.ts';
 
 /** A new token, as the credential exchange returns it. */

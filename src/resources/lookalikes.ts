@@ -1,6 +1,5 @@
-import type { ApiPromise } from '../http/api-promise.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { WaitContext } from '../polling/poller.ts';
 import type { SharedJobs } from '../polling/room.ts';
 import { type Audience, audienceResource } from '../schemas/audience.ts';
@@ -16,8 +15,8 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
   /** @internal */
   constructor(transport: Transport, waits: WaitContext, audiences: SharedJobs<Audience>) {
     const [own, other] = [
-      transport.settings.operation('lookalikes.get'),
-      transport.settings.operation('audiences.get'),
+      transport.settings.operations['lookalikes.get'],
+      transport.settings.operations['audiences.get'],
     ];
     // Read elsewhere, their ids may be other ids than those of the audiences' list.
     const readAlike = own.path === other.path && own.override?.query === other.override?.query;

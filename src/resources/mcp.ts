@@ -1,5 +1,3 @@
-import type { ApiPromise } from '../http/api-promise.ts';
-import type { Decode } from '../http/decode-context.ts';
 import {
   isJsonRpcResponse,
   type JsonRpcMessage,
@@ -8,7 +6,7 @@ import {
   type JsonRpcResponse,
 } from '../http/json-rpc.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, Decode, Transport } from '../http/transport.ts';
 import { isObject } from '../util/json.ts';
 import { messageErrors } from './checks.ts';
 
@@ -38,7 +36,7 @@ export class Mcp {
   send(message: JsonRpcMessage, options: RequestOptions = {}): ApiPromise<JsonRpcResponse | undefined> {
     // The caller may use the object again before the answer is here.
     const body: unknown = isObject(message) ? { ...message } : message;
-    const row = this.#transport.settings.operation('mcp.send');
+    const row = this.#transport.settings.operations['mcp.send'];
     const harmless = row.override?.retry === undefined && isObject(body) && HARMLESS.test(String(body.method));
     const operation = harmless ? ({ ...row, retry: 'always' } as const) : row;
     return this.#transport.call(operation, { body, options, validate: () => messageErrors(body), decode });

@@ -1,8 +1,7 @@
-import { ApiPromise } from '../http/api-promise.ts';
-import type { DecodeContext } from '../http/decode-context.ts';
 import type { Envelope } from '../http/envelope.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { DecodeContext, Transport } from '../http/transport.ts';
+import { ApiPromise } from '../http/transport.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeList } from '../schemas/decode.ts';
 import type { OperationName, PathParams, Query } from '../spec/operations.ts';
@@ -106,7 +105,9 @@ function newRows<T>(
 ): T[] {
   const items = [...new Map(rows.map((row) => [keyOf(row), row])).entries()].filter(([key]) => !seen.has(key));
   if (rows.length >= per_page && items.length === 0) {
-    throw context.fail(`page ${page} is full of rows that earlier pages have shown: the service seems to ignore \`page\``);
+    throw context.fail(
+      `page ${page} is full of rows that earlier pages have shown: the service seems to ignore \`page\``,
+    );
   }
   for (const [key] of items) seen.add(key);
   return items.map(([, row]) => row);

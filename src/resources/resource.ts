@@ -1,10 +1,9 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../errors/job-errors.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
 import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
 import { localValidationError } from '../http/response-errors.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { Source } from '../polling/job-source.ts';
 import type { WaitContext } from '../polling/poller.ts';
 import { type SharedJobs, WaitDesk, type WaitRoom } from '../polling/room.ts';
@@ -125,7 +124,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
       kind,
       read: (id, options) => this.get(id, options),
       refuse: (problem) =>
-        localValidationError(transport.settings.operation(`${plan.name}.get`), { id: [problem] }, problem),
+        localValidationError(transport.settings.operations[`${plan.name}.get`], { id: [problem] }, problem),
       decode: (data) => readRow(data, schema, transport.settings),
     };
     this.#room = waits.room;

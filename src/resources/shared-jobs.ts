@@ -1,5 +1,4 @@
-import type { DecodeContext } from '../http/decode-context.ts';
-import type { Transport } from '../http/transport.ts';
+import type { DecodeContext, Transport } from '../http/transport.ts';
 import type { JobGroup } from '../polling/job-group.ts';
 import type { Listing, Row } from '../polling/job-source.ts';
 import type { SharedJobs } from '../polling/room.ts';

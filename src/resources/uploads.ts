@@ -1,11 +1,10 @@
 import type { Upload } from '../errors/error-details.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { UploadKind } from '../schemas/common.ts';
 import { decodeOne } from '../schemas/decode.ts';
-import { reservationResource } from '../schemas/upload-reservation.ts';
 import type { UploadRequest, UploadReservation } from '../schemas/upload-reservation.ts';
+import { reservationResource } from '../schemas/upload-reservation.ts';
 import type { StorageContext } from '../storage/transfer.ts';
 import type { UploadOptions } from '../storage/upload.ts';
 import type { UploadData } from '../storage/upload-source.ts';

@@ -1,8 +1,6 @@
 import type { FieldErrors } from '../errors/error-details.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
-import type { DecodeContext } from '../http/decode-context.ts';
 import type { CallOptions, RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, DecodeContext, Transport } from '../http/transport.ts';
 import { decodeOne } from '../schemas/decode.ts';
 import { type BuildBudget, type Usage, usageResource } from '../schemas/usage-report.ts';
 import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';

@@ -1,6 +1,5 @@
-import type { ApiPromise } from '../http/api-promise.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
 import { decodeList } from '../schemas/decode.ts';
 import { type WebhookEndpoint, webhookEndpointResource } from '../schemas/webhook-endpoint.ts';
 

@@ -123,12 +123,9 @@ export const audienceSchema = z.looseObject({
   updated_at: z.string(),
 });
 
-/** Audiences as responses hold them; `is_activation_allowed` arrives as `1` or `false` and becomes a boolean. */
+/** Audiences as responses hold them. */
 export const audienceResource: ResourceSchema<Audience> = {
   name: 'audience',
   schema: audienceSchema,
-  normalize: (wire) =>
-    wire.is_activation_allowed === 1 || wire.is_activation_allowed === 0
-      ? { ...wire, is_activation_allowed: wire.is_activation_allowed === 1 }
-      : wire,
+  flags: ['is_activation_allowed'],
 };

@@ -34,13 +34,13 @@ export interface Creator {
   readonly email: string;
 }
 
-/** How a kind of wire object is checked and normalized. */
+/** How a kind of wire object is normalized and checked. */
 export interface ResourceSchema<T> {
   /** Name of the kind in log lines. */
   readonly name: string;
   readonly schema: z.ZodMiniType;
-  /** Replaces what the service writes in several ways, before the check. */
-  readonly normalize?: (wire: JsonObject) => JsonObject;
+  /** Fields that the service writes as `1`, `0` or a boolean; they become booleans before the check. */
+  readonly flags?: readonly string[];
   /** Fields that must be as documented in both validation modes, besides id and status. */
   readonly required?: readonly string[];
   /** Carries the type; never set. */

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import type { Decode, DecodeContext } from '../http/decode-context.ts';
+import type { Decode, DecodeContext } from '../http/transport.ts';
 import { isObject, type JsonObject, jsonTypeOf } from '../util/json.ts';
 import type { ResourceSchema } from './common.ts';
 
@@ -34,15 +34,22 @@ export function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[
 /** Maximum number of elements of an array in a resource that are checked: each may have issues. */
 const MAX_CHECKED_ELEMENTS = 1_000;
 
-const isLong = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > MAX_CHECKED_ELEMENTS;
-
+/** Returns a value with the arrays in it cut to the number of elements that are checked. */
 function withShortArrays(value: unknown): unknown {
-  if (!isObject(value) || !Object.values(value).some(isLong)) return value;
-  const entries = Object.entries(value).map(([key, field]) => [
-    key,
-    isLong(field) ? field.slice(0, MAX_CHECKED_ELEMENTS) : field,
-  ]);
-  return Object.fromEntries(entries);
+  const cut: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(Object(value))) {
+    if (Array.isArray(field) && field.length > MAX_CHECKED_ELEMENTS) cut[key] = field.slice(0, MAX_CHECKED_ELEMENTS);
+  }
+  return Object.keys(cut).length === 0 ? value : { ...Object(value), ...cut };
+}
+
+/** Returns a wire object with its flags as booleans: the service writes some as `1`, `0` or `false`. */
+function normalize(wire: object, { flags = [] }: ResourceSchema<unknown>): JsonObject {
+  const normalized: Record<string, unknown> = { ...wire };
+  for (const flag of flags) {
+    if (normalized[flag] === 1 || normalized[flag] === 0) normalized[flag] = normalized[flag] === 1;
+  }
+  return normalized;
 }
 
 function isRequired(path: readonly PropertyKey[], { required }: ResourceSchema<unknown>): boolean {
@@ -52,8 +59,10 @@ function isRequired(path: readonly PropertyKey[], { required }: ResourceSchema<u
 
 /** Decodes one object: in lenient mode, fields that differ are logged and kept. */
 function decodeObject<T>(value: unknown, resource: ResourceSchema<T>, context: DecodeContext): T {
-  if (!isObject(value)) throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
-  const normalized = resource.normalize?.(value) ?? value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
+  }
+  const normalized = normalize(value, resource);
   for (const issue of issuesOf(normalized, resource.schema)) {
     const problem = describeIssue(normalized, issue);
     if (context.validation === 'strict' || isRequired(issue.path, resource)) {
@@ -89,7 +98,7 @@ export function decodeComplete<T>(
   { validation }: Pick<DecodeContext, 'validation'>,
 ): T | undefined {
   if (!isObject(value)) return undefined;
-  const normalized: JsonObject = resource.normalize?.(value) ?? value;
+  const normalized = normalize(value, resource);
   const isComplete = issuesOf(normalized, resource.schema).every(
     ({ path }) => validation === 'lenient' && !isRequired(path, resource) && valueAt(normalized, path) !== undefined,
   );

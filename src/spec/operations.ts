@@ -110,7 +110,7 @@ export const operations = {
 /** Name of a row of the operation table, `namespace.method`. */
 export type OperationName = keyof typeof operations;
 
-/** Whether a text names a row of the operation table. */
+/** Whether a string names a row of the operation table. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
 }

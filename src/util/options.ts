@@ -45,6 +45,9 @@ export function optionOf(isValid: (value: unknown) => boolean, message: string):
   return optional(z.custom(isValid, { error: message }));
 }
 
+/** An option that may also be `false`. */
+export const optionalOrFalse = (schema: z.ZodMiniType): z.ZodMiniType => z.union([z.literal(false), schema]);
+
 /** An option that is an object of options. */
 export function nestedOptions<Options>(fields: OptionFields<Options>, message = 'must be an object'): z.ZodMiniType {
   return optional(z.strictObject(fields, { error: message }));
@@ -68,8 +71,10 @@ export function optionChecker<Options extends object>(
   };
 }
 
-function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[]): string {
-  const path = issue.path.join('.');
+function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[], parent: PropertyKey[] = []): string {
+  const path = [...parent, ...issue.path].join('.');
+  const nested = issue.code === 'invalid_union' ? issue.errors.at(-1)?.[0] : undefined;
+  if (nested) return messageOf(nested, of, names, issue.path);
   if (issue.code !== 'unrecognized_keys') {
     return path === '' ? `The options of ${of} must be an object.` : `\`${path}\` ${issue.message}.`;
   }

@@ -46,7 +46,9 @@ describe('a token in a store', () => {
     expect(saved).not.toHaveBeenCalled();
   });
 
-  it('is replaced at most once a minute where each replacement is refused, in any process', async ({ onTestFinished }) => {
+  it('is replaced at most once a minute where each replacement is refused, in any process', async ({
+    onTestFinished,
+  }) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const { connect, sandbox } = await startBench({ faults: [{ on: 'audiences.list', status: 401 }] });

@@ -23,7 +23,8 @@ const status = (code: number, retryAfter?: number): Failure => ({
   ...(retryAfter !== undefined && { retryAfter }),
 });
 const MINUTE = 60_000;
-const decide = (failure: Failure, changes: Partial<RetryState> = {}) => nextRetry(failure, { ...state, ...changes }, middle);
+const decide = (failure: Failure, changes: Partial<RetryState> = {}) =>
+  nextRetry(failure, { ...state, ...changes }, middle);
 
 describe('backoff', () => {
   it('is random between `min` and `min · 2^n`, never above `max`', () => {
@@ -58,9 +59,7 @@ describe('the decision to retry', () => {
     ]),
   ];
   it.each(failures)('after %s depends on the operation', (_, failure, key, safe, never) => {
-    const decided = (['idempotency-key', 'always', 'never'] as const).map((retry) =>
-      decide(failure, { retry }),
-    );
+    const decided = (['idempotency-key', 'always', 'never'] as const).map((retry) => decide(failure, { retry }));
     expect(decided.map((retry) => retry !== undefined)).toEqual([key, safe, never]);
   });
 
@@ -97,7 +96,9 @@ describe('the decision to retry', () => {
 
   it('is never made where the service asks for no retry', () => {
     expect(decide({ kind: 'status', status: 503, final: true })).toBeUndefined();
-    expect(decide({ kind: 'status', status: 409, final: true }, { retry: 'idempotency-key', mayHaveArrived: true })).toBeUndefined();
+    expect(
+      decide({ kind: 'status', status: 409, final: true }, { retry: 'idempotency-key', mayHaveArrived: true }),
+    ).toBeUndefined();
   });
 });
 

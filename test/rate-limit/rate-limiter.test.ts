@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
-import { createRateLimiter, memoryLimiter, type RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
-import { withMargin } from '../../src/rate-limit/sliding-window-log.ts';
+import { createRateLimiter, memoryLimiter, type RateLimiter, withMargin } from '../../src/rate-limit/rate-limiter.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 
 const limits = { ...RATE_LIMITS, read: { limit: 5, interval: 1_000 }, write: { limit: 2, interval: 1_000 } };
