@@ -160,4 +160,4 @@ export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';
 export type { Backoff, RetryBudgetOptions } from './util/retry.ts';
-export { parseTimestamp } from './util/timestamp.ts';
+export { parseTimestamp } from './util/timestamps.ts';

@@ -23,7 +23,7 @@ import {
 } from '../util/options.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff, RetryBudgetOptions } from '../util/retry.ts';
-import { isTimeZone } from '../util/timestamp.ts';
+import { isTimeZone } from '../util/timestamps.ts';
 import { VERSION } from '../version.ts';
 import { type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 

@@ -21,7 +21,7 @@ import type { Bucket } from '../spec/limits.ts';
 import { type Method, operations, type PathParams, type Query, type ResolvedOperation } from '../spec/operations.ts';
 import type { QueryOf } from '../util/input-types.ts';
 import { Redactor } from '../util/redact.ts';
-import { parseTimestamp } from '../util/timestamp.ts';
+import { parseTimestamp } from '../util/timestamps.ts';
 import {
   type ClientOptions,
   checkClientOptions,

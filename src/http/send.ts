@@ -1,6 +1,6 @@
 import ky, { isNetworkError, isTimeoutError } from 'ky';
 import { abortable } from '../util/abort.ts';
-import { DEEPEST_CAUSE } from '../util/redact.ts';
+import { MAX_CAUSE_DEPTH } from '../util/redact.ts';
 import type { PreparedRequest } from './request.ts';
 
 /** A response whose body has arrived. */
@@ -134,7 +134,7 @@ const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
 
 /** Whether a failed `fetch` certainly sent nothing. Browsers do not report it, so there it is `false`. */
 export function isNotSent(error: unknown, depth = 0): boolean {
-  if (!(error instanceof Error) || error instanceof BodyError || depth > DEEPEST_CAUSE) return false;
+  if (!(error instanceof Error) || error instanceof BodyError || depth > MAX_CAUSE_DEPTH) return false;
   if ('syscall' in error && SYSCALLS_BEFORE_SENDING.has(error.syscall)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CODES_BEFORE_SENDING.test(code) && !CODES_AFTER_SENDING.test(code)) return true;

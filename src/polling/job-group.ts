@@ -2,7 +2,7 @@ import { RateLimitError } from '../errors/api-errors.ts';
 import type { CallOptions, RequestOptions } from '../http/request-options.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import { type Observed, progressOf } from '../spec/job-status.ts';
-import { isOlder } from '../util/updated-at.ts';
+import { isOlder } from '../util/timestamps.ts';
 import { Job, type Subscriber, type UpdateSource } from './job.ts';
 import type { Listing, Source } from './job-source.ts';
 import { ListReader, type Shown } from './list-poller.ts';
