@@ -34,7 +34,9 @@ export function checkNumbers<Name extends string>(
 export function checkSendable(headers: Readonly<Record<string, string>>): void {
   if (isSendable(headers)) return;
   const [name] = Object.entries(headers).find(([one, value]) => !isSendable({ [one]: value })) ?? [];
-  throw new InvalidInputError({ headers: [`"${name}" is not a valid header name, or its value is not a valid header value.`] });
+  throw new InvalidInputError({
+    headers: [`"${name}" is not a valid header name, or its value is not a valid header value.`],
+  });
 }
 
 function isSendable(headers: Readonly<Record<string, string>>): boolean {

@@ -177,7 +177,8 @@ export class Redactor {
 }
 
 /** Values that are not strings are refused elsewhere, with a clearer message. */
-const isSecret = (secret: unknown): secret is string => typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH;
+const isSecret = (secret: unknown): secret is string =>
+  typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH;
 
 /** Header values are bytes, so the ellipsis of a cut string is replaced. */
 const headerValue = (text: string): string => text.replace('…', '...');
