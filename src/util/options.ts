@@ -9,7 +9,7 @@ export type CheckOptions<Options> = (options: Options, of?: string) => Options;
 
 const optional = (schema: z.ZodMiniType): z.ZodMiniType => z.optional(schema);
 
-/** Any value; what it is for checks it. */
+/** Any value; it is checked where it is used. */
 export const anyOption = optional(z.unknown());
 
 /** A number of 0 or more, such as a duration in milliseconds. `Infinity` is allowed. */
@@ -33,7 +33,7 @@ export const signalOption = optionOf(
   'must be an AbortSignal, such as that of an AbortController',
 );
 
-/** One of some strings. */
+/** One of the given strings. */
 export function choice(...values: readonly string[]): z.ZodMiniType {
   const last = values.at(-1);
   const message = `must be ${values.slice(0, -1).join(', ')} or ${last}`;
