@@ -1,7 +1,7 @@
-import { ACCESS_TOKEN_LIFETIME, REFRESH_TOKEN_LIFETIME } from './rate-limits.ts';
 import type { Service } from './service.ts';
+import { ACCESS_TOKEN_LIFETIME, REFRESH_TOKEN_LIFETIME } from './service-limits.ts';
 import type { AccountRecord, Grant, OAuthClient } from './state.ts';
-import { addToken } from './token-store.ts';
+import { addToken } from './tokens.ts';
 
 /** Live OAuth connections of an account. */
 export function grantsOf({ state, clock }: Service, account: AccountRecord): Grant[] {

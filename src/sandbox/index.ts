@@ -1,6 +1,5 @@
 /** @module audience-activation/sandbox */
 
-import { type Forms, formsOf } from './adapters.ts';
 import {
   consoleOf,
   consoleOfCompany,
@@ -12,11 +11,12 @@ import {
   openAccount,
   type SandboxAccount,
   type SandboxCompany,
-} from './admin.ts';
-import { type Endpoints, endpointsOf, type NewEndpoint } from './endpoints.ts';
+} from './admin/account-admin.ts';
+import { type Endpoints, endpointsOf, type NewEndpoint } from './admin/webhook-admin.ts';
 import type { FaultRequest, FaultRule } from './faults.ts';
+import { type Forms, formsOf } from './http/adapters.ts';
+import type { Listening, ListenOptions } from './http/listen.ts';
 import type { JobInfo, JobKind, JobOutcome } from './jobs.ts';
-import type { Listening, ListenOptions } from './listen.ts';
 import { consent, readAuthorization } from './oauth/authorization.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
 import { createService, type Service } from './service.ts';
@@ -24,7 +24,7 @@ import type { AccountRecord, LogEntry, TokenKind } from './state.ts';
 
 export type { ClockMode } from './clock.ts';
 export type { Devices, JobInfo, JobKind, JobOptions, JobOutcome } from './jobs.ts';
-export type { SandboxLimits, WindowLimit } from './rate-limits.ts';
+export type { SandboxLimits, WindowLimit } from './service-limits.ts';
 export type { Delivery } from './webhook-deliveries.ts';
 export type {
   Endpoints,

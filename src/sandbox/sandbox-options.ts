@@ -2,7 +2,7 @@ import type { Optional } from '../util/input-types.ts';
 import type { ClockMode } from './clock.ts';
 import type { FaultRule } from './faults.ts';
 import type { JobOptions } from './jobs.ts';
-import { type SandboxLimits, SERVICE_LIMITS } from './rate-limits.ts';
+import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
 import type { LogEntry } from './state.ts';
 import type { Delivery } from './webhook-deliveries.ts';
 

@@ -2,8 +2,8 @@ import { Clock } from './clock.ts';
 import { Faults } from './faults.ts';
 import { Jobs } from './jobs.ts';
 import { createRandom, type Random } from './random.ts';
-import { type SandboxLimits, SERVICE_LIMITS } from './rate-limits.ts';
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts';
+import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
 import { createState, type LogEntry, type State } from './state.ts';
 import { Webhooks } from './webhook-deliveries.ts';
 

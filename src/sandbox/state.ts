@@ -3,8 +3,8 @@ import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate, Project, Schedule } from '../schemas/open-resources.ts';
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
-import type { FileMeasure } from './file-measure.ts';
-import type { SlidingLog } from './request-log.ts';
+import type { SlidingLog } from './sliding-window.ts';
+import type { FileMeasure } from './storage/file-measure.ts';
 import { Log } from './traffic-log.ts';
 
 /** Kinds of bearer token that the credential exchange issues. */

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import { letExit, wireTime } from './clock.ts';
 import type { JobKind } from './jobs.ts';
 import type { Random } from './random.ts';
-import { DELIVERY_WAITS, EXHAUSTED_IN_A_ROW, SECRET_OVERLAP } from './rate-limits.ts';
+import { DELIVERY_WAITS, EXHAUSTED_IN_A_ROW, SECRET_OVERLAP } from './service-limits.ts';
 import type { Company, Endpoint } from './state.ts';
 import { Log } from './traffic-log.ts';
 

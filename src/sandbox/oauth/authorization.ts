@@ -1,8 +1,8 @@
-import { CODE_LIFETIME } from '../rate-limits.ts';
 import type { Service } from '../service.ts';
+import { CODE_LIFETIME } from '../service-limits.ts';
 import type { AccountRecord, OAuthClient } from '../state.ts';
-import { OAuthRefusal } from './authorization-errors.ts';
 import { checkScope, isLoopback } from './client-registration.ts';
+import { OAuthRefusal } from './oauth-request-error.ts';
 
 /** An authorization request whose client and redirect URI are known: whatever else is wrong goes back to the client. */
 export interface AuthorizationRequest {

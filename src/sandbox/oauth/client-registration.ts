@@ -1,7 +1,7 @@
-import type { Body } from '../bodies.ts';
+import type { Body } from '../routes/body-fields.ts';
 import type { Service } from '../service.ts';
 import type { OAuthClient } from '../state.ts';
-import { OAuthRefusal } from './authorization-errors.ts';
+import { OAuthRefusal } from './oauth-request-error.ts';
 
 /** The only grant types and the only scope ("OAuth 2.1", rule 2). */
 export const GRANT_TYPES: readonly string[] = ['authorization_code', 'refresh_token'];

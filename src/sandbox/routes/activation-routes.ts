@@ -1,15 +1,15 @@
 import type { Hono } from 'hono';
 import type { Activation } from '../../schemas/activation.ts';
 import type { Audience } from '../../schemas/audience.ts';
-import { type Body, creatorOf, type Errors, findById, isBody, readName, readProject } from '../bodies.ts';
 import { wireTime } from '../clock.ts';
-import { eligibilityOf, enoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from '../eligibility.ts';
+import type { Env } from '../http/access.ts';
 import { COMPLETED, QUEUED, statusOf } from '../jobs.ts';
-import type { Env } from '../request-checks.ts';
-import { deliverResult, resultUri } from '../result-files.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
-import { createRoute, type Reading, readRoutes } from './collection.ts';
+import { deliverResult, resultUri } from '../storage/result-files.ts';
+import { type Body, creatorOf, type Errors, findById, isBody, readName, readProject } from './body-fields.ts';
+import { eligibilityOf, enoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from './eligibility.ts';
+import { createRoute, type Reading, readRoutes } from './resource-routes.ts';
 
 /** Fields that a create may not hold ("Rules known for creates", rule 2). */
 const FORBIDDEN = ['partner_id', 'partner_name', 'pricing_model'];

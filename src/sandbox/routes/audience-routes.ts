@@ -1,6 +1,13 @@
 import type { Hono } from 'hono';
 import type { Audience, AudienceDataset } from '../../schemas/audience.ts';
 import { operations } from '../../spec/operations.ts';
+import { wireTime } from '../clock.ts';
+import type { Env } from '../http/access.ts';
+import { invalid, refusal, success } from '../http/responses.ts';
+import { COMPLETED, type FoundDevices, QUEUED, statusOf } from '../jobs.ts';
+import type { Service } from '../service.ts';
+import { SEED_MINIMUM, TARGET_SIZE } from '../service-limits.ts';
+import type { AccountRecord, Mutable } from '../state.ts';
 import {
   type Body,
   checkFilters,
@@ -11,16 +18,9 @@ import {
   readDataset,
   readName,
   readProject,
-} from '../bodies.ts';
-import { wireTime } from '../clock.ts';
-import { eligibilityOf } from '../eligibility.ts';
-import { COMPLETED, type FoundDevices, QUEUED, statusOf } from '../jobs.ts';
-import { SEED_MINIMUM, TARGET_SIZE } from '../rate-limits.ts';
-import type { Env } from '../request-checks.ts';
-import { invalid, refusal, success } from '../responses.ts';
-import type { Service } from '../service.ts';
-import type { AccountRecord, Mutable } from '../state.ts';
-import { type Collection, createRoute, honoPath, type Reading, readRoutes, writeGates } from './collection.ts';
+} from './body-fields.ts';
+import { eligibilityOf } from './eligibility.ts';
+import { type Collection, createRoute, honoPath, type Reading, readRoutes, writeGates } from './resource-routes.ts';
 
 interface Definition {
   readonly id: number;

@@ -1,13 +1,13 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
-import { isEmail } from '../bodies.ts';
 import { offsetTime } from '../clock.ts';
-import { readBody } from '../request-body.ts';
-import { accept, type Env, meteredByAddress } from '../request-checks.ts';
-import { invalid, refusal, success } from '../responses.ts';
+import { accept, type Env, meteredByAddress } from '../http/access.ts';
+import { readBody } from '../http/request-body.ts';
+import { invalid, refusal, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, TokenKind } from '../state.ts';
-import { issueToken, revokeTokens, tokensOf } from '../token-store.ts';
+import { issueToken, revokeTokens, tokensOf } from '../tokens.ts';
+import { isEmail } from './body-fields.ts';
 
 /** The account of the credentials in a body, or the refusal. */
 async function authenticate(service: Service, context: Context<Env>): Promise<AccountRecord | Response> {

@@ -2,13 +2,13 @@ import type { Hono } from 'hono';
 import type { BuildBudget } from '../../schemas/usage-report.ts';
 import type { WebhookEndpoint } from '../../schemas/webhook-endpoint.ts';
 import { operations } from '../../spec/operations.ts';
-import { APPS_PAGE, FIRST_USAGE_MONTH, REFERENCE_PAGE } from '../rate-limits.ts';
-import { REFERENCE } from '../reference-data.ts';
-import type { Env } from '../request-checks.ts';
-import { invalid, refusal, success } from '../responses.ts';
+import type { Env } from '../http/access.ts';
+import { invalid, refusal, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
+import { APPS_PAGE, FIRST_USAGE_MONTH, REFERENCE_PAGE } from '../service-limits.ts';
 import type { Company, Endpoint } from '../state.ts';
-import { honoPath, pageOf, readGates } from './collection.ts';
+import { REFERENCE } from './reference-data.ts';
+import { honoPath, pageOf, readGates } from './resource-routes.ts';
 
 /** Usage with the build budget, reference data, and the list of webhook endpoints. */
 export function reportRoutes(app: Hono<Env>, service: Service): void {

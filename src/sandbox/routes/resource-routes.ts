@@ -1,139 +1,116 @@
-import type { Hono } from 'hono';
-import type { Audience } from '../../schemas/audience.ts';
-import type { Cohort } from '../../schemas/cohort.ts';
-import type { Estimate, Project, Schedule } from '../../schemas/open-resources.ts';
-import { type Body, checkFilters, type Errors, findById, readDataset, readName, readProject } from '../bodies.ts';
-import { wireTime } from '../clock.ts';
-import { QUEUED, statusOf } from '../jobs.ts';
-import { HOUR } from '../rate-limits.ts';
-import type { Env } from '../request-checks.ts';
+import type { Context, Hono } from 'hono';
+import { operations } from '../../spec/operations.ts';
+import { accept, bearer, countBuild, type Env, idempotent, metered, refuseBuild } from '../http/access.ts';
+import { readBody } from '../http/request-body.ts';
+import { invalid, refusal, success } from '../http/responses.ts';
+import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
+import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
-import { readFile } from '../upload-slots.ts';
-import { readAudience, showAudience } from './audience-routes.ts';
-import { type Collection, createRoute, type Reading, readRoutes } from './collection.ts';
+import { storageOf } from '../storage/presigned-storage.ts';
+import { type Body, type Errors, findById, isBody, readCount } from './body-fields.ts';
 
-function readCohort(service: Service, body: Body, account: AccountRecord): Reading<Cohort> {
-  const { state, clock, random } = service;
-  const errors: Errors = {};
-  const brings = body.upload_reference !== undefined || body.file !== undefined;
-  const file = brings ? readFile(service, account, body, 'cohort', errors) : undefined;
-  const name = readName(body, 'name', 'Untitled cohort', errors);
-  const project = readProject(body, account, errors);
-  if (Object.keys(errors).length > 0) return { errors };
-  const now = wireTime(clock.now());
-  const resource: Mutable<Cohort> = {
-    id: state.nextId++,
-    name,
-    status: statusOf(1),
-    total_eids: 0,
-    project,
-    source: 'upload',
-    source_audience: null,
-    created_at: now,
-    updated_at: now,
-  };
-  const completed = (): void => {
-    // The first line of a file names its columns.
-    resource.total_eids = file ? Math.max(0, file.lines - 1) : 1_000 + Math.floor(random.next() * 50_000);
-  };
-  return { name, resource, ...(file && { accepted: file.claim }), completed };
+/** What a resource is made of, or what is wrong with the body. */
+export type Reading<T> =
+  | { readonly errors: Errors }
+  | {
+      readonly resource: Mutable<T>;
+      readonly name: string;
+      /** Runs when the create is accepted. */
+      readonly accepted?: () => void;
+      /** Runs when its job has ended well. */
+      readonly completed?: () => void;
+    };
+
+type Named = { readonly id: number };
+
+/** One namespace of resources, as its routes need it. */
+export interface Collection<T extends Named> {
+  readonly name: 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+  /** Singular, for messages. */
+  readonly label: string;
+  /** The job that a create starts; none for projects and schedules. */
+  readonly kind?: JobKind;
+  of(account: AccountRecord): Map<number, Mutable<T>>;
+  /** Reads a create's body by the rules the specification knows. */
+  read(body: Body, account: AccountRecord): Reading<T>;
+  /** The resource as it goes over the wire, its files in a storage. */
+  wire?(resource: T, storage: string): unknown;
 }
 
-function readEstimate(service: Service, body: Body, account: AccountRecord): Reading<Estimate> {
-  const errors: Errors = {};
-  const name = readName(body, 'name', 'Untitled estimate', errors);
-  readDataset(body, service.clock.now(), errors);
-  readProject(body, account, errors);
-  checkFilters(body, errors);
-  if (Object.keys(errors).length > 0) return { errors };
-  const id = service.state.nextId++;
-  const { eids } = service.jobs.devices({ kind: 'estimate', id, name }, service.random.next());
-  const resource: Mutable<Estimate> = { id, name, status: statusOf(QUEUED), unique_eids: null };
-  return { name, resource, completed: () => void Object.assign(resource, { unique_eids: eids }) };
+/** A path of the operation table in the router's spelling: `{id}` becomes `:id`. */
+export const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+/** A page of a list; `per_page` above the cap is cut to it. */
+export function pageOf<T>(rows: readonly T[], context: Context<Env>, size = PAGE_DEFAULT, cap = PAGE_CAP): T[] {
+  const perPage = Math.min(readCount(context.req.query('per_page')) ?? size, cap);
+  const page = readCount(context.req.query('page')) ?? 1;
+  return rows.slice((page - 1) * perPage, page * perPage);
 }
 
-function readProjectBody({ state, clock }: Service, body: Body): Reading<Project> {
-  const errors: Errors = {};
-  const name = readName(body, 'name', 'Untitled project', errors);
-  if (Object.keys(errors).length > 0) return { errors };
-  return { name, resource: { ...body, id: state.nextId++, name, created_at: wireTime(clock.now()) } };
+/** Gates in front of reads and writes. */
+export const readGates = (service: Service) => [accept, bearer(service), metered(service, 'read')] as const;
+export const writeGates = (service: Service) => [accept, bearer(service), metered(service, 'write')] as const;
+
+function isJobResource(
+  value: unknown,
+): value is { id: number; status: { id: number; name: string }; [more: string]: unknown } {
+  return isBody(value) && isBody(value.status);
 }
 
-/** The shortest interval of a schedule, in hours. */
-const SHORTEST_INTERVAL = 0.1;
-
-/** The body that builds an audience once more. */
-const definitionOf = ({ name, dataset, project }: Audience): Body => ({ name, dataset, project_id: project?.id });
-
-/** A schedule rebuilds an audience every so often; its replays spend no build budget ("Build budget"). */
-function readSchedule(service: Service, body: Body, account: AccountRecord): Reading<Schedule> {
-  const errors: Errors = {};
-  const name = readName(body, 'name', 'Untitled schedule', errors);
-  const hours = body.interval_hours ?? 24;
-  if (typeof hours !== 'number' || hours < SHORTEST_INTERVAL)
-    errors.interval_hours = [`The interval must be a number of hours from ${SHORTEST_INTERVAL}.`];
-  const source = findById(account.audiences, body.audience_id);
-  if (body.audience_id !== undefined && !source) errors.audience_id = ['The selected audience id is invalid.'];
-  if (typeof hours !== 'number' || Object.keys(errors).length > 0) return { errors };
-  const resource: Mutable<Schedule> = { ...body, id: service.state.nextId++, name, replays: 0 };
-  if (source) replay(service, account, resource, definitionOf(source), hours * HOUR);
-  return { name, resource };
+/** The create of a namespace. */
+export function createRoute<T extends Named>(app: Hono<Env>, service: Service, collection: Collection<T>): void {
+  const { name, label, kind, wire = (resource) => resource } = collection;
+  const operation = `${name}.create` as const;
+  app.post(operations[operation].path, ...writeGates(service), idempotent(service, operation), async (context) => {
+    const body = await readBody(context);
+    if (!body) return invalid({ body: ['The body must be a JSON object, or multipart/form-data.'] });
+    const account = context.get('account');
+    const read = collection.read(body, account);
+    if ('errors' in read) return invalid(read.errors);
+    const refused = kind && refuseBuild(service, account);
+    if (refused) return refused;
+    const { resource } = read;
+    if (kind && isJobResource(resource)) {
+      const ended = (succeeded: boolean): void =>
+        service.webhooks.tell(account.company, kind, succeeded, wire(resource, service.state.storageUrl));
+      service.jobs.start({ ...read, kind, resource, ended });
+      countBuild(service, account);
+    }
+    read.accepted?.();
+    collection.of(account).set(resource.id, resource);
+    return success([wire(resource, storageOf(service, context))], `${label} created successfully.`);
+  });
 }
 
-function replay(
+/** Get, and for listed namespaces list and delete. */
+export function readRoutes<T extends Named>(
+  app: Hono<Env>,
   service: Service,
-  account: AccountRecord,
-  schedule: Mutable<Schedule>,
-  body: Body,
-  every: number,
+  collection: Collection<T> & { readonly name: Exclude<Collection<T>['name'], 'lookalikes'> },
 ): void {
-  service.clock.at(service.clock.now() + every, () => {
-    if (!account.schedules.has(schedule.id)) return;
-    replay(service, account, schedule, body, every);
-    const read = readAudience(service, body, account);
-    // What may not be built any more, as data have grown too old, is no replay.
-    if ('errors' in read) return;
-    const ended = (succeeded: boolean): void =>
-      service.webhooks.tell(account.company, 'audience', succeeded, showAudience(service, read.resource));
-    service.jobs.start({ ...read, kind: 'audience', ended });
-    account.audiences.set(read.resource.id, read.resource);
-    schedule.replays = Number(schedule.replays) + 1;
-  });
-}
-
-/** Cohorts, estimates, projects and schedules. */
-export function resourceRoutes(app: Hono<Env>, service: Service): void {
-  const add = <T extends { readonly id: number }>(
-    collection: Collection<T> & { readonly name: 'cohorts' | 'estimates' | 'projects' | 'schedules' },
-  ): void => {
-    readRoutes(app, service, collection);
-    createRoute(app, service, collection);
-  };
-  add<Cohort>({
-    name: 'cohorts',
-    label: 'Cohort',
-    kind: 'cohort',
-    of: (account) => account.cohorts,
-    read: (body, account) => readCohort(service, body, account),
-  });
-  add<Estimate>({
-    name: 'estimates',
-    label: 'Estimate',
-    kind: 'estimate',
-    of: (account) => account.estimates,
-    read: (body, account) => readEstimate(service, body, account),
-  });
-  add<Project>({
-    name: 'projects',
-    label: 'Project',
-    of: (account) => account.projects,
-    read: (body) => readProjectBody(service, body),
-  });
-  add<Schedule>({
-    name: 'schedules',
-    label: 'Schedule',
-    of: (account) => account.schedules,
-    read: (body, account) => readSchedule(service, body, account),
+  const { name, label, wire = (resource) => resource } = collection;
+  const find = (context: Context<Env>) => findById(collection.of(context.get('account')), context.req.param('id'));
+  const missing = (): Response => refusal(404, `${label} not found.`);
+  if (name !== 'estimates') {
+    app.get(operations[`${name}.list`].path, ...readGates(service), (context) => {
+      const newestFirst = [...collection.of(context.get('account')).values()].reverse();
+      const storage = storageOf(service, context);
+      const rows = pageOf(newestFirst, context).map((row) => wire(row, storage));
+      return success(rows, `${label} list retrieved successfully.`);
+    });
+    app.post(honoPath(operations[`${name}.delete`].path), ...writeGates(service), (context) => {
+      const resource = find(context);
+      if (!resource) return missing();
+      service.jobs.drop(resource.id);
+      service.state.results.delete(resource.id);
+      collection.of(context.get('account')).delete(resource.id);
+      return success([], `${label} deleted successfully.`);
+    });
+  }
+  app.get(honoPath(operations[`${name}.get`].path), ...readGates(service), (context) => {
+    const resource = find(context);
+    if (!resource) return missing();
+    return success([wire(resource, storageOf(service, context))], `${label} retrieved successfully.`);
   });
 }

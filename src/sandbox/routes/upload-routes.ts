@@ -1,15 +1,15 @@
 import type { Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
-import type { Errors } from '../bodies.ts';
 import { offsetTime } from '../clock.ts';
-import { storageOf } from '../presigned-storage.ts';
-import { UPLOAD_SIZES } from '../rate-limits.ts';
-import { readBody } from '../request-body.ts';
-import type { Env } from '../request-checks.ts';
-import { invalid, success } from '../responses.ts';
+import type { Env } from '../http/access.ts';
+import { readBody } from '../http/request-body.ts';
+import { invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
-import { readFile, reserveSlot, slotUrl } from '../upload-slots.ts';
-import { writeGates } from './collection.ts';
+import { UPLOAD_SIZES } from '../service-limits.ts';
+import { storageOf } from '../storage/presigned-storage.ts';
+import { readFile, reserveSlot, slotUrl } from '../storage/upload-slots.ts';
+import type { Errors } from './body-fields.ts';
+import { writeGates } from './resource-routes.ts';
 
 /** Where uploads of points of interest are claimed. The specification shows no path; this one is made up. */
 const POI_SUBMISSIONS = '/api/v2/poi_submissions/create';
