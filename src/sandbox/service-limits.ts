@@ -1,24 +1,32 @@
-/** A limit as the service keeps it: so many in any one interval. Milliseconds. */
+/** A rate limit: at most `limit` requests in any `interval` of milliseconds. */
 export interface WindowLimit {
   readonly limit: number;
   readonly interval: number;
 }
 
-/** Every limit of the sandbox, for options that change one. Durations in milliseconds of the sandbox's clock. */
+/** Every limit of the sandbox. Durations are milliseconds of the sandbox's clock unless stated otherwise. */
 export interface SandboxLimits {
+  /** GET requests of one token. @default 120 a minute */
   readonly read: WindowLimit;
+  /** Creates, cancels and deletes of one token. @default 30 a minute */
   readonly write: WindowLimit;
+  /** Requests of one token to the MCP endpoint. @default 120 a minute */
   readonly mcp: WindowLimit;
+  /** Logins from one address. @default 180 a minute */
   readonly login: WindowLimit;
+  /** Token mints and revocations from one address. @default 10 a minute */
   readonly mint: WindowLimit;
+  /** Builds of an organization in a rolling hour. @default 60 */
   readonly buildsPerHour: number;
+  /** Builds of an organization in a rolling day. @default 300 */
   readonly buildsPerDay: number;
+  /** Active tokens of one account, for each of `api` and `mcp`. @default 10 */
   readonly activeTokens: number;
-  /** Milliseconds that a presigned URL works and its upload can be claimed. */
+  /** How long a presigned URL is valid and its upload can be claimed. @default 15 minutes */
   readonly claimWindow: number;
-  /** Milliseconds of the machine that a webhook receiver may take. */
+  /** Response timeout of a webhook receiver, in milliseconds of the machine's clock. @default 10_000 */
   readonly deliveryTimeout: number;
-  /** How many requests, and how many deliveries, are logged; older ones are forgotten. */
+  /** Maximum number of requests, and of deliveries, in the logs; the oldest are dropped. @default 10_000 */
   readonly logLength: number;
 }
 
@@ -26,7 +34,7 @@ const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** The service's own numbers (specification, "Limits"). */
+/** The service's own limits (specification, "Limits"). */
 export const SERVICE_LIMITS: SandboxLimits = {
   read: { limit: 120, interval: MINUTE },
   write: { limit: 30, interval: MINUTE },
@@ -42,45 +50,45 @@ export const SERVICE_LIMITS: SandboxLimits = {
 };
 
 /** Waits between the six attempts of a delivery ("Delivery"). */
-export const DELIVERY_WAITS = [MINUTE, 5 * MINUTE, 25 * MINUTE, 2 * HOUR, 6 * HOUR] as const;
+export const DELIVERY_RETRY_WAITS_MS = [MINUTE, 5 * MINUTE, 25 * MINUTE, 2 * HOUR, 6 * HOUR] as const;
 
-/** Deliveries in a row that exhausted all attempts, after which an endpoint is switched off ("Delivery"). */
-export const EXHAUSTED_IN_A_ROW = 20;
+/** Consecutive deliveries with all attempts failed after which an endpoint is disabled ("Delivery"). */
+export const MAX_CONSECUTIVE_FAILURES = 20;
 
-/** How long two signatures are sent after a rotation ("Signature"). */
-export const SECRET_OVERLAP = 24 * HOUR;
+/** How long the previous secret keeps signing after a rotation ("Signature"). */
+export const SECRET_OVERLAP_MS = 24 * HOUR;
 
-/** API and MCP token lifetime ("Authentication"). */
-export const TOKEN_LIFETIME = 365 * DAY;
+/** Lifetime of API and MCP tokens ("Authentication"). */
+export const TOKEN_LIFETIME_MS = 365 * DAY;
 
-/** OAuth token lifetimes ("Authentication"). */
-export const ACCESS_TOKEN_LIFETIME = 60 * MINUTE;
-export const REFRESH_TOKEN_LIFETIME = 60 * DAY;
+/** Lifetimes of OAuth tokens ("Authentication"). */
+export const ACCESS_TOKEN_LIFETIME_MS = 60 * MINUTE;
+export const REFRESH_TOKEN_LIFETIME_MS = 60 * DAY;
 
-/** How long an authorization code can be exchanged; not specified, RFC 6749 recommends ten minutes at most. */
-export const CODE_LIFETIME = 10 * MINUTE;
+/** Lifetime of an authorization code: not specified; RFC 6749 recommends at most ten minutes. */
+export const CODE_LIFETIME_MS = 10 * MINUTE;
 
-/** Replay window of an idempotency key ("Other limits"). */
-export const REPLAY_WINDOW = 24 * HOUR;
+/** How long the response under an idempotency key is replayed ("Other limits"). */
+export const REPLAY_WINDOW_MS = 24 * HOUR;
 
-/** Cap of `per_page` on resource lists, and its default ("Pagination"). */
-export const PAGE_CAP = 100;
+/** Default and cap of `per_page` on resource lists ("Pagination"). */
 export const PAGE_DEFAULT = 25;
+export const PAGE_CAP = 100;
 
-/** `per_page` of reference reads: default and cap, and the default of Apps, which has no cap ("Pagination"). */
+/** `per_page` of reference reads, default and cap; and the default of Apps, which has no cap ("Pagination"). */
 export const REFERENCE_PAGE = 500;
 export const APPS_PAGE = 250;
 
-/** Largest upload of each kind in bytes ("Other limits"); 50 MB and 1 GB are read as binary. */
-export const UPLOAD_SIZES: Readonly<Record<string, number>> = { poi_submission: 50 * 2 ** 20, cohort: 2 ** 30 };
+/** Maximum size of each kind of upload in bytes ("Other limits"); 50 MB and 1 GB are read as binary. */
+export const MAX_UPLOAD_BYTES: Readonly<Record<string, number>> = { poi_submission: 50 * 2 ** 20, cohort: 2 ** 30 };
 
-/** When an upload that nobody claimed is cleaned up ("Other limits"). */
-export const UNCLAIMED_CLEANUP = 24 * HOUR;
+/** When an unclaimed upload is deleted ("Other limits"). */
+export const UNCLAIMED_CLEANUP_MS = 24 * HOUR;
 
-/** Devices needed to activate an audience, or a lookalike, and to grow one ("Other limits"). */
-export const ACTIVATION_MINIMUM = 500;
-export const LOOKALIKE_ACTIVATION_MINIMUM = 1_000;
-export const SEED_MINIMUM = 1_000;
+/** Minimum numbers of devices ("Other limits"). */
+export const MIN_DEVICES_TO_ACTIVATE = 500;
+export const MIN_DEVICES_TO_ACTIVATE_LOOKALIKE = 1_000;
+export const MIN_SEED_DEVICES = 1_000;
 
 /** Bounds of `config.target_size` ("Rules known for creates", rule 5). */
 export const TARGET_SIZE = { min: 1, max: 4_000_000 } as const;
@@ -88,7 +96,7 @@ export const TARGET_SIZE = { min: 1, max: 4_000_000 } as const;
 /** Days that mapping keys are kept after the latest dataset end date ("Other limits"). */
 export const RETENTION_DAYS = 90;
 
-/** How far a WebDomain dataset may look back, in days ("Other limits"). */
+/** Maximum age of a WebDomain dataset's start date, in days ("Other limits"). */
 export const LOOKBACK_DAYS = 45;
 
 /** First month with a usage report ("Other limits"). */

@@ -1,8 +1,8 @@
 import type { WindowLimit } from './service-limits.ts';
 
-/** A sliding log: exact in every window, whatever its phase. */
-export class SlidingLog {
-  /** How many in any one interval; may be changed. */
+/** Sliding-window log: exact in every interval, whatever its phase. */
+export class SlidingWindow {
+  /** Maximum in any one interval; may be changed. */
   limit: number;
   readonly #interval: number;
   readonly #times: number[] = [];
@@ -12,24 +12,24 @@ export class SlidingLog {
     this.#interval = interval;
   }
 
-  /** Milliseconds until one fits, without counting; a limit of 0 never lets one through. */
-  wait(now: number): number {
+  /** Returns the milliseconds until one more is allowed; with a limit of 0, always the interval. */
+  retryAfter(now: number): number {
     while (this.#times[0] !== undefined && this.#times[0] <= now - this.#interval) this.#times.shift();
     if (this.#times.length < this.limit) return 0;
-    const freeing = this.#times[this.#times.length - this.limit];
-    return freeing === undefined ? this.#interval : freeing + this.#interval - now;
+    const oldest = this.#times[this.#times.length - this.limit];
+    return oldest === undefined ? this.#interval : oldest + this.#interval - now;
   }
 
-  /** Counts one at `now`; otherwise tells how many milliseconds until one fits. */
-  take(now: number): number {
-    const left = this.wait(now);
-    if (left === 0) this.#times.push(now);
-    return left;
+  /** Counts one and returns 0, or returns the milliseconds until one more is allowed. */
+  consume(now: number): number {
+    const wait = this.retryAfter(now);
+    if (wait === 0) this.#times.push(now);
+    return wait;
   }
 
-  /** How many the last interval holds. */
+  /** Returns how many the last interval holds. */
   count(now: number): number {
-    this.wait(now);
+    this.retryAfter(now);
     return this.#times.length;
   }
 }

@@ -1,112 +1,119 @@
 import type { Optional } from '../../util/input-types.ts';
-import { grantsOf, revokeGrant } from '../grants.ts';
 import { isEmail } from '../routes/body-fields.ts';
 import type { Service } from '../service.ts';
 import { DAY, HOUR, type SandboxLimits } from '../service-limits.ts';
-import { SlidingLog } from '../sliding-window.ts';
+import { SlidingWindow } from '../sliding-window.ts';
 import type { AccountRecord, Company, TokenKind } from '../state.ts';
-import { issueToken, revokeTokens, tokensOf } from '../tokens.ts';
+import { issueToken, listGrants, listTokens, revokeGrant, revokeTokens } from '../tokens.ts';
 
-/** Who opens an account. */
+/** An account to create. */
 export interface NewAccount {
   readonly email: string;
   readonly password: string;
-  /** Its company, or the name of one, which is created at its first mention. @default 'Example Company' */
+  /** The organization or its name; an unknown name creates one. @default 'Example Company' */
   readonly company?: string | SandboxCompany | undefined;
-  /** Whether the connection to the delivery partner holds credentials. @default true */
+  /** Whether credentials are stored on the connection to the delivery partner. @default true */
   readonly deliveryCredentials?: boolean | undefined;
 }
 
-/** What an organization is, and may build. */
+/** An organization to create. */
 export interface NewCompany {
+  /** A name that no other organization has. */
   readonly name: string;
-  /** Builds in a rolling hour and day. @default 60 and 300 */
+  /** Builds in a rolling hour. @default 60 */
   readonly buildsPerHour?: number | undefined;
+  /** Builds in a rolling day. @default 300 */
   readonly buildsPerDay?: number | undefined;
 }
 
-/** An organization, whose accounts share build budget and webhook endpoints. */
+/** An organization, whose accounts share its build budget and webhook endpoints. */
 export interface SandboxCompany {
   readonly id: number;
   readonly name: string;
-  /** Sets the budget; builds so far stay counted. */
+  /** Changes the limits of the build budget; builds so far stay counted. */
   setBuildBudget(budget: Optional<Pick<SandboxLimits, 'buildsPerHour' | 'buildsPerDay'>>): void;
 }
 
-/** A token as the console lists it. */
-export interface ListedToken {
+/** A token in the console, which does not show its value. */
+export interface TokenInfo {
   readonly id: number;
   readonly kind: TokenKind;
   readonly createdAt: Date;
-  /** None for login tokens, whose lifetime is not specified. */
+  /** `undefined` for login tokens, whose lifetime is not specified. */
   readonly expiresAt: Date | undefined;
 }
 
-/** An OAuth connection as the console lists it. */
-export interface ListedConnection {
+/** An OAuth connection in the console. */
+export interface ConnectionInfo {
   readonly id: number;
+  /** Name of the OAuth client. */
   readonly client: string;
-  /** When its refresh token expires, unless renewed. */
+  /** Expiry of its refresh token. */
   readonly expiresAt: Date;
 }
 
-/** An account, with what its owner can do in the console. */
+/** An account, with the actions its owner has in the console. */
 export interface SandboxAccount {
   readonly email: string;
+  /** The current password. */
   readonly password: string;
   readonly company: SandboxCompany;
-  /** Issues a token as the credential exchange does, without a request. */
+  /** Issues a token as the credential exchange does, without a request. Returns its value. */
   token(kind: TokenKind): string;
-  /** Live tokens of the credential exchange, oldest first; their values are shown at issue only. */
-  tokens(): ListedToken[];
-  /** Ends one token. */
+  /** Live login, API and MCP tokens, oldest first. */
+  tokens(): TokenInfo[];
+  /** Revokes one token. */
   revokeToken(id: number): void;
-  /** OAuth connections. */
-  connections(): ListedConnection[];
-  /** Ends an OAuth connection. */
+  /** Live OAuth connections. */
+  connections(): ConnectionInfo[];
+  /** Revokes one OAuth connection with its tokens. */
   revokeConnection(id: number): void;
-  /** Sets a new password, made up unless given, which ends every token and OAuth connection. Returns it. */
+  /** Changes the password, by default to a random one, which revokes every token and OAuth connection. Returns it. */
   changePassword(password?: string): string;
-  /** Ends the login token. */
+  /** Revokes the login token. */
   logout(): void;
-  /** What the service has told the owner, like an endpoint switched off; oldest first. */
+  /** Messages of the service to the owner, such as a disabled webhook endpoint; oldest first. */
   readonly notifications: readonly string[];
 }
 
-/** A company, as the console creates it. */
+/** Creates an organization. */
 export function createCompany({ state, limits }: Service, input: NewCompany): Company {
   const { name, buildsPerHour = limits.buildsPerHour, buildsPerDay = limits.buildsPerDay } = input;
   checkBudget(buildsPerHour, buildsPerDay);
-  if (state.companies.has(name)) throw new Error(`There is a company "${name}" already.`);
+  if (state.companies.has(name)) throw new Error(`A company named "${name}" exists already.`);
   const company: Company = {
     id: state.nextId++,
     name,
-    hour: new SlidingLog({ limit: buildsPerHour, interval: HOUR }),
-    day: new SlidingLog({ limit: buildsPerDay, interval: DAY }),
+    hourlyBuilds: new SlidingWindow({ limit: buildsPerHour, interval: HOUR }),
+    dailyBuilds: new SlidingWindow({ limit: buildsPerDay, interval: DAY }),
     endpoints: [],
   };
   state.companies.set(name, company);
   return company;
 }
 
-function checkBudget(...limits: readonly number[]): void {
-  if (!limits.every((limit) => limit >= 0))
-    throw new Error(`A build budget is a number from 0, not ${limits.join(' and ')}.`);
+function checkBudget(buildsPerHour: number, buildsPerDay: number): void {
+  for (const [name, limit] of Object.entries({ buildsPerHour, buildsPerDay }))
+    if (!(limit >= 0)) throw new Error(`\`${name}\` must be a number from 0, not ${limit}.`);
 }
 
-/** Opens an account, as the console does. */
-export function openAccount(service: Service, input: NewAccount): AccountRecord {
+function checkPassword(password: string): void {
+  if (password === '') throw new Error('`password` must not be empty: a login requires it.');
+}
+
+/** Creates an account. */
+export function createAccount(service: Service, input: NewAccount): AccountRecord {
   const { state } = service;
   const { email, password, company = 'Example Company', deliveryCredentials = true } = input;
-  const name = typeof company === 'string' ? company : company.name;
-  if (!isEmail(email)) throw new Error(`"${email}" is no email address: nobody could log in.`);
-  if (password === '') throw new Error('An account needs a password: nobody could log in.');
+  const companyName = typeof company === 'string' ? company : company.name;
+  if (!isEmail(email)) throw new Error(`\`email\` must be an email address, not "${email}".`);
+  checkPassword(password);
   if (state.accounts.has(email)) throw new Error('An account with this email exists already.');
   const account: AccountRecord = {
     id: state.nextId++,
     email,
     password,
-    company: state.companies.get(name) ?? createCompany(service, { name }),
+    company: state.companies.get(companyName) ?? createCompany(service, { name: companyName }),
     notifications: [],
     deliveryCredentials,
     audiences: new Map(),
@@ -115,51 +122,53 @@ export function openAccount(service: Service, input: NewAccount): AccountRecord 
     cohorts: new Map(),
     projects: new Map(),
     schedules: new Map(),
-    replays: new Map(),
+    idempotencyKeys: new Map(),
   };
   state.accounts.set(email, account);
   return account;
 }
 
-/** The console's page of a company. */
-export function consoleOfCompany({ id, name, hour, day }: Company): SandboxCompany {
+/** Returns an organization with its actions in the console. */
+export function companyAdmin({ id, name, hourlyBuilds, dailyBuilds }: Company): SandboxCompany {
   return {
     id,
     name,
-    setBuildBudget({ buildsPerHour = hour.limit, buildsPerDay = day.limit }) {
+    setBuildBudget({ buildsPerHour = hourlyBuilds.limit, buildsPerDay = dailyBuilds.limit }) {
       checkBudget(buildsPerHour, buildsPerDay);
-      hour.limit = buildsPerHour;
-      day.limit = buildsPerDay;
+      hourlyBuilds.limit = buildsPerHour;
+      dailyBuilds.limit = buildsPerDay;
     },
   };
 }
 
-/** The console as the owner of an account sees it. */
-export function consoleOf(service: Service, record: AccountRecord): SandboxAccount {
+/** Returns an account with its actions in the console. */
+export function accountAdmin(service: Service, record: AccountRecord): SandboxAccount {
+  const { state, random } = service;
   return {
     email: record.email,
     get password() {
       return record.password;
     },
-    company: consoleOfCompany(record.company),
-    ...consoleOfTokens(service, record),
+    company: companyAdmin(record.company),
+    ...tokenAdmin(service, record),
     connections: () =>
-      grantsOf(service, record).map(({ id, client, refreshExpiresAt }) => ({
+      listGrants(service, record).map(({ id, client, refreshExpiresAt }) => ({
         id,
         client: client.name,
         expiresAt: new Date(refreshExpiresAt),
       })),
     revokeConnection(id) {
-      const grant = grantsOf(service, record).find((one) => one.id === id);
-      if (!grant) throw new Error(`There is no OAuth connection ${id} of this account.`);
+      const grant = listGrants(service, record).find((candidate) => candidate.id === id);
+      if (!grant) throw new Error(`The account has no OAuth connection ${id}.`);
       revokeGrant(service, grant);
     },
-    changePassword(password = service.random.text(16)) {
-      if (password === '') throw new Error('An account needs a password: nobody could log in.');
+    changePassword(password = random.string(16)) {
+      checkPassword(password);
       record.password = password;
       revokeTokens(service, record);
-      for (const grant of grantsOf(service, record)) revokeGrant(service, grant);
-      for (const [code, { account }] of service.state.codes) if (account === record) service.state.codes.delete(code);
+      for (const grant of listGrants(service, record)) revokeGrant(service, grant);
+      for (const [code, { account }] of state.authorizationCodes)
+        if (account === record) state.authorizationCodes.delete(code);
       return password;
     },
     logout() {
@@ -169,39 +178,28 @@ export function consoleOf(service: Service, record: AccountRecord): SandboxAccou
   };
 }
 
-/** Kinds that the credential exchange issues. */
-const KINDS: readonly TokenKind[] = ['login', 'api', 'mcp'];
+const TOKEN_KINDS: readonly TokenKind[] = ['login', 'api', 'mcp'];
 
-function consoleOfTokens(
-  service: Service,
-  record: AccountRecord,
-): Pick<SandboxAccount, 'token' | 'tokens' | 'revokeToken'> {
+function tokenAdmin(service: Service, record: AccountRecord): Pick<SandboxAccount, 'token' | 'tokens' | 'revokeToken'> {
+  const { state, limits } = service;
   return {
     token(kind) {
-      if (!KINDS.includes(kind)) throw new Error(`"${kind}" is no kind of token: ${KINDS.join(', ')}.`);
-      const cap = service.limits.activeTokens;
-      if (kind !== 'login' && tokensOf(service, record, kind).length >= cap) {
-        throw new Error(`The account has ${cap} live ${kind} tokens already, as many as the service allows.`);
-      }
+      if (!TOKEN_KINDS.includes(kind))
+        throw new Error(`The kind of a token must be one of ${TOKEN_KINDS.join(', ')}, not "${kind}".`);
+      const max = limits.activeTokens;
+      if (kind !== 'login' && listTokens(service, record, kind).length >= max)
+        throw new Error(`The account has ${max} live ${kind} tokens already, the maximum. Revoke one first.`);
       return issueToken(service, record, kind).value;
     },
     tokens: () =>
-      tokensOf(service, record).flatMap(({ id, kind, issuedAt, expiresAt }) =>
-        kind === 'oauth'
-          ? []
-          : [
-              {
-                id,
-                kind,
-                createdAt: new Date(issuedAt),
-                expiresAt: Number.isFinite(expiresAt) ? new Date(expiresAt) : undefined,
-              },
-            ],
-      ),
+      listTokens(service, record).flatMap(({ id, kind, issuedAt, expiresAt }) => {
+        const expiry = Number.isFinite(expiresAt) ? new Date(expiresAt) : undefined;
+        return kind === 'oauth' ? [] : [{ id, kind, createdAt: new Date(issuedAt), expiresAt: expiry }];
+      }),
     revokeToken(id) {
-      const token = tokensOf(service, record).find((one) => one.id === id && one.kind !== 'oauth');
-      if (!token) throw new Error(`There is no live token ${id} of this account.`);
-      service.state.tokens.delete(token.value);
+      const token = listTokens(service, record).find((candidate) => candidate.id === id && candidate.kind !== 'oauth');
+      if (!token) throw new Error(`The account has no live token ${id}.`);
+      state.tokens.delete(token.value);
     },
   };
 }

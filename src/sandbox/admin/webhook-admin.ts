@@ -1,76 +1,99 @@
-import { wireTime } from '../clock.ts';
+import { formatTimestamp } from '../clock.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Endpoint } from '../state.ts';
 import { type Delivery, rotateSecret } from '../webhook-deliveries.ts';
+import type { SandboxAccount } from './account-admin.ts';
 
-/** What the console asks for when an endpoint is registered. */
+/** A webhook endpoint to register. */
 export interface NewEndpoint {
+  /** Account whose organization it belongs to. @default the first account */
+  readonly account?: SandboxAccount | undefined;
   /** @default 'Webhook' */
   readonly name?: string | undefined;
+  /** Receiver URL, http or https. */
   readonly url: string;
-  /** Types it subscribes to. @default all */
+  /** Subscribed event types. @default all */
   readonly events?: readonly string[] | undefined;
 }
 
-/** Webhook endpoints, as they are managed in the console. */
-export interface Endpoints<Account> {
-  /** Registers an endpoint for the company of an account, the first unless given. The secret is shown once. */
-  create(input: NewEndpoint & { readonly account?: Account | undefined }): {
-    readonly id: number;
-    readonly secret: string;
-  };
-  /** A new secret; for 24 hours deliveries carry a signature of the old one, too. */
+/** Webhook endpoints and their deliveries, as the console manages them. */
+export interface SandboxWebhooks {
+  /** Registers an endpoint. Returns the signing secret, which is shown only here. */
+  create(input: NewEndpoint): { readonly id: number; readonly secret: string };
+  /** Replaces the signing secret. For 24 hours, deliveries also carry a signature of the previous one. */
   rotate(id: number): { readonly secret: string };
-  /** Deliveries stop; an attempt that comes due meanwhile is dropped with all later ones of its event. */
+  /** Deactivates an endpoint. Events with an attempt that comes due meanwhile are not delivered to it any more. */
   pause(id: number): void;
-  /** Deliveries go on, also after the endpoint was switched off. */
+  /** Activates an endpoint that was paused or disabled. */
   resume(id: number): void;
-  /** Sends a `webhook.test` event, whatever the endpoint subscribes to; an inactive one gets none. */
+  /** Sends a `webhook.test` event, regardless of subscriptions. */
   test(id: number): void;
+  /** Deletes an endpoint. */
   delete(id: number): void;
-  /** The latest attempts that have ended (10,000 unless `limits.logLength` differs), in the order they began. */
+  /** The latest ended attempts (10,000 unless `limits.logLength` differs), in the order in which they were started. */
   readonly deliveries: readonly Delivery[];
 }
 
-/** Types that an endpoint can subscribe to ("Events"). */
+/** Event types to which an endpoint can subscribe ("Events"). */
 const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
   `${family}.completed`,
   `${family}.failed`,
 ]);
 
-/** The console's page of webhook endpoints. */
-export function endpointsOf<Account>(
-  service: Service,
-  recordOf: (account: Account) => AccountRecord,
-): Endpoints<Account> {
+/** Returns the actions on webhook endpoints. */
+export function webhookAdmin(service: Service, recordOf: (account: SandboxAccount) => AccountRecord): SandboxWebhooks {
   const { state, clock, random, webhooks } = service;
-  const secret = (): string => `whsec_${random.text(32)}`;
-  const activate = (id: number, is_active: boolean): void =>
-    void Object.assign(findEndpoint(service, id), { is_active, exhausted: 0, updated_at: wireTime(clock.now()) });
+  const createSecret = (): string => `whsec_${random.string(32)}`;
+  const find = (id: number): Endpoint => {
+    const endpoints = [...state.companies.values()].flatMap((company) => company.endpoints);
+    const endpoint = endpoints.find((candidate) => candidate.id === id);
+    if (!endpoint) throw new Error(`There is no webhook endpoint ${id}.`);
+    return endpoint;
+  };
+  const setActive = (id: number, is_active: boolean): void =>
+    void Object.assign(find(id), { is_active, consecutiveFailures: 0, updated_at: formatTimestamp(clock.now()) });
   return {
-    create({ account, ...input }) {
-      clock.settle();
-      const creator = account ? recordOf(account) : [...state.accounts.values()][0];
+    create({ account, name = 'Webhook', url, events = EVENT_TYPES }) {
+      // Jobs that ended before now must not be delivered to the new endpoint.
+      clock.runDue();
+      const [first] = state.accounts.values();
+      const creator = account ? recordOf(account) : first;
       if (!creator) throw new Error('Create an account first: a webhook endpoint belongs to its company.');
-      const endpoint = newEndpoint(creator, input, state.nextId++, wireTime(clock.now()), secret());
+      checkEndpoint(url, events);
+      const now = formatTimestamp(clock.now());
+      const endpoint: Endpoint = {
+        id: state.nextId++,
+        name,
+        url,
+        events: [...events],
+        schema_version: 1,
+        is_active: true,
+        last_delivery_at: null,
+        created_at: now,
+        updated_at: now,
+        creator,
+        secret: createSecret(),
+        previous: undefined,
+        consecutiveFailures: 0,
+      };
       creator.company.endpoints.push(endpoint);
-      clock.keepTime();
+      clock.useTimer();
       return { id: endpoint.id, secret: endpoint.secret };
     },
     rotate(id) {
-      const endpoint = findEndpoint(service, id);
-      rotateSecret(endpoint, secret(), clock.now());
+      const endpoint = find(id);
+      rotateSecret(endpoint, createSecret(), clock.now());
       return { secret: endpoint.secret };
     },
-    pause: (id) => activate(id, false),
-    resume: (id) => activate(id, true),
+    pause: (id) => setActive(id, false),
+    resume: (id) => setActive(id, true),
     test(id) {
-      const endpoint = findEndpoint(service, id);
-      if (!endpoint.is_active) throw new Error(`Webhook endpoint ${id} is not active: nothing is sent to it.`);
-      webhooks.test(endpoint);
+      const endpoint = find(id);
+      if (!endpoint.is_active) throw new Error(`Webhook endpoint ${id} is not active. Resume it first.`);
+      webhooks.sendTest(endpoint);
     },
     delete(id) {
-      const endpoint = findEndpoint(service, id);
+      const endpoint = find(id);
       const { endpoints } = endpoint.creator.company;
       endpoints.splice(endpoints.indexOf(endpoint), 1);
     },
@@ -80,39 +103,13 @@ export function endpointsOf<Account>(
   };
 }
 
-function findEndpoint({ state }: Service, id: number): Endpoint {
-  const all = [...state.companies.values()].flatMap(({ endpoints }) => endpoints);
-  const endpoint = all.find((one) => one.id === id);
-  if (!endpoint) throw new Error(`There is no webhook endpoint ${id}.`);
-  return endpoint;
-}
-
-/** An endpoint just registered. */
-function newEndpoint(
-  creator: AccountRecord,
-  { name = 'Webhook', url, events = EVENT_TYPES }: NewEndpoint,
-  id: number,
-  now: string,
-  secret: string,
-): Endpoint {
+function checkEndpoint(url: string, events: readonly string[]): void {
   const address = URL.canParse(url) ? new URL(url) : undefined;
-  if (!address || !/^https?:$/.test(address.protocol)) throw new Error(`"${url}" is no http(s) address.`);
-  if (address.username !== '' || address.password !== '') throw new Error('The url must hold no user or password.');
+  if (!address || !/^https?:$/.test(address.protocol))
+    throw new Error('`url` must be an http(s) URL, e.g. "https://example.com/webhooks".');
+  if (address.username !== '' || address.password !== '')
+    throw new Error('`url` must not contain a user or a password.');
   const unknown = events.find((type) => !EVENT_TYPES.includes(type));
-  if (unknown !== undefined) throw new Error(`"${unknown}" is no type of event: use ${EVENT_TYPES.join(', ')}.`);
-  return {
-    id,
-    name,
-    url,
-    events: [...events],
-    schema_version: 1,
-    is_active: true,
-    last_delivery_at: null,
-    created_at: now,
-    updated_at: now,
-    creator,
-    secret,
-    previous: undefined,
-    exhausted: 0,
-  };
+  if (unknown !== undefined)
+    throw new Error(`\`events\` must be event types (${EVENT_TYPES.join(', ')}), not "${unknown}".`);
 }

@@ -1,85 +1,86 @@
 import type { RequestHandler } from 'msw';
-import { ConnectionCut } from '../faults.ts';
 import type { Service } from '../service.ts';
 import { createStorage } from '../storage/presigned-storage.ts';
 import { createApp } from './app.ts';
-import { type Listening, type ListenOptions, listen } from './listen.ts';
+import { ConnectionCut } from './connection-cut.ts';
+import { type ListenOptions, listen, type SandboxServer } from './listen.ts';
 import { createHandler } from './msw-handlers.ts';
 
-/** The ways in which requests reach a sandbox, and their end. */
-export interface Forms {
+/** The ways to send requests to a sandbox. */
+export interface SandboxAdapters {
   /**
-   * Answers one request, in process, to the API or to the storage that presigned URLs point to: a `fetch` for clients,
-   * also with its errors. Login and mint buckets go by the header `X-Forwarded-For`.
+   * Sends a request in process, to the API or to the storage of presigned URLs: pass it to a client as its `fetch`. It
+   * rejects as `fetch` does. The header `X-Forwarded-For` sets the client address, by which logins and token mints are
+   * rate-limited.
    */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
-  /** Request handlers of msw 3, for `setupServer(...sandbox.handlers)` and `setupWorker`. */
+  /** Request handlers of msw 3, for `setupServer(...sandbox.handlers)` and `setupWorker(...sandbox.handlers)`. */
   readonly handlers: RequestHandler[];
-  /** Serves it over HTTP, on loopback unless told; storage, where files go in and out, on a port of its own. */
-  listen(options?: ListenOptions): Promise<Listening>;
-  /** Stops listening, timers and deliveries; later requests fail. */
+  /** Serves the API over HTTP, by default on a free port of loopback, and the storage on another port. */
+  listen(options?: ListenOptions): Promise<SandboxServer>;
+  /** Closes the sandbox with its servers, timers and deliveries; later requests are rejected. */
   close(): Promise<void>;
 }
 
-/** What a service is reached by. */
-export function formsOf(service: Service, origin: string | undefined): Forms {
+/** Creates the adapters of a service. `origin` limits the msw handlers to one origin of the API. */
+export function createAdapters(service: Service, origin: string | undefined): SandboxAdapters {
   const app = createApp(service);
   const storage = createStorage(service);
-  const { state, clock, webhooks, ended } = service;
-  const inProcess = state.storageUrl;
-  const listenings = new Set<Listening>();
-  const isStorage = (origin: string): boolean =>
-    origin === inProcess || [...listenings].some(({ storageUrl }) => origin === storageUrl);
-  const answer = async (request: Request): Promise<Response> => {
-    if (ended.signal.aborted) throw new ConnectionCut();
+  const { state, clock, webhooks, closed } = service;
+  const inProcessStorageUrl = state.storageUrl;
+  const servers = new Set<SandboxServer>();
+  const isStorage = (url: URL): boolean =>
+    url.origin === inProcessStorageUrl || [...servers].some(({ storageUrl }) => url.origin === storageUrl);
+  const respond = async (request: Request): Promise<Response> => {
+    if (closed.signal.aborted) throw new ConnectionCut();
     const address = request.headers.get('x-forwarded-for') ?? '127.0.0.1';
-    return (isStorage(new URL(request.url).origin) ? storage : app).fetch(request, { address });
+    return (isStorage(new URL(request.url)) ? storage : app).fetch(request, { address });
   };
-  const drop = async (listening: Listening): Promise<void> => {
-    listenings.delete(listening);
-    state.storageUrl = [...listenings].at(-1)?.storageUrl ?? inProcess;
-    await listening.close();
+  const closeServer = async (server: SandboxServer): Promise<void> => {
+    servers.delete(server);
+    state.storageUrl = [...servers].at(-1)?.storageUrl ?? inProcessStorageUrl;
+    await server.close();
   };
   return {
-    fetch: async (input, init) => asFetch(answer, new Request(input, init)),
-    handlers: [createHandler({ answer, origin, isStorage })],
-    async listen(where = {}) {
-      const listening = ended.signal.aborted ? undefined : await listen(app.fetch, storage.fetch, where);
-      if (listening && !ended.signal.aborted) {
-        listenings.add(listening);
-        state.storageUrl = listening.storageUrl;
-        return { ...listening, close: () => drop(listening) };
+    fetch: async (input, init) => fetchInProcess(respond, new Request(input, init)),
+    handlers: [createHandler({ respond, origin, isStorage })],
+    async listen(options = {}) {
+      const server = closed.signal.aborted ? undefined : await listen(app.fetch, storage.fetch, options);
+      if (server && !closed.signal.aborted) {
+        servers.add(server);
+        state.storageUrl = server.storageUrl;
+        return { ...server, close: () => closeServer(server) };
       }
-      await listening?.close();
+      await server?.close();
       throw new Error('The sandbox is closed.');
     },
     async close() {
-      ended.abort();
+      closed.abort();
       clock.stop();
       webhooks.stop();
-      await Promise.all([...listenings].map(drop));
+      await Promise.all([...servers].map(closeServer));
     },
   };
 }
 
 /** Rejects as `fetch` does: with the signal's reason when aborted, with a `TypeError` when the connection is cut. */
-async function asFetch(answer: (request: Request) => Promise<Response>, request: Request): Promise<Response> {
+async function fetchInProcess(respond: (request: Request) => Promise<Response>, request: Request): Promise<Response> {
   const { signal } = request;
   signal.throwIfAborted();
-  let left = (): void => {};
+  let onAbort = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    left = () => reject(signal.reason);
-    signal.addEventListener('abort', left, { once: true });
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
   });
   try {
-    return await Promise.race([answer(request), aborted]);
+    return await Promise.race([respond(request), aborted]);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!(error instanceof ConnectionCut)) throw error;
-    const begun = error.toResponse();
-    if (begun) return begun;
+    const partial = error.toResponse();
+    if (partial) return partial;
     throw new TypeError('fetch failed', { cause: error });
   } finally {
-    signal.removeEventListener('abort', left);
+    signal.removeEventListener('abort', onAbort);
   }
 }

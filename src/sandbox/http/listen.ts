@@ -1,85 +1,86 @@
 import type { Writable } from 'node:stream';
 import type { Http2Bindings, HttpBindings } from '@hono/node-server';
-import { ConnectionCut } from '../faults.ts';
 import type { Env } from './access.ts';
+import { ConnectionCut } from './connection-cut.ts';
 
-/** A sandbox on TCP ports. */
-export interface Listening {
-  /** Its address, for `baseUrl`. */
+/** A sandbox that listens on TCP ports. */
+export interface SandboxServer {
+  /** Origin of the API, for `baseUrl` of a client. */
   readonly url: string;
-  /** Origin of presigned URLs and results: a port of its own, as storage is another host. */
+  /** Origin of presigned URLs and result files: a port of its own, because storage is another host. */
   readonly storageUrl: string;
-  /** Stops listening and drops every connection. */
+  /** Closes both ports and all their connections. */
   close(): Promise<void>;
 }
 
-/** Where to listen. */
+/** Options of `sandbox.listen`. */
 export interface ListenOptions {
-  /** @default 0, any free port */
+  /** Port of the API. @default 0, a free port */
   readonly port?: number | undefined;
-  /** Port of storage. @default 0, any free port */
+  /** Port of the storage. @default 0, a free port */
   readonly storagePort?: number | undefined;
-  /** Address to listen on. All but loopback lets other machines in, which is warned of. @default '127.0.0.1' */
+  /** Address to listen on. Any other than loopback is reachable by other machines and emits a warning. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** Name of this machine: in the URLs that the sandbox gives, and accepted in the header `Host`. @default the address */
+  /** Host name of this machine, used in URLs and accepted in the `Host` header. @default `host` */
   readonly name?: string | undefined;
 }
 
-type Answer = (request: Request, env: Env['Bindings']) => Response | Promise<Response>;
+type Fetch = (request: Request, env: Env['Bindings']) => Response | Promise<Response>;
 
 type Outgoing = (HttpBindings | Http2Bindings)['outgoing'];
 
-/** One server on one port. */
-type Serving = Pick<Listening, 'url' | 'close'>;
+interface PortServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
 
-const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];
+const WILDCARD_ADDRESSES: readonly string[] = ['0.0.0.0', '::'];
 
 /** Serves the API and its storage over HTTP. */
-export async function listen(api: Answer, storage: Answer, options: ListenOptions): Promise<Listening> {
+export async function listen(api: Fetch, storage: Fetch, options: ListenOptions): Promise<SandboxServer> {
   const { host = '127.0.0.1', name } = options;
-  if (
-    name !== undefined &&
-    !(URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name.toLowerCase())
-  )
-    throw new Error(`\`name\` must be a host name, not "${name}".`);
+  if (name !== undefined && !isHostName(name)) throw new Error(`\`name\` must be a host name, not "${name}".`);
   if (!/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) {
     const { emitWarning } = await import('node:process');
     emitWarning(`The sandbox listens on ${host}: other machines can use it.`, 'SandboxWarning');
   }
-  const back = await serve(storage, options, options.storagePort ?? 0);
-  let front: Serving;
+  const storageServer = await serve(storage, options, options.storagePort ?? 0);
+  let apiServer: PortServer;
   try {
-    front = await serve(api, options, options.port ?? 0, back.url);
+    apiServer = await serve(api, options, options.port ?? 0, storageServer.url);
   } catch (error) {
-    await back.close();
+    await storageServer.close();
     throw error;
   }
   return {
-    url: front.url,
-    storageUrl: back.url,
+    url: apiServer.url,
+    storageUrl: storageServer.url,
     async close() {
-      await Promise.all([front.close(), back.close()]);
+      await Promise.all([apiServer.close(), storageServer.close()]);
     },
   };
 }
 
-/** `node:http` is loaded only now, so browsers can use the rest. */
+const isHostName = (name: string): boolean =>
+  URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name.toLowerCase();
+
+/** Serves on one port. `node:http` is imported lazily, so that browsers can use the rest of the sandbox. */
 async function serve(
-  answer: Answer,
+  respond: Fetch,
   { host = '127.0.0.1', name = host }: ListenOptions,
   port: number,
   storageUrl?: string,
-): Promise<Serving> {
+): Promise<PortServer> {
   const { createAdaptorServer } = await import('@hono/node-server');
   const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');
   const overHttp = { names: [name.toLowerCase()] };
   const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
     try {
       const address = (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
-      return await answer(request, { address, overHttp, ...(storageUrl !== undefined && { storageUrl }) });
+      return await respond(request, { address, overHttp, ...(storageUrl !== undefined && { storageUrl }) });
     } catch (error) {
       if (!(error instanceof ConnectionCut)) throw error;
-      cutOff(error, outgoing);
+      cutConnection(error, outgoing);
       return RESPONSE_ALREADY_SENT;
     }
   };
@@ -90,13 +91,13 @@ async function serve(
   });
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
-  const shown = WILDCARDS.includes(name) ? '127.0.0.1' : name;
-  let closing: Promise<void> | undefined;
+  const shown = WILDCARD_ADDRESSES.includes(name) ? '127.0.0.1' : name;
   const stop = (): Promise<void> =>
     new Promise((resolve, reject) => {
       server.close((error) => (error ? reject(error) : resolve()));
       if ('closeAllConnections' in server) server.closeAllConnections();
     });
+  let closing: Promise<void> | undefined;
   return {
     url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${address.port}`,
     close() {
@@ -106,15 +107,15 @@ async function serve(
   };
 }
 
-/** Ends a connection without an answer, or in the middle of one. */
-function cutOff({ answer }: ConnectionCut, outgoing: Outgoing): void {
+/** Destroys a connection without a response, or in the middle of one. */
+function cutConnection({ partial }: ConnectionCut, outgoing: Outgoing): void {
   const stream: Writable = outgoing;
-  if (!answer) {
+  if (!partial) {
     stream.destroy();
     return;
   }
-  outgoing.statusCode = answer.status;
-  for (const [name, value] of answer.headers) outgoing.setHeader(name, value);
-  // A length that is not reached, or no last chunk: either tells the caller.
-  stream.write(answer.body, () => stream.destroy());
+  outgoing.statusCode = partial.status;
+  for (const [name, value] of partial.headers) outgoing.setHeader(name, value);
+  // The client notices by the missing bytes of `content-length`, or by the missing last chunk.
+  stream.write(partial.body, () => stream.destroy());
 }

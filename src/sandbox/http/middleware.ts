@@ -1,46 +1,50 @@
 import type { Hono, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { ConnectionCut, describeFault } from '../faults.ts';
+import { describeFault } from '../faults.ts';
 import type { Service } from '../service.ts';
 import type { Env } from './access.ts';
+import { ConnectionCut } from './connection-cut.ts';
 import { NestingError } from './request-body.ts';
 import { invalid } from './responses.ts';
 
-type Layer = MiddlewareHandler<Env>;
+type Middleware = MiddlewareHandler<Env>;
 
-/** How an origin of the service answers when it refuses to work. */
-export type Failure = (status: number, message?: string) => Response;
+/** Creates an error response in the format of an origin: the API's envelope, or the XML of object storage. */
+export type ErrorFormat = (status: number, message?: string) => Response;
 
-/** What is before every route: CORS for pages of any origin, the log, and faults. */
-export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: string[], failure: Failure): void {
-  app.use(logged(service));
-  app.use(addressed(failure));
+/** Maximum length of a path in the log. */
+const MAX_LOGGED_PATH = 2_000;
+
+/** Adds what precedes every route: the log, the check of `Host`, CORS for pages of any origin, and faults. */
+export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: string[], format: ErrorFormat): void {
+  app.use(logRequests(service));
+  app.use(checkHost(format));
   app.use(cors({ origin: '*', exposeHeaders }));
-  app.use(faulty(service, failure));
+  app.use(injectFaults(service, format));
   app.onError((error) => {
     if (error instanceof ConnectionCut) throw error;
     if (error instanceof NestingError) return invalid({ body: [error.message] });
-    return failure(500, `The sandbox failed: ${error.message}`);
+    return format(500, `The sandbox failed: ${error.message}`);
   });
 }
 
-/** A path as it was sent, encoded, so that no line of a log is two; the longest are cut. */
-const pathOf = (request: Request): string => new URL(request.url).pathname.slice(0, 2_000);
+/** Returns the path as sent: still encoded, it cannot break a line of the log. */
+const pathOf = (request: Request): string => new URL(request.url).pathname.slice(0, MAX_LOGGED_PATH);
 
-/** Writes each request down when it has been answered, but the preflights that browsers send by themselves. */
-const logged =
-  ({ clock, state, record }: Service): Layer =>
+/** Logs each request except preflights, which browsers send automatically. */
+const logRequests =
+  ({ clock, state, logRequest }: Service): Middleware =>
   async (context, next) => {
-    clock.settle();
+    clock.runDue();
     if (context.req.method === 'OPTIONS') return next();
     try {
       await next();
-      context.res.headers.set('x-request-id', `req_${state.log.total + 1}`);
+      context.res.headers.set('x-request-id', `req_${state.requestCount + 1}`);
       return undefined;
     } finally {
       const account = context.get('account')?.email;
       const fault = context.get('fault');
-      record({
+      logRequest({
         at: new Date(clock.now()).toISOString(),
         method: context.req.method,
         path: pathOf(context.req.raw),
@@ -52,63 +56,62 @@ const logged =
     }
   };
 
-/** 421 for a `Host` that is no address and no known name, as a page's whose name was bound to this machine (DNS rebinding). */
-const addressed =
-  (failure: Failure): Layer =>
+/** Responds with 421 to a `Host` that is neither an address nor a known name, which prevents DNS rebinding. */
+const checkHost =
+  (format: ErrorFormat): Middleware =>
   async (context, next) => {
     const { overHttp } = context.env;
     if (!overHttp) return next();
     const host = context.req.header('host') ?? '';
     const { hostname } = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : { hostname: '' };
-    const known = /^(?:[\d.]+|\[.+\]|(?:.+\.)?localhost)$/.test(hostname) || overHttp.names.includes(hostname);
-    if (known) return next();
-    return failure(421, `The sandbox does not know itself as "${hostname}"; listen with that \`name\` if it should.`);
+    const isKnown = /^(?:[\d.]+|\[.+\]|(?:.+\.)?localhost)$/.test(hostname) || overHttp.names.includes(hostname);
+    if (isKnown) return next();
+    return format(421, `The sandbox is not known as "${hostname}". To use that name, listen with that \`name\`.`);
   };
 
-/** Lets go wrong what rules say. */
-const faulty =
-  ({ faults, ended }: Service, failure: Failure): Layer =>
+const injectFaults =
+  ({ faults, closed }: Service, format: ErrorFormat): Middleware =>
   async (context, next) => {
     const { method, raw } = context.req;
-    const strike = faults.strike({ method, path: pathOf(raw), headers: raw.headers });
-    if (!strike) return next();
-    const { rule } = strike;
+    const active = faults.apply({ method, path: pathOf(raw), headers: raw.headers });
+    if (!active) return next();
+    const { rule } = active;
     const { delay, inFlight } = rule;
-    const removed = strike.removed.signal;
+    const removed = active.removed.signal;
     context.set('fault', describeFault(rule));
-    if (delay !== undefined) await sleep(delay, removed, AbortSignal.any([raw.signal, ended.signal]));
+    if (delay !== undefined) await hold(delay, removed, AbortSignal.any([raw.signal, closed.signal]));
     if (rule.cut === 'before') throw new ConnectionCut();
-    if (inFlight !== undefined) context.set('inFlight', () => sleep(inFlight, removed, ended.signal));
+    if (inFlight !== undefined) context.set('holdInFlight', () => hold(inFlight, removed, closed.signal));
     if (rule.status !== undefined) {
-      const answer = failure(rule.status);
-      if (rule.retryAfter !== undefined) answer.headers.set('retry-after', String(rule.retryAfter));
-      return answer;
+      const response = format(rule.status);
+      if (rule.retryAfter !== undefined) response.headers.set('retry-after', String(rule.retryAfter));
+      return response;
     }
     await next();
     if (rule.cut === 'after') throw new ConnectionCut();
     if (rule.cut !== 'body' && !rule.malformed) return undefined;
     const { status } = context.res;
     const headers = new Headers(context.res.headers);
-    const whole = new Uint8Array(await context.res.arrayBuffer());
-    const body = whole.slice(0, Math.floor(whole.length / 2));
-    if (rule.cut === 'body') throw new ConnectionCut({ answer: { status, headers, body } });
+    const bytes = new Uint8Array(await context.res.arrayBuffer());
+    const body = bytes.slice(0, Math.floor(bytes.length / 2));
+    if (rule.cut === 'body') throw new ConnectionCut({ partial: { status, headers, body } });
     headers.delete('content-length');
     context.res = new Response(body, { status, headers });
     return undefined;
   };
 
-/** Waits for milliseconds of the machine, or until `removed`; `cut` ends it with a cut connection. */
-async function sleep(ms: number, removed: AbortSignal, cut: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([removed, cut]);
+/** Waits `ms` milliseconds of the machine's clock, or until `released`. Rejects when `cut` aborts. */
+async function hold(ms: number, released: AbortSignal, cut: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([released, cut]);
   await new Promise<void>((resolve) => {
-    const wake = (): void => {
+    const end = (): void => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', wake);
+      signal.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(wake, ms);
-    signal.addEventListener('abort', wake);
-    if (signal.aborted) wake();
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
   });
   if (cut.aborted) throw new ConnectionCut();
 }

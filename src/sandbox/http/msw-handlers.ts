@@ -1,52 +1,39 @@
 import type { RequestHandler } from 'msw';
-import { ConnectionCut } from '../faults.ts';
-import { API_PATHS } from './app.ts';
+import { ConnectionCut } from './connection-cut.ts';
 
-/** What a handler needs of its sandbox. */
-export interface HandlerParts {
-  /** Answers a request, or rejects with a `ConnectionCut`. */
-  readonly answer: (request: Request) => Promise<Response>;
-  /** The API's origin; any, if not told. */
+/** Paths of the service ("Versioning"). */
+const API_PATHS = /^\/(?:api\/v2|oauth)\/|^\/\.well-known\/oauth-/;
+
+/** The sandbox behind a handler. */
+interface HandlerOptions {
+  /** Responds to a request, or rejects with a `ConnectionCut`. */
+  readonly respond: (request: Request) => Promise<Response>;
+  /** Origin of the API. @default any */
   readonly origin: string | undefined;
-  readonly isStorage: (origin: string) => boolean;
+  readonly isStorage: (url: URL) => boolean;
 }
 
-/** What msw 3 asks of a handler, so that no copy of msw is needed to make one. */
-interface Handler {
-  readonly kind: 'request';
-  run(asked: { readonly request: Request; readonly requestId: string }): Promise<object | null>;
-  log(): void;
-  reset(): void;
-  restore(): void;
-  dispose(): void;
-}
+const ignore = (): void => {};
 
-const nothing = (): void => {};
-
-/** A request handler of msw 3 with the whole sandbox behind it. */
-export function createHandler({ answer, origin, isStorage }: HandlerParts): RequestHandler {
-  const isOurs = (url: URL): boolean =>
-    isStorage(url.origin) || (origin === undefined ? API_PATHS.test(url.pathname) : url.origin === origin);
-  const handler: Handler = {
+/** Creates a request handler of msw 3, without any code of msw. */
+export function createHandler({ respond, origin, isStorage }: HandlerOptions): RequestHandler {
+  const isHandled = (url: URL): boolean =>
+    isStorage(url) || (origin === undefined ? API_PATHS.test(url.pathname) : url.origin === origin);
+  const handler: object = {
     kind: 'request',
-    async run({ request, requestId }) {
-      if (!isOurs(new URL(request.url))) return null;
-      const response = await answer(request).catch((error: unknown) => {
+    async run({ request, requestId }: { readonly request: Request; readonly requestId: string }) {
+      if (!isHandled(new URL(request.url))) return null;
+      const response = await respond(request).catch((error: unknown) => {
         if (error instanceof ConnectionCut) return error.toResponse() ?? Response.error();
         throw error;
       });
       return { handler, request, requestId, response };
     },
-    log: nothing,
-    reset: nothing,
-    restore: nothing,
-    dispose: nothing,
+    log: ignore,
+    reset: ignore,
+    restore: ignore,
+    dispose: ignore,
   };
-  if (!isRequestHandler(handler)) throw new Error('msw takes no such handler.');
-  return handler;
-}
-
-/** msw tells handlers by their kind and runs them; that its class has private fields matters to types only. */
-function isRequestHandler(handler: object): handler is RequestHandler {
-  return 'kind' in handler && handler.kind === 'request' && 'run' in handler && typeof handler.run === 'function';
+  // msw recognizes a handler by its `kind`; only the type of its class requires private fields.
+  return handler as RequestHandler;
 }

@@ -1,28 +1,28 @@
-/** A success in the service's envelope. */
+/** Returns a success in the service's envelope. */
 export function success(data: unknown, message: string): Response {
   return json(200, { status: 'success', code: 200, message, data });
 }
 
-/** A refusal in the service's envelope. */
-export function refusal(status: number, message: string, more: Record<string, unknown> = {}): Response {
-  return json(status, { status: 'error', code: status, message, data: [], ...more });
+/** Returns an error in the service's envelope. */
+export function failure(status: number, message: string, fields: Record<string, unknown> = {}): Response {
+  return json(status, { status: 'error', code: status, message, data: [], ...fields });
 }
 
-/** A 422: `errors` maps field names to messages, `data` is an empty array. */
+/** Returns a 422: `errors` maps field names to messages, `data` is an empty array. */
 export function invalid(errors: Record<string, string[]>, message = 'The given data was invalid.'): Response {
-  return refusal(422, message, { errors });
+  return failure(422, message, { errors });
 }
 
-/** A 401, whose body may consist of `message` only. */
+/** Returns a 401, whose body may consist of `message` only. */
 export function unauthenticated(): Response {
   return json(401, { message: 'Unauthenticated.' });
 }
 
-/** A 429 with `Retry-After` in whole seconds, never too few. */
-export function tooMany(message: string, wait: number): Response {
-  const answer = refusal(429, message);
-  answer.headers.set('retry-after', String(Math.max(1, Math.ceil(wait / 1000))));
-  return answer;
+/** Returns a 429 after `wait` milliseconds, with `Retry-After` in seconds, rounded up. */
+export function tooManyRequests(message: string, wait: number): Response {
+  const response = failure(429, message);
+  response.headers.set('retry-after', String(Math.max(1, Math.ceil(wait / 1000))));
+  return response;
 }
 
 function json(status: number, body: unknown): Response {

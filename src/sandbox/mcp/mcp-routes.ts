@@ -1,52 +1,55 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { type OperationName, operations } from '../../spec/operations.ts';
-import { accept, type Env, identify, metered, tokenOf } from '../http/access.ts';
-import { bytesOf, NestingError, parseJson } from '../http/request-body.ts';
-import { invalid, refusal, unauthenticated } from '../http/responses.ts';
+import { bearerToken, checkAccept, checkRate, type Env, setToken } from '../http/access.ts';
+import { type JsonObject, NestingError, parseJson, readBytes } from '../http/request-body.ts';
+import { failure, invalid, unauthenticated } from '../http/responses.ts';
 import { RESOURCE_METADATA } from '../oauth/oauth-routes.ts';
 import type { Service } from '../service.ts';
 import { findToken } from '../tokens.ts';
 import type { CallOperation } from './mcp-server.ts';
 
-const { path } = operations['mcp.send'];
-
-/** 401 with the way to the metadata, and 403 for tokens without the scope ("OAuth 2.1", rule 1; "Errors"). */
-const scoped =
+/** Middleware of the MCP endpoint: 401, 403 without the scope, 406 or 429 ("OAuth 2.1", rule 1; "Errors"). */
+const requireMcpToken =
   (service: Service): MiddlewareHandler<Env> =>
   async (context, next) => {
-    const token = tokenOf(service, context);
+    const token = bearerToken(service, context);
     if (!token) {
-      const sent = context.req.header('authorization') !== undefined;
-      return challenge(context, unauthenticated(), sent ? 'error="invalid_token", ' : '');
+      const isInvalid = context.req.header('authorization') !== undefined;
+      return withChallenge(context, unauthenticated(), isInvalid ? 'error="invalid_token", ' : '');
     }
-    identify(context, token);
-    if (token.kind === 'mcp' || token.kind === 'oauth') return next();
-    const answer = refusal(403, 'insufficient_scope: the token lacks the scope mcp.', { error: 'insufficient_scope' });
-    return challenge(context, answer, 'error="insufficient_scope", scope="mcp", ');
+    setToken(context, token);
+    if (token.kind === 'mcp' || token.kind === 'oauth')
+      return checkAccept(context) ?? checkRate(service, token, 'mcp') ?? next();
+    const response = failure(403, 'insufficient_scope: the token lacks the scope mcp.', {
+      error: 'insufficient_scope',
+    });
+    return withChallenge(context, response, 'error="insufficient_scope", scope="mcp", ');
   };
 
-function challenge(context: Context<Env>, answer: Response, error: string): Response {
+/** Adds the `WWW-Authenticate` header, which points to the protected resource metadata. */
+function withChallenge(context: Context<Env>, response: Response, error: string): Response {
   const metadata = new URL(RESOURCE_METADATA, context.req.url);
-  answer.headers.set('www-authenticate', `Bearer ${error}resource_metadata="${metadata}"`);
-  return answer;
+  response.headers.set('www-authenticate', `Bearer ${error}resource_metadata="${metadata}"`);
+  return response;
 }
 
-/** The MCP endpoint, whose tools call the API in the name of the token's account. */
+/** Adds the MCP endpoint, whose tools call the API with the caller's token. */
 export function mcpRoutes(app: Hono<Env>, service: Service): void {
-  const call =
+  const callFor =
     (context: Context<Env>): CallOperation =>
     async (value, operation, input) => {
       const token = findToken(service, value);
       if (!token) return unauthenticated();
-      const request = subRequest(context.req.url, operation, input);
+      const request = createSubRequest(context.req.url, operation, input);
       const { overHttp, ...env } = context.env;
       return request instanceof Response ? request : app.fetch(request, { ...env, token });
     };
-  app.all(path, scoped(service), accept, metered(service, 'mcp'), async (context) => {
-    const { createMcpServing } = await import('./mcp-server.ts');
+  app.all(operations['mcp.send'].path, requireMcpToken(service), async (context) => {
+    // Loaded with the first message: a test without MCP never needs the 0.6 MB.
+    const { createMcpHandlerFor } = await import('./mcp-server.ts');
     try {
-      const request = await receive(context);
-      return await createMcpServing(call(context))(request, context.get('token').value);
+      const request = await readMessage(context);
+      return await createMcpHandlerFor(callFor(context))(request, context.get('token').value);
     } catch (error) {
       if (error instanceof NestingError) return parseError(error.message);
       throw error;
@@ -54,44 +57,43 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
   });
 }
 
-/** The request with its body read and checked. */
-async function receive(context: Context<Env>): Promise<Request> {
+/** Returns the request after checking the nesting of its body. */
+async function readMessage(context: Context<Env>): Promise<Request> {
   const { method, url, headers, signal } = context.req.raw;
   if (method !== 'POST') return context.req.raw;
-  const body = await bytesOf(context);
+  const body = await readBytes(context);
   parseJson(body);
   return new Request(url, { method, headers, body, signal });
 }
 
-/** A message that cannot be read, as JSON-RPC 2.0 answers it. */
+/** Returns the parse error of JSON-RPC 2.0. */
 function parseError(message: string): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32700, message } }, { status: 400 });
 }
 
 /**
- * The request that a tool stands for: parameters into the path, the rest into query or body; or the refusal of
- * arguments that no request can hold.
+ * Creates the request of a tool call: arguments that are parameters go into the path, the rest into the query or body.
+ * Returns an error response for arguments that no request can hold.
  */
-function subRequest(base: string, name: OperationName, input: Readonly<Record<string, unknown>>): Request | Response {
-  const { method, path: template } = operations[name];
-  const { idempotency_key: key, ...rest } = input;
-  const params = [...template.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
+function createSubRequest(base: string, name: OperationName, input: JsonObject): Request | Response {
+  const { method, path } = operations[name];
+  const { idempotency_key: key, ...args } = input;
+  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   if (!params.every((param) => isScalar(input[param]) && /^[\w-]+$/.test(String(input[param]))))
-    return refusal(404, 'Not found.');
-  const target = template.replace(/\{(\w+)\}/g, (_, param: string) => String(input[param]));
-  const fields = Object.entries(rest).filter(([field]) => !params.includes(field));
+    return failure(404, 'Not found.');
+  const target = path.replace(/\{(\w+)\}/g, (_, param: string) => String(input[param]));
+  const fields = Object.entries(args).filter(([field]) => !params.includes(field));
   const url = new URL(target, base);
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   if (method === 'GET') {
-    const wrong = fields.filter(([, value]) => !isScalar(value));
-    if (wrong.length > 0)
-      return invalid(
-        Object.fromEntries(wrong.map(([field]) => [field, [`The ${field} must be a string or a number.`]])),
-      );
+    const errors = fields
+      .filter(([, value]) => !isScalar(value))
+      .map(([field]) => [field, [`The ${field} must be a string or a number.`]]);
+    if (errors.length > 0) return invalid(Object.fromEntries(errors));
     for (const [field, value] of fields) url.searchParams.set(field, String(value));
     return new Request(url, { headers });
   }
-  if (key !== undefined && !isHeaderText(key))
+  if (key !== undefined && !isHeaderValue(key))
     return invalid({ idempotency_key: ['The idempotency_key must be a string of printable ASCII characters.'] });
   return new Request(url, {
     method,
@@ -102,6 +104,6 @@ function subRequest(base: string, name: OperationName, input: Readonly<Record<st
 
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Whether a header carries a value unchanged: printable ASCII without space at its ends. */
-const isHeaderText = (value: unknown): value is string =>
+/** Whether a header carries a value unchanged: printable ASCII without leading or trailing spaces. */
+const isHeaderValue = (value: unknown): value is string =>
   typeof value === 'string' && /^[!-~](?:[ -~]*[!-~])?$/.test(value);

@@ -5,58 +5,56 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { type OperationName, operations } from '../../spec/operations.ts';
+import type { JsonObject } from '../http/request-body.ts';
 
-/** Arguments of a tool. */
-type ToolInput = Readonly<Record<string, unknown>>;
-
-/** Calls an operation of the API as the owner of a token. */
-export type CallOperation = (token: string, operation: OperationName, input: ToolInput) => Promise<Response>;
-
-const text = { type: 'string' };
-const integer = { type: 'integer' };
-const list = { type: 'array' };
-const object = { type: 'object' };
+/** Calls an operation of the API with a token. */
+export type CallOperation = (token: string, operation: OperationName, input: JsonObject) => Promise<Response>;
 
 const EVENT_STREAM = 'text/event-stream';
 
-/** Tokens are no business of an agent, and the endpoint does not call itself. */
+const string = { type: 'string' };
+const integer = { type: 'integer' };
+const array = { type: 'array' };
+const object = { type: 'object' };
+
+/** Operations offered as tools: not those that issue tokens, nor the MCP endpoint itself. */
 const TOOLS = Object.keys(operations).filter(isTool);
 
 function isTool(name: string): name is OperationName {
   return Object.hasOwn(operations, name) && !name.startsWith('auth.') && name !== 'mcp.send';
 }
 
-/** What the arguments of an operation are, beside its path parameters and an idempotency key. */
+/** Arguments of operations, besides path parameters and idempotency keys. */
 const ARGUMENTS: Readonly<Partial<Record<OperationName, Readonly<Record<string, object>>>>> = {
-  'audiences.create': { name: text, project_id: integer, dataset: list, filters: object },
-  'lookalikes.create': { name: text, source_audience_id: integer, config: object },
-  'estimates.create': { name: text, dataset: list, filters: object },
-  'activations.create': { audience_id: integer, description: text, identifier: text, filters: object },
-  'cohorts.create': { name: text, upload_reference: text },
-  'projects.create': { name: text },
-  'schedules.create': { name: text, audience_id: integer, interval_hours: { type: 'number' } },
-  'uploads.reserve': { kind: text, size: integer },
-  'usage.get': { yearmonth: text },
+  'audiences.create': { name: string, project_id: integer, dataset: array, filters: object },
+  'lookalikes.create': { name: string, source_audience_id: integer, config: object },
+  'estimates.create': { name: string, dataset: array, filters: object },
+  'activations.create': { audience_id: integer, description: string, identifier: string, filters: object },
+  'cohorts.create': { name: string, upload_reference: string },
+  'projects.create': { name: string },
+  'schedules.create': { name: string, audience_id: integer, interval_hours: { type: 'number' } },
+  'uploads.reserve': { kind: string, size: integer },
+  'usage.get': { yearmonth: string },
 };
 
 const PAGING = { page: integer, per_page: integer };
 
 const toolName = (operation: OperationName): string => operation.replace('.', '_');
 
-/** A tool for one operation: its path parameters, and whatever fields its body or query may have. */
+/** Returns the tool of an operation. */
 function toolOf(operation: OperationName) {
   const { method, path } = operations[operation];
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const own = params.map((name) => [name, name === 'id' ? integer : text]);
-  const more = [
-    ...Object.entries(ARGUMENTS[operation] ?? {}),
-    ...(operation.endsWith('.create') ? [['idempotency_key', text]] : []),
-    ...(operation.endsWith('.list') ? Object.entries(PAGING) : []),
-  ];
+  const properties = {
+    ...Object.fromEntries(params.map((name) => [name, name === 'id' ? integer : string])),
+    ...ARGUMENTS[operation],
+    ...(operation.endsWith('.create') && { idempotency_key: string }),
+    ...(operation.endsWith('.list') && PAGING),
+  };
   return {
     name: toolName(operation),
     description: `${method} ${path}`,
-    inputSchema: { type: 'object' as const, properties: Object.fromEntries([...own, ...more]), required: params },
+    inputSchema: { type: 'object' as const, properties, required: params },
     annotations: { readOnlyHint: method === 'GET' },
   };
 }
@@ -74,16 +72,16 @@ function createServer(token: string, call: CallOperation): Server {
 }
 
 /**
- * Serves the Model Context Protocol by Streamable HTTP, without sessions, its tools the API's operations. Responses to
- * clients that do not accept event streams are JSON.
+ * Creates a handler of the Model Context Protocol over Streamable HTTP, without sessions. Its tools are the operations
+ * of the API. Responses to clients that do not accept event streams are JSON.
  */
-export function createMcpServing(call: CallOperation): (request: Request, token: string) => Promise<Response> {
+export function createMcpHandlerFor(call: CallOperation): (request: Request, token: string) => Promise<Response> {
   const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.token ?? '', call));
   return async (request, token) => {
     const authInfo = { token, clientId: 'sandbox', scopes: ['mcp'] };
-    const takesStream = request.headers.get('accept')?.includes(EVENT_STREAM);
-    // The handler streams to clients of the protocol's revisions up to 2025, and to those alone.
-    if (takesStream || request.method !== 'POST' || !(await isLegacyRequest(request)))
+    const acceptsStream = request.headers.get('accept')?.includes(EVENT_STREAM);
+    // `createMcpHandler` has no JSON mode for clients of protocol revisions up to 2025, to which alone it streams.
+    if (acceptsStream || request.method !== 'POST' || !(await isLegacyRequest(request)))
       return handler.fetch(request, { authInfo });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await createServer(token, call).connect(transport);

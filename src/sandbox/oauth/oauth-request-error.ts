@@ -1,5 +1,7 @@
-/** An error in the shape of RFC 6749 and RFC 7591, which is not the envelope ("OAuth 2.1", rule 7). */
-export class OAuthRefusal extends Error {
+/** An error in the format of RFC 6749 and RFC 7591, which is not the envelope ("OAuth 2.1", rule 7). */
+export class OAuthRequestError extends Error {
+  override readonly name = 'OAuthRequestError';
+  /** Error code of the RFC, such as `invalid_grant`. */
   readonly error: string;
   readonly status: number;
 
@@ -9,13 +11,12 @@ export class OAuthRefusal extends Error {
     this.status = status;
   }
 
-  /** The refusal as an answer. */
   toResponse(): Response {
     return oauthJson(this.status, { error: this.error, error_description: this.message });
   }
 }
 
-/** JSON that nobody may cache: it holds tokens, or depends on them. */
+/** Returns a JSON response that must not be cached, because it may hold tokens. */
 export function oauthJson(status: number, body: unknown): Response {
   return new Response(JSON.stringify(body), {
     status,

@@ -1,15 +1,15 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
 import type { Env } from '../http/access.ts';
-import { fieldsOf, NestingError, readBody } from '../http/request-body.ts';
+import { NestingError, readBody, readForm } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
-import { type AuthorizationRequest, checkAuthorization, consent, readAuthorization, refuse } from './authorization.ts';
+import { checkAuthorization, denyAuthorization, grantAuthorization, readAuthorization } from './authorization.ts';
 import { CLIENT_AUTHENTICATION, GRANT_TYPES, INVALID_METADATA, registerClient, SCOPE } from './client-registration.ts';
 import { consentPage } from './consent-page.ts';
-import { OAuthRefusal, oauthJson } from './oauth-request-error.ts';
-import { authenticateClient, exchange, revokeToken } from './token-endpoint.ts';
+import { OAuthRequestError, oauthJson } from './oauth-request-error.ts';
+import { authenticateClient, exchangeTokens, revokeOAuthToken } from './token-endpoint.ts';
 
-/** Paths of the specification, "OAuth (for the MCP server)". */
+/** Paths of the specification ("OAuth (for the MCP server)"). */
 const PATHS = {
   register: '/oauth/register',
   authorize: '/oauth/authorize',
@@ -17,79 +17,79 @@ const PATHS = {
   revoke: '/oauth/revoke',
 } as const;
 
-/** Where the protected resource describes itself (RFC 9728). */
+/** Path of the protected resource metadata (RFC 9728). */
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
 const SERVER_METADATA = '/.well-known/oauth-authorization-server';
 
-type Work = (context: Context<Env>) => Response | Promise<Response>;
+type Handler = (context: Context<Env>) => Response | Promise<Response>;
 
-/** Answers an OAuth error in its own shape. */
-const guarded =
-  (work: Work): Work =>
+/** Wraps a handler to return OAuth errors in their own format. */
+const withOAuthErrors =
+  (handler: Handler): Handler =>
   async (context) => {
     try {
-      return await work(context);
+      return await handler(context);
     } catch (error) {
-      if (error instanceof OAuthRefusal) return error.toResponse();
-      if (error instanceof NestingError) return new OAuthRefusal(INVALID_METADATA, error.message).toResponse();
+      if (error instanceof OAuthRequestError) return error.toResponse();
+      if (error instanceof NestingError) return new OAuthRequestError(INVALID_METADATA, error.message).toResponse();
       throw error;
     }
   };
 
-/** The authorization server of the MCP endpoint, and both discovery documents. */
+/** Adds the authorization server of the MCP endpoint and both discovery documents. */
 export function oauthRoutes(app: Hono<Env>, service: Service): void {
+  const authenticate = (context: Context<Env>, form: URLSearchParams) =>
+    authenticateClient(service, form, context.req.header('authorization'));
+
   app.get(RESOURCE_METADATA, (context) => oauthJson(200, resourceMetadata(new URL(context.req.url).origin)));
   app.get(SERVER_METADATA, (context) => oauthJson(200, serverMetadata(new URL(context.req.url).origin)));
   app.post(
     PATHS.register,
-    guarded(async (context) => oauthJson(201, registerClient(service, (await readBody(context)) ?? {}))),
+    withOAuthErrors(async (context) => oauthJson(201, registerClient(service, (await readBody(context)) ?? {}))),
   );
   app.on(
     ['GET', 'POST'],
     PATHS.authorize,
-    guarded(async (context) => authorize(service, context, readAuthorization(service, context.req.url))),
+    withOAuthErrors((context) => authorize(service, context)),
   );
   app.post(
     PATHS.token,
-    guarded(async (context) => {
-      const form = await fieldsOf(context);
-      const client = authenticateClient(service, form, context.req.header('authorization'));
-      return oauthJson(200, await exchange(service, client, form));
+    withOAuthErrors(async (context) => {
+      const form = await readForm(context);
+      return oauthJson(200, await exchangeTokens(service, authenticate(context, form), form));
     }),
   );
   app.post(
     PATHS.revoke,
-    guarded(async (context) => {
-      const form = await fieldsOf(context);
-      revokeToken(
-        service,
-        authenticateClient(service, form, context.req.header('authorization')),
-        form.get('token') ?? '',
-      );
+    withOAuthErrors(async (context) => {
+      const form = await readForm(context);
+      revokeOAuthToken(service, authenticate(context, form), form.get('token') ?? '');
       return new Response(null, { status: 200 });
     }),
   );
 }
 
-/** Shows the page of consent, or does what was decided on it. */
-async function authorize(service: Service, context: Context<Env>, request: AuthorizationRequest): Promise<Response> {
+/** Shows the consent page, or processes the decision made on it. */
+async function authorize(service: Service, context: Context<Env>): Promise<Response> {
+  const request = readAuthorization(service, context.req.url);
   try {
     checkAuthorization(request);
     if (context.req.method === 'GET') return consentPage(request);
-    const form = await fieldsOf(context);
-    if (form.get('decision') !== 'allow') throw new OAuthRefusal('access_denied', 'The owner of the account refused.');
+    const form = await readForm(context);
+    if (form.get('decision') !== 'allow')
+      throw new OAuthRequestError('access_denied', 'The owner of the account refused.');
     const account = service.state.accounts.get(form.get('email') ?? '');
     if (!account || account.password !== form.get('password'))
       return consentPage(request, 'These credentials do not match our records.');
     context.set('account', account);
-    return context.redirect(consent(service, request, account), 303);
+    return context.redirect(grantAuthorization(service, request, account), 303);
   } catch (error) {
-    if (error instanceof OAuthRefusal) return context.redirect(refuse(request, error), 303);
+    if (error instanceof OAuthRequestError) return context.redirect(denyAuthorization(request, error), 303);
     throw error;
   }
 }
 
-/** What the MCP endpoint is, and who issues its tokens (RFC 9728). */
+/** Returns the protected resource metadata of the MCP endpoint (RFC 9728). */
 function resourceMetadata(origin: string): object {
   return {
     resource: `${origin}${operations['mcp.send'].path}`,
@@ -99,7 +99,7 @@ function resourceMetadata(origin: string): object {
   };
 }
 
-/** What the authorization server can do (RFC 8414). */
+/** Returns the authorization server metadata (RFC 8414). */
 function serverMetadata(origin: string): object {
   return {
     issuer: origin,

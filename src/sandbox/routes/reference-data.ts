@@ -4,18 +4,18 @@ export interface ReferenceRow {
   readonly name: string;
 }
 
-const rows = (count: number, name: (at: number) => string): readonly ReferenceRow[] =>
-  Array.from({ length: count }, (_, at) => ({ id: at + 1, name: name(at + 1) }));
+const rows = (count: number, nameOf: (id: number) => string): readonly ReferenceRow[] =>
+  Array.from({ length: count }, (_, index) => ({ id: index + 1, name: nameOf(index + 1) }));
 
-/** Look-up tables by dataset and name, a few hundred rows each; made up, as none is specified. */
+/** Look-up tables by dataset and name. Their content is made up, because none is specified. */
 export const REFERENCE: Readonly<Record<string, Readonly<Record<string, readonly ReferenceRow[]>>>> = {
-  common: { countries: rows(240, (at) => `Country ${at}`), states: rows(50, (at) => `State ${at}`) },
-  web: { domains: rows(620, (at) => `site-${at}.example`) },
-  ctv: { genres: rows(300, (at) => `Genre ${at}`) },
-  apps: { apps: rows(700, (at) => `App ${at}`) },
+  common: { countries: rows(240, (id) => `Country ${id}`), states: rows(50, (id) => `State ${id}`) },
+  web: { domains: rows(620, (id) => `site-${id}.example`) },
+  ctv: { genres: rows(300, (id) => `Genre ${id}`) },
+  apps: { apps: rows(700, (id) => `App ${id}`) },
 };
 
-/** The table of a name, in whatever dataset. */
+/** Returns the table with a name, of any dataset. */
 export function findTable(name: string): readonly ReferenceRow[] | undefined {
   return Object.values(REFERENCE).find((tables) => Object.hasOwn(tables, name))?.[name];
 }

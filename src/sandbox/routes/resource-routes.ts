@@ -1,116 +1,123 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
-import { accept, bearer, countBuild, type Env, idempotent, metered, refuseBuild } from '../http/access.ts';
-import { readBody } from '../http/request-body.ts';
-import { invalid, refusal, success } from '../http/responses.ts';
+import { type Env, requireToken } from '../http/access.ts';
+import { idempotent } from '../http/idempotency.ts';
+import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
+import { failure, invalid, success, tooManyRequests } from '../http/responses.ts';
 import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
-import type { AccountRecord, Mutable } from '../state.ts';
-import { storageOf } from '../storage/presigned-storage.ts';
-import { type Body, type Errors, findById, isBody, readCount } from './body-fields.ts';
+import type { AccountRecord, Company, Mutable } from '../state.ts';
+import { storageUrlOf } from '../storage/presigned-storage.ts';
+import { type FieldErrors, findById, readPositiveInteger } from './body-fields.ts';
 
-/** What a resource is made of, or what is wrong with the body. */
-export type Reading<T> =
-  | { readonly errors: Errors }
+/** A new resource, or the errors of the body it would be created from. */
+export type Draft<T> =
+  | { readonly errors: FieldErrors }
   | {
       readonly resource: Mutable<T>;
       readonly name: string;
-      /** Runs when the create is accepted. */
-      readonly accepted?: () => void;
-      /** Runs when its job has ended well. */
-      readonly completed?: () => void;
+      /** Called when the create is accepted. */
+      readonly onAccept?: () => void;
+      /** Called when its job has succeeded. */
+      readonly onSuccess?: () => void;
     };
 
-type Named = { readonly id: number };
+type WithId = { readonly id: number };
 
-/** One namespace of resources, as its routes need it. */
-export interface Collection<T extends Named> {
+/** A kind of resource, as its routes need it. */
+export interface ResourceType<T extends WithId> {
+  /** Namespace in the operation table. */
   readonly name: 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts' | 'projects' | 'schedules';
   /** Singular, for messages. */
   readonly label: string;
   /** The job that a create starts; none for projects and schedules. */
   readonly kind?: JobKind;
-  of(account: AccountRecord): Map<number, Mutable<T>>;
-  /** Reads a create's body by the rules the specification knows. */
-  read(body: Body, account: AccountRecord): Reading<T>;
-  /** The resource as it goes over the wire, its files in a storage. */
-  wire?(resource: T, storage: string): unknown;
+  resourcesOf(account: AccountRecord): Map<number, Mutable<T>>;
+  /** Creates a resource from a body, by the rules of the specification. */
+  draft(body: JsonObject, account: AccountRecord): Draft<T>;
+  /** Returns the resource as the API shows it. @default the resource as it is */
+  show?(resource: T, storageUrl: string): unknown;
 }
 
-/** A path of the operation table in the router's spelling: `{id}` becomes `:id`. */
-export const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+/** Converts a path of the operation table for the router: `{id}` becomes `:id`. */
+export const routePath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 
-/** A page of a list; `per_page` above the cap is cut to it. */
+/** Returns a page of a list; a `per_page` above the cap is reduced to it. */
 export function pageOf<T>(rows: readonly T[], context: Context<Env>, size = PAGE_DEFAULT, cap = PAGE_CAP): T[] {
-  const perPage = Math.min(readCount(context.req.query('per_page')) ?? size, cap);
-  const page = readCount(context.req.query('page')) ?? 1;
+  const perPage = Math.min(readPositiveInteger(context.req.query('per_page')) ?? size, cap);
+  const page = readPositiveInteger(context.req.query('page')) ?? 1;
   return rows.slice((page - 1) * perPage, page * perPage);
 }
 
-/** Gates in front of reads and writes. */
-export const readGates = (service: Service) => [accept, bearer(service), metered(service, 'read')] as const;
-export const writeGates = (service: Service) => [accept, bearer(service), metered(service, 'write')] as const;
+/** Returns the milliseconds until an organization may start another build. */
+export const buildWait = ({ hourlyBuilds, dailyBuilds }: Company, now: number): number =>
+  Math.max(hourlyBuilds.retryAfter(now), dailyBuilds.retryAfter(now));
 
-function isJobResource(
+function hasStatus(
   value: unknown,
-): value is { id: number; status: { id: number; name: string }; [more: string]: unknown } {
-  return isBody(value) && isBody(value.status);
+): value is { id: number; status: { id: number; name: string }; [field: string]: unknown } {
+  return isObject(value) && isObject(value.status);
 }
 
-/** The create of a namespace. */
-export function createRoute<T extends Named>(app: Hono<Env>, service: Service, collection: Collection<T>): void {
-  const { name, label, kind, wire = (resource) => resource } = collection;
+/** Adds the create of a resource type. */
+export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, type: ResourceType<T>): void {
+  const { name, label, kind, show = (resource) => resource } = type;
+  const { clock, jobs, state, webhooks } = service;
   const operation = `${name}.create` as const;
-  app.post(operations[operation].path, ...writeGates(service), idempotent(service, operation), async (context) => {
+  const { path } = operations[operation];
+  app.post(path, requireToken(service, 'write'), idempotent(service, operation), async (context) => {
     const body = await readBody(context);
     if (!body) return invalid({ body: ['The body must be a JSON object, or multipart/form-data.'] });
     const account = context.get('account');
-    const read = collection.read(body, account);
-    if ('errors' in read) return invalid(read.errors);
-    const refused = kind && refuseBuild(service, account);
-    if (refused) return refused;
-    const { resource } = read;
-    if (kind && isJobResource(resource)) {
-      const ended = (succeeded: boolean): void =>
-        service.webhooks.tell(account.company, kind, succeeded, wire(resource, service.state.storageUrl));
-      service.jobs.start({ ...read, kind, resource, ended });
-      countBuild(service, account);
+    const { company } = account;
+    const draft = type.draft(body, account);
+    if ('errors' in draft) return invalid(draft.errors);
+    const wait = kind ? buildWait(company, clock.now()) : 0;
+    if (wait > 0) return tooManyRequests('Build budget exceeded.', wait);
+    const { resource } = draft;
+    if (kind && hasStatus(resource)) {
+      const onEnd = (succeeded: boolean): void =>
+        webhooks.sendJobEvent(company, kind, succeeded, show(resource, state.storageUrl));
+      jobs.start({ ...draft, kind, resource, onEnd });
+      company.hourlyBuilds.consume(clock.now());
+      company.dailyBuilds.consume(clock.now());
     }
-    read.accepted?.();
-    collection.of(account).set(resource.id, resource);
-    return success([wire(resource, storageOf(service, context))], `${label} created successfully.`);
+    draft.onAccept?.();
+    type.resourcesOf(account).set(resource.id, resource);
+    return success([show(resource, storageUrlOf(service, context))], `${label} created successfully.`);
   });
 }
 
-/** Get, and for listed namespaces list and delete. */
-export function readRoutes<T extends Named>(
+/** Adds the create and get of a resource type, and except for estimates its list and delete. */
+export function resourceRoutes<T extends WithId>(
   app: Hono<Env>,
   service: Service,
-  collection: Collection<T> & { readonly name: Exclude<Collection<T>['name'], 'lookalikes'> },
+  type: ResourceType<T> & { readonly name: Exclude<ResourceType<T>['name'], 'lookalikes'> },
 ): void {
-  const { name, label, wire = (resource) => resource } = collection;
-  const find = (context: Context<Env>) => findById(collection.of(context.get('account')), context.req.param('id'));
-  const missing = (): Response => refusal(404, `${label} not found.`);
+  createRoute(app, service, type);
+  const { name, label, show = (resource) => resource } = type;
+  const resourcesOf = (context: Context<Env>) => type.resourcesOf(context.get('account'));
+  const notFound = (): Response => failure(404, `${label} not found.`);
   if (name !== 'estimates') {
-    app.get(operations[`${name}.list`].path, ...readGates(service), (context) => {
-      const newestFirst = [...collection.of(context.get('account')).values()].reverse();
-      const storage = storageOf(service, context);
-      const rows = pageOf(newestFirst, context).map((row) => wire(row, storage));
+    app.get(operations[`${name}.list`].path, requireToken(service, 'read'), (context) => {
+      const newestFirst = [...resourcesOf(context).values()].reverse();
+      const storageUrl = storageUrlOf(service, context);
+      const rows = pageOf(newestFirst, context).map((row) => show(row, storageUrl));
       return success(rows, `${label} list retrieved successfully.`);
     });
-    app.post(honoPath(operations[`${name}.delete`].path), ...writeGates(service), (context) => {
-      const resource = find(context);
-      if (!resource) return missing();
+    app.post(routePath(operations[`${name}.delete`].path), requireToken(service, 'write'), (context) => {
+      const resource = findById(resourcesOf(context), context.req.param('id'));
+      if (!resource) return notFound();
       service.jobs.drop(resource.id);
       service.state.results.delete(resource.id);
-      collection.of(context.get('account')).delete(resource.id);
+      resourcesOf(context).delete(resource.id);
       return success([], `${label} deleted successfully.`);
     });
   }
-  app.get(honoPath(operations[`${name}.get`].path), ...readGates(service), (context) => {
-    const resource = find(context);
-    if (!resource) return missing();
-    return success([wire(resource, storageOf(service, context))], `${label} retrieved successfully.`);
+  app.get(routePath(operations[`${name}.get`].path), requireToken(service, 'read'), (context) => {
+    const resource = findById(resourcesOf(context), context.req.param('id'));
+    if (!resource) return notFound();
+    return success([show(resource, storageUrlOf(service, context))], `${label} retrieved successfully.`);
   });
 }

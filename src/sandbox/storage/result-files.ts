@@ -1,42 +1,41 @@
 import type { Service } from '../service.ts';
 import type { ResultFile } from '../state.ts';
 
-/** The lines of a result file: a header, then one made-up identifier a device, all rows of one length. */
 const header = ({ identifier }: ResultFile): string => `${identifier.toLowerCase()}\n`;
-const row = ({ identifier }: ResultFile, at: number): string => `${identifier}-${String(at).padStart(12, '0')}\n`;
+/** Returns one made-up identifier; all rows have the same length, so that any byte range can be computed. */
+const row = ({ identifier }: ResultFile, index: number): string => `${identifier}-${String(index).padStart(12, '0')}\n`;
 
-/** Rows made at a time. */
-const BATCH = 2_000;
+const ROWS_PER_CHUNK = 2_000;
 
-/** Bytes of a result file. */
+/** Returns the length of a result file in bytes. */
 export const resultLength = (file: ResultFile): number => header(file).length + file.rows * row(file, 0).length;
 
-/** A result file from byte `from` on, made while it is read. */
-export function readResult(file: ResultFile, from: number): ReadableStream<Uint8Array> {
+/** Reads a result file from byte `start`; it is generated while it is read. */
+export function readResult(file: ResultFile, start: number): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const head = header(file);
   const width = row(file, 0).length;
-  let at = Math.max(0, Math.floor((from - head.length) / width));
-  let skip = from < head.length ? from : from - head.length - at * width;
-  let text = from < head.length ? head : '';
+  let index = Math.max(0, Math.floor((start - head.length) / width));
+  let skip = start < head.length ? start : start - head.length - index * width;
+  let chunk = start < head.length ? head : '';
   return new ReadableStream({
     pull(controller) {
-      for (const end = Math.min(at + BATCH, file.rows); at < end; at++) text += row(file, at);
-      if (text.length > skip) controller.enqueue(encoder.encode(text.slice(skip)));
+      for (const end = Math.min(index + ROWS_PER_CHUNK, file.rows); index < end; index++) chunk += row(file, index);
+      if (chunk.length > skip) controller.enqueue(encoder.encode(chunk.slice(skip)));
       skip = 0;
-      text = '';
-      if (at >= file.rows) controller.close();
+      chunk = '';
+      if (index >= file.rows) controller.close();
     },
   });
 }
 
-/** Registers what an activation has delivered. */
-export function deliverResult({ state, random, clock }: Service, id: number, identifier: string, rows: number): void {
-  state.results.set(id, { signature: random.text(40), identifier, rows, deliveredAt: clock.now() });
+/** Adds the result file of a completed activation. */
+export function addResultFile({ state, random, clock }: Service, id: number, identifier: string, rows: number): void {
+  state.results.set(id, { signature: random.string(40), identifier, rows, deliveredAt: clock.now() });
 }
 
-/** Where the results of an activation can be read in a storage; empty before. */
-export function resultUri({ state }: Service, id: number, storage: string): string {
+/** Returns the URL of an activation's result file; empty until it is completed. */
+export function resultUrl({ state }: Service, id: number, storageUrl: string): string {
   const file = state.results.get(id);
-  return file ? `${storage}/results/${id}/devices.csv?signature=${file.signature}` : '';
+  return file ? `${storageUrl}/results/${id}/devices.csv?signature=${file.signature}` : '';
 }

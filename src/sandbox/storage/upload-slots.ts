@@ -1,78 +1,67 @@
-import type { Body, Errors } from '../routes/body-fields.ts';
+import { FilePart, type JsonObject } from '../http/request-body.ts';
+import type { FieldErrors } from '../routes/body-fields.ts';
 import type { Service } from '../service.ts';
-import { UNCLAIMED_CLEANUP, UPLOAD_SIZES } from '../service-limits.ts';
-import type { AccountRecord, UploadSlot } from '../state.ts';
-import type { FileMeasure } from './file-measure.ts';
+import { MAX_UPLOAD_BYTES, UNCLAIMED_CLEANUP_MS } from '../service-limits.ts';
+import type { AccountRecord, FileStats, UploadSlot } from '../state.ts';
 
-/** Reserves a slot; unclaimed, it is cleaned up after a day. */
+/** Reserves an upload slot, which is deleted after a day if it is not claimed. */
 export function reserveSlot(
   { state, clock, random, limits }: Service,
   account: AccountRecord,
   kind: string,
   size: number | undefined,
 ): UploadSlot {
-  const reference = `upl_${random.text(24)}`;
+  const reference = `upl_${random.string(24)}`;
   const slot: UploadSlot = {
     reference,
     accountId: account.id,
     kind,
     size,
-    signature: random.text(40),
+    signature: random.string(40),
     expiresAt: clock.now() + limits.claimWindow,
     file: undefined,
     claimed: false,
   };
   state.uploads.set(reference, slot);
-  clock.at(clock.now() + Math.max(UNCLAIMED_CLEANUP, limits.claimWindow), () => state.uploads.delete(reference));
+  const cleanup = clock.now() + Math.max(UNCLAIMED_CLEANUP_MS, limits.claimWindow);
+  clock.schedule(cleanup, () => state.uploads.delete(reference));
   return slot;
 }
 
-/** The presigned URL of a slot in a storage. */
-export function slotUrl(storage: string, { reference, expiresAt, signature }: UploadSlot): string {
-  return `${storage}/uploads/${reference}?expires=${Math.floor(expiresAt / 1000)}&signature=${signature}`;
+/** Returns the presigned URL of a slot. */
+export function presignedUrl(storageUrl: string, { reference, expiresAt, signature }: UploadSlot): string {
+  return `${storageUrl}/uploads/${reference}?expires=${Math.floor(expiresAt / 1000)}&signature=${signature}`;
 }
 
-/** A file that came as a part of a `multipart/form-data` body. */
-export class FilePart {
-  readonly measure: FileMeasure;
-
-  constructor(measure: FileMeasure) {
-    this.measure = measure;
-  }
-}
-
-/** A file that a create makes use of. */
-interface UsableFile extends FileMeasure {
-  /** Marks its upload as claimed; called when the create is accepted. */
+/** A file that a create can use. */
+interface UsableFile extends FileStats {
+  /** Marks its slot as claimed; to be called when the create is accepted. */
   readonly claim: () => void;
 }
 
-/**
- * The file of a create's body: the upload behind `upload_reference`, or the part `file`. Puts what is wrong with
- * it into `errors`.
- */
+/** Returns the file of a create's body: the upload of `upload_reference`, or the part `file`. Adds to `errors`. */
 export function readFile(
   service: Service,
   account: AccountRecord,
-  body: Body,
+  body: JsonObject,
   kind: string,
-  errors: Errors,
+  errors: FieldErrors,
 ): UsableFile | undefined {
   const { upload_reference, file } = body;
   if (file !== undefined && upload_reference === undefined) {
     if (!(file instanceof FilePart)) errors.file = ['The file must be a file.'];
-    else if (file.measure.size > (UPLOAD_SIZES[kind] ?? 0)) errors.file = ['The file is too large.'];
-    else return { ...file.measure, claim() {} };
+    else if (file.stats.size > (MAX_UPLOAD_BYTES[kind] ?? 0)) errors.file = ['The file is too large.'];
+    else return { ...file.stats, claim() {} };
     return undefined;
   }
-  const slot = findClaim(service, account, upload_reference, kind);
+  const slot = findClaimable(service, account, upload_reference, kind);
   if (typeof slot === 'string') errors.upload_reference = [slot];
   if (typeof slot === 'string' || !slot.file) return undefined;
   return { ...slot.file, claim: () => void Object.assign(slot, { claimed: true }) };
 }
 
-/** The slot of a reference as a create may claim it, or what is wrong with it. */
-function findClaim(
+/** Returns the slot of a reference, or why it cannot be claimed. */
+function findClaimable(
   { state, clock }: Service,
   account: AccountRecord,
   reference: unknown,

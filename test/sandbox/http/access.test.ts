@@ -12,7 +12,7 @@ const general = all.filter(({ token }) => token === 'general');
 const exchanges = all.filter(({ token }) => token === 'none');
 
 describe('every operation', () => {
-  it.each(all)('answers 406 to $name without Accept: application/json', async ({ method, path }) => {
+  it.each(all)('$name returns 406 without Accept: application/json', async ({ method, path }) => {
     const { call, account } = startSandbox();
     const token = account.token(path.endsWith('/mcp') ? 'mcp' : 'api');
     const body = method === 'POST' ? { ...credentials } : undefined;
@@ -21,7 +21,7 @@ describe('every operation', () => {
   });
 
   it.each([...general, ...all.filter(({ token }) => token === 'mcp')])(
-    'answers 401 to $name without a token, with one that is none, and with one that has expired',
+    '$name returns 401 without a token, with an invalid and with an expired one',
     async ({ method, path }) => {
       const { call, sandbox, account } = startSandbox();
       const body = method === 'POST' ? {} : undefined;
@@ -33,16 +33,16 @@ describe('every operation', () => {
     },
   );
 
-  it.each(exchanges)('answers $name without a token', async ({ path }) => {
+  it.each(exchanges)('$name requires no token', async ({ path }) => {
     const { call } = startSandbox();
     expect((await call('POST', path, { body: credentials })).status).toBe(200);
   });
 
-  it.each(general)('counts $name in the bucket of its method, per token', async ({ method, path }) => {
-    const [spent, other] = method === 'GET' ? (['read', 'write'] as const) : (['write', 'read'] as const);
+  it.each(general)('$name counts in the bucket of its method, per token', async ({ method, path }) => {
+    const [counted, other] = method === 'GET' ? (['read', 'write'] as const) : (['write', 'read'] as const);
     const none = { limit: 0, interval: MINUTE };
     const body = method === 'POST' ? {} : undefined;
-    const refused = startSandbox({ limits: { [spent]: none } });
+    const refused = startSandbox({ limits: { [counted]: none } });
     expect((await refused.call(method, path, { token: refused.token, body })).status).toBe(429);
     const free = startSandbox({ limits: { [other]: none } });
     expect((await free.call(method, path, { token: free.token, body })).status).not.toBe(429);
@@ -51,14 +51,14 @@ describe('every operation', () => {
 
 describe('resources of another account', () => {
   it.each(['audiences', 'estimates', 'activations', 'cohorts', 'projects', 'schedules'])(
-    'are not there: %s',
+    'an account does not see %s of another account',
     async (name) => {
       const { call, token, create, sandbox } = startSandbox();
       const audience_id = (await create(token)).body.data[0].id;
       sandbox.jobs.finish('audience', audience_id, 104);
       const path = `/api/v2/${name}`;
-      const made = await call('POST', `${path}/create`, { token, body: { audience_id } });
-      const { id } = made.body.data[0];
+      const created = await call('POST', `${path}/create`, { token, body: { audience_id } });
+      const { id } = created.body.data[0];
       const stranger = sandbox.accounts.create({ email: 'eve@example.com', password: 'x' }).token('api');
       expect((await call('GET', `${path}/${id}`, { token })).status).toBe(200);
       expect((await call('GET', `${path}/${id}`, { token: stranger })).status).toBe(404);

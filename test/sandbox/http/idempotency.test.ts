@@ -5,48 +5,48 @@ const soon = { timeout: 1_000 };
 
 describe('an idempotency key', () => {
   it.each(['audiences', 'lookalikes', 'estimates', 'activations', 'cohorts', 'projects', 'schedules'])(
-    'is honoured by the create of %s: one resource, one build',
+    'the create of %s honors a key: one resource, one build',
     async (name) => {
-      const one = startSandbox();
-      const seed = (await one.create(one.token)).body.data[0].id;
-      one.sandbox.jobs.finish('audience', seed, 104);
+      const api = startSandbox();
+      const seed = (await api.create(api.token)).body.data[0].id;
+      api.sandbox.jobs.finish('audience', seed, 104);
       const body = { audience_id: seed, source_audience_id: seed, config: { target_size: 5 } };
       const headers = { 'idempotency-key': 'k' };
-      const create = () => one.call('POST', `/api/v2/${name}/create`, { token: one.token, body, headers });
+      const create = () => api.call('POST', `/api/v2/${name}/create`, { token: api.token, body, headers });
       const first = await create();
       expect(first.status).toBe(200);
       expect((await create()).body).toEqual(first.body);
-      const { data } = (await one.call('GET', '/api/v2/usage', { token: one.token })).body;
+      const { data } = (await api.call('GET', '/api/v2/usage', { token: api.token })).body;
       expect(data.build_budget.hour.used).toBe(name === 'projects' || name === 'schedules' ? 1 : 2);
     },
   );
 
-  it('replays the stored response for 24 hours', soon, async () => {
-    const one = startSandbox();
-    const first = await one.create(one.token, 'k');
-    await one.sandbox.advance(23 * HOUR);
-    const again = await one.create(one.account.token('api'), 'k');
+  it('a key replays the stored response for 24 hours', soon, async () => {
+    const api = startSandbox();
+    const first = await api.create(api.token, 'k');
+    await api.sandbox.advance(23 * HOUR);
+    const again = await api.create(api.account.token('api'), 'k');
     expect(again.body).toEqual(first.body);
-    expect(one.sandbox.log.at(-1)).toMatchObject({ status: 200, replayed: true });
-    await one.sandbox.advance(HOUR);
-    expect((await one.create(one.token, 'k')).body.data[0].id).not.toBe(first.body.data[0].id);
+    expect(api.sandbox.log.at(-1)).toMatchObject({ status: 200, replayed: true });
+    await api.sandbox.advance(HOUR);
+    expect((await api.create(api.token, 'k')).body.data[0].id).not.toBe(first.body.data[0].id);
   });
 
-  it('with another body is a 409', async () => {
-    const one = startSandbox();
-    await one.create(one.token, 'k');
-    expect((await one.create(one.token, 'k', { name: 'y' })).status).toBe(409);
+  it('a key with a different body is a 409', async () => {
+    const api = startSandbox();
+    await api.create(api.token, 'k');
+    expect((await api.create(api.token, 'k', { name: 'y' })).status).toBe(409);
   });
 
-  it('with the same body on another create is a 409', async () => {
-    const one = startSandbox();
+  it('a key with the same body on another create is a 409', async () => {
+    const api = startSandbox();
     const post = (name: string) =>
-      one.call('POST', `/api/v2/${name}/create`, { token: one.token, body: {}, headers: { 'idempotency-key': 'k' } });
+      api.call('POST', `/api/v2/${name}/create`, { token: api.token, body: {}, headers: { 'idempotency-key': 'k' } });
     expect([(await post('audiences')).status, (await post('projects')).status]).toEqual([200, 409]);
   });
 
-  it('of a create still in flight is a 409', async () => {
-    const one = startSandbox();
+  it('a duplicate of a create in flight is a 409', async () => {
+    const api = startSandbox();
     let finish = () => {};
     const body = new ReadableStream({
       start(controller) {
@@ -61,24 +61,24 @@ describe('an idempotency key', () => {
     const headers = {
       accept: json,
       'content-type': json,
-      authorization: `Bearer ${one.token}`,
+      authorization: `Bearer ${api.token}`,
       'idempotency-key': 'k',
     };
     const init = { method: 'POST', headers, body, duplex: 'half' } as const;
-    const first = one.sandbox.fetch(new Request('http://sandbox/api/v2/audiences/create', init));
-    await expect.poll(async () => (await one.create(one.token, 'k')).status).toBe(409);
+    const first = api.sandbox.fetch(new Request('http://sandbox/api/v2/audiences/create', init));
+    await expect.poll(async () => (await api.create(api.token, 'k')).status).toBe(409);
     finish();
     const { data } = await (await first).json();
     expect(data[0].name).toBe('x');
-    expect((await one.create(one.token, 'k', { name: 'x' })).body.data).toEqual(data);
+    expect((await api.create(api.token, 'k', { name: 'x' })).body.data).toEqual(data);
   });
 
-  it('belongs to its account, and is free again after a refusal', async () => {
-    const one = startSandbox();
-    const other = one.sandbox.accounts.create({ email: 'bob@example.com', password: 'x' }).token('api');
-    const first = await one.create(one.token, 'k');
-    expect((await one.create(other, 'k')).body.data[0].id).not.toBe(first.body.data[0].id);
-    expect((await one.create(one.token, 'm', { project_id: 1 })).status).toBe(422);
-    expect((await one.create(one.token, 'm')).status).toBe(200);
+  it('a key belongs to its account, and is free again after a refusal', async () => {
+    const api = startSandbox();
+    const other = api.sandbox.accounts.create({ email: 'bob@example.com', password: 'x' }).token('api');
+    const first = await api.create(api.token, 'k');
+    expect((await api.create(other, 'k')).body.data[0].id).not.toBe(first.body.data[0].id);
+    expect((await api.create(api.token, 'm', { project_id: 1 })).status).toBe(422);
+    expect((await api.create(api.token, 'm')).status).toBe(200);
   });
 });

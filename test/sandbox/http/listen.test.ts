@@ -15,7 +15,7 @@ async function start(options: SandboxOptions = {}, where: { name?: string } = {}
   return { sandbox, token, url, storageUrl };
 }
 
-/** A request with headers and an address that `fetch` would not send. */
+/** Sends a request with headers and a local address that `fetch` does not allow. */
 function send(url: string, options: { headers?: Record<string, string>; localAddress?: string; body?: string }) {
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const { body, ...rest } = options;
@@ -38,16 +38,16 @@ describe('a sandbox over HTTP', () => {
     ['api.localhost', 401],
     ['127.0.0.1:1', 401],
     ['[::1]:1', 401],
-  ])('addressed as %j answers %i, against DNS rebinding', async (host, status) => {
+  ])('a request with the Host %j returns %i, against DNS rebinding', async (host, status) => {
     const { url, storageUrl } = await start();
     const headers = { host, accept: 'application/json' };
-    const answer = await send(`${url}/api/v2/usage`, { headers });
-    expect(answer.status).toBe(status);
-    if (status === 421) expect(answer.text).toContain('listen with that `name`');
+    const response = await send(`${url}/api/v2/usage`, { headers });
+    expect(response.status).toBe(status);
+    if (status === 421) expect(response.text).toContain('listen with that `name`');
     expect((await send(`${storageUrl}/results/1/a.csv`, { headers })).status).toBe(status === 421 ? 421 : 403);
   });
 
-  it('knows the name it is given, which its URLs hold', async () => {
+  it('a `name` is accepted in Host and used in URLs', async () => {
     const { url, storageUrl } = await start({}, { name: 'Sandbox.test' });
     expect(url).toMatch(/^http:\/\/Sandbox\.test:\d+$/);
     expect(storageUrl).toMatch(/^http:\/\/Sandbox\.test:\d+$/);
@@ -55,11 +55,11 @@ describe('a sandbox over HTTP', () => {
     expect((await send(`http://127.0.0.1:${new URL(url).port}/api/v2/usage`, { headers })).status).toBe(401);
   });
 
-  it.each(['a b', 'evil/path', '', 'foo:80', 'user@host'])('does not take the name %j', async (name) => {
+  it.each(['a b', 'evil/path', '', 'foo:80', 'user@host'])('`listen` refuses the name %j', async (name) => {
     await expect(createSandbox().listen({ name })).rejects.toThrow('must be a host name');
   });
 
-  it('logs a path as it was sent, in one line, and no preflight', async () => {
+  it('the log shows a path as sent, in one line, and no preflights', async () => {
     const { sandbox, url } = await start({ faults: [{ on: '*', status: 503 }] });
     const headers = { origin: 'https://app.example', 'access-control-request-method': 'GET' };
     await fetch(`${url}/api/v2/usage`, { method: 'OPTIONS', headers });
@@ -71,7 +71,7 @@ describe('a sandbox over HTTP', () => {
     ]);
   });
 
-  it('logs a client that hangs up in the middle of its body without a status, and frees its key', async () => {
+  it('a client that disconnects in the middle of its body is logged without a status, and its key is free', async () => {
     const { sandbox, url, token } = await start();
     const headers = {
       accept: 'application/json',
@@ -94,7 +94,7 @@ describe('a sandbox over HTTP', () => {
     expect(await duplicate()).toBe(200);
   });
 
-  it('refuses preflights to unknown hosts, too', async () => {
+  it('a preflight to an unknown host is refused, too', async () => {
     const { url } = await start();
     const { status } = await new Promise<{ status: number }>((resolve, reject) => {
       const headers = { host: 'evil.example', origin: 'https://evil.example', 'access-control-request-method': 'GET' };
@@ -107,7 +107,7 @@ describe('a sandbox over HTTP', () => {
     expect(status).toBe(421);
   });
 
-  it('counts logins and mints by the address they come from', async () => {
+  it('logins and mints count by the address of the client', async () => {
     const { url } = await start({ limits: { login: { limit: 1, interval: 60_000 } } });
     const headers = { accept: 'application/json', 'content-type': 'application/json' };
     const login = async (localAddress: string) =>
@@ -116,7 +116,7 @@ describe('a sandbox over HTTP', () => {
     expect(statuses).toEqual([200, 429, 200]);
   });
 
-  it('lets pages of any origin in, and read Retry-After', async () => {
+  it('pages of any origin can call the API and read Retry-After', async () => {
     const { url, token } = await start({ limits: { read: { limit: 0, interval: 60_000 } } });
     const preflight = await fetch(`${url}/api/v2/audiences/create`, {
       method: 'OPTIONS',
@@ -136,7 +136,7 @@ describe('a sandbox over HTTP', () => {
     expect(refused.headers.get('retry-after')).toBe('60');
   });
 
-  it('warns where other machines can use it, and nowhere else', async () => {
+  it('`listen` warns if other machines can use the sandbox, and only then', async () => {
     const program = (host: string): string => `
       const { createSandbox } = await import('./src/sandbox/index.ts');
       const { url, close } = await createSandbox().listen({ host: '${host}' });
@@ -150,22 +150,22 @@ describe('a sandbox over HTTP', () => {
     expect((await run('127.0.0.1')).stderr).toBe('');
   }, 40_000);
 
-  it('says which port is taken, and leaves none open then', async () => {
+  it('`listen` reports the port that is in use, and leaves none open', async () => {
     const { sandbox, url, storageUrl } = await start();
-    const taken = Number(new URL(url).port);
-    await expect(sandbox.listen({ port: taken })).rejects.toThrow(
-      `EADDRINUSE: address already in use 127.0.0.1:${taken}`,
+    const usedPort = Number(new URL(url).port);
+    await expect(sandbox.listen({ port: usedPort })).rejects.toThrow(
+      `EADDRINUSE: address already in use 127.0.0.1:${usedPort}`,
     );
     await expect(sandbox.listen({ storagePort: Number(new URL(storageUrl).port) })).rejects.toThrow('EADDRINUSE');
   });
 
-  it('leaves the globals of its process alone', async () => {
+  it('`listen` leaves global classes unchanged', async () => {
     const before = [globalThis.Request, globalThis.Response];
     await start();
     expect([globalThis.Request, globalThis.Response]).toEqual(before);
   });
 
-  it('listening twice has storage beside each, and in process', async () => {
+  it('each server has its own storage, which is also reachable in process', async () => {
     const { sandbox, token } = await start();
     const reserve = async (base: string): Promise<string> => {
       const headers = {
@@ -178,24 +178,24 @@ describe('a sandbox over HTTP', () => {
     };
     const put = async (url: string, send: typeof fetch): Promise<number> =>
       (await send(url, { method: 'PUT', body: 'a\n', headers: { 'content-length': '2' } })).status;
-    const [one, two] = [await sandbox.listen(), await sandbox.listen()];
+    const [first, second] = [await sandbox.listen(), await sandbox.listen()];
     onTestFinished(() => sandbox.close());
-    const slots = [await reserve(one.url), await reserve(two.url)];
-    expect(slots.map((url) => new URL(url).origin)).toEqual([one.storageUrl, two.storageUrl]);
+    const slots = [await reserve(first.url), await reserve(second.url)];
+    expect(slots.map((url) => new URL(url).origin)).toEqual([first.storageUrl, second.storageUrl]);
     expect(await Promise.all(slots.map((url) => put(url, fetch)))).toEqual([200, 200]);
-    await two.close();
-    expect(await put(await reserve(one.url), fetch)).toBe(200);
+    await second.close();
+    expect(await put(await reserve(first.url), fetch)).toBe(200);
     expect(await put(slots[0] ?? '', sandbox.fetch)).toBe(200);
   });
 
-  it('closed while it begins to listen leaves no server', async () => {
+  it('a sandbox that is closed while it starts to listen leaves no server', async () => {
     const sandbox = createSandbox();
     const listening = sandbox.listen();
     await sandbox.close();
     await expect(listening).rejects.toThrow('The sandbox is closed.');
   });
 
-  it('closed makes no deliveries, not even again those it gave up', async () => {
+  it('a closed sandbox sends no deliveries and retries none', async () => {
     let sent = 0;
     const deliver = (): Promise<Response> => {
       sent++;
@@ -213,7 +213,7 @@ describe('a sandbox over HTTP', () => {
     expect(sent).toBe(1);
   });
 
-  it('closed, answers no more: not its clients, not in process', async () => {
+  it('a closed sandbox rejects pending and later requests, over HTTP and in process', async () => {
     const { sandbox, client, connect } = await startBench({ faults: [{ on: 'usage.get', delay: 60_000 }] });
     const pending = failureOf(client.usage.get(undefined, { maxRetries: 0 }));
     await expect.poll(() => sandbox.jobs.running).toEqual([]);

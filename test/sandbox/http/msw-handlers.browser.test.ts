@@ -5,8 +5,8 @@ import { createSandbox } from '../../../src/sandbox/index.ts';
 
 const credentials = { email: 'ada@example.com', password: 'correct horse' };
 
-describe('in a browser, the sandbox', () => {
-  it('answers a client in process', async () => {
+describe('the sandbox in a browser', () => {
+  it('a client calls the sandbox in process', async () => {
     const sandbox = createSandbox({ clock: 'manual', faults: [{ cut: 'after', times: 1, on: 'audiences.create' }] });
     const token = sandbox.accounts.create(credentials).token('api');
     await using client = new AudienceClient({
@@ -23,7 +23,7 @@ describe('in a browser, the sandbox', () => {
     expect((await client.audiences.list()).items).toHaveLength(1);
   });
 
-  it('is behind a service worker by its handlers, storage included', async () => {
+  it('a service worker serves the handlers, storage included', async () => {
     const sandbox = createSandbox({ clock: 'manual' });
     const token = sandbox.accounts.create(credentials).token('api');
     const worker = setupWorker(...sandbox.handlers);

@@ -8,7 +8,7 @@ import { failureOf, quick } from '../../support/server.ts';
 
 const baseUrl = 'https://api.example.com';
 
-/** A client whose requests msw hands to a sandbox. */
+/** Starts a client whose requests msw passes to a sandbox. */
 function start(options: SandboxOptions = {}) {
   const sandbox = createSandbox({ clock: 'manual', ...options });
   const token = sandbox.accounts.create(credentials).token('api');
@@ -26,7 +26,7 @@ function start(options: SandboxOptions = {}) {
 }
 
 describe('handlers for msw', () => {
-  it('put the sandbox behind any origin, storage included', async () => {
+  it('the handlers serve the sandbox at any origin, storage included', async () => {
     const { client, sandbox } = start();
     const { id } = await client.audiences.create({ name: 'Behind msw' });
     expect(await client.audiences.get(id)).toMatchObject({ name: 'Behind msw' });
@@ -36,35 +36,35 @@ describe('handlers for msw', () => {
     expect((await client.cohorts.get(cohort.id)).total_eids).toBe(2);
   });
 
-  it('let other requests pass, and those of other origins when told theirs', async () => {
-    // msw says there what it was not asked to handle.
+  it('requests to other origins pass if `origin` is set', async () => {
+    // msw reports unhandled requests there.
     vi.spyOn(console, 'error').mockImplementation(() => {});
     onTestFinished(() => void vi.restoreAllMocks());
     const { client, server } = start({ origin: 'https://elsewhere.example.com' });
     expect(await (await fetch('https://other.example.com/x')).text()).toBe('other');
     expect(await failureOf(client.usage.get(undefined, { maxRetries: 0 }))).toMatchObject({ name: 'ConnectionError' });
-    const seen = await fetch('https://elsewhere.example.com/api/v2/usage');
-    expect(seen.status).toBe(406);
+    const response = await fetch('https://elsewhere.example.com/api/v2/usage');
+    expect(response.status).toBe(406);
     server.resetHandlers();
     server.restoreHandlers();
     expect((await fetch('https://elsewhere.example.com/api/v2/usage')).status).toBe(406);
   });
 
-  it('of two sandboxes go each to its own, storage included', async () => {
+  it('two sandboxes each serve their own origin, storage included', async () => {
     const origins = ['https://a.example', 'https://b.example'];
     const sandboxes = origins.map((origin) => createSandbox({ origin }));
     const server = setupServer(...sandboxes.flatMap(({ handlers }) => handlers));
     server.listen({ onUnhandledFrame: 'error' });
     onTestFinished(() => server.close());
-    for (const [at, sandbox] of sandboxes.entries()) {
+    for (const [index, sandbox] of sandboxes.entries()) {
       const token = sandbox.accounts.create(credentials).token('api');
-      await using client = new AudienceClient({ baseUrl: origins[at] ?? '', token, ...quick });
+      await using client = new AudienceClient({ baseUrl: origins[index] ?? '', token, ...quick });
       await client.uploads.upload({ kind: 'cohort', data: new Blob(['a\n']) });
       expect(sandbox.log.map(({ method, status }) => `${method} ${status}`)).toEqual(['POST 200', 'PUT 200']);
     }
   });
 
-  it('show faults as the network does', async () => {
+  it('a cut connection is a network error', async () => {
     const { client } = start({
       faults: [
         { cut: 'after', on: 'audiences.create' },

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { startSandbox } from '../../support/sandbox-calls.ts';
 
-/** A sandbox that is sent forms. */
+/** Starts a sandbox, and sends it form bodies. */
 function start() {
-  const one = startSandbox();
+  const api = startSandbox();
   const send = async (path: string, form: FormData | string, headers: Record<string, string> = {}) => {
-    const response = await one.sandbox.fetch(`http://sandbox/api/v2/${path}`, {
+    const response = await api.sandbox.fetch(`http://sandbox/api/v2/${path}`, {
       method: 'POST',
-      headers: { accept: 'application/json', authorization: `Bearer ${one.token}`, ...headers },
+      headers: { accept: 'application/json', authorization: `Bearer ${api.token}`, ...headers },
       body: form,
     });
     return { status: response.status, body: await response.json() };
   };
-  return { ...one, send };
+  return { ...api, send };
 }
 
 function formOf(fields: Record<string, string | Blob>): FormData {
@@ -22,7 +22,7 @@ function formOf(fields: Record<string, string | Blob>): FormData {
 }
 
 describe('a multipart body', () => {
-  it('brings the file of a cohort, or of points of interest', async () => {
+  it('a multipart body holds the file of a cohort or of points of interest', async () => {
     const { send, sandbox, call, token } = start();
     const created = await send('cohorts/create', formOf({ name: 'Form', file: new Blob(['eid\n1\n2\n3']) }));
     expect(created).toMatchObject({ status: 200, body: { data: [{ name: 'Form' }] } });
@@ -33,7 +33,7 @@ describe('a multipart body', () => {
     expect(places).toMatchObject({ status: 200, body: { data: [{ rows: 2 }] } });
   });
 
-  it('has fields as other bodies; JSON objects and arrays are read as such', async () => {
+  it('multipart fields are read like those of JSON; JSON objects and arrays are parsed', async () => {
     const { send } = start();
     const project = (await send('projects/create', formOf({ name: '[P' }))).body.data[0];
     expect(project.name).toBe('[P');
@@ -44,7 +44,7 @@ describe('a multipart body', () => {
     expect(body.data[0]).toMatchObject({ name: '12', project: { id: project.id }, dataset: JSON.parse(dataset) });
   });
 
-  it('with a file that is none, or too large, is a 422', async () => {
+  it('a multipart file that is a string, or too large, is a 422', async () => {
     const { send } = start();
     const text = await send('cohorts/create', formOf({ file: 'text' }));
     expect(text.body.errors).toEqual({ file: ['The file must be a file.'] });
@@ -52,7 +52,7 @@ describe('a multipart body', () => {
     expect(large.body.errors).toEqual({ file: ['The file is too large.'] });
   });
 
-  it('is compared byte by byte under an idempotency key', async () => {
+  it('multipart bodies under an idempotency key are compared byte by byte', async () => {
     const { send } = start();
     const headers = { 'content-type': 'multipart/form-data; boundary=b', 'idempotency-key': 'k' };
     const form = (name: string): string =>
@@ -70,7 +70,7 @@ describe('any other body', () => {
     ['application/json', '[1]'],
     ['application/json', '{"name":'],
     ['multipart/form-data; boundary=b', 'no form'],
-  ])('of %s is a 422: %s', async (type, body) => {
+  ])('a body of type %s is a 422: %s', async (type, body) => {
     const { send } = start();
     expect(await send('audiences/create', body, { 'content-type': type })).toMatchObject({
       status: 422,

@@ -9,9 +9,9 @@ describe('the official conformance suite of MCP', () => {
     ['ping', ['ping']],
     ['tools-list', ['tools-list']],
     ['dns-rebinding-protection', ['localhost-host-rebinding-rejected', 'localhost-host-valid-accepted']],
-  ])('finds nothing wrong in %s', async (scenario, ids) => {
+  ])('the suite passes in %s', async (scenario, ids) => {
     const { url, account } = await startBench();
-    // The suite knows no tokens.
+    // The suite sends no tokens.
     const proxy = await startBearerProxy(url, account.token('mcp'));
     const checks = ids.map((id) => ({ id, status: 'SUCCESS' }));
     const run = await runConformance('server', '--url', `${proxy}/api/v2/mcp`, '--scenario', scenario);

@@ -9,7 +9,7 @@ import { ORIGIN, startOAuth } from '../../support/sandbox-oauth.ts';
 const path = '/api/v2/mcp';
 const message = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-/** The official client, connected to a sandbox over HTTP. */
+/** Connects the official client to a sandbox over HTTP. */
 async function connect(options = {}) {
   const bench = await startBench(options);
   const client = new Client({ name: 'test', version: '1' });
@@ -25,7 +25,7 @@ async function connect(options = {}) {
 }
 
 describe('the MCP endpoint', () => {
-  it('answers 401 without a live token, and says where the metadata are', async () => {
+  it('the MCP endpoint returns 401 without a live token, with the URL of the metadata', async () => {
     const { sandbox } = startSandbox();
     const send = (headers = {}) =>
       sandbox.fetch(`${ORIGIN}${path}`, { method: 'POST', headers: { accept: 'application/json', ...headers } });
@@ -36,35 +36,38 @@ describe('the MCP endpoint', () => {
     expect(dead.headers.get('www-authenticate')).toBe(`Bearer error="invalid_token", ${metadata}`);
   });
 
-  it.each(['api', 'login'] as const)('answers 403 with insufficient_scope to a token of kind %s', async (kind) => {
-    const one = startSandbox();
-    const answer = await one.call('POST', path, { token: one.account.token(kind), body: message });
-    expect(answer).toMatchObject({ status: 403, body: { code: 403, error: 'insufficient_scope' } });
-    expect(answer.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="mcp"');
-  });
+  it.each(['api', 'login'] as const)(
+    'the MCP endpoint returns 403 with insufficient_scope to a token of kind %s',
+    async (kind) => {
+      const api = startSandbox();
+      const response = await api.call('POST', path, { token: api.account.token(kind), body: message });
+      expect(response).toMatchObject({ status: 403, body: { code: 403, error: 'insufficient_scope' } });
+      expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="mcp"');
+    },
+  );
 
-  it('takes MCP tokens and OAuth access tokens', async () => {
+  it('the MCP endpoint accepts MCP tokens and OAuth access tokens', async () => {
     const { account, connect: connectOAuth, ping } = await startOAuth();
     expect(await ping((await connectOAuth()).access_token)).toBe(200);
     expect(await ping(account.token('mcp'))).toBe(200);
   });
 
-  it('asks for Accept: application/json', async () => {
-    const one = startSandbox();
-    const token = one.account.token('mcp');
-    expect((await one.call('POST', path, { token, body: message, headers: { accept: '*/*' } })).status).toBe(406);
+  it('the MCP endpoint requires Accept: application/json', async () => {
+    const api = startSandbox();
+    const token = api.account.token('mcp');
+    expect((await api.call('POST', path, { token, body: message, headers: { accept: '*/*' } })).status).toBe(406);
   });
 
-  it('takes 120 messages a minute of a token', async () => {
+  it('the MCP endpoint allows 120 messages a minute of a token', async () => {
     const { sandbox, account, ping } = await startOAuth();
     const token = account.token('mcp');
-    for (let at = 0; at < 120; at++) expect(await ping(token)).toBe(200);
+    for (let index = 0; index < 120; index++) expect(await ping(token)).toBe(200);
     expect([await ping(token), await ping(account.token('mcp'))]).toEqual([429, 200]);
     await sandbox.advance(MINUTE);
     expect(await ping(token)).toBe(200);
   });
 
-  it('offers the operations of the API as tools, to the official client', async () => {
+  it('the official client finds the operations of the API as tools', async () => {
     const { mcp, call, client } = await connect();
     const names = (await mcp.listTools()).tools.map(({ name }) => name);
     expect(names).toContain('audiences_create');
@@ -96,14 +99,14 @@ describe('the MCP endpoint', () => {
       { ...message, method: 'tools/call', params: { name: 'usage_get' } },
       { result: { isError: false } },
     ],
-  ])('answers %s in JSON to a client that accepts nothing else', async (_, body, expected) => {
-    const one = startSandbox();
-    const answer = await one.call('POST', path, { token: one.account.token('mcp'), body });
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
-    expect(answer.body).toMatchObject(expected);
+  ])('the response to %s is JSON for a client that accepts nothing else', async (_, body, expected) => {
+    const api = startSandbox();
+    const response = await api.call('POST', path, { token: api.account.token('mcp'), body });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(response.body).toMatchObject(expected);
   });
 
-  it('acknowledges a notification of a client that accepts JSON alone', async () => {
+  it('a notification of a client that accepts only JSON is acknowledged', async () => {
     const { sandbox, account } = startSandbox();
     const headers = {
       accept: 'application/json',
@@ -116,7 +119,7 @@ describe('the MCP endpoint', () => {
   });
 
   it.each(['schlüssel', '€', 'a\nb', ' ', '', 7, null])(
-    'refuses the idempotency key %j of a tool as a 422 and creates nothing',
+    'the idempotency key %j of a tool is a 422 and creates nothing',
     async (idempotency_key) => {
       const { call, client } = await connect();
       expect(await call('projects_create', { name: 'x', idempotency_key })).toMatchObject({
@@ -133,7 +136,7 @@ describe('the MCP endpoint', () => {
   it.each([
     ['audiences_list', { page: { toString: 1 } }, { code: 422, errors: { page: [expect.any(String)] } }],
     ['audiences_get', { id: { toString: 1 } }, { code: 404 }],
-  ])('answers %s with %j by an error of the tool', async (name, input, body) => {
+  ])('the tool %s called with %j returns an error', async (name, input, body) => {
     const { call } = await connect();
     expect(await call(name, input)).toMatchObject({ isError: true, body });
   });
@@ -141,7 +144,7 @@ describe('the MCP endpoint', () => {
   it.each([
     ['client', Client, StreamableHTTPClientTransport],
     ['sdk', SdkClient, SdkTransport],
-  ])('serves @modelcontextprotocol/%s: tools are listed and called', async (_, OfficialClient, Transport) => {
+  ])('@modelcontextprotocol/%s lists and calls tools', async (_, OfficialClient, Transport) => {
     const { url, account, client } = await startBench();
     const headers = { authorization: `Bearer ${account.token('mcp')}` };
     const mcp = new OfficialClient({ name: 'test', version: '1' });
@@ -152,14 +155,14 @@ describe('the MCP endpoint', () => {
     expect((await client.projects.list()).items).toMatchObject([{ name: 'By an agent' }]);
   });
 
-  it('counts what its tools ask for in the read and write buckets, too', async () => {
+  it('requests of tools also count in the read and write buckets', async () => {
     const limits = { read: { limit: 2, interval: MINUTE }, write: { limit: 1, interval: MINUTE } };
     const { call, sandbox, client } = await connect({ limits });
     const codes = [];
     for (const name of ['usage_get', 'audiences_create', 'audiences_list', 'audiences_list', 'audiences_create'])
       codes.push((await call(name, name === 'usage_get' ? { yearmonth: '2020-01' } : {})).body.code);
     expect(codes).toEqual([200, 200, 200, 429, 429]);
-    expect(sandbox.log.filter(({ path: asked }) => asked === '/api/v2/audiences/index')).toHaveLength(2);
+    expect(sandbox.log.filter(({ path: requested }) => requested === '/api/v2/audiences/index')).toHaveLength(2);
     expect((await client.webhooks.list()).length).toBe(0);
   });
 });

@@ -5,8 +5,8 @@ import { ORIGIN, REDIRECT, startOAuth } from '../../support/sandbox-oauth.ts';
 
 const soon = { timeout: 1_000 };
 
-describe('discovery', () => {
-  it('tells of the protected resource and its authorization server, without a token', async () => {
+describe('discovery documents', () => {
+  it('discovery describes the protected resource and its authorization server, without a token', async () => {
     const { sandbox } = await startOAuth();
     const read = async (name: string) => (await sandbox.fetch(`${ORIGIN}/.well-known/${name}`)).json();
     expect(await read('oauth-protected-resource')).toEqual({
@@ -28,8 +28,8 @@ describe('discovery', () => {
   });
 });
 
-describe('registration', () => {
-  it('answers the client as RFC 7591 says; confidential ones get a secret', async () => {
+describe('client registration', () => {
+  it('registration returns the client metadata of RFC 7591, with a secret for confidential clients', async () => {
     const { register } = await startOAuth();
     const open = await register({ redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none', client_name: 'Mine' });
     expect(open).toMatchObject({
@@ -51,13 +51,13 @@ describe('registration', () => {
     ['another grant type', { grant_types: ['authorization_code', 'password'] }, 'invalid_client_metadata'],
     ['another response type', { response_types: ['token'] }, 'invalid_client_metadata'],
     ['another authentication', { token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
-    ['a name that is none', { client_name: { toString: 1 } }, 'invalid_client_metadata'],
-    ['a redirect URI that is no text', { redirect_uris: [{ toString: 1 }] }, 'invalid_redirect_uri'],
+    ['a name that is not a string', { client_name: { toString: 1 } }, 'invalid_client_metadata'],
+    ['a redirect URI that is not a string', { redirect_uris: [{ toString: 1 }] }, 'invalid_redirect_uri'],
     ['redirect URIs in a string', { redirect_uris: REDIRECT }, 'invalid_redirect_uri'],
     ['redirect URIs in an object', { redirect_uris: { 0: REDIRECT } }, 'invalid_redirect_uri'],
     ['grant types in a string', { grant_types: 'authorization_code' }, 'invalid_client_metadata'],
     ['response types in a string', { response_types: 'code' }, 'invalid_client_metadata'],
-  ])('with %s is refused', async (_, metadata, error) => {
+  ])('registration with %s is refused', async (_, metadata, error) => {
     const { register } = await startOAuth();
     expect(await register({ redirect_uris: [REDIRECT], ...metadata })).toMatchObject({ status: 400, body: { error } });
   });
@@ -84,14 +84,14 @@ describe('registration', () => {
     ['http://127.0.0.1@evil.example/', 400],
     ['https://app.example.com', 201],
     ['com.example.app:/callback', 400],
-  ])('of the redirect URI %s is answered %i', async (uri, status) => {
+  ])('registration of the redirect URI %s returns %i', async (uri, status) => {
     const { register } = await startOAuth({ redirectHosts: ['app.example.com'] });
-    const answer = await register({ redirect_uris: [uri] });
-    expect(answer.status).toBe(status);
-    if (status === 400) expect(answer.body).toMatchObject({ error: 'invalid_redirect_uri' });
+    const response = await register({ redirect_uris: [uri] });
+    expect(response.status).toBe(status);
+    if (status === 400) expect(response.body).toMatchObject({ error: 'invalid_redirect_uri' });
   });
 
-  it('without a redirect URI, or without an object, is refused', async () => {
+  it('registration without a redirect URI, or without an object, is refused', async () => {
     const { register } = await startOAuth();
     expect((await register({})).body.error).toBe('invalid_redirect_uri');
     expect((await register([])).body.error).toBe('invalid_redirect_uri');
@@ -101,18 +101,18 @@ describe('registration', () => {
 describe('authorization', () => {
   it.each([
     ['no code_challenge', { code_challenge: undefined }, 'invalid_request'],
-    ['a code_challenge that is no SHA-256', { code_challenge: 'x' }, 'invalid_request'],
+    ['a code_challenge that is not a SHA-256', { code_challenge: 'x' }, 'invalid_request'],
     ['the method plain', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['no method', { code_challenge_method: undefined }, 'invalid_request'],
     ['another scope', { scope: '*' }, 'invalid_scope'],
     ['another response type', { response_type: 'token' }, 'unsupported_response_type'],
     ['another resource', { resource: 'https://other.example.com/' }, 'invalid_target'],
-    ['a resource that looks alike', { resource: `${ORIGIN}.evil/mcp` }, 'invalid_target'],
-  ])('with %s goes back to the client as an error', async (_, more, error) => {
+    ['a resource with a similar origin', { resource: `${ORIGIN}.evil/mcp` }, 'invalid_target'],
+  ])('authorization with %s redirects to the client with an error', async (_, more, error) => {
     const { sandbox, authorizationUrl } = await startOAuth();
-    const answer = await sandbox.fetch(authorizationUrl(more), { redirect: 'manual' });
-    expect(answer.status).toBe(303);
-    const target = new URL(answer.headers.get('location') ?? '');
+    const response = await sandbox.fetch(authorizationUrl(more), { redirect: 'manual' });
+    expect(response.status).toBe(303);
+    const target = new URL(response.headers.get('location') ?? '');
     expect(`${target.origin}${target.pathname}`).toBe(REDIRECT);
     expect(Object.fromEntries(target.searchParams)).toMatchObject({ error, state: 's t', iss: ORIGIN });
   });
@@ -121,14 +121,14 @@ describe('authorization', () => {
     ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
     ['a redirect URI that is not registered', { redirect_uri: 'https://evil.example/' }, 'invalid_request'],
     ['another path of loopback', { redirect_uri: 'http://127.0.0.1:5000/other' }, 'invalid_request'],
-  ])('with %s goes nowhere', async (_, more, error) => {
+  ])('authorization with %s returns an OAuth error without a redirect', async (_, more, error) => {
     const { sandbox, authorizationUrl } = await startOAuth();
-    const answer = await sandbox.fetch(authorizationUrl(more), { redirect: 'manual' });
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error, error_description: expect.any(String) });
+    const response = await sandbox.fetch(authorizationUrl(more), { redirect: 'manual' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error, error_description: expect.any(String) });
   });
 
-  it('asks on a page, which takes the account’s credentials and a decision', async () => {
+  it('the consent page takes the credentials of the account and a decision', async () => {
     const { sandbox, authorizationUrl, redeem, register } = await startOAuth();
     const { client_id } = (await register({ redirect_uris: [REDIRECT], client_name: '<b>Mine</b>' })).body;
     const page = await (await sandbox.fetch(authorizationUrl({ client_id }))).text();
@@ -145,15 +145,15 @@ describe('authorization', () => {
     expect((await redeem(allowed.searchParams.get('code') ?? '')).status).toBe(200);
   });
 
-  it('of a loopback client may come back to any port', async () => {
+  it('a loopback redirect URI may have any port', async () => {
     const { sandbox, account, authorizationUrl } = await startOAuth();
     const url = sandbox.oauth.consent(account, authorizationUrl({ redirect_uri: 'http://127.0.0.1:6001/callback' }));
     expect(new URL(url).port).toBe('6001');
   });
 });
 
-describe('a code', () => {
-  it('is exchanged once, within ten minutes, with its verifier, by its client, for its redirect URI', async () => {
+describe('an authorization code', () => {
+  it('a code is exchanged once, within ten minutes, with its verifier, client and redirect URI', async () => {
     const { sandbox, redeem, authorize, register } = await startOAuth();
     const invalid = { status: 400, body: { error: 'invalid_grant', error_description: expect.any(String) } };
     expect(await redeem(authorize(), { code_verifier: 'another-verifier-of-forty-three-characters' })).toMatchObject(
@@ -166,19 +166,19 @@ describe('a code', () => {
     await sandbox.advance(10 * MINUTE);
     expect(await redeem(late)).toMatchObject(invalid);
     const code = authorize();
-    const answer = await redeem(code);
-    expect(answer.body).toEqual({
+    const response = await redeem(code);
+    expect(response.body).toEqual({
       access_token: expect.any(String),
       token_type: 'Bearer',
       expires_in: 3_600,
       refresh_token: expect.any(String),
       scope: 'mcp',
     });
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await redeem(code)).toMatchObject(invalid);
   });
 
-  it('that is used twice revokes what it was exchanged for', async () => {
+  it('a code that is used twice revokes its tokens', async () => {
     const { authorize, redeem, ping, refresh } = await startOAuth();
     const code = authorize();
     const { body } = await redeem(code);
@@ -188,14 +188,14 @@ describe('a code', () => {
     expect((await refresh(body.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('ends with a password change', async () => {
+  it('a password change invalidates codes', async () => {
     const { account, authorize, redeem } = await startOAuth();
     const code = authorize();
     account.changePassword('new');
     expect((await redeem(code)).body.error).toBe('invalid_grant');
   });
 
-  it('of a confidential client needs its secret, in the body or by Basic', async () => {
+  it('the code of a confidential client requires its secret, in the body or by Basic authentication', async () => {
     const { sandbox, account, authorizationUrl, redeem, register, post } = await startOAuth();
     const { client_id, client_secret } = (await register({ redirect_uris: [REDIRECT] })).body;
     const code = (): string =>
@@ -211,7 +211,7 @@ describe('a code', () => {
 });
 
 describe('OAuth tokens', () => {
-  it('of access live an hour, those of refresh 60 days', soon, async () => {
+  it('access tokens live an hour, refresh tokens 60 days', soon, async () => {
     const { sandbox, connect, refresh, ping } = await startOAuth();
     const first = await connect();
     expect(await ping(first.access_token)).toBe(200);
@@ -226,7 +226,7 @@ describe('OAuth tokens', () => {
     expect(await refresh(second.refresh_token)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
-  it('rotate with each refresh: a new pair, the old invalid', async () => {
+  it('a refresh returns a new pair and invalidates the old one', async () => {
     const { connect, refresh, ping } = await startOAuth();
     const first = await connect();
     const { body: second } = await refresh(first.refresh_token);
@@ -236,7 +236,7 @@ describe('OAuth tokens', () => {
     expect((await refresh(second.refresh_token)).status).toBe(200);
   });
 
-  it('are revoked by either token; a refresh token takes its access token along', async () => {
+  it('either token can be revoked; a refresh token is revoked with its access token', async () => {
     const { connect, refresh, ping, post, client_id, register } = await startOAuth();
     const first = await connect();
     const revoke = (token: string, more = {}) => post('/oauth/revoke', { client_id, token, ...more });
@@ -253,7 +253,7 @@ describe('OAuth tokens', () => {
     expect((await post('/oauth/revoke', { token: 'x' })).body.error).toBe('invalid_client');
   });
 
-  it('survive console logins and logouts, and end with a password change', async () => {
+  it('OAuth connections survive console logins and logouts; a password change revokes them', async () => {
     const { account, connect, refresh, ping } = await startOAuth();
     const { access_token, refresh_token } = await connect();
     account.token('login');
@@ -264,7 +264,7 @@ describe('OAuth tokens', () => {
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('belong to connections that the console lists and ends', async () => {
+  it('the console lists and revokes OAuth connections', async () => {
     const { sandbox, account, connect, refresh, ping } = await startOAuth();
     const first = await connect();
     const [listed] = account.connections();
@@ -279,7 +279,7 @@ describe('OAuth tokens', () => {
     expect(() => account.revokeConnection(listed?.id ?? 0)).toThrow(/no OAuth connection/);
   });
 
-  it('are valid on the MCP endpoint only', async () => {
+  it('OAuth tokens are valid on the MCP endpoint only', async () => {
     const { sandbox, connect } = await startOAuth();
     const { access_token } = await connect();
     const headers = { accept: 'application/json', authorization: `Bearer ${access_token}` };

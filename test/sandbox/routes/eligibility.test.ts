@@ -4,22 +4,22 @@ import { DAY, startSandbox } from '../../support/sandbox-calls.ts';
 const START = Date.UTC(2026, 5, 15, 12);
 const date = (ago: number): string => new Date(START - ago * DAY).toISOString().slice(0, 10);
 
-/** A sandbox at a known time, whose audiences hold so many devices. */
+/** Starts a sandbox at a fixed time, whose audiences have the given numbers of devices. */
 function start(eids = 5_000, scids = 100) {
-  const one = startSandbox({ start: START, jobs: { devices: { eids, scids } } });
-  const post = (path: string, body: object) => one.call('POST', `/api/v2/${path}/create`, { token: one.token, body });
+  const api = startSandbox({ start: START, jobs: { devices: { eids, scids } } });
+  const post = (path: string, body: object) => api.call('POST', `/api/v2/${path}/create`, { token: api.token, body });
   const audience = async (body: object = {}): Promise<number> => {
     const { id } = (await post('audiences', body)).body.data[0];
-    one.sandbox.jobs.finish('audience', id, 104);
+    api.sandbox.jobs.finish('audience', id, 104);
     return id;
   };
   const read = async (id: number) =>
-    (await one.call('GET', `/api/v2/audiences/${id}`, { token: one.token })).body.data[0];
-  return { ...one, post, audience, read };
+    (await api.call('GET', `/api/v2/audiences/${id}`, { token: api.token })).body.data[0];
+  return { ...api, post, audience, read };
 }
 
 describe('a WebDomain dataset', () => {
-  it('starts 45 days ago at most; other datasets start when they like', async () => {
+  it('a WebDomain dataset starts at most 45 days ago; other datasets may start earlier', async () => {
     const { post } = start();
     const create = (analysis_type: string, ago: number) =>
       post('audiences', { dataset: [{ analysis_type, start_date: date(ago), end_date: date(1) }] });
@@ -34,7 +34,7 @@ describe('an activation', () => {
   it.each([
     [499, 422, false],
     [500, 200, true],
-  ])('of %i unique devices is answered %i', async (devices, status, allowed) => {
+  ])('an activation of %i unique devices returns %i', async (devices, status, allowed) => {
     const { post, audience, read } = start(devices);
     const audience_id = await audience();
     expect((await post('activations', { audience_id })).status).toBe(status);
@@ -44,7 +44,7 @@ describe('an activation', () => {
   it.each([
     [999, 422],
     [1_000, 200],
-  ])('of a lookalike of %i devices is answered %i', async (target_size, status) => {
+  ])('an activation of a lookalike with %i devices returns %i', async (target_size, status) => {
     const { post, audience, sandbox } = start();
     const body = { source_audience_id: await audience(), config: { target_size } };
     const { id } = (await post('lookalikes', body)).body.data[0];
@@ -52,19 +52,22 @@ describe('an activation', () => {
     expect((await post('activations', { audience_id: id })).status).toBe(status);
   });
 
-  it.each(['partner_id', 'partner_name', 'pricing_model'])('with %s is a 422', async (field) => {
+  it.each(['partner_id', 'partner_name', 'pricing_model'])('an activation with %s is a 422', async (field) => {
     const { post, audience } = start();
     const { status, body } = await post('activations', { audience_id: await audience(), [field]: 1 });
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
   });
 
-  it.each(['maid', ['MAID'], 'É', 7, { toString: 1 }])('of the identifier %j is a 422', async (identifier) => {
-    const { post, audience } = start();
-    const { status, body } = await post('activations', { audience_id: await audience(), identifier });
-    expect([status, Object.keys(body.errors)]).toEqual([422, ['identifier']]);
-  });
+  it.each(['maid', ['MAID'], 'É', 7, { toString: 1 }])(
+    'an activation with the identifier %j is a 422',
+    async (identifier) => {
+      const { post, audience } = start();
+      const { status, body } = await post('activations', { audience_id: await audience(), identifier });
+      expect([status, Object.keys(body.errors)]).toEqual([422, ['identifier']]);
+    },
+  );
 
-  it('without credentials, supplied or stored, is a 422', async () => {
+  it('an activation without credentials, supplied or stored, is a 422', async () => {
     const { sandbox, call } = start();
     const token = sandbox.accounts
       .create({ email: 'b@example.com', password: 'x', deliveryCredentials: false })
@@ -76,7 +79,7 @@ describe('an activation', () => {
     expect((await post('activations', { audience_id: id, credentials: { key: 'k' } })).status).toBe(200);
   });
 
-  it('delivers MAID and IP for 90 days after the latest dataset ended, the others ever', async () => {
+  it('MAID and IP are delivered for 90 days after the end of the latest dataset, the others indefinitely', async () => {
     const { post, audience, read, sandbox } = start();
     const dataset = [30, 1].map((ago) => ({
       analysis_type: 'WebDomain',
@@ -86,10 +89,10 @@ describe('an activation', () => {
     const audience_id = await audience({ dataset });
     const statuses = async () => {
       const identifiers = ['MAID', 'IP', 'EID', 'SCID', 'HEM'];
-      const answers = identifiers.map((identifier) => post('activations', { audience_id, identifier }));
-      return (await Promise.all(answers)).map(({ status }) => status);
+      const responses = identifiers.map((identifier) => post('activations', { audience_id, identifier }));
+      return (await Promise.all(responses)).map(({ status }) => status);
     };
-    // The last day of the 90 is the 89th from now, as the dataset ended yesterday.
+    // The dataset ended yesterday, so that the last of its 90 days is the 89th from now.
     await sandbox.advance(89 * DAY + DAY / 2 - 1);
     expect(await statuses()).toEqual([200, 200, 200, 200, 200]);
     expect((await read(audience_id)).eligibility.notices).toEqual([]);
@@ -104,7 +107,7 @@ describe('an activation', () => {
   it.each([
     [2_500, false],
     [2_499, true],
-  ])('of 5,000 EIDs of affinity data and %i SCIDs: allowed %s', async (scids, allowed) => {
+  ])('affinity data of 5,000 EIDs and %i SCIDs: allowed %s', async (scids, allowed) => {
     const { audience, read } = start(5_000, scids);
     const dataset = [{ analysis_type: 'AffinityTransactions', start_date: date(9), end_date: date(1) }];
     expect((await read(await audience({ dataset }))).eligibility).toMatchObject({
@@ -122,7 +125,7 @@ describe('a lookalike', () => {
     [4_000_001, 422],
     [1.5, 422],
     ['9', 422],
-  ])('of the target size %j is answered %i', async (target_size, status) => {
+  ])('a lookalike with the target size %j returns %i', async (target_size, status) => {
     const { post, audience } = start();
     expect((await post('lookalikes', { source_audience_id: await audience(), config: { target_size } })).status).toBe(
       status,
@@ -132,13 +135,13 @@ describe('a lookalike', () => {
   it.each([
     [999, 422],
     [1_000, 200],
-  ])('of a seed of %i devices is answered %i', async (devices, status) => {
+  ])('a lookalike with a seed of %i devices returns %i', async (devices, status) => {
     const { post, audience } = start(devices);
     const body = { source_audience_id: await audience(), config: { target_size: 9 } };
     expect((await post('lookalikes', body)).status).toBe(status);
   });
 
-  it('of a seed that is not completed, or not there, is a 422', async () => {
+  it('a lookalike with a seed that is not completed, or does not exist, is a 422', async () => {
     const { post, create, token } = start();
     const running = (await create(token)).body.data[0].id;
     for (const source_audience_id of [running, running + 1, undefined]) {
@@ -149,7 +152,7 @@ describe('a lookalike', () => {
 });
 
 describe('an audience', () => {
-  it('of a project or a filter value that does not exist is a 422', async () => {
+  it('an audience with an unknown project or filter value is a 422', async () => {
     const { post } = start();
     const project = (await post('projects', { name: 'Spring' })).body.data[0];
     const filters = { countries: [1, 'Country 2'], domains: ['site-3.example'] };

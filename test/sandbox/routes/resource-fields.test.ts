@@ -5,20 +5,20 @@ const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
 const status = { id: expect.any(Number), name: expect.any(String) };
 const created_by = { name: 'ada', email: credentials.email };
 
-/** A sandbox with one audience that is completed. */
+/** Starts a sandbox with one completed audience. */
 async function start() {
-  const one = startSandbox({ start: Date.UTC(2026, 1, 3) });
-  const made = await one.create(one.token, undefined, {
+  const api = startSandbox({ start: Date.UTC(2026, 1, 3) });
+  const created = await api.create(api.token, undefined, {
     name: 'Visitors',
     dataset: [{ analysis_type: 'AffinityTransactions', start_date: '2026-01-01', end_date: '2026-02-01' }],
   });
-  const { id } = made.body.data[0];
-  one.sandbox.jobs.finish('audience', id, 104);
-  const read = async (path: string) => (await one.call('GET', `/api/v2/${path}`, { token: one.token })).body.data;
-  return { ...one, id, read };
+  const { id } = created.body.data[0];
+  api.sandbox.jobs.finish('audience', id, 104);
+  const read = async (path: string) => (await api.call('GET', `/api/v2/${path}`, { token: api.token })).body.data;
+  return { ...api, id, read };
 }
 
-describe('fields of the specification, and no others:', () => {
+describe('a resource has exactly the documented fields:', () => {
   it('an audience', async () => {
     const { id, read } = await start();
     expect(await read(`audiences/${id}`)).toEqual([

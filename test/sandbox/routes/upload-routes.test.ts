@@ -9,7 +9,7 @@ import { bytesOf } from '../../support/storage.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const jobs = { duration: MINUTE };
-// A fast clock must not end the window of an upload in mid-test.
+// The claim window must not expire under a fast clock during a test.
 const limits = { claimWindow: 24 * HOUR };
 const csv = (rows: number): Blob =>
   new Blob(['email\n', ...Array.from({ length: rows }, (_, row) => `${row}@example.com\n`)]);
@@ -33,7 +33,7 @@ async function reserved(kind = 'cohort', body: object = {}) {
 }
 
 describe('reservations', () => {
-  it('name a presigned URL on another origin, for 15 minutes', async () => {
+  it('a reservation returns a presigned URL on another origin, valid for 15 minutes', async () => {
     const { slot, sandbox } = await reserved();
     expect(slot).toMatchObject({
       reference: expect.stringMatching(/^upl_/),
@@ -48,24 +48,24 @@ describe('reservations', () => {
     [{ kind: 'cohort', size: 2 ** 30 + 1 }, 'size'],
     [{ kind: 'poi_submission', size: 50 * 2 ** 20 + 1 }, 'size'],
     [{ kind: 'cohort', size: 'x' }, 'size'],
-  ])('refuse what is no upload of the specification: %j', async (body, field) => {
+  ])('a reservation of an undocumented upload is refused: %j', async (body, field) => {
     const { call, token } = startSandbox();
-    const answer = await call('POST', '/api/v2/uploads/create', { token, body });
-    expect(answer).toMatchObject({ status: 422, body: { errors: { [field]: [expect.any(String)] } } });
+    const response = await call('POST', '/api/v2/uploads/create', { token, body });
+    expect(response).toMatchObject({ status: 422, body: { errors: { [field]: [expect.any(String)] } } });
   });
 });
 
-describe('reservations of the largest size', () => {
+describe('reservations of the maximum size', () => {
   it.each([
     ['cohort', 2 ** 30],
     ['poi_submission', 50 * 2 ** 20],
-  ])('of %s are %i bytes', async (kind, size) => {
+  ])('the maximum size of a %s upload is %i bytes', async (kind, size) => {
     expect((await reserved(kind, { size })).slot).toMatchObject({ reference: expect.any(String) });
   });
 });
 
 describe('storage', () => {
-  it('takes a file, also again until it is claimed, and knows no token', async () => {
+  it('storage accepts a file, repeatedly until it is claimed, without a token', async () => {
     const { put, claim } = await reserved();
     expect((await put('a\nb\n')).status).toBe(200);
     expect((await put('a\nb\nc')).status).toBe(200);
@@ -73,7 +73,7 @@ describe('storage', () => {
     expect((await put('a\n')).status).toBe(403);
   });
 
-  it('refuses a wrong signature, an expired URL, a wrong length', async () => {
+  it('storage refuses a wrong signature, an expired URL and a wrong length', async () => {
     const { put, slot, sandbox } = await reserved('cohort', { size: 3 });
     expect((await put('abc', {}, slot.url.replace(/signature=.*/, 'signature=x'))).status).toBe(403);
     expect((await put('abcd')).status).toBe(400);
@@ -83,7 +83,7 @@ describe('storage', () => {
     expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('Request has expired')]);
   });
 
-  it('answers 404 for what it does not hold', async () => {
+  it('storage returns 404 for an unknown path', async () => {
     const { sandbox } = startSandbox();
     expect((await sandbox.fetch(new Request('https://storage.sandbox.invalid/x'))).status).toBe(404);
     expect((await sandbox.fetch(new Request('https://storage.sandbox.invalid/results/1/x.csv'))).status).toBe(403);
@@ -91,7 +91,7 @@ describe('storage', () => {
 });
 
 describe('a claim', () => {
-  it('makes a cohort of the file: one EID a line, the first aside', async () => {
+  it('a cohort holds one EID for each line of its file except the header', async () => {
     const { put, claim, sandbox, call, token } = await reserved();
     await put('email\na\nb\nc\n');
     const { id } = (await claim()).body.data[0];
@@ -100,7 +100,7 @@ describe('a claim', () => {
     expect(body.data[0]).toMatchObject({ status: { id: 4 }, total_eids: 3 });
   });
 
-  it('needs a file, in time, once, of the right kind, of the same account', async () => {
+  it('a claim requires a file, of its kind and account, and is made once', async () => {
     const { put, claim, sandbox } = await reserved();
     expect((await claim()).body.errors.upload_reference[0]).toContain('No file');
     await put('a\n');
@@ -113,7 +113,7 @@ describe('a claim', () => {
     expect((await claim()).body.errors.upload_reference[0]).toContain('claimed already');
   });
 
-  it('is too late after 15 minutes; the file is gone after a day', { timeout: 1_000 }, async () => {
+  it('a claim expires after 15 minutes; the file is deleted after a day', { timeout: 1_000 }, async () => {
     const { put, claim, sandbox } = await reserved();
     await put('a\n');
     await sandbox.advance(15 * MINUTE);
@@ -122,14 +122,14 @@ describe('a claim', () => {
     expect((await claim()).body.errors.upload_reference[0]).toContain('invalid');
   });
 
-  it('may be made later where the window is longer, also after a day', async () => {
+  it('a longer `claimWindow` also applies after a day', async () => {
     const { sandbox, call, token } = startSandbox({ limits: { claimWindow: 7 * 24 * HOUR } });
     const { data } = (await call('POST', '/api/v2/uploads/create', { token, body: { kind: 'cohort' } })).body;
     await sandbox.advance(6 * 24 * HOUR);
     expect((await sandbox.fetch(data.url, { method: 'PUT', body: 'a\n' })).status).toBe(200);
   });
 
-  it('that the build budget refuses leaves the upload to be claimed', async () => {
+  it('a claim that the build budget refuses leaves the upload unclaimed', async () => {
     const { client } = await startBench({ limits: { buildsPerHour: 1 } }, { maxRetryWait: 0 });
     await client.audiences.create({ name: 'spends the budget' });
     const error = await failureOf(client.cohorts.import(csv(2)));
@@ -141,7 +141,7 @@ describe('a claim', () => {
     expect(String(error)).toContain('cohorts.create');
   });
 
-  it('of points of interest goes through a request', async () => {
+  it('points of interest are claimed by `client.request`', async () => {
     const { client } = await startBench();
     const { reference } = await client.uploads.upload({ kind: 'poi_submission', data: csv(3) });
     const body = { upload_reference: reference };
@@ -152,7 +152,7 @@ describe('a claim', () => {
 });
 
 describe('over real HTTP', () => {
-  it('a cohort is imported and its results come out, on an origin without tokens', async () => {
+  it('a cohort is imported and results are downloaded, from an origin without tokens', async () => {
     const { client, sandbox, url } = await startBench({ clock: { speed: 300 }, limits, jobs });
     const created: number[] = [];
     const cohort = await client.cohorts.import(
@@ -180,24 +180,24 @@ describe('over real HTTP', () => {
     expect(JSON.stringify(sandbox.log)).not.toContain('signature');
   });
 
-  it('a result is read on from any byte', async () => {
+  it('a result can be read from any byte', async () => {
     const { client } = await startBench({ clock: { speed: 300 }, limits, jobs: { ...jobs, devices: 5_000 } });
     const { id } = await client.audiences.createAndWait({ name: 'x' });
     const [result] = await client.activations.results(await client.activations.createAndWait({ audience_id: id }));
     const uri = result?.uri ?? '';
     const whole = await (await fetch(uri)).text();
     for (const from of [1, 3, 4, 5, 20, 21, 50_000, whole.length - 1]) {
-      const answer = await fetch(uri, { headers: { range: `bytes=${from}-` } });
-      expect([answer.status, answer.headers.get('content-range')]).toEqual([
+      const response = await fetch(uri, { headers: { range: `bytes=${from}-` } });
+      expect([response.status, response.headers.get('content-range')]).toEqual([
         206,
         `bytes ${from}-${whole.length - 1}/${whole.length}`,
       ]);
-      expect((await answer.text()) === whole.slice(from)).toBe(true);
+      expect((await response.text()) === whole.slice(from)).toBe(true);
     }
     expect((await fetch(uri, { headers: { range: `bytes=${whole.length}-` } })).status).toBe(416);
   });
 
-  it('an import ends with a cohort that is not available', async () => {
+  it('an import fails with a cohort that is not available', async () => {
     const { client } = await startBench({ clock: { speed: 300 }, limits, jobs: { ...jobs, outcome: 400 } });
     const error = await failureOf(client.cohorts.import(csv(1)));
     expect(error).toMatchObject({ name: 'JobFailedError', kind: 'cohort', resource: { status: { id: 5 } } });

@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/index.ts';
-import { operations } from '../../src/spec/operations.ts';
-import { credentials, startSandbox } from '../support/sandbox-calls.ts';
+import type { SandboxOptions } from '../../../src/sandbox/index.ts';
+import { operations } from '../../../src/spec/operations.ts';
+import { credentials, startSandbox } from '../../support/sandbox-calls.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-/** JSON of an object that is itself one of the levels. */
+/** Returns the JSON of an object, which counts as one of the levels. */
 const bodyOf = (levels: number, more: object = {}): string =>
   JSON.stringify({ ...more, deep: 0 }).replace('"deep":0', `"deep":${nested(levels - 1)}`);
 
 const message = 'The body must not be nested more than 512 levels deep.';
 
-/** A sandbox that is sent texts as they stand. */
+/** Starts a sandbox, and sends it bodies unchanged. */
 function start(options: SandboxOptions = {}) {
-  const one = startSandbox(options);
+  const api = startSandbox(options);
   const send = async (path: string, body: string | FormData, more: Record<string, string> = {}) => {
     const json = { 'content-type': 'application/json' };
     const headers = { accept: 'application/json', ...(typeof body === 'string' && json), ...more };
-    const response = await one.sandbox.fetch(`http://sandbox${path}`, { method: 'POST', headers, body });
+    const response = await api.sandbox.fetch(`http://sandbox${path}`, { method: 'POST', headers, body });
     return { status: response.status, body: await response.json() };
   };
-  const authorization = `Bearer ${one.token}`;
+  const authorization = `Bearer ${api.token}`;
   const rows = async (name: string): Promise<unknown[]> =>
-    (await one.call('GET', `/api/v2/${name}/index`, { token: one.token })).body.data;
-  return { ...one, send, authorization, rows };
+    (await api.call('GET', `/api/v2/${name}/index`, { token: api.token })).body.data;
+  return { ...api, send, authorization, rows };
 }
 
 describe('a body nested more than 512 levels deep', () => {
@@ -31,16 +31,19 @@ describe('a body nested more than 512 levels deep', () => {
     .filter(([name, { method }]) => method === 'POST' && !/delete|cancel|mcp\.send/.test(name))
     .map(([, { path }]) => path);
 
-  it.each([...paths, '/api/v2/poi_submissions/create'])('is a 422 of POST %s', async (path) => {
-    const { send, authorization } = start();
-    for (const levels of [513, 10_000])
-      expect(await send(path, bodyOf(levels, credentials), { authorization })).toEqual({
-        status: 422,
-        body: { status: 'error', code: 422, message: expect.any(String), data: [], errors: { body: [message] } },
-      });
-  });
+  it.each([...paths, '/api/v2/poi_submissions/create'])(
+    'a body nested more than 512 levels deep is a 422 of POST %s',
+    async (path) => {
+      const { send, authorization } = start();
+      for (const levels of [513, 10_000])
+        expect(await send(path, bodyOf(levels, credentials), { authorization })).toEqual({
+          status: 422,
+          body: { status: 'error', code: 422, message: expect.any(String), data: [], errors: { body: [message] } },
+        });
+    },
+  );
 
-  it('stores nothing and leaves its idempotency key free', async () => {
+  it('a refused body stores nothing and leaves its idempotency key free', async () => {
     const { send, authorization, rows } = start();
     const headers = { authorization, 'idempotency-key': 'k' };
     for (const name of ['audiences', 'cohorts', 'projects', 'schedules']) {
@@ -54,7 +57,7 @@ describe('a body nested more than 512 levels deep', () => {
     expect((await send('/api/v2/projects/create', '{}', headers)).status).toBe(200);
   });
 
-  it('is refused as a part of a form', async () => {
+  it('a form field nested too deeply is refused', async () => {
     const { send, authorization, rows } = start();
     const form = new FormData();
     form.append('deep', nested(10_000));
@@ -63,7 +66,7 @@ describe('a body nested more than 512 levels deep', () => {
     expect(await rows('projects')).toEqual([]);
   });
 
-  it('is invalid_client_metadata of a registration', async () => {
+  it('a registration nested too deeply is invalid_client_metadata', async () => {
     const { send } = start();
     expect(await send('/oauth/register', `{"redirect_uris":[${nested(10_000)}]}`)).toEqual({
       status: 400,
@@ -71,7 +74,7 @@ describe('a body nested more than 512 levels deep', () => {
     });
   });
 
-  it('is a parse error of the MCP endpoint', async () => {
+  it('an MCP message nested too deeply is a parse error', async () => {
     const { send, account, rows } = start();
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'projects_create', arguments: '…' } };
     const text = JSON.stringify(call).replace('"…"', bodyOf(10_000));
@@ -88,7 +91,7 @@ describe('a body nested more than 512 levels deep', () => {
 });
 
 describe('a body nested 512 levels deep', () => {
-  it('is stored, listed, and sent with the event of an audience', async () => {
+  it('a body nested 512 levels deep is stored, listed, and sent with the event of an audience', async () => {
     const events: string[] = [];
     const { sandbox, account, send, authorization, rows } = start({
       async deliver(request) {
