@@ -214,8 +214,8 @@ export class Jobs {
   /** Returns the devices that a build finds; `random` is in [0, 1). */
   countDevices(info: JobInfo, random: number): Readonly<Record<keyof DeviceCounts, number>> {
     const { devices } = this.#options;
-    const found = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
-    const { eids, scids = Math.floor(eids / 3) } = typeof found === 'number' ? { eids: found } : found;
+    const counts = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
+    const { eids, scids = Math.floor(eids / 3) } = typeof counts === 'number' ? { eids: counts } : counts;
     if (![eids, scids].every((count) => Number.isSafeInteger(count) && count >= 0))
       throw new Error(`Device counts of an audience must be integers from 0, not ${eids} and ${scids}.`);
     return { eids, scids };

@@ -75,7 +75,7 @@ export function checkOptions(options: SandboxOptions): void {
 
 function checkLimit(name: string, limit: unknown): void {
   if (limit === undefined) return;
-  const standard = Object.entries(SERVICE_LIMITS).find(([known]) => known === name)?.[1];
+  const standard = Object.entries(SERVICE_LIMITS).find(([key]) => key === name)?.[1];
   if (standard === undefined)
     throw new Error(`\`limits.${name}\` is not a limit: use ${Object.keys(SERVICE_LIMITS).join(', ')}.`);
   const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0;

@@ -64,7 +64,7 @@ export interface ResultFile {
   readonly deliveredAt: number;
 }
 
-/** A webhook endpoint, with what its resource does not show. */
+/** A webhook endpoint, with the fields that its resource does not show. */
 export interface Endpoint extends Mutable<WebhookEndpoint> {
   /** The account that registered it and is notified when it is disabled. */
   readonly creator: AccountRecord;
@@ -92,7 +92,7 @@ export interface AccountRecord {
   readonly company: Company;
   /** Messages of the service to the owner, oldest first. */
   readonly notifications: string[];
-  /** Whether credentials are stored on the connection to the delivery partner. */
+  /** `true` if credentials are stored on the connection to the delivery partner. */
   readonly deliveryCredentials: boolean;
   readonly audiences: Map<number, Mutable<Audience>>;
   readonly estimates: Map<number, Mutable<Estimate>>;

@@ -95,7 +95,7 @@ describe('a fault rule', () => {
   it('`inFlight` holds a create even if its client disconnects, and the client waits for the replay', async () => {
     const { client, sandbox } = await startBench();
     const remove = sandbox.faults.add({ on: 'audiences.create', inFlight: 60_000, times: 1 });
-    const created = client.audiences.create({ name: 'once' }, { timeout: 100 });
+    const created = client.audiences.create({ name: 'once' }, { timeout: 500 });
     await expect.poll(() => sandbox.log.map(({ status }) => status), { timeout: 10_000 }).toContain(409);
     remove();
     expect((await client.audiences.list()).items).toMatchObject([{ id: (await created).id }]);

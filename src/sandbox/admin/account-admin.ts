@@ -12,7 +12,7 @@ export interface NewAccount {
   readonly password: string;
   /** The organization or its name; an unknown name creates one. @default 'Example Company' */
   readonly company?: string | SandboxCompany | undefined;
-  /** Whether credentials are stored on the connection to the delivery partner. @default true */
+  /** `true` if credentials are stored on the connection to the delivery partner. @default true */
   readonly deliveryCredentials?: boolean | undefined;
 }
 

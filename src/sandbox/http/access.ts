@@ -5,7 +5,7 @@ import type { AccountRecord, AddressBucket, Token, TokenBucket } from '../state.
 import { findToken } from '../tokens.ts';
 import { failure, tooManyRequests, unauthenticated } from './responses.ts';
 
-/** Context of a request: what its transport provides, and what middleware sets for routes and the log. */
+/** Context of a request: bindings of its transport, and variables that middleware sets for routes and the log. */
 export interface Env {
   Bindings: {
     /** Address of the client. */
@@ -20,7 +20,7 @@ export interface Env {
   Variables: {
     account: AccountRecord;
     token: Token;
-    /** Whether the response stored under an idempotency key was replayed. */
+    /** `true` if the response stored under an idempotency key was replayed. */
     replayed: boolean;
     /** Description of the fault rule that applies. */
     fault: string;

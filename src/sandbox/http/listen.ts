@@ -7,7 +7,7 @@ import { ConnectionCut } from './connection-cut.ts';
 export interface SandboxServer {
   /** Origin of the API, for `baseUrl` of a client. */
   readonly url: string;
-  /** Origin of presigned URLs and result files: a port of its own, because storage is another host. */
+  /** Origin of presigned URLs and result files: a separate port, because the service's storage is a separate host. */
   readonly storageUrl: string;
   /** Closes both ports and all their connections. */
   close(): Promise<void>;

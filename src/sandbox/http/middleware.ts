@@ -15,7 +15,7 @@ export type ErrorFormat = (status: number, message?: string) => Response;
 /** Maximum length of a path in the log. */
 const MAX_LOGGED_PATH = 2_000;
 
-/** Adds what precedes every route: the log, the check of `Host`, CORS for pages of any origin, and faults. */
+/** Adds the middleware in front of every route: log, check of `Host`, CORS for pages of any origin, and faults. */
 export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: string[], format: ErrorFormat): void {
   app.use(logRequests(service));
   app.use(checkHost(format));
@@ -56,7 +56,7 @@ const logRequests =
     }
   };
 
-/** Responds with 421 to a `Host` that is neither an address nor a known name, which prevents DNS rebinding. */
+/** Responds with 421 to a `Host` that is neither an address nor an accepted name, which prevents DNS rebinding. */
 const checkHost =
   (format: ErrorFormat): Middleware =>
   async (context, next) => {
@@ -64,8 +64,8 @@ const checkHost =
     if (!overHttp) return next();
     const host = context.req.header('host') ?? '';
     const { hostname } = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : { hostname: '' };
-    const isKnown = /^(?:[\d.]+|\[.+\]|(?:.+\.)?localhost)$/.test(hostname) || overHttp.names.includes(hostname);
-    if (isKnown) return next();
+    const isAccepted = /^(?:[\d.]+|\[.+\]|(?:.+\.)?localhost)$/.test(hostname) || overHttp.names.includes(hostname);
+    if (isAccepted) return next();
     return format(421, `The sandbox is not known as "${hostname}". To use that name, listen with that \`name\`.`);
   };
 

@@ -5,12 +5,12 @@ import { ConnectionCut } from './connection-cut.ts';
 /** A JSON object of a request, its fields not yet checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether a received value is a JSON object: not an array, not `null`. */
+/** Returns whether a received value is a JSON object: not an array, not `null`. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Maximum nesting of a JSON body: what is stored can be serialized again without exhausting the stack. */
+/** Maximum nesting of a JSON body, which can be serialized again without exhausting the stack. */
 const MAX_NESTING = 512;
 
 /** Thrown for a body that is nested too deeply; each route reports it in its own error format. */

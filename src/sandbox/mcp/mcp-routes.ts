@@ -104,6 +104,6 @@ function createSubRequest(base: string, name: OperationName, input: JsonObject):
 
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Whether a header carries a value unchanged: printable ASCII without leading or trailing spaces. */
+/** Returns whether a header carries a value unchanged: printable ASCII without leading or trailing spaces. */
 const isHeaderValue = (value: unknown): value is string =>
   typeof value === 'string' && /^[!-~](?:[ -~]*[!-~])?$/.test(value);

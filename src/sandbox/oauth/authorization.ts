@@ -28,7 +28,7 @@ export function readAuthorization({ state }: Service, url: string): Authorizatio
   return { client, redirectUri, query, issuer: origin };
 }
 
-/** Whether two redirect URIs are equal; the port of a loopback address may differ (RFC 8252). */
+/** Returns whether two redirect URIs are equal; the port of a loopback address may differ (RFC 8252). */
 function isSameRedirect(registered: string, requested: string): boolean {
   if (registered === requested) return true;
   if (!URL.canParse(requested) || !isLoopback(new URL(registered))) return false;

@@ -25,7 +25,7 @@ export function checkScope(scope: unknown): void {
   throw new OAuthRequestError('invalid_scope', `The only scope is "${SCOPE}".`);
 }
 
-/** Returns what is wrong with a redirect URI ("OAuth 2.1", rule 3). */
+/** Returns the problem of a redirect URI ("OAuth 2.1", rule 3). */
 function redirectProblem(uri: unknown, approvedHosts: readonly string[]): string | undefined {
   if (typeof uri !== 'string' || !URL.canParse(uri)) return 'must be absolute';
   const url = new URL(uri);

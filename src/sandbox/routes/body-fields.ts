@@ -7,7 +7,7 @@ import { findTable } from './reference-data.ts';
 /** Messages by field. */
 export type FieldErrors = Record<string, string[]>;
 
-/** Whether the service accepts a value as an email address: one `@`, no white space. */
+/** Returns whether the service accepts a value as an email address: one `@`, no white space. */
 export const isEmail = (value: unknown): value is string =>
   typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value);
 
@@ -49,7 +49,7 @@ export function readProject(
   return project ?? null;
 }
 
-/** Whether a value is an existing day as `YYYY-MM-DD`. */
+/** Returns whether a value is an existing day as `YYYY-MM-DD`. */
 function isDate(value: unknown): value is string {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
   const time = Date.parse(value);

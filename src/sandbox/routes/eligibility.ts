@@ -7,7 +7,7 @@ export const IDENTIFIERS: readonly string[] = ['EID', 'SCID', 'HEM', 'MAID', 'IP
 /** Identifiers that are blocked once the mapping keys have been deleted ("Mapping-key retention"). */
 export const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
-/** Whether the mapping keys of an audience have been deleted: 90 days after the end of its latest dataset. */
+/** Returns whether the mapping keys of an audience have been deleted: 90 days after the end of its latest dataset. */
 export function isExpired({ dataset, is_lookalike }: Audience, now: number): boolean {
   if (is_lookalike) return false;
   const ends = dataset.map(({ end_date }) => Date.parse(end_date)).filter((end) => !Number.isNaN(end));
@@ -28,7 +28,7 @@ export function eligibilityOf(audience: Audience, now: number): Eligibility {
   };
 }
 
-/** Whether an audience has the minimum of devices: 500, for lookalikes 1,000. */
+/** Returns whether an audience has enough devices to be activated: 500, for lookalikes 1,000. */
 export function hasEnoughDevices({ results_count, is_lookalike }: Audience): boolean {
   return results_count >= (is_lookalike ? MIN_DEVICES_TO_ACTIVATE_LOOKALIKE : MIN_DEVICES_TO_ACTIVATE);
 }

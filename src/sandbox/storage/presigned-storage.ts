@@ -18,7 +18,7 @@ const denied = (message = 'Access Denied'): Response => storageError(403, 'Acces
 /** Returns the origin of the storage that belongs to the address a request was sent to. */
 export const storageUrlOf = ({ state }: Service, { env }: Context<Env>): string => env.storageUrl ?? state.storageUrl;
 
-/** Creates the object storage, on an origin of its own: it receives uploads, sends result files, and needs no token. */
+/** Creates the object storage, on its own origin: it receives uploads, sends result files, and requires no token. */
 export function createStorage(service: Service): Hono<Env> {
   const app = new Hono<Env>();
   const exposed = ['Content-Range', 'Content-Encoding', 'ETag', 'Retry-After'];

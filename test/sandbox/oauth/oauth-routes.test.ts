@@ -3,8 +3,6 @@ import { credentials } from '../../support/sandbox.ts';
 import { DAY, HOUR, MINUTE } from '../../support/sandbox-calls.ts';
 import { ORIGIN, REDIRECT, startOAuth } from '../../support/sandbox-oauth.ts';
 
-const soon = { timeout: 1_000 };
-
 describe('discovery documents', () => {
   it('discovery describes the protected resource and its authorization server, without a token', async () => {
     const { sandbox } = await startOAuth();
@@ -211,7 +209,7 @@ describe('an authorization code', () => {
 });
 
 describe('OAuth tokens', () => {
-  it('access tokens live an hour, refresh tokens 60 days', soon, async () => {
+  it('access tokens live an hour, refresh tokens 60 days', async () => {
     const { sandbox, connect, refresh, ping } = await startOAuth();
     const first = await connect();
     expect(await ping(first.access_token)).toBe(200);
