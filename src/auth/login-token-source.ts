@@ -1,6 +1,6 @@
-import { checkBaseUrl } from '../client/client-options.ts';
 import { createContext } from '../client/standalone.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { checkBaseUrl } from '../util/base-url.ts';
 import { singleFlight } from '../util/concurrency.ts';
 import {
   type BoundTokenSource,

@@ -1,25 +1,20 @@
 import type { Credentials, TokenInput, TokenSource } from '../auth/token-source.ts';
 import { ConfigurationError, check } from '../errors/audience-error.ts';
-import type { Hooks, Settings } from '../http/request-options.ts';
+import { DEFAULTS, type Hooks, type Settings } from '../http/request-options.ts';
 import type { RetryBudgetOptions } from '../http/retry-budget.ts';
 import { type Fetch, type FetchOptions, platformFetch } from '../http/send.ts';
 import { checkLimits } from '../rate-limit/check-limits.ts';
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import { RATE_LIMITS, type RateLimits } from '../spec/limits.ts';
-import { API } from '../spec/operations.ts';
+import { checkBaseUrl } from '../util/base-url.ts';
 import { checkHeaders, checkSendable, lowerCased } from '../util/input-checks.ts';
 import type { Optional } from '../util/input-types.ts';
 import { createLogger, isLogLevel, type Logger, type LogLevel } from '../util/log.ts';
-import { isThisMachine } from '../util/loopback.ts';
 import { Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import { isTimeZone } from '../util/timestamp.ts';
-import { withoutTrailingSlashes } from '../util/trailing-slashes.ts';
 import { VERSION } from '../version.ts';
 import { type OperationOverrides, resolveOperations } from './operation-overrides.ts';
-
-/** 64 MiB, the default of `maxResponseBytes`. */
-const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
 export interface TunableOptions extends Hooks {
@@ -111,33 +106,6 @@ export function environment(name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** A base URL without slashes at its end. */
-export function checkBaseUrl(given: string | undefined, allowInsecure: boolean): string {
-  const text = given === undefined ? environment('AUDIENCE_BASE_URL') : String(given);
-  if (text === undefined) {
-    throw new ConfigurationError(
-      '`baseUrl` is missing: give it, or set AUDIENCE_BASE_URL, such as "https://api.example.com".',
-    );
-  }
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new ConfigurationError('`baseUrl` is no http(s) address: give one such as "https://api.example.com".');
-  }
-  if (url.username || url.password || url.search || url.hash) {
-    throw new ConfigurationError('`baseUrl` may not hold a user, a query or a fragment: give origin and path only.');
-  }
-  if (url.protocol === 'http:' && !isThisMachine(url) && !allowInsecure) {
-    throw new ConfigurationError(
-      `\`baseUrl\` uses http on ${url.hostname}, where the token could be read on the way: use https, or set \`allowInsecure: true\`.`,
-    );
-  }
-  const path = withoutTrailingSlashes(url.pathname);
-  if (path.endsWith(API)) {
-    throw new ConfigurationError(`\`baseUrl\` ends with ${API}, which every path begins with: leave it out.`);
-  }
-  return `${url.origin}${path}`;
-}
-
 function checkTimeZone(name: string): string {
   if (isTimeZone(name)) return name;
   throw new ConfigurationError('`serverTimeZone` is no time zone: use a name such as "UTC" or "Europe/Berlin".');
@@ -190,14 +158,14 @@ export function resolveOptions(options: ClientOptions, base = new Redactor()): R
   checkChoices(options);
   const redactor = base.with(secretHeaders(options.headers));
   const limits = options.rateLimits === false ? false : checkLimits(options.rateLimits ?? {});
-  const min = atLeast('backoff.min', options.backoff?.min ?? 500, 0);
+  const min = atLeast('backoff.min', options.backoff?.min ?? DEFAULTS.backoff.min, 0);
   const { onRequest, onResponse, onRetry } = options;
   const settings: Settings = {
     baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false),
-    timeout: atLeast('timeout', options.timeout ?? 30_000, 0),
-    maxRetries: atLeast('maxRetries', options.maxRetries ?? 4, 0),
-    maxRetryWait: atLeast('maxRetryWait', options.maxRetryWait ?? 120_000, 0),
-    backoff: { min, max: atLeast('backoff.max', options.backoff?.max ?? 30_000, 0) },
+    timeout: atLeast('timeout', options.timeout ?? DEFAULTS.timeout, 0),
+    maxRetries: atLeast('maxRetries', options.maxRetries ?? DEFAULTS.maxRetries, 0),
+    maxRetryWait: atLeast('maxRetryWait', options.maxRetryWait ?? DEFAULTS.maxRetryWait, 0),
+    backoff: { min, max: atLeast('backoff.max', options.backoff?.max ?? DEFAULTS.backoff.max, 0) },
     rateLimits: limits === false ? RATE_LIMITS : limits,
     operation: resolveOperations(options.operations),
     validation: options.validation ?? 'lenient',
@@ -209,7 +177,7 @@ export function resolveOptions(options: ClientOptions, base = new Redactor()): R
     observed: onResponse !== undefined || options.logLevel === 'debug',
     fetch: options.fetch ?? platformFetch,
     fetchOptions: options.fetchOptions ?? {},
-    maxResponseBytes: atLeast('maxResponseBytes', options.maxResponseBytes ?? MAX_RESPONSE_BYTES, 0),
+    maxResponseBytes: atLeast('maxResponseBytes', options.maxResponseBytes ?? DEFAULTS.maxResponseBytes, 0),
     ...(onRequest && { onRequest }),
     ...(onResponse && { onResponse }),
     ...(onRetry && { onRetry }),

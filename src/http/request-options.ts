@@ -6,6 +6,16 @@ import type { Redactor } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import type { Fetch, FetchOptions } from './send.ts';
 
+/** Defaults of options that requests of all kinds have. Durations are milliseconds. */
+export const DEFAULTS = {
+  timeout: 30_000,
+  maxRetries: 4,
+  maxRetryWait: 120_000,
+  backoff: { min: 500, max: 30_000 },
+  /** 64 MiB. */
+  maxResponseBytes: 64 * 2 ** 20,
+} as const;
+
 /** Options of one call. What is left out comes from the client. */
 export interface RequestOptions {
   /** Ends the call at once; it rejects with the signal's own reason. */

@@ -1,8 +1,8 @@
 import { type AuthorizationServer, customFetch } from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth-errors.ts';
+import { withoutTrailingSlashes } from '../util/base-url.ts';
 import { isObject, parseJson } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
-import { withoutTrailingSlashes } from '../util/trailing-slashes.ts';
 import { type RequestParts, type Requests, UnusableAnswer } from './requests.ts';
 import { mayUse, type Servers, SHOWN_ADDRESS, type Target, texts } from './servers.ts';
 

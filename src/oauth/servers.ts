@@ -1,7 +1,7 @@
 import { type AuthorizationServer, customFetch, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import { withoutTrailingSlashes } from '../util/trailing-slashes.ts';
+import { withoutTrailingSlashes } from '../util/base-url.ts';
 import { type RequestParts, type Requests, UnusableAnswer } from './requests.ts';
 
 /** The protected resource: what tokens are for. */

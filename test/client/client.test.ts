@@ -14,10 +14,18 @@ afterEach(() => {
 describe('the options of a client', () => {
   const wrong: [string, ClientOptions, RegExp][] = [
     ['no base URL', { token: 't' }, /`baseUrl` is missing.*AUDIENCE_BASE_URL/],
-    ['a base URL that is none', { ...good, baseUrl: 'api.example.com' }, /`baseUrl` is no http\(s\) address/],
+    ['a base URL that is none', { ...good, baseUrl: 'api.example.com' }, /`baseUrl` must be an http\(s\) URL/],
     ['another scheme', { ...good, baseUrl: 'ftp://api.example.com' }, /`baseUrl`/],
-    ['a base URL with query', { ...good, baseUrl: 'https://api.example.com/?a=1' }, /`baseUrl` may not hold/],
-    ['a base URL with user', { ...good, baseUrl: 'https://u:p@api.example.com' }, /`baseUrl` may not hold/],
+    [
+      'a base URL with query',
+      { ...good, baseUrl: 'https://api.example.com/?a=1' },
+      /`baseUrl` must be an origin and a path/,
+    ],
+    [
+      'a base URL with user',
+      { ...good, baseUrl: 'https://u:p@api.example.com' },
+      /`baseUrl` must be an origin and a path/,
+    ],
     ['http on another host', { ...good, baseUrl: 'http://api.example.com' }, /`allowInsecure: true`/],
     ['a header that no request can carry', { ...good, headers: { 'x y': '1' } }, /`headers`.*"x y"/],
     ['a base URL with what paths begin with', { ...good, baseUrl: 'https://api.example.com/api/v2/' }, /leave it out/],
