@@ -37,7 +37,9 @@ export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean
   }
   const path = withoutTrailingSlashes(url.pathname);
   if (path.endsWith(API)) {
-    throw new ConfigurationError(`\`baseUrl\` must not end with ${API}, because every path begins with it: leave it out.`);
+    throw new ConfigurationError(
+      `\`baseUrl\` must not end with ${API}, because every path begins with it: leave it out.`,
+    );
   }
   return `${url.origin}${path}`;
 }

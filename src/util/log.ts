@@ -21,6 +21,11 @@ export function isLogLevel(value: unknown): value is LogLevel {
   return LEVELS.some((level) => level === value);
 }
 
+/** Whether a value has the methods of a logger. */
+export function isLogger(value: unknown): boolean {
+  return LEVELS.every((level) => level === 'off' || typeof Object(value)[level] === 'function');
+}
+
 /** A logger that drops what is above `level` and removes secrets from the rest; a failing sink harms no call. */
 export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor): Logger {
   const at = (name: Exclude<LogLevel, 'off'>) => {
