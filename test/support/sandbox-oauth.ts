@@ -56,7 +56,7 @@ export async function startOAuth(options: SandboxOptions = {}) {
     (await redeem(authorize())).body;
   const refresh = (refresh_token: string, more: Record<string, string> = {}) =>
     post('/oauth/token', { grant_type: 'refresh_token', client_id, refresh_token, ...more });
-  /** Returns the status of an MCP ping with a token. */
+  /** Pings the MCP endpoint with a token and returns the status. */
   const ping = async (token?: string): Promise<number> => {
     const headers = {
       accept: 'application/json, text/event-stream',
