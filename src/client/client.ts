@@ -2,7 +2,7 @@ import type { ApiPromise } from '../http/api-promise.ts';
 import { type ClientState, createClientState } from '../http/client-state.ts';
 import type { CreateOptions } from '../http/request-options.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
-import { WaitRoom } from '../polling/room.ts';
+import { Scheduler } from '../polling/scheduler.ts';
 import { createLimiter, gatekeeperOf } from '../rate-limit/rate-limiter.ts';
 import { Activations } from '../resources/activations.ts';
 import { Audiences, audienceJobs } from '../resources/audiences.ts';
@@ -49,7 +49,7 @@ const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } 
 /** What clients derived from one another share. */
 interface Shared {
   readonly state: ClientState;
-  readonly room: WaitRoom;
+  readonly scheduler: Scheduler;
 }
 
 /** Options of clients made by `withOptions`, with what they share. */
@@ -91,7 +91,7 @@ export class AudienceClient {
   readonly waits: Waits;
   readonly #transport: Transport;
   readonly #state: ClientState;
-  readonly #room: WaitRoom;
+  readonly #scheduler: Scheduler;
   readonly #options: ClientOptions;
 
   /** @throws {ConfigurationError} naming the option and the fix. */
@@ -118,13 +118,12 @@ export class AudienceClient {
       this.#transport = createTransport(this.#state, settings);
       setup.bind(contextOf(this.#transport, this.#state));
     }
-    this.#room = shared?.room ?? new WaitRoom(this.#state, settings.rateLimits.read, options.waits?.via);
-    const warn = (message: string): void => settings.logger.warn(message);
-    const waits = { state: this.#state, room: this.#room, warn };
-    const ofAudiences = audienceJobs(this.#transport);
+    this.#scheduler = shared?.scheduler ?? new Scheduler(settings.rateLimits.read, options.waits?.via);
+    const waits = { state: this.#state, scheduler: this.#scheduler };
+    const jobs = audienceJobs(this.#transport, this.#scheduler);
     this.auth = new Auth(this.#transport);
-    this.audiences = new Audiences(this.#transport, waits, ofAudiences);
-    this.lookalikes = new Lookalikes(this.#transport, waits, ofAudiences);
+    this.audiences = new Audiences(this.#transport, waits, jobs);
+    this.lookalikes = new Lookalikes(this.#transport, waits, jobs);
     this.estimates = new Estimates(this.#transport, waits);
     const storage = { state: this.#state, settings };
     this.uploads = new Uploads(this.#transport, storage);
@@ -136,7 +135,7 @@ export class AudienceClient {
     this.usage = new UsageReports(this.#transport);
     this.mcp = new Mcp(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
-    this.waits = new Waits(this.#room, this);
+    this.waits = new Waits(this.#scheduler, this);
   }
 
   /**
@@ -192,7 +191,7 @@ export class AudienceClient {
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
     const operations = mergeOverrides(this.#options.operations, options.operations);
     const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given), operations };
-    return derive(merged, { state: this.#state, room: this.#room });
+    return derive(merged, { state: this.#state, scheduler: this.#scheduler });
   }
 
   /** Ends every call and wait under way, of clients made by `withOptions`, too; later calls are refused. */

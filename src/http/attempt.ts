@@ -155,7 +155,7 @@ export async function admit(call: Call, scope: string): Promise<void> {
       // The budget may have been refused to others meanwhile; to other requests that is nothing.
       if (!operation.startsJob) break;
     }
-    call.options.onSlot?.();
+    call.options.onPermit?.();
   } catch (error) {
     const retryAt = signal.aborted ? undefined : refusedUntil(error);
     throw retryAt ? refusedError(ErrorClass, call, retryAt) : error;

@@ -36,8 +36,8 @@ export interface CreateOptions extends RequestOptions {
 /** What the transport itself adds to the caller's options. */
 export interface CallOptions extends CreateOptions {
   readonly priority?: Priority;
-  /** Called whenever a slot in the bucket has been granted, just before sending. */
-  readonly onSlot?: () => void;
+  /** Called whenever the rate limit permits an attempt, just before it is sent. */
+  readonly onPermit?: () => void;
 }
 
 /** What a hook is told about a request. */

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
+import type { PollContext } from '../polling/poller.ts';
 import { type IdLike, idOf } from '../polling/wait-options.ts';
 import type { Activation, ActivationCreate } from '../schemas/activation.ts';
 import { COMPLETED } from '../spec/job-status.ts';
@@ -17,7 +17,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   readonly #storage: StorageContext;
 
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, storage: StorageContext) {
+  constructor(transport: Transport, waits: PollContext, storage: StorageContext) {
     const plan = {
       name: 'activations',
       kind: 'activation',

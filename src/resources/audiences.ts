@@ -1,11 +1,12 @@
 import type { Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
-import type { SharedJobs } from '../polling/room.ts';
+import type { JobGroup } from '../polling/job-group.ts';
+import type { PollContext } from '../polling/poller.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
 import type { Audience, AudienceCreate } from '../schemas/audience.ts';
 import type { Shape } from '../schemas/decode.ts';
 import { datasetErrors } from './checks.ts';
 import { ListedJobResource } from './resource.ts';
-import { sharedJobs } from './shared-jobs.ts';
+import { listedJobs } from './shared-jobs.ts';
 
 /** The wire object; `is_activation_allowed` arrives as `1` or `false` and becomes a boolean. */
 export const audienceShape: Shape<Audience> = {
@@ -19,13 +20,13 @@ export const audienceShape: Shape<Audience> = {
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
 export class Audiences extends ListedJobResource<Audience, AudienceCreate, 'audiences'> {
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, jobs: SharedJobs<Audience>) {
+  constructor(transport: Transport, waits: PollContext, jobs: JobGroup<Audience>) {
     const check = (body: unknown) => datasetErrors(body, Date.now());
     super(transport, { name: 'audiences', kind: 'audience', shape: audienceShape, check, jobs }, waits);
   }
 }
 
-/** The jobs of the audiences' list, lookalikes among them. */
-export function audienceJobs(transport: Transport): SharedJobs<Audience> {
-  return sharedJobs(transport, { shape: audienceShape, name: 'audiences', listed: 'audiences' });
+/** Returns the group of the jobs that the list of audiences shows, lookalikes among them. */
+export function audienceJobs(transport: Transport, scheduler: Scheduler): JobGroup<Audience> {
+  return listedJobs(transport, scheduler, { name: 'audiences', shape: audienceShape });
 }

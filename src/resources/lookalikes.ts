@@ -1,8 +1,8 @@
 import type { ApiPromise } from '../http/api-promise.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
-import type { SharedJobs } from '../polling/room.ts';
+import type { JobGroup } from '../polling/job-group.ts';
+import type { PollContext } from '../polling/poller.ts';
 import type { Audience } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import type { LookalikeCreate } from '../schemas/open-resources.ts';
@@ -15,7 +15,7 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
   readonly #transport: Transport;
 
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, audiences: SharedJobs<Audience>) {
+  constructor(transport: Transport, waits: PollContext, audiences: JobGroup<Audience>) {
     const [own, other] = [
       transport.settings.operation('lookalikes.get'),
       transport.settings.operation('audiences.get'),
