@@ -29,7 +29,7 @@ export default defineConfig([
       ...entries,
       // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
       client: 'src/client/client.ts',
-      timestamp: 'src/util/timestamp.ts',
+      timestamps: 'src/util/timestamps.ts',
     },
     dts: {
       ...declarations,

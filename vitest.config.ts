@@ -15,7 +15,6 @@ export const redisMissing = !existsSync(REDIS_SERVER) && !inCi;
 
 const shared = {
   globalSetup: 'test/support/control-setup.ts',
-  setupFiles: 'test/support/preload.ts',
   testTimeout: 30_000,
   // Conditions are awaited for as long as a busy machine takes.
   expect: { poll: { timeout: 15_000 } },

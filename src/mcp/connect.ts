@@ -1,17 +1,13 @@
-import { type ClientOptions, resolveOptions } from '../client/client-options.ts';
-import { setUpTokens } from '../client/client-tokens.ts';
-import { checkNames } from '../client/option-names.ts';
-import { contextOf } from '../client/standalone.ts';
+import type { ClientOptions } from '../client/client-options.ts';
+import { readTokens } from '../client/client-tokens.ts';
+import { createTransport } from '../client/create-transport.ts';
 import { AudienceError, ConfigurationError, check } from '../errors/audience-error.ts';
-import { type ClientState, createClientState } from '../http/client-state.ts';
-import type { Settings } from '../http/request-options.ts';
-import { createTransport } from '../http/transport.ts';
-import { createLimiter, gatekeeperOf } from '../rate-limit/rate-limiter.ts';
-import { checking } from '../schemas/decode.ts';
+import type { Transport } from '../http/transport.ts';
 import { operations, type ResolvedOperation } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
+import { Redactor } from '../util/redact.ts';
 import { createMcpFetch, endpointOf } from './mcp-fetch.ts';
-import { type ConnectMcpOptions, MCP_OPTIONS, type McpClient } from './mcp-options.ts';
+import { type ConnectMcpOptions, checkMcpOptions, type McpClient } from './mcp-options.ts';
 import { transportClassOf } from './transport-class.ts';
 
 /**
@@ -28,42 +24,32 @@ import { transportClassOf } from './transport-class.ts';
  * @throws {ConfigurationError} for a wrong option, before any request.
  */
 export async function connectMcp<C extends McpClient>(options: ConnectMcpOptions<C>): Promise<C> {
-  checkNames(options, MCP_OPTIONS, 'connectMcp');
+  checkMcpOptions(options);
   const { client, transport: given, signal } = options;
   checkParts(options);
-  const { state, settings } = setUp(options);
+  const api = newTransport(options);
   signal?.throwIfAborted();
-  const Transport = given ?? (await transportClassOf(client));
-  const transport = new Transport(endpointOf(settings), { fetch: createMcpFetch(state, settings) });
-  // A token source that outlives the connection lets go of it.
-  transport.onclose = () => state.close();
+  const TransportClass = given ?? (await transportClassOf(client));
+  const transport = new TransportClass(endpointOf(api.settings), { fetch: createMcpFetch(api) });
+  transport.onclose = () => api.state.close();
   try {
     await abortable(client.connect(transport), signal);
     return client;
   } catch (error) {
     // Clients close what they could not connect, but know nothing of the signal. What failed is told by `error`.
-    if (!state.closed) await transport.close().catch(() => {});
-    state.close();
+    await transport.close().catch(() => {});
+    api.state.close();
     throw signal?.aborted ? error : ownError(error);
   }
 }
 
-/** What a client of the API would be made of, for the MCP endpoint alone. */
-function setUp(given: ConnectMcpOptions<McpClient>): { readonly state: ClientState; readonly settings: Settings } {
-  const { client, transport, signal, token, ...options } = given;
-  const { settings, redactor, limits } = resolveOptions(options);
-  checkOverrides(options.operations, settings.operation('mcp.send'));
-  const { tokens, bind } = setUpTokens({ token }, redactor);
-  const state = createClientState({
-    limiter: options.limiter ? gatekeeperOf(options.limiter) : createLimiter(limits),
-    redactor,
-    tokens: { general: tokens.general, mcp: tokens.general },
-    answers: checking,
-    readUsage: () => Promise.resolve(undefined),
-    retryBudget: options.retryBudget,
-  });
-  bind(contextOf(createTransport(state, settings), state));
-  return { state, settings };
+/** Creates a transport as a client of the API has it, for the MCP endpoint only. */
+function newTransport({ client, transport, signal, token, ...options }: ConnectMcpOptions<McpClient>): Transport {
+  const redactor = new Redactor();
+  const { general } = readTokens({ token }, redactor);
+  const created = createTransport(options, { general, mcp: general }, redactor);
+  checkOverrides(options.operations, created.settings.operations['mcp.send']);
+  return created;
 }
 
 /** What TypeScript would refuse, for JavaScript callers. */

@@ -1,5 +1,6 @@
 import type { TokenInput } from '../auth/token-source.ts';
 import type { ClientOptions } from '../client/client-options.ts';
+import { anyOption, optionChecker } from '../util/options.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
 /** What a transport of an official MCP package is to this one. */
@@ -58,29 +59,29 @@ export interface ConnectMcpOptions<C extends McpClient>
   readonly timeout?: number | undefined;
 }
 
-/** Every option, so that one that is misspelt is told and not ignored. */
-export const MCP_OPTIONS: Readonly<Record<keyof ConnectMcpOptions<McpClient>, true>> = {
-  client: true,
-  token: true,
-  transport: true,
-  signal: true,
-  timeout: true,
-  baseUrl: true,
-  allowInsecure: true,
-  fetch: true,
-  fetchOptions: true,
-  headers: true,
-  requestIdHeader: true,
-  operations: true,
-  limiter: true,
-  rateLimits: true,
-  retryBudget: true,
-  maxRetries: true,
-  maxRetryWait: true,
-  backoff: true,
-  logger: true,
-  logLevel: true,
-  onRequest: true,
-  onResponse: true,
-  onRetry: true,
-};
+/** Checks the names of the options; the client's own check follows for those that it shares. */
+export const checkMcpOptions = optionChecker<ConnectMcpOptions<McpClient>>('connectMcp', {
+  client: anyOption,
+  token: anyOption,
+  transport: anyOption,
+  signal: anyOption,
+  timeout: anyOption,
+  baseUrl: anyOption,
+  allowInsecure: anyOption,
+  fetch: anyOption,
+  fetchOptions: anyOption,
+  headers: anyOption,
+  requestIdHeader: anyOption,
+  operations: anyOption,
+  limiter: anyOption,
+  rateLimits: anyOption,
+  retryBudget: anyOption,
+  maxRetries: anyOption,
+  maxRetryWait: anyOption,
+  backoff: anyOption,
+  logger: anyOption,
+  logLevel: anyOption,
+  onRequest: anyOption,
+  onResponse: anyOption,
+  onRetry: anyOption,
+});

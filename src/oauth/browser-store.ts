@@ -1,5 +1,5 @@
-import { readStoredToken } from '../auth/stored-token.ts';
 import type { TokenStore } from '../auth/token-source.ts';
+import { readStoredToken } from '../auth/token-source.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 
 /** Where a page keeps texts: `localStorage`, `sessionStorage`, or one of your own, which may be asynchronous. */

@@ -1,7 +1,7 @@
 import { RateLimitError } from '../errors/api-errors.ts';
 import type { CallOptions, RequestOptions } from '../http/request-options.ts';
 import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
-import { isOlder } from '../util/updated-at.ts';
+import { isOlder } from '../util/timestamps.ts';
 import { Job, type JobRow, type JobSource, type Subscriber, type UpdateSource } from './job.ts';
 import type { PollGroup, PollRequest, Scheduler } from './scheduler.ts';
 import { Sweeps } from './sweeps.ts';

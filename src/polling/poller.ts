@@ -1,23 +1,16 @@
 import type { WaitTimeoutError } from '../errors/job-errors.ts';
 import type { ClientState } from '../http/client-state.ts';
 import type { Observed } from '../spec/job-status.ts';
-import { onAbort } from '../util/abort.ts';
+import { AbortScope, onAbort } from '../util/abort.ts';
 import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import type { JobSource, Subscriber } from './job.ts';
 import type { JobGroup } from './job-group.ts';
-import type { Scheduler } from './scheduler.ts';
 import { type Observer, StatusChanges } from './status-changes.ts';
 import { jobError, MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
 import { checkWaitOptions, type IdLike, idOf, idProblem, type WaitOptions, type WatchOptions } from './wait-options.ts';
 
 const DEFAULT_TIMEOUT_MS = 3_600_000;
-
-/** Parts of a client that waits need. */
-export interface PollContext {
-  readonly state: ClientState;
-  readonly scheduler: Scheduler;
-}
 
 /** Waits for jobs of one kind. */
 export class Poller<T extends Observed> {
@@ -76,7 +69,8 @@ export class Poller<T extends Observed> {
     const { kind } = this.#source;
     const { redactor } = this.#state;
     const reason = (): WaitTimeoutError => timeoutError({ kind, id, timeout }, last, cause, redactor);
-    const scope = this.#state.open({ parent, ms: timeout, reason, longestStep: MAX_SLEEP_MS });
+    const parents = [parent, this.#state.closing.signal];
+    const scope = new AbortScope({ parents, ms: timeout, reason, longestStep: MAX_SLEEP_MS });
     let unsubscribe: (() => void) | undefined;
     const stop = (): void => {
       unsubscribe?.();

@@ -1,5 +1,5 @@
-import { readStoredToken } from '../auth/stored-token.ts';
 import type { StoredToken, TokenStore } from '../auth/token-source.ts';
+import { readStoredToken } from '../auth/token-source.ts';
 import { checkNames } from '../client/option-names.ts';
 import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';

@@ -3,9 +3,9 @@ import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Upload } from '../errors/error-details.ts';
 import type { CreateOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
-import type { PollContext } from '../polling/poller.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
 import { checkWaitOptions, type WaitOptions } from '../polling/wait-options.ts';
-import type { Cohort, CohortCreate } from '../schemas/cohort.ts';
+import { type Cohort, type CohortCreate, cohortResource } from '../schemas/cohort.ts';
 import type { StorageContext } from '../storage/transfer.ts';
 import type { UploadOptions } from '../storage/upload.ts';
 import type { UploadData } from '../storage/upload-source.ts';
@@ -31,9 +31,9 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   readonly #report: (message: string) => void;
 
   /** @internal */
-  constructor(transport: Transport, waits: PollContext, uploads: Uploads, { state }: StorageContext) {
+  constructor(transport: Transport, scheduler: Scheduler, uploads: Uploads, { state }: StorageContext) {
     const check = (body: unknown) => state.slots.claimErrors(body);
-    super(transport, { name: 'cohorts', kind: 'cohort', shape: { schema: 'cohort' }, check }, waits);
+    super(transport, { name: 'cohorts', kind: 'cohort', schema: cohortResource, check }, scheduler);
     this.#uploads = uploads;
     this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
   }

@@ -1,15 +1,16 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../errors/job-errors.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
 import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
 import { localValidationError } from '../http/response-errors.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { JobSource } from '../polling/job.ts';
 import { JobGroup } from '../polling/job-group.ts';
-import { type PollContext, Poller } from '../polling/poller.ts';
+import { Poller } from '../polling/poller.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
 import { checkWaitOptions, type IdLike, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
-import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
+import type { ResourceSchema } from '../schemas/common.ts';
+import { decodeNothing, decodeOne } from '../schemas/decode.ts';
 import type { JobKind, Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { Query } from '../spec/operations.ts';
@@ -28,7 +29,7 @@ export type ResourceName = ListedName | 'lookalikes' | 'estimates';
 /** What tells one namespace from another. */
 export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly name: Name;
-  readonly shape: Shape<T>;
+  readonly schema: ResourceSchema<T>;
   /** What is certainly wrong with a create's body; the service decides about the rest. */
   readonly check?: (body: unknown) => FieldErrors;
 }
@@ -67,19 +68,19 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
    * @throws {BuildBudgetError} where it starts a job and the build budget is spent for longer than `maxRetryWait`.
    */
   create(body: RequestBody<Fields>, options: CreateOptions = {}): ApiPromise<T> {
-    const { name, shape, check } = this.#plan;
+    const { name, schema, check } = this.#plan;
     return this.#transport.call(`${name}.create`, {
       body,
       options,
-      ...(check && { invalid: () => check(body) }),
-      decode: decodeOne(shape),
+      ...(check && { validate: () => check(body) }),
+      decode: decodeOne(schema),
     });
   }
 
   /** Reads one. */
   get(id: number, options: RequestOptions = {}): ApiPromise<T> {
-    const { name, shape } = this.#plan;
-    return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(shape) });
+    const { name, schema } = this.#plan;
+    return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(schema) });
   }
 }
 
@@ -115,18 +116,18 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
   readonly #logError: (message: string) => void;
 
   /** @internal */
-  constructor(transport: Transport, plan: JobPlan<T, Name>, { state, scheduler }: PollContext) {
+  constructor(transport: Transport, plan: JobPlan<T, Name>, scheduler: Scheduler) {
     super(transport, plan);
-    const { settings } = transport;
-    const { kind, name, shape, jobs = new JobGroup<T>({ scheduler, name }) } = plan;
+    const { state, settings } = transport;
+    const { kind, name, schema, jobs = new JobGroup<T>({ scheduler, name }) } = plan;
     this.#kind = kind;
     this.#logError = (message) => settings.logger.error(message);
     const source: JobSource<T> = {
       kind,
       read: (id, options) => this.get(id, options),
-      decode: (data) => readRow(data, shape, settings),
+      decode: (data) => readRow(data, schema, settings),
       invalidId: (problem) =>
-        localValidationError(settings.operation(`${name}.get`), { id: [problem] }, `id: ${problem}`),
+        localValidationError(settings.operations[`${name}.get`], { id: [problem] }, `id: ${problem}`),
       warn: (message) => settings.logger.warn(message),
     };
     this.#poller = new Poller(state, source, jobs);
@@ -201,8 +202,8 @@ export class ListedJobResource<T extends Observed, Fields, Name extends JobListN
   readonly #lists: Lists<T>;
 
   /** @internal */
-  constructor(transport: Transport, plan: JobPlan<T, Name>, waits: PollContext) {
-    super(transport, { jobs: listedJobs(transport, waits.scheduler, plan), ...plan }, waits);
+  constructor(transport: Transport, plan: JobPlan<T, Name>, scheduler: Scheduler) {
+    super(transport, { jobs: listedJobs(transport, scheduler, plan), ...plan }, scheduler);
     this.#lists = createLists(transport, plan);
   }
 
@@ -224,9 +225,9 @@ interface Lists<T> {
 
 function createLists<T, Name extends ListedName>(
   transport: Transport,
-  { name, shape }: ResourcePlan<T, Name>,
+  { name, schema }: ResourcePlan<T, Name>,
 ): Lists<T> {
-  const plan = { operation: `${name}.list`, shape, cap: RESOURCE_PAGE_CAP } as const;
+  const plan = { operation: `${name}.list`, schema, cap: RESOURCE_PAGE_CAP } as const;
   return {
     list: (params, options) => listPages(transport, plan, params, options),
     delete: (id, options = {}) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),

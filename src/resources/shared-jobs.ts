@@ -1,9 +1,9 @@
-import type { DecodeContext } from '../http/decode-context.ts';
-import type { Transport } from '../http/transport.ts';
+import type { DecodeContext, Transport } from '../http/transport.ts';
 import type { JobRow } from '../polling/job.ts';
 import { JobGroup } from '../polling/job-group.ts';
 import type { Scheduler } from '../polling/scheduler.ts';
-import { decodeWhole, type Shape } from '../schemas/decode.ts';
+import type { ResourceSchema } from '../schemas/common.ts';
+import { decodeComplete } from '../schemas/decode.ts';
 import type { Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import { isObject } from '../util/json.ts';
@@ -15,7 +15,7 @@ export type JobListName = 'audiences' | 'activations' | 'cohorts';
 export function listedJobs<T extends Observed>(
   transport: Transport,
   scheduler: Scheduler,
-  { name, shape }: { readonly name: JobListName; readonly shape: Shape<T> },
+  { name, schema }: { readonly name: JobListName; readonly schema: ResourceSchema<T> },
 ): JobGroup<T> {
   return new JobGroup<T>({
     scheduler,
@@ -27,7 +27,7 @@ export function listedJobs<T extends Observed>(
         options,
         decode: (data, context) => {
           if (!Array.isArray(data)) throw context.fail('`data` must be an array');
-          return data.flatMap((row) => readRow(row, shape, context) ?? []);
+          return data.flatMap((row) => readRow(row, schema, context) ?? []);
         },
       }),
   });
@@ -36,7 +36,7 @@ export function listedJobs<T extends Observed>(
 /** Returns the resource as far as a list row or an event shows it; `undefined` if it shows none. */
 export function readRow<T>(
   value: unknown,
-  shape: Shape<T>,
+  schema: ResourceSchema<T>,
   context: Pick<DecodeContext, 'validation'>,
 ): JobRow<T> | undefined {
   if (!isObject(value) || typeof value.id !== 'number') return undefined;
@@ -44,6 +44,6 @@ export function readRow<T>(
   return {
     id,
     ...(isObject(status) && typeof status.id === 'number' && { status: status.id }),
-    resource: decodeWhole(value, shape, context),
+    resource: decodeComplete(value, schema, context),
   };
 }

@@ -1,10 +1,10 @@
 import type { Upload } from '../errors/error-details.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { UploadKind } from '../schemas/common.ts';
-import { decodeOne, type Shape } from '../schemas/decode.ts';
+import { decodeOne } from '../schemas/decode.ts';
 import type { UploadRequest, UploadReservation } from '../schemas/upload-reservation.ts';
+import { reservationResource } from '../schemas/upload-reservation.ts';
 import type { StorageContext } from '../storage/transfer.ts';
 import type { UploadOptions } from '../storage/upload.ts';
 import type { UploadData } from '../storage/upload-source.ts';
@@ -26,8 +26,7 @@ export interface UploadInput extends UploadOptions {
 export const files = part('files', () => import('./files.ts'));
 
 /** What a reservation has to be. */
-export const reservationShape: Shape<UploadReservation> = { schema: 'reservation', essential: ['reference', 'url'] };
-const decodeReservation = decodeOne(reservationShape);
+const decodeReservation = decodeOne(reservationResource);
 
 /** Files on their way in: a slot is reserved, the file is sent to storage, its reference is claimed by a create. */
 export class Uploads {
@@ -51,7 +50,7 @@ export class Uploads {
     return this.#transport.call('uploads.reserve', {
       body: input,
       options,
-      invalid: () => uploadErrors(input),
+      validate: () => uploadErrors(input),
       decode: async (data, context) => {
         const reservation = await decodeReservation(data, context);
         slots.note(reservation.reference, input.size, asked);

@@ -1,4 +1,4 @@
-import { isOlder } from '../util/updated-at.ts';
+import { isOlder } from '../util/timestamps.ts';
 import type { WebhookEvent } from './events.ts';
 
 /** What is kept of a resource: the resource itself, or a row with its `updated_at`, as a text of the service or a time. */

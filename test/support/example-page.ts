@@ -153,6 +153,6 @@ export async function upload(page: Page, megabytes: number): Promise<Locator> {
 /** Slows uploads down. Bytes a second. */
 export async function throttle(page: Page, uploadThroughput: number): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const unlimited = { offline: false, latency: 0, downloadThroughput: -1 };
-  await session.send('Network.emulateNetworkConditions', { ...unlimited, uploadThroughput });
+  const unlimitedLog = { offline: false, latency: 0, downloadThroughput: -1 };
+  await session.send('Network.emulateNetworkConditions', { ...unlimitedLog, uploadThroughput });
 }

@@ -35,5 +35,4 @@ process.on('message', async ({ asked, count }: { asked: number; count: number })
 });
 process.once('disconnect', () => process.exit());
 // What comes with the first call is loaded before it counts.
-await import('./preload.ts');
 process.send?.('ready');

@@ -102,7 +102,7 @@ describe('the retry budget', () => {
     const { client } = startService(failing, { retryBudget: { capacity: 0 } });
     const error = await failureOf(client.audiences.create({ name: 'x' }, { idempotencyKey: 'key-1' }));
     expect(error).toMatchObject({ name: 'ServerError', outcome: 'unknown', idempotencyKey: 'key-1', attempts: 1 });
-    expect(String(error)).toMatch(/retry budget.*repeat it with the same `idempotencyKey`/);
+    expect(String(error)).toMatch(/retry budget.*retry with the same `idempotencyKey`/);
   });
 
   it.each([[{ capacity: -1 }], [{ cost: Number.NaN }], [{ capacty: 5 }], [true], [null], [7]])(

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
 
-/** Whether a name is a time zone this runtime knows. */
+/** Whether this runtime knows a time zone. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -12,7 +12,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** How far a zone's wall clock is ahead of UTC at a moment, in milliseconds. */
+/** Returns the offset of a time zone from UTC at a moment, in milliseconds. */
 function offsetAt(moment: number, timeZone: string): number {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
@@ -30,25 +30,38 @@ function offsetAt(moment: number, timeZone: string): number {
 }
 
 /**
- * The moment of a timestamp inside a resource, `Y-m-d H:i:s` ("Response envelope"). The
- * specification names no zone: UTC is assumed. A time that a zone's clock shows twice is the
- * earlier one.
+ * Parses a timestamp of a resource, `Y-m-d H:i:s` ("Response envelope"). The specification names no time zone: UTC is
+ * assumed. A time that a clock change makes ambiguous is the earlier one.
  *
- * @returns `undefined` for a text of another form, and for a date that does not exist.
+ * @returns `undefined` for a string of another format, and for a date that does not exist.
+ * @throws {ConfigurationError} for an unknown time zone.
  * @example
  * parseTimestamp('2026-11-20 10:00:00'); // 2026-11-20T10:00:00Z
  */
 export function parseTimestamp(text: string, timeZone = 'UTC'): Date | undefined {
   if (!isTimeZone(timeZone))
-    throw new ConfigurationError(`"${timeZone}" is no time zone: use a name such as "Europe/Berlin".`);
+    throw new ConfigurationError(`"${timeZone}" is not a time zone. Use a name such as "Europe/Berlin".`);
   const match = TIMESTAMP.exec(text);
   if (!match) return undefined;
   const wall = Date.parse(`${text.replace(' ', 'T')}Z`);
-  // `Date.parse` rolls 30 February over in some runtimes; a timestamp that changes is none.
+  // `Date.parse` rolls 30 February over in some runtimes.
   if (Number.isNaN(wall) || !new Date(wall).toISOString().startsWith(text.replace(' ', 'T'))) return undefined;
   if (timeZone === 'UTC') return new Date(wall);
   const before = wall - offsetAt(wall - 86_400_000, timeZone);
   const after = wall - offsetAt(wall + 86_400_000, timeZone);
   const moment = before + offsetAt(before, timeZone) === wall ? before : after;
   return new Date(moment);
+}
+
+/**
+ * Whether one state of a resource is older than another, by their `updated_at`. The service's format is read as UTC;
+ * dates, milliseconds and ISO strings are accepted as well. Without two times it is `false`.
+ */
+export const isOlder = (state: unknown, other: unknown): boolean => updatedAt(state) < updatedAt(other);
+
+/** Returns milliseconds; `NaN`, which compares as false, without a time. */
+function updatedAt(resource: unknown): number {
+  const time: unknown = Object(resource).updated_at;
+  if (typeof time === 'string') return Date.parse(TIMESTAMP.test(time) ? `${time.replace(' ', 'T')}Z` : time);
+  return time instanceof Date || typeof time === 'number' ? Number(time) : Number.NaN;
 }

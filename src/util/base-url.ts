@@ -1,0 +1,45 @@
+import { ConfigurationError } from '../errors/audience-error.ts';
+import { API } from '../spec/operations.ts';
+import { isThisMachine } from './loopback.ts';
+
+/** Returns a URL or a path without its trailing slashes. A regular expression would take quadratic time for many. */
+export function withoutTrailingSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end--;
+  return url.slice(0, end);
+}
+
+/**
+ * Checks the address of the service and returns it without trailing slashes.
+ *
+ * @param baseUrl Defaults to AUDIENCE_BASE_URL of the environment.
+ * @param allowInsecure Allows `http:` beyond loopback.
+ * @throws {ConfigurationError} naming the fix.
+ */
+export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean): string {
+  const value = baseUrl === undefined ? globalThis.process?.env?.AUDIENCE_BASE_URL || undefined : String(baseUrl);
+  if (value === undefined) {
+    throw new ConfigurationError(
+      '`baseUrl` is missing. Set it, or AUDIENCE_BASE_URL in the environment, e.g. to "https://api.example.com".',
+    );
+  }
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new ConfigurationError('`baseUrl` must be an http(s) URL, e.g. "https://api.example.com".');
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw new ConfigurationError('`baseUrl` must be an origin and a path, without user, query or fragment.');
+  }
+  if (url.protocol === 'http:' && !isThisMachine(url) && !allowInsecure) {
+    throw new ConfigurationError(
+      `\`baseUrl\` uses http on ${url.hostname}, where others could read the token. Use https, or set \`allowInsecure: true\`.`,
+    );
+  }
+  const path = withoutTrailingSlashes(url.pathname);
+  if (path.endsWith(API)) {
+    throw new ConfigurationError(
+      `\`baseUrl\` must not end with ${API}, because every path begins with it: leave it out.`,
+    );
+  }
+  return `${url.origin}${path}`;
+}
