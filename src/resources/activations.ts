@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
 import { type IdLike, idOf } from '../polling/wait-options.ts';
 import { type Activation, type ActivationCreate, activationResource } from '../schemas/activation.ts';
 import { COMPLETED } from '../spec/job-status.ts';
@@ -17,14 +17,14 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   readonly #storage: StorageContext;
 
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, storage: StorageContext) {
+  constructor(transport: Transport, scheduler: Scheduler, storage: StorageContext) {
     const plan = {
       name: 'activations',
       kind: 'activation',
       schema: activationResource,
       check: activationErrors,
     } as const;
-    super(transport, plan, waits);
+    super(transport, plan, scheduler);
     this.#storage = storage;
   }
 

@@ -3,8 +3,8 @@ import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Upload } from '../errors/error-details.ts';
 import type { CreateOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
-import { checkOptions, type WaitOptions } from '../polling/wait-options.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import { checkWaitOptions, type WaitOptions } from '../polling/wait-options.ts';
 import { type Cohort, type CohortCreate, cohortResource } from '../schemas/cohort.ts';
 import type { StorageContext } from '../storage/transfer.ts';
 import type { UploadOptions } from '../storage/upload.ts';
@@ -31,9 +31,9 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   readonly #report: (message: string) => void;
 
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, uploads: Uploads, { state }: StorageContext) {
+  constructor(transport: Transport, scheduler: Scheduler, uploads: Uploads, { state }: StorageContext) {
     const check = (body: unknown) => state.slots.claimErrors(body);
-    super(transport, { name: 'cohorts', kind: 'cohort', schema: cohortResource, check }, waits);
+    super(transport, { name: 'cohorts', kind: 'cohort', schema: cohortResource, check }, scheduler);
     this.#uploads = uploads;
     this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
   }
@@ -57,8 +57,8 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   ): Promise<Cohort> {
     const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...sending } = options;
     const { signal, maxRetries, maxRetryWait } = sending;
-    checkOptions(wait ?? {});
-    await this.loadWaits(signal);
+    // A typo is found before the upload.
+    checkWaitOptions(wait);
     const upload = await this.#uploads.upload({ ...sending, kind: 'cohort', data });
     safely(() => onUploaded?.(upload), this.#report);
     const body = { ...fields, upload_reference: upload.reference };
@@ -69,7 +69,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
         created = cohort;
         onCreated?.(cohort);
       };
-      return await this.createAndWait(body, { ...request, onCreated: noted, wait });
+      return await this.createThenWait(body, { ...request, onCreated: noted, wait });
     } catch (error) {
       throw created ? error : unclaimed(error, upload);
     }
