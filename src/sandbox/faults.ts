@@ -97,13 +97,14 @@ export class Faults {
 
 /** Describes a rule for the log. */
 export function describeFault({ delay, inFlight, status, cut, malformed }: FaultRule): string {
-  return [
-    ...(delay === undefined ? [] : [`delay ${delay} ms`]),
-    ...(inFlight === undefined ? [] : [`in flight ${inFlight} ms`]),
-    ...(status === undefined ? [] : [`status ${status}`]),
-    ...(cut === undefined ? [] : [`cut ${cut}`]),
-    ...(malformed ? ['malformed'] : []),
-  ].join(', ');
+  const parts = [
+    delay !== undefined && `delay ${delay} ms`,
+    inFlight !== undefined && `in flight ${inFlight} ms`,
+    status !== undefined && `status ${status}`,
+    cut !== undefined && `cut ${cut}`,
+    malformed && 'malformed',
+  ];
+  return parts.filter(Boolean).join(', ');
 }
 
 function checkRule(rule: FaultRule): void {

@@ -1,5 +1,4 @@
 import { type Clock, formatTimestamp } from './clock.ts';
-import type { Mutable } from './state.ts';
 
 /** Kinds of worker jobs. */
 export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
@@ -42,16 +41,11 @@ export interface JobOptions {
   readonly devices?: number | DeviceCounts | ((job: JobInfo) => number | DeviceCounts) | undefined;
 }
 
-interface JobResource {
-  readonly id: number;
-  readonly status: { readonly id: number; readonly name: string };
-}
-
 /** A job to start. */
 export interface JobStart {
   readonly kind: JobKind;
   readonly name: string;
-  readonly resource: Mutable<JobResource & { readonly [field: string]: unknown }>;
+  readonly resource: { readonly id: number; status: { id: number; name: string }; [field: string]: unknown };
   /** Called when the job has succeeded. */
   readonly onSuccess?: () => void;
   /** Called when the job has ended, after `onSuccess`. */

@@ -86,5 +86,8 @@ export const limitByAddress =
     return rateResponse(window.consume(now)) ?? next();
   };
 
+/** Returns the origin of the storage that belongs to the address a request was sent to. */
+export const storageUrlOf = ({ state }: Service, { env }: Context<Env>): string => env.storageUrl ?? state.storageUrl;
+
 const rateResponse = (wait: number): Response | undefined =>
   wait > 0 ? tooManyRequests('Too many requests.', wait) : undefined;

@@ -9,28 +9,29 @@ import type { AccountRecord, TokenKind } from '../state.ts';
 import { issueToken, listTokens, revokeTokens } from '../tokens.ts';
 import { isEmail } from './body-fields.ts';
 
-/** Returns the account with the credentials of a body, or an error response. */
-async function authenticate(service: Service, context: Context<Env>): Promise<AccountRecord | Response> {
-  const { email, password } = (await readBody(context)) ?? {};
-  const errors = {
-    ...(!isEmail(email) && { email: ['The email must be a valid email address.'] }),
-    ...(!(typeof password === 'string' && password !== '') && { password: ['The password field is required.'] }),
+/** Handles a request with the credentials of an account in its body; responds with an error if they are wrong. */
+const withAccount =
+  (service: Service, handle: (account: AccountRecord) => Response) =>
+  async (context: Context<Env>): Promise<Response> => {
+    const { email, password } = (await readBody(context)) ?? {};
+    const errors = {
+      ...(!isEmail(email) && { email: ['The email must be a valid email address.'] }),
+      ...(!(typeof password === 'string' && password !== '') && { password: ['The password field is required.'] }),
+    };
+    if (!isEmail(email) || Object.keys(errors).length > 0) return invalid(errors);
+    const account = service.state.accounts.get(email);
+    // Assumed: the response to wrong credentials is not specified.
+    if (!account || account.password !== password) return failure(401, 'These credentials do not match our records.');
+    context.set('account', account);
+    return handle(account);
   };
-  if (!isEmail(email) || Object.keys(errors).length > 0) return invalid(errors);
-  const account = service.state.accounts.get(email);
-  // Assumed: the response to wrong credentials is not specified.
-  if (!account || account.password !== password) return failure(401, 'These credentials do not match our records.');
-  context.set('account', account);
-  return account;
-}
 
 /** Adds login, and mint and revocation of tokens ("Credential exchange"). */
 export function authRoutes(app: Hono<Env>, service: Service): void {
-  app.post(operations['auth.login'].path, limitByAddress(service, 'login'), async (context) => {
-    const account = await authenticate(service, context);
-    if (account instanceof Response) return account;
-    return success({ token: issueToken(service, account, 'login').value }, 'Token generated successfully.');
-  });
+  const login = withAccount(service, (account) =>
+    success({ token: issueToken(service, account, 'login').value }, 'Token generated successfully.'),
+  );
+  app.post(operations['auth.login'].path, limitByAddress(service, 'login'), login);
   mintRoutes(app, service, 'api', operations['auth.createApiToken'].path, operations['auth.revokeApiTokens'].path);
   mintRoutes(app, service, 'mcp', operations['auth.createMcpToken'].path, operations['auth.revokeMcpTokens'].path);
 }
@@ -38,10 +39,7 @@ export function authRoutes(app: Hono<Env>, service: Service): void {
 function mintRoutes(app: Hono<Env>, service: Service, kind: TokenKind, mintPath: string, revokePath: string): void {
   const name = kind.toUpperCase();
   const max = service.limits.activeTokens;
-
-  app.post(mintPath, limitByAddress(service, 'mint'), async (context) => {
-    const account = await authenticate(service, context);
-    if (account instanceof Response) return account;
+  const mint = withAccount(service, (account) => {
     if (listTokens(service, account, kind).length >= max) {
       const message = `The limit of ${max} active ${name} tokens is reached. Revoke existing tokens via ${revokePath}.`;
       return invalid({ token: [message] }, message);
@@ -49,10 +47,9 @@ function mintRoutes(app: Hono<Env>, service: Service, kind: TokenKind, mintPath:
     const { value, expiresAt } = issueToken(service, account, kind);
     return success({ token: value, expires_at: formatExpiry(expiresAt) }, `${name} token generated successfully.`);
   });
-
-  app.post(revokePath, limitByAddress(service, 'mint'), async (context) => {
-    const account = await authenticate(service, context);
-    if (account instanceof Response) return account;
-    return success({ revoked: revokeTokens(service, account, kind) }, `${name} tokens revoked successfully.`);
-  });
+  const revoke = withAccount(service, (account) =>
+    success({ revoked: revokeTokens(service, account, kind) }, `${name} tokens revoked successfully.`),
+  );
+  app.post(mintPath, limitByAddress(service, 'mint'), mint);
+  app.post(revokePath, limitByAddress(service, 'mint'), revoke);
 }

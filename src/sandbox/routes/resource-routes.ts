@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
-import { type Env, requireToken } from '../http/access.ts';
+import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
 import { idempotent } from '../http/idempotency.ts';
 import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
 import { failure, invalid, success, tooManyRequests } from '../http/responses.ts';
@@ -8,7 +8,6 @@ import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
 import type { AccountRecord, Company, Mutable } from '../state.ts';
-import { storageUrlOf } from '../storage/presigned-storage.ts';
 import { type FieldErrors, findById, readPositiveInteger } from './body-fields.ts';
 
 /** A new resource, or the errors of the body it would be created from. */

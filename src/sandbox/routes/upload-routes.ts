@@ -1,12 +1,11 @@
 import type { Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
 import { formatExpiry } from '../clock.ts';
-import { type Env, requireToken } from '../http/access.ts';
+import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
 import { readBody } from '../http/request-body.ts';
 import { invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { MAX_UPLOAD_BYTES } from '../service-limits.ts';
-import { storageUrlOf } from '../storage/presigned-storage.ts';
 import { presignedUrl, readFile, reserveSlot } from '../storage/upload-slots.ts';
 import type { FieldErrors } from './body-fields.ts';
 

@@ -15,9 +15,6 @@ function storageError(status: number, code: string, message: string): Response {
 
 const denied = (message = 'Access Denied'): Response => storageError(403, 'AccessDenied', message);
 
-/** Returns the origin of the storage that belongs to the address a request was sent to. */
-export const storageUrlOf = ({ state }: Service, { env }: Context<Env>): string => env.storageUrl ?? state.storageUrl;
-
 /** Creates the object storage, on its own origin: it receives uploads, sends result files, and requires no token. */
 export function createStorage(service: Service): Hono<Env> {
   const app = new Hono<Env>();

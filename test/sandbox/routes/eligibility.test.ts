@@ -4,7 +4,7 @@ import { DAY, startSandbox } from '../../support/sandbox-calls.ts';
 const START = Date.UTC(2026, 5, 15, 12);
 const date = (ago: number): string => new Date(START - ago * DAY).toISOString().slice(0, 10);
 
-/** Starts a sandbox at a fixed time, whose audiences have the given numbers of devices. */
+/** Starts a sandbox at a fixed time, whose audiences have `eids` and `scids` devices. */
 function start(eids = 5_000, scids = 100) {
   const api = startSandbox({ start: START, jobs: { devices: { eids, scids } } });
   const post = (path: string, body: object) => api.call('POST', `/api/v2/${path}/create`, { token: api.token, body });
