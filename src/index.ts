@@ -80,7 +80,7 @@ export type {
 export type { RetryBudgetOptions } from './http/retry-budget.ts';
 export type { Fetch, FetchOptions } from './http/send.ts';
 export type { UpdateSource } from './polling/job.ts';
-export type { IdLike, UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
+export type { UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
 export type { Priority } from './rate-limit/rate-limit-bucket.ts';
 export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-limit/rate-limiter.ts';
 export type { ActivationResult, Download, DownloadOptions, DownloadProgress } from './resources/activation-results.ts';
@@ -158,6 +158,7 @@ export {
 export type { TransferOptions } from './storage/transfer.ts';
 export type { UploadOptions, UploadProgress } from './storage/upload.ts';
 export type { ByteReader, ByteStream, UploadData } from './storage/upload-source.ts';
+export type { IdLike } from './util/id.ts';
 export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';

@@ -3,6 +3,7 @@ import type { ClientState } from '../http/client-state.ts';
 import type { Observed } from '../spec/job-status.ts';
 import { onAbort } from '../util/abort.ts';
 import { safely } from '../util/callbacks.ts';
+import { type IdLike, idOf } from '../util/id.ts';
 import type { Sighting } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import type { Source } from './job-source.ts';
@@ -12,8 +13,6 @@ import { jobError, timeoutError } from './wait-errors.ts';
 import {
   ASLEEP_AT_MOST,
   checkOptions,
-  type IdLike,
-  idOf,
   idProblem,
   type UpdateInfo,
   type WaitOptions,

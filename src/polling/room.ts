@@ -2,11 +2,12 @@ import type { ClientState } from '../http/client-state.ts';
 import type { JobKind, Observed } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import { atCallSite, type CallSite, captureCallSite, isReason } from '../util/call-site.ts';
+import type { IdLike } from '../util/id.ts';
 import { part } from '../util/part.ts';
 import type { JobGroup } from './job-group.ts';
 import type { Waiter } from './poller.ts';
 import type { Scheduler, WaitsVia } from './scheduler.ts';
-import { checkOptions, type IdLike, type WaitOptions, type WatchOptions } from './wait-options.ts';
+import { checkOptions, type WaitOptions, type WatchOptions } from './wait-options.ts';
 
 const engine = part('waits', () => import('./engine.ts'));
 

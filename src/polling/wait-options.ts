@@ -31,12 +31,6 @@ export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
 /** Time awake is counted: a machine that sleeps for an hour adds no more than this. Milliseconds. */
 export const ASLEEP_AT_MOST = 60_000;
 
-/** An id, or something that has one. */
-export type IdLike = number | { readonly id: number };
-
-/** The id of something. */
-export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);
-
 /** What is wrong with an id to wait for, if anything. */
 export function idProblem(id: unknown): string | undefined {
   if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return undefined;

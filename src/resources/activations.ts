@@ -1,11 +1,11 @@
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { WaitContext } from '../polling/poller.ts';
-import { type IdLike, idOf } from '../polling/wait-options.ts';
 import type { Activation, ActivationCreate } from '../schemas/activation.ts';
 import { COMPLETED } from '../spec/job-status.ts';
 import type { StorageContext } from '../storage/transfer.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';
+import { type IdLike, idOf } from '../util/id.ts';
 import { isObject } from '../util/json.ts';
 import type { ActivationResult, Download, DownloadOptions } from './activation-results.ts';
 import { activationErrors } from './checks.ts';
