@@ -22,6 +22,7 @@ import { checking } from '../schemas/decode.ts';
 import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { Bucket } from '../spec/limits.ts';
 import { type Method, operations, type PathParams, type Query, type ResolvedOperation } from '../spec/operations.ts';
+import { Reservations } from '../storage/reservations.ts';
 import type { QueryOf } from '../util/input-types.ts';
 import { parseTimestamp } from '../util/timestamp.ts';
 import { type ClientOptions, resolveOptions, type TunableOptions } from './client-options.ts';
@@ -50,6 +51,7 @@ const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } 
 interface Shared {
   readonly state: ClientState;
   readonly room: WaitRoom;
+  readonly reservations: Reservations;
 }
 
 /** Options of clients made by `withOptions`, with what they share. */
@@ -92,6 +94,7 @@ export class AudienceClient {
   readonly #transport: Transport;
   readonly #state: ClientState;
   readonly #room: WaitRoom;
+  readonly #reservations: Reservations;
   readonly #options: ClientOptions;
 
   /** @throws {ConfigurationError} naming the option and the fix. */
@@ -119,6 +122,7 @@ export class AudienceClient {
       setup.bind(contextOf(this.#transport, this.#state));
     }
     this.#room = shared?.room ?? new WaitRoom(this.#state, settings.rateLimits.read, options.waits?.via);
+    this.#reservations = shared?.reservations ?? new Reservations();
     const warn = (message: string): void => settings.logger.warn(message);
     const waits = { state: this.#state, room: this.#room, warn };
     const ofAudiences = audienceJobs(this.#transport);
@@ -127,9 +131,9 @@ export class AudienceClient {
     this.lookalikes = new Lookalikes(this.#transport, waits, ofAudiences);
     this.estimates = new Estimates(this.#transport, waits);
     const storage = { state: this.#state, settings };
-    this.uploads = new Uploads(this.#transport, storage);
+    this.uploads = new Uploads(this.#transport, storage, this.#reservations);
     this.activations = new Activations(this.#transport, waits, storage);
-    this.cohorts = new Cohorts(this.#transport, waits, this.uploads, storage);
+    this.cohorts = new Cohorts(this.#transport, waits, this.uploads, this.#reservations);
     this.projects = new Projects(this.#transport);
     this.schedules = new Schedules(this.#transport);
     this.reference = new Reference(this.#transport);
@@ -174,7 +178,7 @@ export class AudienceClient {
       ...(body !== undefined && { body }),
       invalid: () =>
         String(path).startsWith('/')
-          ? this.#state.slots.claimErrors(body)
+          ? this.#reservations.claimErrors(body)
           : { path: ['must start with "/", below `baseUrl`.'] },
       options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
@@ -192,7 +196,7 @@ export class AudienceClient {
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
     const operations = mergeOverrides(this.#options.operations, options.operations);
     const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given), operations };
-    return derive(merged, { state: this.#state, room: this.#room });
+    return derive(merged, { state: this.#state, room: this.#room, reservations: this.#reservations });
   }
 
   /** Ends every call and wait under way, of clients made by `withOptions`, too; later calls are refused. */

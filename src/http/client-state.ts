@@ -2,7 +2,6 @@ import type { ClientTokens } from '../auth/token-source.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import { BudgetGate } from '../rate-limit/build-budget.ts';
 import type { Gatekeeper } from '../rate-limit/rate-limiter.ts';
-import { Slots } from '../storage/reservations.ts';
 import { AbortScope, type AbortScopeOptions, abortable } from '../util/abort.ts';
 import type { Part } from '../util/part.ts';
 import type { Redactor } from '../util/redact.ts';
@@ -14,7 +13,6 @@ export interface ClientState {
   readonly budget: BudgetGate;
   readonly retryBudget: RetryBudget;
   readonly redactor: Redactor;
-  readonly slots: Slots;
   /** Fields that differ from what is documented, and have been logged. */
   readonly loggedFields: Set<string>;
   /** What reading answers takes. */
@@ -61,7 +59,6 @@ export function createClientState({ readUsage, retryBudget, ...parts }: ClientSt
     ...parts,
     budget: new BudgetGate(readUsage),
     retryBudget: new RetryBudget(retryBudget),
-    slots: new Slots(),
     loggedFields: new Set(),
     open(options) {
       if (closed) throw closedError();
