@@ -79,7 +79,7 @@ export type {
 export type { Fetch, FetchOptions } from './http/send.ts';
 export type { ApiPromise, WithResponse } from './http/transport.ts';
 export type { UpdateSource } from './polling/job.ts';
-export type { IdLike, UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
+export type { UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
 export type { Priority } from './rate-limit/rate-limiter.ts';
 export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-limit/rate-limiter.ts';
 export type { ActivationResult, Download, DownloadOptions, DownloadProgress } from './resources/activation-results.ts';
@@ -156,6 +156,7 @@ export {
 export type { TransferOptions } from './storage/transfer.ts';
 export type { UploadOptions, UploadProgress } from './storage/upload.ts';
 export type { ByteReader, ByteStream, UploadData } from './storage/upload-source.ts';
+export type { IdLike } from './util/id.ts';
 export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';

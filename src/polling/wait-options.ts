@@ -28,12 +28,6 @@ export interface WaitOptions<T> {
 /** Options of a watch. */
 export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
 
-/** An id, or an object that has one. */
-export type IdLike = number | { readonly id: number };
-
-/** Returns the id of something. */
-export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);
-
 /** Describes what is wrong with an id. */
 export const idProblem = (id: unknown): string => `must be a positive integer, not ${shown(id)}.`;
 

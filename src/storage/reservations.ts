@@ -2,48 +2,43 @@ import type { FieldErrors } from '../errors/error-details.ts';
 import { CLAIM_WINDOW } from '../spec/limits.ts';
 import { isObject } from '../util/json.ts';
 
-/** What is remembered of a reservation. */
+/** An upload slot that this client has reserved. */
 interface Slot {
-  /** When its answer was read, on the monotonic clock: the service's window cannot end later than this plus its length. */
-  readonly reservedAt: number;
-  /** Before this moment the service surely takes the claim. */
-  readonly claimBefore: Date;
-  /** Bytes it was reserved for. */
+  /** Bytes. */
   readonly size: number;
+  /** When the slot has certainly expired, on the monotonic clock. */
+  readonly expiresAt: number;
+  /** The service certainly accepts a claim before this moment. */
+  readonly claimBefore: Date;
 }
 
-/** What is wrong with a slot whose window is over. */
-export const TOO_LATE = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
+/** Error message for a slot that has expired. */
+export const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
 
-/** How many reservations are remembered; the oldest is forgotten first. */
-const REMEMBERED = 10_000;
+/** Maximum number of slots kept; the oldest is dropped first. */
+const MAX_SLOTS = 10_000;
 
-/** Reservations made by a client, so that what is certainly too late is refused without a request. */
-export class Slots {
+/** The upload slots that a client has reserved: uploads and claims that are certainly too late fail without a request. */
+export class Reservations {
   readonly #slots = new Map<string, Slot>();
 
-  /** Remembers a reservation that was asked for at the wall-clock time `asked`. */
-  note(reference: string, size: number, asked: number): void {
-    const claimBefore = new Date(asked + CLAIM_WINDOW);
-    this.#slots.set(reference, { reservedAt: performance.now(), claimBefore, size });
+  /** Adds a slot that was requested at the wall-clock time `requestedAt`. */
+  add(reference: string, size: number, requestedAt: number): void {
+    const expiresAt = performance.now() + CLAIM_WINDOW;
+    this.#slots.set(reference, { size, expiresAt, claimBefore: new Date(requestedAt + CLAIM_WINDOW) });
     const [oldest] = this.#slots.keys();
-    if (this.#slots.size > REMEMBERED && oldest !== undefined) this.#slots.delete(oldest);
+    if (this.#slots.size > MAX_SLOTS && oldest !== undefined) this.#slots.delete(oldest);
   }
 
+  /** Returns `undefined` for a slot that another client has reserved. */
   get(reference: string): Slot | undefined {
     return this.#slots.get(reference);
   }
 
-  /** Milliseconds until a slot is certainly closed; `Infinity` for one reserved elsewhere. */
-  left(reference: string): number {
-    const slot = this.#slots.get(reference);
-    return slot ? slot.reservedAt + CLAIM_WINDOW - performance.now() : Number.POSITIVE_INFINITY;
-  }
-
-  /** What is certainly wrong with the `upload_reference` of a create. */
+  /** Returns an error for a create whose `upload_reference` names an expired slot. */
   claimErrors(body: unknown): FieldErrors {
     const reference = isObject(body) ? body.upload_reference : undefined;
-    if (typeof reference !== 'string' || this.left(reference) > 0) return {};
-    return { upload_reference: [TOO_LATE] };
+    const slot = typeof reference === 'string' ? this.#slots.get(reference) : undefined;
+    return slot && slot.expiresAt <= performance.now() ? { upload_reference: [EXPIRED_SLOT] } : {};
   }
 }
