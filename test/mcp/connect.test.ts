@@ -220,13 +220,13 @@ describe('the options of connectMcp', () => {
   const base = { baseUrl: 'https://api.example.com', token: 'a-token', client };
 
   it.each([
-    ['`retries` is no option of connectMcp', { retries: 1 }],
+    ['`retries` is not an option of connectMcp', { retries: 1 }],
     ['it is spelled `maxRetries`', { maxretries: 1 }],
     ['`token` is missing', { token: undefined }],
     ['`token` is empty', { token: ' ' }],
     ['`client` must be', { client: {} }],
     ['`transport` must be', { transport: 'http' }],
-    ['`timeout` is -1', { timeout: -1 }],
+    ['`timeout` must be a number of 0 or more', { timeout: -1 }],
     ['uses http', { baseUrl: 'http://api.example.com' }],
   ])('are checked before anything is sent: %s', async (message, wrong) => {
     const options = { ...base, ...wrong };
