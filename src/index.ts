@@ -132,7 +132,7 @@ export type { StandardIssue, StandardResult, StandardSchema } from './schemas/st
 export type { UploadRequest, UploadReservation } from './schemas/upload-reservation.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage-report.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
-export type { JobKind } from './spec/job-status.ts';
+export type { IdLike, JobKind } from './spec/job-status.ts';
 export {
   type Bucket,
   CLAIM_WINDOW,
@@ -156,7 +156,6 @@ export {
 export type { TransferOptions } from './storage/transfer.ts';
 export type { UploadOptions, UploadProgress } from './storage/upload.ts';
 export type { ByteReader, ByteStream, UploadData } from './storage/upload-source.ts';
-export type { IdLike } from './util/id.ts';
 export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Download, DownloadOptions } from '../resources/activation-results.ts';
 import type { Activations } from '../resources/activations.ts';
 import type { Activation } from '../schemas/activation.ts';
-import type { IdLike } from '../util/id.ts';
+import type { IdLike } from '../spec/job-status.ts';
 import { writing } from './writing.ts';
 
 /** A result on disk. */

@@ -1,10 +1,10 @@
 import type { WaitTimeoutError } from '../errors/job-errors.ts';
 import type { ClientState } from '../http/client-state.ts';
 import type { Observed } from '../spec/job-status.ts';
+import { type IdLike, idOf } from '../spec/job-status.ts';
 import { AbortScope, onAbort } from '../util/abort.ts';
 import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
-import { type IdLike, idOf } from '../util/id.ts';
 import type { JobSource, Subscriber } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import { type Observer, StatusChanges } from './status-changes.ts';

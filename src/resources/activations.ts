@@ -3,9 +3,8 @@ import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Scheduler } from '../polling/scheduler.ts';
 import { type Activation, type ActivationCreate, activationResource } from '../schemas/activation.ts';
-import { COMPLETED } from '../spec/job-status.ts';
+import { COMPLETED, type IdLike, idOf } from '../spec/job-status.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';
-import { type IdLike, idOf } from '../util/id.ts';
 import { isObject } from '../util/json.ts';
 import {
   type ActivationResult,

@@ -6,14 +6,13 @@ import type { Transport } from '../http/transport.ts';
 import type { Scheduler } from '../polling/scheduler.ts';
 import { checkWaitOptions, type WaitOptions } from '../polling/wait-options.ts';
 import { type Cohort, type CohortCreate, cohortResource } from '../schemas/cohort.ts';
-import type { Reservations } from '../storage/reservations.ts';
 import type { UploadOptions } from '../storage/upload.ts';
 import type { UploadData } from '../storage/upload-source.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import type { RequestBody } from '../util/input-types.ts';
 import { ListedJobResource } from './resource.ts';
-import type { Uploads } from './uploads.ts';
+import type { Reservations, Uploads } from './uploads.ts';
 
 /** Options of {@link Cohorts.import}. */
 export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idempotencyKey' | 'onConflict'> {
@@ -51,9 +50,9 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
       async () => {
         const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...uploadOptions } = options ?? {};
         const { signal, maxRetries, maxRetryWait } = uploadOptions;
-        checkWaitOptions(wait);
+        if (wait) checkWaitOptions(wait);
         const upload = await this.#uploads.upload({ ...uploadOptions, kind: 'cohort', data });
-        safely(() => onUploaded?.(upload), this.#report);
+        if (onUploaded) safely(() => onUploaded(upload), this.#report);
         const body = { ...fields, upload_reference: upload.reference };
         const request = { signal, maxRetries, maxRetryWait, idempotencyKey, onConflict, wait };
         let isClaimed = false;

@@ -11,12 +11,11 @@ import type { Scheduler } from '../polling/scheduler.ts';
 import { checkWaitOptions, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
-import type { JobKind, Observed } from '../spec/job-status.ts';
+import type { IdLike, JobKind, Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { Query } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
-import type { IdLike } from '../util/id.ts';
 import type { QueryOf, RequestBody } from '../util/input-types.ts';
 import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
@@ -144,7 +143,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
    * @throws {WaitTimeoutError} after `timeout`, by default an hour awake; the job keeps running.
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
-    return fromCallSite(async () => this.#poller.wait(target, checkWaitOptions(options)), options?.signal);
+    return fromCallSite(async () => this.#poller.wait(target, options && checkWaitOptions(options)), options?.signal);
   }
 
   /** Iterates the changes of status, the last one final. Does not throw at 107 or 4xx. */
@@ -160,7 +159,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
   createAndWait(body: RequestBody<Fields>, options?: CreateAndWaitOptions<T>): Promise<T> {
     const work = async (): Promise<T> => {
       // A typo is found before something is created.
-      checkWaitOptions(options?.wait);
+      if (options?.wait) checkWaitOptions(options.wait);
       return this.createThenWait(body, options);
     };
     return fromCallSite(work, options?.signal, options?.wait?.signal);
@@ -171,10 +170,12 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
     const { onCreated, wait = {}, ...request } = options;
     const creating = this.create(body, request);
     const created = await creating;
-    safely(
-      () => onCreated?.(created),
-      (message) => this.#logError(`\`onCreated\` threw: ${message}`),
-    );
+    if (onCreated) {
+      safely(
+        () => onCreated(created),
+        (message) => this.#logError(`\`onCreated\` threw: ${message}`),
+      );
+    }
     try {
       return await this.#poller.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
     } catch (error) {

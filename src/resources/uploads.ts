@@ -10,8 +10,7 @@ import {
   type UploadRequest,
   type UploadReservation,
 } from '../schemas/upload-reservation.ts';
-import { UPLOAD_SIZES } from '../spec/limits.ts';
-import { EXPIRED_SLOT, type Reservations } from '../storage/reservations.ts';
+import { CLAIM_WINDOW, UPLOAD_SIZES } from '../spec/limits.ts';
 import { checkTransferOptions } from '../storage/transfer.ts';
 import { type UploadOptions, uploadFile } from '../storage/upload.ts';
 import { isStream, type UploadData, UploadSource } from '../storage/upload-source.ts';
@@ -29,6 +28,47 @@ export interface UploadInput extends UploadOptions {
 }
 
 const decodeReservation = decodeOne(reservationResource);
+
+/** An upload slot that this client has reserved. */
+interface Slot {
+  /** Bytes. */
+  readonly size: number;
+  /** When the slot has certainly expired, on the monotonic clock. */
+  readonly expiresAt: number;
+  /** The service certainly accepts a claim before this moment. */
+  readonly claimBefore: Date;
+}
+
+/** Error message for a slot that has expired. */
+const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
+
+/** Maximum number of slots kept; the oldest is dropped first. */
+const MAX_SLOTS = 10_000;
+
+/** The upload slots that a client has reserved: uploads and claims that are certainly too late fail without a request. */
+export class Reservations {
+  readonly #slots = new Map<string, Slot>();
+
+  /** Adds a slot that was requested at the wall-clock time `requestedAt`. */
+  add(reference: string, size: number, requestedAt: number): void {
+    const expiresAt = performance.now() + CLAIM_WINDOW;
+    this.#slots.set(reference, { size, expiresAt, claimBefore: new Date(requestedAt + CLAIM_WINDOW) });
+    const [oldest] = this.#slots.keys();
+    if (this.#slots.size > MAX_SLOTS && oldest !== undefined) this.#slots.delete(oldest);
+  }
+
+  /** Returns `undefined` for a slot that another client has reserved. */
+  get(reference: string): Slot | undefined {
+    return this.#slots.get(reference);
+  }
+
+  /** Returns an error for a create whose `upload_reference` names an expired slot. */
+  claimErrors(body: unknown): FieldErrors {
+    const { upload_reference: reference } = Object(body);
+    const slot = typeof reference === 'string' ? this.#slots.get(reference) : undefined;
+    return slot && slot.expiresAt <= performance.now() ? { upload_reference: [EXPIRED_SLOT] } : {};
+  }
+}
 
 /** Files to be uploaded: a slot is reserved, the file is sent to storage, and a create claims its reference. */
 export class Uploads {
@@ -116,7 +156,7 @@ export class Uploads {
 function openSource(name: string, data: UploadData, options: UploadOptions, { settings }: Transport): UploadSource {
   checkTransferOptions(options);
   try {
-    checkStorageHeaders(options.headers ?? {});
+    if (options.headers) checkStorageHeaders(options.headers);
     return new UploadSource(data, options.size, settings.redactor);
   } catch (error) {
     throw error instanceof InvalidInputError ? inputError(name, error.errors) : error;
@@ -131,7 +171,7 @@ function isReservation(value: unknown): boolean {
 
 /** Returns what is wrong with the size of a file ("Other limits"). */
 function sizeErrors(input: unknown): FieldErrors {
-  const { kind, size } = isObject(input) ? input : {};
+  const { kind, size }: Partial<UploadRequest> = Object(input);
   if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
     return { size: ['must be the length of the file in bytes.'] };
   }

@@ -6,8 +6,7 @@ import type { Activation } from '../schemas/activation.ts';
 import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate } from '../schemas/open-resources.ts';
-import type { JobKind } from '../spec/job-status.ts';
-import type { IdLike } from '../util/id.ts';
+import type { IdLike, JobKind } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
 
 /** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */

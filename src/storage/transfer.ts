@@ -99,7 +99,9 @@ export class Transfer {
     const startedAt = performance.now();
     if (settings.onRequest) runHook(settings, () => settings.onRequest?.(event));
     const response = await send(signal);
-    emitResponse(settings, { ...event, status: response.status, duration: performance.now() - startedAt });
+    if (settings.isObserved) {
+      emitResponse(settings, { ...event, status: response.status, duration: performance.now() - startedAt });
+    }
     if (response.ok || accepts?.(response)) return response;
     throw await responseFailure(response, event, this.#redactor(), signal);
   }
