@@ -8,7 +8,7 @@ import { RATE_LIMITS, type RateLimits } from '../spec/limits.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { checkHeaders, checkSendable, lowerCased } from '../util/input-checks.ts';
 import type { Optional } from '../util/input-types.ts';
-import { createLogger, LOG_LEVELS, type Logger, type LogLevel } from '../util/log.ts';
+import { createLogger, isLogger, LOG_LEVELS, type Logger, type LogLevel } from '../util/log.ts';
 import {
   anyOption,
   booleanOption,
@@ -103,9 +103,6 @@ export interface WaitsOptions {
    */
   readonly via?: 'list' | 'get' | undefined;
 }
-
-const isLogger = (value: unknown): boolean =>
-  ['error', 'warn', 'info', 'debug'].every((level) => typeof Object(value)[level] === 'function');
 
 const isLimiter = (value: unknown): boolean =>
   typeof Object(value).acquire === 'function' && typeof Object(value).pause === 'function';

@@ -1,7 +1,7 @@
 import type { CreateOptions } from '../http/request-options.ts';
 import type { ApiPromise } from '../http/transport.ts';
 import { Transport } from '../http/transport.ts';
-import { WaitRoom } from '../polling/room.ts';
+import { Scheduler } from '../polling/scheduler.ts';
 import { Activations } from '../resources/activations.ts';
 import { Audiences, audienceJobs } from '../resources/audiences.ts';
 import { Auth } from '../resources/auth.ts';
@@ -12,7 +12,7 @@ import { Mcp } from '../resources/mcp.ts';
 import { Projects } from '../resources/projects.ts';
 import { Reference } from '../resources/reference.ts';
 import { Schedules } from '../resources/schedules.ts';
-import { Uploads } from '../resources/uploads.ts';
+import { Reservations, Uploads } from '../resources/uploads.ts';
 import { UsageReports } from '../resources/usage.ts';
 import { Waits } from '../resources/waits.ts';
 import { Webhooks } from '../resources/webhooks.ts';
@@ -80,9 +80,10 @@ export class AudienceClient {
   readonly webhooks: Webhooks;
   /** All waits under way. */
   readonly waits: Waits;
+  readonly #reservations: Reservations;
   readonly #options: ClientOptions;
   readonly #transport: Transport;
-  readonly #room: WaitRoom;
+  readonly #scheduler: Scheduler;
 
   /** @throws {ConfigurationError} naming the option that is wrong. */
   constructor(options?: ClientOptions);
@@ -91,26 +92,25 @@ export class AudienceClient {
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
     this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
-    const { state, settings } = this.#transport;
-    this.#room = base ? base.#room : new WaitRoom(state, settings.rateLimits.read, options.waits?.via);
-    const warn = (message: string): void => settings.logger.warn(message);
-    const waits = { state, room: this.#room, warn };
-    const ofAudiences = audienceJobs(this.#transport);
+    const { settings } = this.#transport;
+    const scheduler = base ? base.#scheduler : new Scheduler(settings.rateLimits.read, options.waits?.via);
+    this.#scheduler = scheduler;
+    const jobs = audienceJobs(this.#transport, scheduler);
     this.auth = new Auth(this.#transport);
-    this.audiences = new Audiences(this.#transport, waits, ofAudiences);
-    this.lookalikes = new Lookalikes(this.#transport, waits, ofAudiences);
-    this.estimates = new Estimates(this.#transport, waits);
-    const storage = { state, settings };
-    this.uploads = new Uploads(this.#transport, storage);
-    this.activations = new Activations(this.#transport, waits, storage);
-    this.cohorts = new Cohorts(this.#transport, waits, this.uploads, storage);
+    this.audiences = new Audiences(this.#transport, scheduler, jobs);
+    this.lookalikes = new Lookalikes(this.#transport, scheduler, jobs);
+    this.estimates = new Estimates(this.#transport, scheduler);
+    this.#reservations = base ? base.#reservations : new Reservations();
+    this.uploads = new Uploads(this.#transport, this.#reservations);
+    this.activations = new Activations(this.#transport, scheduler);
+    this.cohorts = new Cohorts(this.#transport, scheduler, this.uploads, this.#reservations);
     this.projects = new Projects(this.#transport);
     this.schedules = new Schedules(this.#transport);
     this.reference = new Reference(this.#transport);
     this.usage = new UsageReports(this.#transport);
     this.mcp = new Mcp(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
-    this.waits = new Waits(this.#room, this);
+    this.waits = new Waits(scheduler, this);
   }
 
   /**
@@ -147,9 +147,7 @@ export class AudienceClient {
       ...(query && { query }),
       ...(body !== undefined && { body }),
       validate: () =>
-        String(path).startsWith('/')
-          ? this.#transport.state.slots.claimErrors(body)
-          : { path: ['must start with "/".'] },
+        String(path).startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] },
       options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });

@@ -1,140 +1,183 @@
-import { type AuthorizationServer, customFetch } from 'oauth4webapi';
+import { type AuthorizationServer, type CustomFetchOptions, customFetch, processDiscoveryResponse } from 'oauth4webapi';
+import * as z from 'zod/mini';
+import { ConfigurationError } from '../errors/audience-error.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import { isObject, parseJson } from '../util/json.ts';
-import type { Redactor } from '../util/redact.ts';
-import { withoutTrailingSlashes } from '../util/trailing-slashes.ts';
-import { type RequestParts, type Requests, UnusableAnswer } from './requests.ts';
-import { mayUse, type Servers, SHOWN_ADDRESS, type Target, texts } from './servers.ts';
+import { withoutTrailingSlashes } from '../util/base-url.ts';
+import { parseJson } from '../util/json.ts';
+import { ErrorResponse, type OAuthHttp } from './oauth-http.ts';
 
-/** What the service's documents say. */
-export interface Discovery {
-  readonly server: AuthorizationServer;
-  /** The resource's name for itself (RFC 8707); none where the service does not describe it. */
-  readonly resource?: string;
-  /** Scopes to ask for, where some document names them. */
-  readonly scope?: string;
+/** The protected resource that tokens are for. */
+export interface ProtectedResource {
+  /** Address of the service. */
+  readonly baseUrl: URL;
+  /** The resource's own URL, on the same origin. */
+  readonly url: URL;
+  /** Issuers that are allowed besides those on the service's origin. */
+  readonly allowedIssuers: readonly string[];
 }
 
-/** A resource's description of itself (RFC 9728, section 2), as far as it is used. */
-interface ResourceDocument {
-  readonly resource: string;
-  readonly issuers: readonly string[];
-  readonly scopes: readonly string[];
+/** Metadata of a protected resource (RFC 9728, section 2). */
+const resourceMetadata = z.object({
+  resource: z.string().check(z.refine(URL.canParse)),
+  authorization_servers: z.catch(z.array(z.string()), []),
+  scopes_supported: z.catch(z.array(z.string()), []),
+});
+type ResourceMetadata = z.infer<typeof resourceMetadata>;
+
+const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
+const SERVER_METADATA = '/.well-known/oauth-authorization-server';
+const OPENID_METADATA = '/.well-known/openid-configuration';
+
+/** Maximum length of a URL in an error message, in characters. */
+const MAX_URL_LENGTH = 300;
+
+/** A message without effect: only the challenge in the response matters. */
+const PING = {
+  method: 'POST',
+  headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+  body: JSON.stringify({ jsonrpc: '2.0', id: 'discovery', method: 'ping' }),
+};
+
+const GET = { method: 'GET', headers: { accept: 'application/json' }, body: undefined };
+
+/** Finds the authorization server of a protected resource by the metadata that both publish. */
+export class Discovery {
+  readonly #http: OAuthHttp;
+  readonly #resource: ProtectedResource;
+  /** By issuer; each sign-in reads the metadata again. */
+  readonly #servers = new Map<string, AuthorizationServer>();
+
+  constructor(http: OAuthHttp, resource: ProtectedResource) {
+    this.#http = http;
+    this.#resource = resource;
+  }
+
+  /**
+   * Finds the authorization server, the identifier of the resource (RFC 8707) and the scopes to request. The resource's
+   * metadata are read from the URL in the challenge to a request without a token, from the resource's path, or from the
+   * root (RFC 9728, sections 3.1 and 5.1).
+   */
+  async discover(signal?: AbortSignal) {
+    const name = 'Requesting the challenge of the service';
+    const header = await this.#send(name, PING, this.#resource.url.href, signal, async ({ headers }) => {
+      return headers.get('www-authenticate') ?? '';
+    });
+    const metadata = await this.#readResource(parameterOf(header, 'resource_metadata'), signal);
+    const server = await this.#readServer(this.#chooseIssuer(metadata), signal);
+    const scope = parameterOf(header, 'scope') ?? metadata?.scopes_supported.join(' ');
+    return { server, resource: metadata?.resource, scope: scope || undefined };
+  }
+
+  /** Returns the authorization server of a stored client. */
+  async serverOf(issuer: string, signal?: AbortSignal): Promise<AuthorizationServer> {
+    const cached = this.#servers.get(issuer);
+    if (cached) return cached;
+    if (this.#isAllowed(issuer)) return this.#readServer(issuer, signal);
+    const { origin } = this.#resource.baseUrl;
+    const message = `The stored grant is of ${issuer}, which is neither on ${origin} nor in \`allowedIssuers\`.`;
+    throw new ConfigurationError(message);
+  }
+
+  #isAllowed(issuer: string): boolean {
+    const { baseUrl, allowedIssuers } = this.#resource;
+    if (!URL.canParse(issuer)) return false;
+    const isSame = (other: string): boolean => withoutTrailingSlashes(other) === withoutTrailingSlashes(issuer);
+    return new URL(issuer).origin === baseUrl.origin || allowedIssuers.some(isSame);
+  }
+
+  /** Returns the resource's metadata from the first URL that has them. */
+  async #readResource(challenged?: string, signal?: AbortSignal): Promise<ResourceMetadata | undefined> {
+    const { baseUrl, url } = this.#resource;
+    const { origin } = baseUrl;
+    const below = withoutTrailingSlashes(baseUrl.pathname) + RESOURCE_METADATA;
+    const places = [challenged, RESOURCE_METADATA + url.pathname, RESOURCE_METADATA, below];
+    const hrefs = places.map((place) => (place && URL.canParse(place, origin) ? new URL(place, origin).href : ''));
+    // Metadata on another origin could name any authorization server.
+    for (const href of new Set(hrefs.filter((candidate) => candidate.startsWith(`${origin}/`)))) {
+      const metadata = await this.#send('Reading the metadata of the service', GET, href, signal, readMetadata);
+      if (metadata) return this.#checkResource(metadata);
+    }
+    return undefined;
+  }
+
+  /** Checks that the metadata describe the requested resource, or one that contains it. */
+  #checkResource(metadata: ResourceMetadata): ResourceMetadata {
+    const { url } = this.#resource;
+    const described = new URL(metadata.resource);
+    const folder = (path: string): string => `${withoutTrailingSlashes(path)}/`;
+    if (described.origin === url.origin && folder(url.pathname).startsWith(folder(described.pathname))) return metadata;
+    const message = `The metadata of the service describe ${this.#shown(metadata.resource)} instead of ${url.href}. Set \`baseUrl\` to the service's own address.`;
+    throw new OAuthError(message, { error: 'invalid_target' });
+  }
+
+  /** Returns the first allowed authorization server of the resource. A service without metadata is its own. */
+  #chooseIssuer(metadata?: ResourceMetadata): string {
+    const { origin } = this.#resource.baseUrl;
+    const issuers = metadata?.authorization_servers.length ? metadata.authorization_servers : [origin];
+    const allowed = issuers.find((issuer) => this.#isAllowed(issuer));
+    if (allowed !== undefined) return allowed;
+    const message = `The service names the authorization server ${this.#shown(issuers[0])}, which is neither on ${origin} nor in \`allowedIssuers\`. Add it there if you trust it.`;
+    throw new OAuthError(message, { error: 'issuer_not_allowed' });
+  }
+
+  /**
+   * Reads the metadata of an authorization server by RFC 8414, as an OpenID provider, or below the issuer's path, where
+   * the specification puts them for a service with a path.
+   */
+  async #readServer(issuer: string, signal?: AbortSignal): Promise<AuthorizationServer> {
+    const url = new URL(issuer);
+    const path = withoutTrailingSlashes(url.pathname);
+    const paths = [SERVER_METADATA + path, path + OPENID_METADATA, path + SERVER_METADATA];
+    for (const href of new Set(paths.map((candidate) => url.origin + candidate))) {
+      const name = 'Reading the metadata of the authorization server';
+      const server = await this.#send(name, GET, href, signal, async (response) => {
+        return response instanceof ErrorResponse ? undefined : processDiscoveryResponse(url, response);
+      });
+      if (!server) continue;
+      this.#servers.set(server.issuer, server);
+      return server;
+    }
+    const message = `The authorization server ${this.#shown(issuer)} does not publish metadata.`;
+    throw new OAuthError(message, { error: 'invalid_response' });
+  }
+
+  /** Sends a request without credentials and decodes the response, unless a retry may change its status. */
+  #send<T>(
+    name: string,
+    init: Pick<CustomFetchOptions<string, string | undefined>, 'method' | 'headers' | 'body'>,
+    href: string,
+    signal: AbortSignal | undefined,
+    decode: (response: Response | ErrorResponse) => Promise<T>,
+  ): Promise<T> {
+    return this.#http.send({
+      name,
+      retry: 'always',
+      signal,
+      execute: ({ [customFetch]: fetch, signal }) =>
+        fetch(href, { ...init, redirect: 'manual', signal })
+          .catch(finalResponse)
+          .then(decode),
+    });
+  }
+
+  #shown(url = ''): string {
+    return this.#http.redactor.text(url, MAX_URL_LENGTH);
+  }
 }
 
-const METADATA = '/.well-known/oauth-protected-resource';
-
-/** A message without effect: only the challenge to it is wanted. */
-const PING = JSON.stringify({ jsonrpc: '2.0', id: 'discovery', method: 'ping' });
-
-/**
- * Finds the authorization server: by the address in the challenge to a request without a token,
- * then by the resource's path, then at the root (RFC 9728, sections 3.1 and 5.1).
- */
-export async function discover(
-  requests: Requests,
-  servers: Servers,
-  target: Target,
-  signal?: AbortSignal,
-): Promise<Discovery> {
-  const challenge = await readChallenge(requests, target, signal);
-  const document = await readResource(requests, target, challenge.metadata, signal);
-  const server = await servers.read(chooseIssuer(document, target, requests.redactor), signal);
-  const scope = challenge.scope ?? document?.scopes.join(' ');
-  return { server, ...(document && { resource: document.resource }), ...(scope && { scope }) };
+/** Returns an error response that a retry will not change; throws any other error. */
+function finalResponse(error: unknown): ErrorResponse {
+  if (error instanceof ErrorResponse && error.status < 500 && error.status !== 429) return error;
+  throw error;
 }
 
-/** What the service answers to a request without a token. */
-async function readChallenge(
-  requests: Requests,
-  { resource }: Target,
-  signal: AbortSignal | undefined,
-): Promise<{ readonly metadata: string | undefined; readonly scope: string | undefined }> {
-  const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
-  const header = await requests.perform({
-    what: 'Asking the service for its challenge',
-    retry: 'always',
-    signal,
-    async work(parts) {
-      const answer = await request(parts, resource, { method: 'POST', headers, body: PING });
-      await answer.body?.cancel();
-      return answer.headers.get('www-authenticate') ?? '';
-    },
-  });
-  return { metadata: parameterOf(header, 'resource_metadata'), scope: parameterOf(header, 'scope') };
-}
-
-/** Sends a request of its own; what passes by itself is a failure. */
-async function request(parts: RequestParts, url: URL, init: RequestInit): Promise<Response> {
-  const answer = await parts[customFetch](url.href, { ...init, redirect: 'manual', signal: parts.signal });
-  if (answer.status >= 500 || answer.status === 429) throw new UnusableAnswer(answer);
-  return answer;
-}
-
-/** A parameter of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). */
+/** Returns a parameter of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). */
 function parameterOf(header: string, name: string): string | undefined {
   const match = new RegExp(`(?:^|[\\s,])${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]+))`, 'i').exec(header);
   return match?.[1]?.replace(/\\(.)/g, '$1') ?? match?.[2];
 }
 
-/** The resource's description, from the first place that has one. */
-async function readResource(
-  requests: Requests,
-  target: Target,
-  challenged: string | undefined,
-  signal: AbortSignal | undefined,
-): Promise<ResourceDocument | undefined> {
-  const { origin } = target.baseUrl;
-  const places = [
-    challenged,
-    `${METADATA}${target.resource.pathname}`,
-    METADATA,
-    `${withoutTrailingSlashes(target.baseUrl.href)}${METADATA}`,
-  ];
-  const urls = places.filter((place) => place !== undefined && URL.canParse(place, origin));
-  // A description of this service is on its own origin; anybody's could name any server.
-  const own = urls.map((place) => new URL(place ?? '', origin)).filter((url) => url.origin === origin);
-  for (const url of new Map(own.map((one) => [one.href, one])).values()) {
-    const text = await requests.perform({
-      what: 'Reading the description of the service',
-      retry: 'always',
-      signal,
-      async work(parts) {
-        const answer = await request(parts, url, { method: 'GET', headers: { accept: 'application/json' } });
-        return answer.ok ? await answer.text() : await answer.body?.cancel();
-      },
-    });
-    const document = text === undefined ? undefined : readDocument(text);
-    if (document) return checkResource(document, target, requests.redactor);
-  }
-  return undefined;
-}
-
-function readDocument(text: string): ResourceDocument | undefined {
-  const body = parseJson(text);
-  if (!isObject(body) || typeof body.resource !== 'string' || !URL.canParse(body.resource)) return undefined;
-  return { resource: body.resource, issuers: texts(body.authorization_servers), scopes: texts(body.scopes_supported) };
-}
-
-/** The description must be of this resource, or of one that it is part of. */
-function checkResource(document: ResourceDocument, { resource }: Target, redactor: Redactor): ResourceDocument {
-  const described = new URL(document.resource);
-  const folder = (path: string): string => `${withoutTrailingSlashes(path)}/`;
-  if (described.origin === resource.origin && folder(resource.pathname).startsWith(folder(described.pathname))) {
-    return document;
-  }
-  const shown = redactor.text(document.resource, SHOWN_ADDRESS);
-  const message = `The service describes another resource, ${shown}, than ${resource.href}. Set \`baseUrl\` to the service's own address.`;
-  throw new OAuthError(message, { error: 'invalid_target' });
-}
-
-/** The first authorization server of the resource that may be used. Older services are their own. */
-function chooseIssuer(document: ResourceDocument | undefined, target: Target, redactor: Redactor): string {
-  const { baseUrl } = target;
-  const issuers = document && document.issuers.length > 0 ? document.issuers : [baseUrl.origin];
-  const allowed = issuers.find((issuer) => mayUse(issuer, target));
-  if (allowed !== undefined) return allowed;
-  const shown = redactor.text(issuers[0] ?? '', SHOWN_ADDRESS);
-  const message = `The service names the authorization server ${shown}, which is neither on ${baseUrl.origin} nor among \`allowedIssuers\`. Add it there if it is known to be right.`;
-  throw new OAuthError(message, { error: 'issuer_not_allowed' });
+async function readMetadata(response: Response | ErrorResponse): Promise<ResourceMetadata | undefined> {
+  if (response instanceof ErrorResponse) return undefined;
+  return resourceMetadata.safeParse(parseJson(await response.text()), { jitless: true }).data;
 }

@@ -1,46 +1,44 @@
 import type { TokenSource, TokenStore } from '../auth/token-source.ts';
+import type { RequestOptions } from '../http/request-options.ts';
 import type { Fetch } from '../http/send.ts';
 import type { Optional } from '../util/input-types.ts';
 import type { Logger, LogLevel } from '../util/log.ts';
 import type { Backoff } from '../util/retry.ts';
 
-/** A client that has been registered with the authorization server by other means. */
+/** A client that is already registered with the authorization server. */
 export interface RegisteredClient {
   readonly client_id: string;
-  /** Confidential clients only; a page of a browser can keep none. */
+  /** Confidential clients only: a page in a browser cannot keep a secret. */
   readonly client_secret?: string | undefined;
 }
 
-/** Options of `createOAuthClient`. */
-export interface OAuthClientOptions {
-  /** Address of the service, as for `AudienceClient`; or AUDIENCE_BASE_URL. */
+/** Options of {@link createOAuthClient}. A request to the authorization server is retried for one minute at most. */
+export interface OAuthClientOptions extends Pick<RequestOptions, 'timeout' | 'maxRetries' | 'maxRetryWait'> {
+  /** Address of the service, as for `AudienceClient`. @default AUDIENCE_BASE_URL of the environment */
   readonly baseUrl?: string | undefined;
   /**
-   * Where the authorization server sends the browser back to: an exact `https` address on a host that the
-   * service has approved, or an `http` one of this machine (OAuth 2.1, rule 3). One of this machine without
-   * a port stands for whichever port is free when `signInWithBrowser` listens.
+   * Address that the authorization server redirects the browser to: an exact `https` URI on a host that the service has
+   * approved, or an `http` URI of a loopback host. A loopback URI without a port stands for the free port on which
+   * `signInWithBrowser` listens.
    */
   readonly redirectUri: string;
-  /** Keeps the grant of one user, the registration, and sign-ins under way. One store a user. */
+  /** Keeps the grant of one user, the client registration and pending sign-ins. Use one store per user. */
   readonly store: TokenStore;
-  /** Shown on the page of consent. @default 'audience-activation' */
+  /** Name shown on the consent page. @default 'audience-activation' */
   readonly clientName?: string | undefined;
-  /** Instead of registering one. */
+  /** Client to use instead of registering one. */
   readonly client?: RegisteredClient | undefined;
-  /** Authorization servers that may be used beside those on the origin of `baseUrl`: their issuers. @default [] */
+  /** Issuers of authorization servers that are allowed besides those on the origin of `baseUrl`. @default [] */
   readonly allowedIssuers?: readonly string[] | undefined;
-  /** What tokens are asked for, a path or an address on the origin of `baseUrl`. @default the MCP endpoint */
+  /** Resource to request tokens for: a path or a URL on the origin of `baseUrl`. @default the MCP endpoint */
   readonly resource?: string | undefined;
-  /** Allows `http` beyond this machine. @default false */
+  /** Allows `http:` beyond loopback. @default false */
   readonly allowInsecure?: boolean | undefined;
-  /** One request to the authorization server, in milliseconds. @default 30000 */
-  readonly timeout?: number | undefined;
-  /** Repeats of a request that failed on the way or with 5xx, within a minute. @default 4 */
-  readonly maxRetries?: number | undefined;
-  /** A `Retry-After` beyond this, or beyond that minute, is not sat out. Milliseconds. @default 120000 */
-  readonly maxRetryWait?: number | undefined;
+  /** Random waits between retries, in milliseconds. @default { min: 500, max: 30000 } */
   readonly backoff?: Optional<Backoff> | undefined;
+  /** Sends requests in place of the global `fetch`. */
   readonly fetch?: Fetch | undefined;
+  /** Receives log lines. @default console */
   readonly logger?: Logger | undefined;
   /** @default 'warn' */
   readonly logLevel?: LogLevel | undefined;
@@ -53,47 +51,44 @@ export interface OAuthStepOptions {
 
 /** Options of {@link OAuthClient.authorize}. */
 export interface AuthorizeOptions extends OAuthStepOptions {
-  /** Instead of the client's own, for one sign-in. */
+  /** Replaces the client's own for this sign-in. */
   readonly redirectUri?: string | undefined;
-  /** Instead of what the service's documents name. */
+  /** Replaces the scope that the service's metadata names. */
   readonly scope?: string | undefined;
 }
 
-/** A sign-in under way. */
+/** A pending sign-in. */
 export interface Authorization {
-  /** Where to send the user's browser. */
+  /** Address to redirect the user's browser to. */
   readonly url: string;
-  /** Comes back in the address that `callback` takes, and ties both together. */
+  /** Value that the callback has to repeat; it ties the callback to this sign-in. */
   readonly state: string;
 }
 
-/** An OAuth 2.1 client of the service, for one user: a token source, and a `fetch` that uses it. */
+/** An OAuth 2.1 client of the service for one user: a token source, and a `fetch` that uses it. */
 export interface OAuthClient extends TokenSource {
   readonly redirectUri: string;
   /**
-   * A live access token. Renewed a minute before it expires, and when it was `rejected`, once for all who ask.
+   * Returns a live access token. Refreshes it a minute before it expires and when it was `rejected`, once for all
+   * callers.
    *
-   * @throws {ReauthorizationRequiredError} when the user has to sign in. No browser is opened.
+   * @throws {ReauthorizationRequiredError} when the user has to sign in. Never opens a browser.
    */
   get(options?: { readonly rejected?: string | undefined; readonly signal?: AbortSignal | undefined }): Promise<string>;
   /**
-   * Starts a sign-in: discovers the authorization server, registers a client where none is, and
-   * makes the address to send the user's browser to. It ends with `callback`, within ten minutes,
-   * in this process or another with the same store.
+   * Starts a sign-in: discovers the authorization server, registers a client if necessary, and returns the address for
+   * the user's browser. `callback` completes the sign-in within ten minutes, in any process with the same store.
    */
   authorize(options?: AuthorizeOptions): Promise<Authorization>;
-  /**
-   * Ends a sign-in with the address that the browser came back to: checks `state` and `iss`, and
-   * exchanges the code for tokens.
-   */
+  /** Completes a sign-in with the URL of the redirect: checks `state` and `iss`, and exchanges the code for tokens. */
   callback(url: string | URL, options?: OAuthStepOptions): Promise<void>;
   /**
-   * `fetch` with the access token, on the origin of `baseUrl`; other origins never get it. Renews and
-   * repeats once after a 401. For official MCP clients, among others.
+   * `fetch` with the access token on the origin of `baseUrl`; other origins never receive it. Refreshes the token and
+   * retries once after a 401. Made for official MCP clients, among others.
    */
   readonly fetch: Fetch;
-  /** Ends the grant at the authorization server, and forgets its tokens. */
+  /** Revokes the grant at the authorization server, then deletes its tokens. */
   revoke(options?: OAuthStepOptions): Promise<void>;
-  /** Forgets tokens and registration on this side alone. */
+  /** Deletes tokens and registration from the store only. */
   forget(): Promise<void>;
 }

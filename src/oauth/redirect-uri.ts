@@ -1,36 +1,37 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 
-const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+/** Hosts on which redirect URIs may use http ("OAuth 2.1", rule 3); the rest of 127.0.0.0/8 is not among them. */
+const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Whether an address leads to this machine. */
+/** Checks for a loopback host that redirect URIs may name. */
 export function isLoopback({ hostname }: URL): boolean {
-  return LOOPBACK.includes(hostname);
+  return LOOPBACK_HOSTS.includes(hostname);
 }
 
-/** The rule of the specification ("OAuth 2.1", rule 3) that a redirect URI breaks, if any. */
+/** Returns the rule of the specification ("OAuth 2.1", rule 3) that a redirect URI breaks, if any. */
 function brokenRule(uri: unknown): string | undefined {
-  if (typeof uri !== 'string' || !URL.canParse(uri)) return 'it must be absolute';
-  if (uri.includes('*')) return 'it must hold no wildcard';
-  if (uri.includes('#')) return 'it must hold no fragment';
+  if (typeof uri !== 'string' || !URL.canParse(uri)) return 'must be absolute';
+  if (uri.includes('*')) return 'must not contain a wildcard';
+  if (uri.includes('#')) return 'must not contain a fragment';
   const url = new URL(uri);
-  if (url.username !== '' || url.password !== '' || /^\w+:\/\/[^/?]*@/.test(uri)) return 'it must hold no userinfo';
+  if (url.username !== '' || url.password !== '' || /^\w+:\/\/[^/?]*@/.test(uri)) return 'must not contain userinfo';
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url))) {
-    return 'it must be https; http is for this machine alone (localhost, 127.0.0.1, [::1])';
+    return `must use https; only loopback hosts (${LOOPBACK_HOSTS.join(', ')}) may use http`;
   }
-  // The service compares texts: what a parser mends would never be equal.
-  if (url.href !== uri && url.href !== `${uri}/`) return `it must be exact, like ${url.href}`;
+  // The service compares strings, so a URI that the parser normalizes would never match.
+  if (url.href !== uri && url.href !== `${uri}/`) return `must be exact, like ${url.href}`;
   return undefined;
 }
 
 /**
- * Checks a redirect URI by the rules of the service. Whether a host is approved, the service alone knows.
+ * Checks a redirect URI by the rules of the service and returns it; only the service knows which hosts are approved.
  *
- * @throws {ConfigurationError} naming the rule that it breaks.
+ * @throws {ConfigurationError} naming the broken rule.
  */
 export function checkRedirectUri(uri: unknown): string {
   const problem = brokenRule(uri);
   if (problem === undefined && typeof uri === 'string') return uri;
   throw new ConfigurationError(
-    `\`redirectUri\` is refused: ${problem}. Redirect URIs are exact absolute https URIs on a host that the service has approved, without wildcard, fragment or userinfo; addresses of this machine may use http on any port.`,
+    `\`redirectUri\` ${problem}. Use an exact https URI on a host that the service has approved, or http on any port of a loopback host.`,
   );
 }

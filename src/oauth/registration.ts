@@ -1,122 +1,90 @@
-import {
-  type AuthorizationServer,
-  type Client,
-  type ClientAuth,
-  ClientSecretPost,
-  dynamicClientRegistrationRequest,
-  None,
-  processDynamicClientRegistrationResponse,
-} from 'oauth4webapi';
+import * as oauth from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import { isObject, parseJson } from '../util/json.ts';
+import { isObject, parseJson, stringsOf } from '../util/json.ts';
+import type { OAuthHttp } from './oauth-http.ts';
+import type { StoredClient } from './oauth-state.ts';
 import type { RegisteredClient } from './oauth-types.ts';
-import type { ClientRecord } from './record.ts';
-import type { Requests } from './requests.ts';
-import { texts } from './servers.ts';
 
-/** What a client is registered with. */
-export interface Registration {
-  readonly clientName: string;
-  readonly redirectUri: string;
-  readonly scope?: string | undefined;
-}
-
-/** Ways to authenticate at the token endpoint, the best first: a program in users' hands keeps no secret. */
+/** Methods of client authentication in order of preference: a program on a user's machine cannot keep a secret. */
 const METHODS: readonly string[] = ['none', 'client_secret_post', 'client_secret_basic'];
 
-/** RFC 8414, section 2: what holds where a server does not tell. */
-const DEFAULT_METHODS: readonly string[] = ['client_secret_basic'];
-
-function chooseMethod(server: AuthorizationServer, among: readonly string[]): string {
-  const named = server.token_endpoint_auth_methods_supported;
-  const offered = named === undefined ? DEFAULT_METHODS : texts(named);
-  const method = among.find((one) => offered.includes(one));
+/** Returns the preferred method that the server supports; without metadata, that is Basic (RFC 8414, section 2). */
+function chooseMethod(server: oauth.AuthorizationServer, methods: readonly string[]): string {
+  const { token_endpoint_auth_methods_supported: supported = ['client_secret_basic'] } = server;
+  const method = methods.find((name) => stringsOf(supported).includes(name));
   if (method !== undefined) return method;
-  const message = `The authorization server wants clients to authenticate by ${offered.join(' or ')}; here it is ${among.join(', ')}.`;
+  const message = `The authorization server supports client authentication by ${stringsOf(supported).join(' or ')} only, this client by ${methods.join(', ')}.`;
   throw new OAuthError(message, { error: 'unsupported_client_authentication' });
 }
 
-/** Registers a client at a server (RFC 7591). A failed one is not repeated: each makes a client. */
-export async function register(
-  requests: Requests,
-  server: AuthorizationServer,
-  { clientName, redirectUri, scope }: Registration,
+/** Registers a client (RFC 7591). A failed request is not retried, because each may create a client. */
+export async function registerClient(
+  http: OAuthHttp,
+  server: oauth.AuthorizationServer,
+  metadata: { readonly clientName: string; readonly redirectUri: string; readonly scope: string | undefined },
   signal: AbortSignal | undefined,
-): Promise<ClientRecord> {
+): Promise<StoredClient> {
+  const { clientName, redirectUri, scope } = metadata;
   const method = chooseMethod(server, METHODS);
-  const metadata = {
-    client_name: clientName,
-    redirect_uris: [redirectUri],
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-    token_endpoint_auth_method: method,
-    ...(scope !== undefined && { scope }),
-  };
   if (server.registration_endpoint === undefined) {
-    const message = 'The authorization server registers no clients by itself: give `client` with its `client_id`.';
+    const message = 'The authorization server does not register clients. Set `client` to a registered one.';
     throw new OAuthError(message, { error: 'registration_not_supported' });
   }
-  const answer = await requests.perform({
-    what: 'Registering the client',
+  const response = await http.send({
+    name: 'Registering the client',
     retry: 'never',
     signal,
-    async work(parts) {
-      const response = await dynamicClientRegistrationRequest(server, metadata, parts);
-      // Refusals are oauth4webapi's; of a success it asks for more than servers in use give.
-      return response.ok ? parseJson(await response.text()) : processDynamicClientRegistrationResponse(response);
+    async execute(parts) {
+      const request = {
+        client_name: clientName,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: method,
+        ...(scope !== undefined && { scope }),
+      };
+      // oauth4webapi would refuse a secret without `client_secret_expires_at`, which servers in use leave out.
+      return parseJson(await (await oauth.dynamicClientRegistrationRequest(server, request, parts)).text());
     },
   });
-  const { client_id, client_secret, token_endpoint_auth_method: chosen } = isObject(answer) ? answer : {};
+  const { client_id, client_secret, token_endpoint_auth_method } = isObject(response) ? response : {};
   if (typeof client_id !== 'string') {
-    throw new OAuthError('The registration was answered without a `client_id`.', { error: 'invalid_response' });
+    const message = 'The response to the registration does not contain a `client_id`.';
+    throw new OAuthError(message, { error: 'invalid_response' });
   }
-  const secret = typeof client_secret === 'string' && client_secret !== '' ? client_secret : undefined;
-  if (secret !== undefined) requests.redactor.addSecret(secret);
-  return record(server, { client_id, client_secret: secret }, typeof chosen === 'string' ? chosen : method, [
-    redirectUri,
-  ]);
-}
-
-/** A client that was registered by other means, as a record. */
-export function adopt(server: AuthorizationServer, client: RegisteredClient, redirectUri: string): ClientRecord {
-  const methods = client.client_secret === undefined ? ['none'] : METHODS.slice(1);
-  // A public client has no other way, whatever the server says of those it registers.
-  const method = methods.length === 1 ? 'none' : chooseMethod(server, methods);
-  return record(server, client, method, [redirectUri]);
-}
-
-function record(
-  { issuer }: AuthorizationServer,
-  { client_id, client_secret }: RegisteredClient,
-  token_endpoint_auth_method: string,
-  redirect_uris: readonly string[],
-): ClientRecord {
+  http.redactor.addSecret(client_secret);
   return {
-    issuer,
+    issuer: server.issuer,
     client_id,
-    ...(client_secret !== undefined && { client_secret }),
-    token_endpoint_auth_method,
-    redirect_uris,
+    client_secret: typeof client_secret === 'string' && client_secret !== '' ? client_secret : undefined,
+    token_endpoint_auth_method: typeof token_endpoint_auth_method === 'string' ? token_endpoint_auth_method : method,
+    redirect_uris: [redirectUri],
   };
 }
 
-/** How a client authenticates, for oauth4webapi. */
-export function authenticationOf({ client_secret, token_endpoint_auth_method }: ClientRecord): ClientAuth {
-  if (client_secret === undefined || token_endpoint_auth_method === 'none') return None();
-  return token_endpoint_auth_method === 'client_secret_post' ? ClientSecretPost(client_secret) : basic(client_secret);
+/** Returns a client that is already registered in the form of {@link registerClient}. */
+export function existingClient(
+  server: oauth.AuthorizationServer,
+  { client_id, client_secret }: RegisteredClient,
+  redirectUri: string,
+): StoredClient {
+  // A public client has no other method, whatever the server supports for those that it registers.
+  const token_endpoint_auth_method = client_secret === undefined ? 'none' : chooseMethod(server, METHODS.slice(1));
+  return { issuer: server.issuer, client_id, client_secret, token_endpoint_auth_method, redirect_uris: [redirectUri] };
 }
 
-/**
- * RFC 6749, section 2.3.1, encoded as forms are: oauth4webapi encodes hyphens, too, and not every server decodes them.
- */
+/** Returns the authentication of a client at the token endpoint. */
+export function authenticationOf({ client_secret, token_endpoint_auth_method }: StoredClient): oauth.ClientAuth {
+  if (client_secret === undefined || token_endpoint_auth_method === 'none') return oauth.None();
+  return token_endpoint_auth_method === 'client_secret_post'
+    ? oauth.ClientSecretPost(client_secret)
+    : basic(client_secret);
+}
+
+/** HTTP Basic (RFC 6749, section 2.3.1). oauth4webapi also encodes hyphens, which not every server decodes. */
 const basic =
-  (secret: string): ClientAuth =>
-  (_, { client_id }, __, headers) => {
-    const encoded = [client_id, secret].map((text) => new URLSearchParams({ '': text }).toString().slice(1));
+  (secret: string): oauth.ClientAuth =>
+  (_server, { client_id }, _body, headers) => {
+    const encoded = [client_id, secret].map((value) => new URLSearchParams({ '': value }).toString().slice(1));
     headers.set('authorization', `Basic ${btoa(encoded.join(':'))}`);
   };
-
-/** A client as oauth4webapi knows it. */
-export function clientOf({ client_id }: ClientRecord): Client {
-  return { client_id };
-}

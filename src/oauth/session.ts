@@ -1,217 +1,177 @@
-import {
-  processRefreshTokenResponse,
-  processRevocationResponse,
-  refreshTokenGrantRequest,
-  revocationRequest,
-  type TokenEndpointResponse,
-} from 'oauth4webapi';
+import * as oauth from 'oauth4webapi';
 import { OAuthError, ReauthorizationRequiredError } from '../errors/oauth-errors.ts';
 import { singleFlight } from '../util/concurrency.ts';
 import type { Logger } from '../util/log.ts';
-import { checkTokens, grantOf, nearsEnd, timeLeft } from './grant.ts';
-import type { Ledger, Turn } from './ledger.ts';
+import type { Discovery } from './discovery.ts';
+import type { OAuthHttp, RequestParts } from './oauth-http.ts';
+import {
+  checkUsable,
+  type Grant,
+  grantOf,
+  isRefreshDue,
+  type OAuthState,
+  type StoredClient,
+  timeLeft,
+} from './oauth-state.ts';
 import type { RegisteredClient } from './oauth-types.ts';
-import type { ClientRecord, Grant, OAuthRecord } from './record.ts';
-import { authenticationOf, clientOf } from './registration.ts';
-import type { Requests } from './requests.ts';
-import type { Servers, Target } from './servers.ts';
+import { authenticationOf } from './registration.ts';
+import type { TokenRepository, Transaction } from './token-repository.ts';
 
-/** What the rooms of an OAuth client share. */
-export interface Setup {
-  readonly target: Target;
-  readonly requests: Requests;
-  readonly servers: Servers;
-  readonly ledger: Ledger;
+/** What the parts of an OAuth client share. */
+export interface OAuthContext {
+  readonly http: OAuthHttp;
+  readonly discovery: Discovery;
+  readonly repository: TokenRepository;
   readonly logger: Logger;
-  /** A client that is given instead of being registered. */
+  readonly redirectUri: string;
+  readonly clientName: string;
+  /** The client to use instead of registering one. */
   readonly client: RegisteredClient | undefined;
 }
 
-/** An early renewal that failed, and what could not be saved, is tried again after this. Milliseconds. */
-const TRY_AGAIN = 10_000;
+/** Wait before an early refresh, or saving the tokens, is tried again. */
+const RETRY_AFTER_MS = 10_000;
 
-/** Answers of the token endpoint that say that a registered client is no more, and its grants with it. */
-const GONE: readonly string[] = ['invalid_client', 'unauthorized_client'];
-
-/** The tokens of a signed-in user: handed out, renewed, revoked. */
+/** The tokens of one user: handed out, refreshed and revoked. */
 export class Session {
-  readonly #setup: Setup;
-  readonly #shared = singleFlight<string>();
-  #current: Grant | undefined;
-  #tryAgain = Number.NEGATIVE_INFINITY;
+  readonly #context: OAuthContext;
+  readonly #flight = singleFlight<string>();
+  #grant: Grant | undefined;
+  #retryAt = Number.NEGATIVE_INFINITY;
 
-  constructor(setup: Setup) {
-    this.#setup = setup;
+  constructor(context: OAuthContext) {
+    this.#context = context;
   }
 
-  /** A token other than the rejected one, in one flight for all who ask. */
+  /** Returns a token other than the rejected one; one refresh serves all callers. */
   async get(rejected: string | undefined, signal: AbortSignal | undefined): Promise<string> {
-    const current = this.#current;
-    if (current && current.token !== rejected && !this.#wantsTurn(current)) return current.token;
-    const token = await this.#shared(() => this.#obtain(rejected), signal);
-    // The flight was another's, who did not know that this one is rejected.
-    return token === rejected ? this.#shared(() => this.#obtain(rejected), signal) : token;
+    const grant = this.#grant;
+    if (grant && grant.token !== rejected && !this.#needsStore(grant)) return grant.token;
+    const token = await this.#flight(() => this.#obtain(rejected), signal);
+    // A flight that started for another caller may return the token that is rejected here.
+    return token === rejected ? this.#flight(() => this.#obtain(rejected), signal) : token;
   }
 
-  /** Takes over the tokens of a sign-in. */
-  readonly adopt = (grant: Grant): void => {
-    this.#current = grant;
-    this.#tryAgain = Number.NEGATIVE_INFINITY;
-  };
+  /** Replaces the grant in memory. */
+  replace(grant: Grant | undefined): void {
+    this.#grant = grant;
+  }
 
-  /** Ends the grant at its server; only then its tokens are forgotten. */
+  /** Revokes the grant at its server, then deletes it. */
   async revoke(signal: AbortSignal | undefined): Promise<void> {
-    await this.#setup.ledger.turn(async ({ record: { grant }, save }) => {
+    await this.#context.repository.transaction(async ({ state: { grant }, update }) => {
       if (grant) await this.#revokeAtServer(grant, signal);
-      this.#current = undefined;
-      if (grant) await save((now) => (now.grant?.token === grant.token ? withoutGrant(now) : now));
+      this.#grant = undefined;
+      if (grant) await update((now) => (now.grant?.token === grant.token ? { ...now, grant: undefined } : now));
     });
   }
 
-  /** Forgets what memory holds. */
-  drop(): void {
-    this.#current = undefined;
-  }
-
-  #wantsTurn(grant: Grant): boolean {
-    const wants = nearsEnd(grant) || this.#setup.ledger.unsaved;
-    return wants && (timeLeft(grant) <= 0 || performance.now() >= this.#tryAgain);
+  #needsStore(grant: Grant): boolean {
+    const isDue = isRefreshDue(grant) || this.#context.repository.hasUnsavedState;
+    return isDue && (timeLeft(grant) <= 0 || performance.now() >= this.#retryAt);
   }
 
   async #obtain(rejected: string | undefined): Promise<string> {
-    const present = this.#current;
+    const { repository, logger } = this.#context;
+    const previous = this.#grant;
     try {
-      const grant = await this.#setup.ledger.turn((turn) => this.#decide(turn, rejected));
-      this.#current = grant;
-      if (this.#setup.ledger.unsaved) this.#tryAgain = performance.now() + TRY_AGAIN;
+      const grant = await repository.transaction((transaction) =>
+        this.#liveGrant(transaction, transaction.state.grant, rejected),
+      );
+      this.#grant = grant;
+      if (repository.hasUnsavedState) this.#retryAt = performance.now() + RETRY_AFTER_MS;
       return grant.token;
     } catch (error) {
-      if (ReauthorizationRequiredError.isInstance(error)) this.#current = undefined;
-      else if (present && present.token !== rejected && timeLeft(present) > 0) {
-        this.#tryAgain = performance.now() + TRY_AGAIN;
+      if (ReauthorizationRequiredError.isInstance(error)) this.#grant = undefined;
+      else if (previous && previous.token !== rejected && timeLeft(previous) > 0) {
+        this.#retryAt = performance.now() + RETRY_AFTER_MS;
         const reason = error instanceof Error ? error.message : String(error);
-        this.#setup.logger.warn(`The early renewal failed; the present token is used while it lives: ${reason}`);
-        return present.token;
+        logger.warn(`The early token refresh failed; the current token is used until it expires: ${reason}`);
+        return previous.token;
       }
       throw error;
     }
   }
 
-  /** Under the lock: another process may have renewed already, or get past the lock and renew meanwhile. */
-  async #decide(turn: Turn, rejected: string | undefined): Promise<Grant> {
-    const refused = new Set<string | undefined>();
-    for (let { grant } = turn.record; ; ) {
-      if (!grant) throw signInAgain('Nobody is signed in: not yet, or not any more', 'no_grant');
-      if (grant.token !== rejected && !nearsEnd(grant)) return grant;
-      try {
-        return await this.#refresh(turn, grant);
-      } catch (error) {
-        if (!OAuthError.isInstance(error) || !this.#isGone(error)) throw error;
-        refused.add(grant.refreshToken);
-        const record = await turn.reload();
-        // Another pair than the one refused is a sibling's: it is used, and never deleted.
-        if (!record.grant || refused.has(record.grant.refreshToken)) return await discard(turn, error);
-        grant = record.grant;
-      }
+  /** Returns a grant that can be used now. Runs under the lock, because another process may have refreshed already. */
+  async #liveGrant(transaction: Transaction, grant: Grant | undefined, rejected: string | undefined): Promise<Grant> {
+    if (!grant) throw signInRequired('No user is signed in', 'no_grant');
+    if (grant.token !== rejected && !isRefreshDue(grant)) return grant;
+    try {
+      return await this.#refresh(transaction, grant);
+    } catch (error) {
+      if (!OAuthError.isInstance(error) || !this.#endsGrant(error)) throw error;
+      const { grant: latest } = await transaction.reload();
+      // Another process has refreshed after this one lost the lock: use its pair, and never delete it.
+      if (latest && !hasSamePair(latest, grant)) return this.#liveGrant(transaction, latest, rejected);
+      await transaction.update((now) => (now.grant && hasSamePair(now.grant, grant) ? withoutGrant(now, error) : now));
+      const reason = 'The grant has ended: it was revoked, has expired, or its refresh token was used elsewhere';
+      throw signInRequired(`${reason} (${error.error})`, error.error);
     }
   }
 
-  async #refresh(turn: Turn, grant: Grant): Promise<Grant> {
+  async #refresh(transaction: Transaction, grant: Grant): Promise<Grant> {
     const { refreshToken, resource } = grant;
+    const { http, discovery } = this.#context;
+    if (refreshToken === undefined) throw new OAuthError('There is no refresh token.', { error: 'invalid_grant' });
     const client = this.#clientOf(grant);
-    if (refreshToken === undefined) {
-      throw signInAgain('The access token has ended, and there is no refresh token', 'invalid_grant');
-    }
-    const server = await this.#setup.servers.of(client.issuer);
-    const askedAt = Date.now();
-    const answer = await this.#setup.requests.perform({
-      what: 'Renewing the token',
-      // A lost answer may hold the new pair: the old one is then dead, and asking again does no harm.
-      retry: 'always',
-      async work(parts) {
-        const options = { ...parts, ...(resource !== undefined && { additionalParameters: { resource } }) };
-        const auth = authenticationOf(client);
-        const response = await refreshTokenGrantRequest(server, clientOf(client), auth, refreshToken, options);
-        return processRefreshTokenResponse(server, clientOf(client), response);
-      },
-    });
-    const renewed = grantOf(answer, askedAt, grant);
-    const unusable = problemOf(answer);
-    // The old pair is dead: the new refresh token is kept, whatever came with it.
-    const next = unusable ? { ...renewed, token: '', expiresAt: new Date(0).toISOString() } : renewed;
-    // Memory first, whatever happens to the store.
-    if (!unusable) this.#current = next;
-    const kept = await turn.save((now) => (isReplaced(now, grant) ? now : { ...now, grant: next }));
-    if (unusable) throw unusable;
-    return kept.grant ?? next;
-  }
-
-  /** What says that a grant is no more; of a client that was given, wrong credentials say nothing about the grant. */
-  #isGone({ error }: OAuthError): boolean {
-    return error === 'invalid_grant' || (!this.#setup.client && GONE.includes(error));
-  }
-
-  /** The client of a grant, with the secret as it is given now. */
-  #clientOf({ client }: Grant): ClientRecord {
-    const given = this.#setup.client;
-    const { client_id, client_secret } = given ?? {};
-    return client_id === client.client_id && client_secret !== undefined ? { ...client, client_secret } : client;
+    const server = await discovery.serverOf(client.issuer);
+    const additionalParameters = resource === undefined ? {} : { resource };
+    const request = [server, client, authenticationOf(client), refreshToken] as const;
+    const requestedAt = Date.now();
+    const execute = async (parts: RequestParts): Promise<oauth.TokenEndpointResponse> => {
+      const response = await oauth.refreshTokenGrantRequest(...request, { ...parts, additionalParameters });
+      return oauth.processRefreshTokenResponse(server, client, response);
+    };
+    // If a lost response held the new pair, the old one is dead already and a retry does no harm.
+    const response = await http.send({ name: 'Refreshing the token', retry: 'always', execute });
+    const refreshed = grantOf(response, requestedAt, grant);
+    const state = await transaction.update((now) => (isReplaced(now, grant) ? now : { ...now, grant: refreshed }));
+    // The new refresh token is saved even if the access token that came with it cannot be used.
+    checkUsable(refreshed);
+    return state.grant ?? refreshed;
   }
 
   async #revokeAtServer(grant: Grant, signal: AbortSignal | undefined): Promise<void> {
-    const { refreshToken, token } = grant;
     const client = this.#clientOf(grant);
-    const server = await this.#setup.servers.of(client.issuer);
+    const server = await this.#context.discovery.serverOf(client.issuer, signal);
     if (server.revocation_endpoint === undefined) {
-      const message = 'The authorization server has no way to revoke tokens; `forget()` removes them on this side.';
+      const message = 'The authorization server cannot revoke tokens. `forget()` deletes them from the store.';
       throw new OAuthError(message, { error: 'revocation_not_supported' });
     }
-    await this.#setup.requests.perform({
-      what: 'Revoking the grant',
-      retry: 'always',
-      signal,
-      async work(parts) {
-        // An access token is revoked with its refresh token ("Authentication").
-        const auth = authenticationOf(client);
-        const answer = await revocationRequest(server, clientOf(client), auth, refreshToken ?? token, parts);
-        return processRevocationResponse(answer);
-      },
-    });
+    // Revoking the refresh token also revokes the access token ("Authentication").
+    const request = [server, client, authenticationOf(client), grant.refreshToken ?? grant.token] as const;
+    const execute = async (parts: RequestParts): Promise<void> =>
+      oauth.processRevocationResponse(await oauth.revocationRequest(...request, parts));
+    await this.#context.http.send({ name: 'Revoking the grant', retry: 'always', signal, execute });
+  }
+
+  /** Returns the client of a grant with the secret that is configured now. */
+  #clientOf({ client }: Grant): StoredClient {
+    const configured = this.#context.client;
+    return configured?.client_id === client.client_id ? { ...client, ...configured } : client;
+  }
+
+  /** Checks whether the grant has ended; wrong credentials of a configured client do not mean that. */
+  #endsGrant({ error }: OAuthError): boolean {
+    return error === 'invalid_grant' || (error === 'invalid_client' && !this.#context.client);
   }
 }
 
-function problemOf(answer: TokenEndpointResponse): unknown {
-  try {
-    checkTokens(answer);
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
+const hasSamePair = (one: Grant, other: Grant): boolean => one.refreshToken === other.refreshToken;
 
-/** Whether somebody has signed in, renewed or forgotten all meanwhile. A grant that was only discarded is taken back. */
-function isReplaced(now: OAuthRecord, grant: Grant): boolean {
+/** Checks whether another process has signed in, refreshed or deleted everything; a discarded grant may be restored. */
+function isReplaced(now: OAuthState, grant: Grant): boolean {
   return now.grant ? now.grant.token !== grant.token : now.client === undefined;
 }
 
-function withoutGrant({ grant: _, ...rest }: OAuthRecord): OAuthRecord {
-  return rest;
+/** Removes the grant; and the client, if the server does not know it any more. */
+function withoutGrant({ pending, client }: OAuthState, { error }: OAuthError): OAuthState {
+  return { pending, client: error === 'invalid_grant' ? client : undefined };
 }
 
-/** The server has ended the grant: its tokens are of no use to anybody. */
-async function discard(turn: Turn, refused: OAuthError): Promise<never> {
-  await turn.save((now) => {
-    if (!now.grant) return now;
-    const { client, ...rest } = withoutGrant(now);
-    const known = refused.error === 'invalid_grant' && client;
-    return { ...rest, ...(known && { client }) };
-  });
-  const what = 'The grant has ended: it was revoked, has expired, or its refresh token was used elsewhere';
-  throw signInAgain(`${what} (${refused.error})`, refused.error);
-}
-
-function signInAgain(what: string, error: string): ReauthorizationRequiredError {
+function signInRequired(problem: string, error: string): ReauthorizationRequiredError {
   const advice =
-    'Sign in: by `signInWithBrowser(oauth)` on the machine of the user; else send the user to the `url` of `authorize()`, and give the address that comes back to `callback()`.';
-  return new ReauthorizationRequiredError(`${what}. ${advice}`, { error });
+    'Sign in with `signInWithBrowser(oauth)` on the user’s machine, or redirect the user to the `url` of `authorize()` and pass the resulting URL to `callback()`.';
+  return new ReauthorizationRequiredError(`${problem}. ${advice}`, { error });
 }

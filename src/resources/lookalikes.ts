@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../http/request-options.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
-import type { SharedJobs } from '../polling/room.ts';
+import type { JobGroup } from '../polling/job-group.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
 import { type Audience, audienceResource } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import type { LookalikeCreate } from '../schemas/open-resources.ts';
@@ -13,7 +13,7 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
   readonly #transport: Transport;
 
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, audiences: SharedJobs<Audience>) {
+  constructor(transport: Transport, scheduler: Scheduler, audiences: JobGroup<Audience>) {
     const [own, other] = [
       transport.settings.operations['lookalikes.get'],
       transport.settings.operations['audiences.get'],
@@ -28,7 +28,7 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
       check: targetSizeErrors,
       jobs,
     } as const;
-    super(transport, plan, waits);
+    super(transport, plan, scheduler);
     this.#transport = transport;
   }
 

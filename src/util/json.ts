@@ -15,6 +15,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Returns the strings of a decoded array; an empty array for any other value. */
+export function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
+}
+
 /** Returns the JSON type of a value with its article. The content is left out, because it may be a secret. */
 export function jsonTypeOf(value: unknown): string {
   if (value === undefined) return 'missing';

@@ -17,6 +17,11 @@ export type LogFields = Readonly<Record<string, string | number | boolean | unde
 /** All log levels. */
 export const LOG_LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 
+/** Whether a value has the methods of a logger. */
+export function isLogger(value: unknown): boolean {
+  return LOG_LEVELS.every((level) => level === 'off' || typeof Object(value)[level] === 'function');
+}
+
 /** Creates a logger that drops lines above `level` and removes secrets from the rest; a failing sink does not affect the call. */
 export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor): Logger {
   const at = (name: Exclude<LogLevel, 'off'>) => {

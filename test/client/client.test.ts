@@ -39,7 +39,7 @@ describe('the options of a client', () => {
     ['a negative back-off', { ...good, backoff: { min: -1 } }, /`backoff.min`/],
     ['a limit of 0', { ...good, rateLimits: { read: { limit: 0, interval: 1 } } }, /`rateLimits.read`/],
     ['an interval of 0', { ...good, rateLimits: { read: { limit: 1, interval: 0 } } }, /`rateLimits.read`/],
-    ['a header of the client’s', { ...good, headers: { Accept: 'text/html' } }, /`headers` may not set Accept/],
+    ['a header of the client’s', { ...good, headers: { Accept: 'text/html' } }, /`headers` must not set Accept/],
   ];
   it.each(wrong)('%s is a ConfigurationError that names option and fix', (_, options, told) => {
     expect(() => new AudienceClient(options)).toThrow(told);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ping, signIn, startOAuthBench } from '../support/oauth.ts';
 import { startServer } from '../support/server.ts';
 
-describe('the authorized fetch', () => {
-  it('sends the bearer to the configured origin only', async () => {
+describe('`oauth.fetch`', () => {
+  it('sends the bearer token to the configured origin only', async () => {
     const { oauth, url } = await startOAuthBench();
     const other = await startServer([{ text: 'hello' }]);
     await signIn(oauth);
@@ -33,7 +33,7 @@ describe('the authorized fetch', () => {
     expect(await elsewhere.seen()).toEqual([]);
   });
 
-  it('takes a Request, and replaces an authorization of its own', async () => {
+  it('accepts a `Request` and replaces its authorization header', async () => {
     const { oauth, url } = await startOAuthBench();
     await signIn(oauth);
     const accept = 'application/json, text/event-stream';
@@ -43,7 +43,7 @@ describe('the authorized fetch', () => {
     expect((await oauth.fetch(request)).status).toBe(200);
   });
 
-  it('repeats once, and not where the body can be read only once', async () => {
+  it('retries a 401 once, unless the body can be read only once', async () => {
     const { oauth, url, sandbox, exchanges } = await startOAuthBench();
     await signIn(oauth);
     await sandbox.advance(3_600_000);
@@ -57,7 +57,7 @@ describe('the authorized fetch', () => {
     expect(sandbox.log.filter(({ fault }) => fault !== undefined)).toHaveLength(2);
   });
 
-  it('can be given up while a token is awaited', async () => {
+  it('rejects with the reason of its signal while it waits for a token', async () => {
     const { oauth, url, sandbox } = await startOAuthBench();
     await signIn(oauth);
     await sandbox.advance(3_600_000);

@@ -15,7 +15,7 @@ afterEach(() => {
   localStorage.removeItem(key);
 });
 
-/** The package once more, in a frame of the same origin: what it shares with this page is the browser's. */
+/** Loads the package a second time in a frame of the same origin, which shares only the browser with this page. */
 function openFrame(): Promise<{ readonly oauth: typeof oauth; readonly storage: Storage }> {
   const frame = document.createElement('iframe');
   const address = new URL('../../src/oauth/index.ts', import.meta.url).href;
@@ -32,7 +32,7 @@ function openFrame(): Promise<{ readonly oauth: typeof oauth; readonly storage: 
   });
 }
 
-/** A sandbox in this page, with a user who has signed in by the storage of the page. */
+/** Starts a sandbox in this page, with a user who has signed in and a token in the page's storage. */
 async function startPage() {
   const sandbox = createSandbox({ clock: 'manual' });
   onTestFinished(() => sandbox.close());
@@ -43,16 +43,16 @@ async function startPage() {
     return createOAuthClient({ baseUrl, redirectUri, store, fetch: sandbox.fetch, ...quick });
   };
   const { url } = await open().authorize();
-  // The page that comes back is another one than that which sent the browser away.
+  // After the redirect, the page is another one.
   await open().callback(sandbox.oauth.consent(account, url));
-  // Renewals take long enough to get in each other's way.
+  // Delay refreshes, so that they would overlap without the lock.
   sandbox.faults.add({ on: '/oauth/token', delay: 50 });
   const exchanges = () => sandbox.log.filter(({ path }) => path === '/oauth/token').map(({ status }) => status);
   return { sandbox, open, exchanges };
 }
 
-describe('in a browser, two tabs on one storage', () => {
-  it('renew once when the service has refused their token', async () => {
+describe('two tabs of a browser with one storage', () => {
+  it('refresh once when the service rejects their token', async () => {
     const { sandbox, open, exchanges } = await startPage();
     const tabs = [open(), open()];
     const before = await Promise.all(tabs.map((tab) => tab.get()));
@@ -64,7 +64,7 @@ describe('in a browser, two tabs on one storage', () => {
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('renew once when it has expired', async () => {
+  it('refresh once when their token has expired', async () => {
     const { sandbox, open, exchanges } = await startPage();
     const tabs = [open(), open()];
     await Promise.all(tabs.map((tab) => tab.get()));
@@ -74,7 +74,7 @@ describe('in a browser, two tabs on one storage', () => {
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('renew once for a frame with a copy of its own', async () => {
+  it('refresh once together with a frame that has its own copy of the package', async () => {
     const { sandbox, open, exchanges } = await startPage();
     const inFrame = await openFrame();
     expect(inFrame.oauth.createOAuthClient).not.toBe(oauth.createOAuthClient);

@@ -3,7 +3,7 @@ import { ConfigurationError, type StoredToken } from '../../src/index.ts';
 import { browserTokenStore, type TextStorage } from '../../src/oauth/index.ts';
 import { ping, signIn, startOAuthBench } from '../support/oauth.ts';
 
-/** A storage like that of a page, with a look at what it holds. */
+/** A synchronous storage, as a page has it. */
 function storageOf(held: Map<string, string>): TextStorage {
   return {
     getItem: (key) => held.get(key) ?? null,
@@ -12,7 +12,7 @@ function storageOf(held: Map<string, string>): TextStorage {
   };
 }
 
-/** The same, in its own time. */
+/** An asynchronous storage. */
 function slowStorageOf(held: Map<string, string>): TextStorage {
   const storage = storageOf(held);
   return {
@@ -27,8 +27,8 @@ afterEach(() => void vi.unstubAllGlobals());
 describe.each([
   ['synchronous', storageOf],
   ['asynchronous', slowStorageOf],
-])('a store of pages over a storage that is %s', (_, make) => {
-  it('keeps what it is given under its key, and removes it', async () => {
+])('`browserTokenStore` with a storage that is %s', (_, make) => {
+  it('saves, loads and removes a token under its key', async () => {
     const held = new Map<string, string>();
     const store = browserTokenStore({ storage: make(held) });
     expect(await store.load()).toBeUndefined();
@@ -42,7 +42,7 @@ describe.each([
     expect(held.size).toBe(0);
   });
 
-  it('has a sign-in begun on one page and ended on the next, and renews once for two tabs', async () => {
+  it('lets one page start a sign-in and the next complete it, and three tabs refresh once', async () => {
     const { clientWith, url, sandbox, exchanges } = await startOAuthBench();
     const storage = make(new Map());
     await signIn({
@@ -56,21 +56,21 @@ describe.each([
   });
 });
 
-describe('a store of pages', () => {
+describe('`browserTokenStore`', () => {
   it.each([
-    ['no JSON', 'token'],
-    ['a list', '["token"]'],
+    ['not JSON', 'token'],
+    ['an array', '["token"]'],
     ['null', 'null'],
-    ['nothing', ''],
+    ['empty', ''],
     ['without a token', '{"expiresAt":"2027-01-01T00:00:00Z"}'],
-    ['with a token that is no text', '{"token":1}'],
-    ['with an odd date', '{"token":"a","expiresAt":1}'],
-  ])('takes no notice of content that is %s', async (_, content) => {
+    ['with a token that is not a string', '{"token":1}'],
+    ['with an expiry that is not a string', '{"token":"a","expiresAt":1}'],
+  ])('ignores content that is %s', async (_, content) => {
     const storage = storageOf(new Map([['audience-activation', content]]));
     expect(await browserTokenStore({ storage }).load()).toBeUndefined();
   });
 
-  it('lets one after the other work, and the next one after a failure', async () => {
+  it('runs work of several stores one after another, also after a failure', async () => {
     const storage = storageOf(new Map());
     const stores = [browserTokenStore({ storage }), browserTokenStore({ storage })];
     const order: string[] = [];
@@ -92,7 +92,7 @@ describe('a store of pages', () => {
     expect(order).toEqual(['begins 0', 'ends 0', 'begins 1', 'ends 1']);
   });
 
-  it('rejects with what its storage throws', async () => {
+  it('rejects with the error of its storage', async () => {
     const full: TextStorage = {
       ...storageOf(new Map()),
       setItem() {
@@ -103,9 +103,9 @@ describe('a store of pages', () => {
   });
 
   it.each([
-    ['has no locks, as without https', {}],
-    ['is no browser', undefined],
-  ])('is refused where the platform %s', (_, navigator) => {
+    ['has no Web Locks', {}],
+    ['is not a browser', undefined],
+  ])('throws a ConfigurationError where the platform %s', (_, navigator) => {
     vi.stubGlobal('navigator', navigator);
     const make = () => browserTokenStore({ storage: storageOf(new Map()) });
     expect(make).toThrow(ConfigurationError);

@@ -7,24 +7,24 @@ import { failureOf } from '../support/server.ts';
 const RESOURCE = '/.well-known/oauth-protected-resource';
 const SERVER = '/.well-known/oauth-authorization-server';
 
-/** A service with some documents; what is asked of it, in order. */
+/** A service with some documents, and the requests that it receives. */
 function startAt(baseUrl: string, documents: Readonly<Record<string, object>>) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const fetch: OAuthClientOptions['fetch'] = async (input, init) => {
     const url = String(input);
-    asked.push(`${init?.method} ${url}`);
+    requests.push(`${init?.method} ${url}`);
     const document = documents[url];
     return document ? Response.json(document) : new Response(null, { status: init?.method === 'POST' ? 401 : 404 });
   };
   const oauth = createOAuthClient({ baseUrl, redirectUri: REDIRECT, store: memoryTokenStore(), fetch, maxRetries: 0 });
-  return { oauth, asked };
+  return { oauth, requests };
 }
 
-it('asks at the resource’s path, then at the root, and at the origin for its server', async () => {
+it('discovery reads metadata from the resource’s path, then from the root, then from the origin as issuer', async () => {
   const origin = 'https://api.example.com';
-  const { oauth, asked } = startAt(origin, {});
+  const { oauth, requests } = startAt(origin, {});
   expect(await failureOf(oauth.authorize())).toMatchObject({ error: 'invalid_response' });
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     `POST ${origin}/api/v2/mcp`,
     `GET ${origin}${RESOURCE}/api/v2/mcp`,
     `GET ${origin}${RESOURCE}`,
@@ -33,7 +33,7 @@ it('asks at the resource’s path, then at the root, and at the origin for its s
   ]);
 });
 
-it('finds both documents below a service with a path', async () => {
+it('discovery finds both documents below a base URL with a path', async () => {
   const base = 'https://proxy.example.com/audience';
   const { oauth } = startAt(base, {
     [`${base}${RESOURCE}`]: { resource: `${base}/api/v2/mcp`, authorization_servers: [base] },
@@ -51,13 +51,13 @@ it('finds both documents below a service with a path', async () => {
   expect(searchParams.get('client_id')).toBe('registered');
 });
 
-it('takes any address of this machine for one that cannot be listened to', async () => {
-  const { oauth, asked } = startAt('http://127.0.0.2:8080', {});
+it('discovery uses http on every loopback address', async () => {
+  const { oauth, requests } = startAt('http://127.0.0.2:8080', {});
   expect(await failureOf(oauth.authorize())).toMatchObject({ error: 'invalid_response' });
-  expect(asked[0]).toBe('POST http://127.0.0.2:8080/api/v2/mcp');
+  expect(requests[0]).toBe('POST http://127.0.0.2:8080/api/v2/mcp');
 });
 
-it('shows a part of an overlong issuer, without its query', async () => {
+it('an error shows at most 300 characters of an issuer, without its query', async () => {
   const origin = 'https://api.example.com';
   const issuer = `https://other.example.com/${'x'.repeat(100_000)}`;
   const own = `${origin}/${'y'.repeat(100_000)}`;

@@ -7,7 +7,7 @@ const RESOURCE = '/.well-known/oauth-protected-resource';
 const SERVER = '/.well-known/oauth-authorization-server';
 
 describe('a sign-in', () => {
-  it('goes from discovery to a message under the token', async () => {
+  it('runs from discovery to a request with the token', async () => {
     const { oauth, url, store, sandbox } = await startOAuthBench();
     const { url: address, state } = await oauth.authorize();
     const asked = new URL(address);
@@ -28,7 +28,7 @@ describe('a sign-in', () => {
     expect(sandbox.log.map((one) => one.path)).toEqual([MCP, RESOURCE, SERVER, ...path]);
   });
 
-  it('registers once for one redirect URI, and once more for another', async () => {
+  it('registers one client per redirect URI', async () => {
     const { oauth, clientWith, store, sandbox } = await startOAuthBench();
     await signIn(oauth);
     await signIn(clientWith(store));
@@ -42,7 +42,7 @@ describe('a sign-in', () => {
     });
   });
 
-  it('ends in another process with the same store, with an address as servers know it', async () => {
+  it('completes in another process with the same store, also with a path instead of a URL', async () => {
     const { oauth, clientWith, store, url } = await startOAuthBench();
     const { url: address } = await oauth.authorize();
     const other = clientWith(store);
@@ -52,7 +52,7 @@ describe('a sign-in', () => {
     expect(await oauth.get()).toBe(await other.get());
   });
 
-  it('can be one of several under way', async () => {
+  it('can be one of several pending ones', async () => {
     const { oauth, url } = await startOAuthBench();
     const [first, second] = [await oauth.authorize(), await oauth.authorize()];
     await oauth.callback(await consent(first.url));
@@ -60,7 +60,7 @@ describe('a sign-in', () => {
     expect(await ping(oauth, url)).toBe(200);
   });
 
-  it('says what the owner of the account decided', async () => {
+  it('rejects with the reason why the account’s owner refused', async () => {
     const { oauth } = await startOAuthBench();
     const { url } = await oauth.authorize();
     const error = await failureOf(oauth.callback(await consent(url, 'deny')));
@@ -68,7 +68,7 @@ describe('a sign-in', () => {
     expect(error).toMatchObject({ message: expect.stringContaining('The owner of the account refused') });
   });
 
-  it('takes the client that is given instead of registering one', async () => {
+  it('uses the configured client instead of registering one', async () => {
     const { url, sandbox, store, clientWith } = await startOAuthBench();
     const body = JSON.stringify({ redirect_uris: [REDIRECT], token_endpoint_auth_method: 'client_secret_basic' });
     const headers = { 'content-type': 'application/json' };
@@ -82,8 +82,8 @@ describe('a sign-in', () => {
   });
 });
 
-describe('each step', () => {
-  it('can be given up, also while the store is busy', async () => {
+describe('each step of a sign-in', () => {
+  it('rejects with the reason of its signal, also while the store is locked', async () => {
     const { oauth, store, exchanges } = await startOAuthBench();
     const back = await consent((await oauth.authorize()).url);
     const busy = Promise.withResolvers<void>();
@@ -108,7 +108,7 @@ describe('a callback', () => {
     ['no state', { state: '' }, 'state_mismatch'],
     ['another issuer', { iss: 'https://evil.example.com' }, 'issuer_mismatch'],
     ['no issuer', { iss: '' }, 'issuer_mismatch'],
-  ])('with %s is refused, and nothing is exchanged', async (_, change, error) => {
+  ])('with %s is refused before any exchange', async (_, change, error) => {
     const { oauth, exchanges } = await startOAuthBench();
     const { url } = await oauth.authorize();
     const back = new URL(await consent(url));
@@ -121,7 +121,7 @@ describe('a callback', () => {
     expect(await failureOf(oauth.get())).toSatisfy((one) => ReauthorizationRequiredError.isInstance(one));
   });
 
-  it('is good once', async () => {
+  it('is accepted once', async () => {
     const { oauth, url, exchanges } = await startOAuthBench();
     const back = await consent((await oauth.authorize()).url);
     await oauth.callback(back);
@@ -130,7 +130,7 @@ describe('a callback', () => {
     expect(await ping(oauth, url)).toBe(200);
   });
 
-  it('comes too late after ten minutes', async () => {
+  it('is refused after ten minutes', async () => {
     const { oauth } = await startOAuthBench();
     const back = await consent((await oauth.authorize()).url);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 });
@@ -138,7 +138,7 @@ describe('a callback', () => {
     vi.useRealTimers();
   });
 
-  it('can be repeated when the connection was lost before the service acted', async () => {
+  it('can be repeated after a connection that was lost before the service acted', async () => {
     const { oauth, sandbox, url } = await startOAuthBench();
     const back = await consent((await oauth.authorize()).url);
     sandbox.faults.add({ on: '/oauth/token', cut: 'before', times: 1 });
@@ -147,7 +147,7 @@ describe('a callback', () => {
     expect(await ping(oauth, url)).toBe(200);
   });
 
-  it('does not send a code twice by itself', async () => {
+  it('is not retried automatically, because a code must not be used twice', async () => {
     const { oauth, sandbox, exchanges } = await startOAuthBench();
     const back = await consent((await oauth.authorize()).url);
     sandbox.faults.add({ on: '/oauth/token', cut: 'after', times: 1 });
@@ -157,14 +157,14 @@ describe('a callback', () => {
   });
 });
 
-describe('a server’s refusal', () => {
-  it('of the scope is an OAuthError', async () => {
+describe('a refusal of the server', () => {
+  it('of the scope is an `OAuthError`', async () => {
     const { oauth } = await startOAuthBench();
     const error = await failureOf(oauth.authorize({ scope: '*' }));
     expect(error).toMatchObject({ name: 'OAuthError', error: 'invalid_scope', status: 400 });
   });
 
-  it('of the host of the redirect URI is one, too', async () => {
+  it('of the redirect URI’s host is an `OAuthError`', async () => {
     const { clientWith } = await startOAuthBench();
     const oauth = clientWith(memoryTokenStore(), { redirectUri: 'https://not-approved.example.net/callback' });
     const error = await failureOf(oauth.authorize());
@@ -172,7 +172,7 @@ describe('a server’s refusal', () => {
     expect(error).toMatchObject({ error: 'invalid_redirect_uri', message: expect.stringContaining('approved') });
   });
 
-  it('by 5xx is repeated, and told as it is when it goes on', async () => {
+  it('with 503 is retried, and rejects when it persists', async () => {
     const { oauth, sandbox } = await startOAuthBench();
     const back = sandbox.faults.add({ on: RESOURCE, status: 503, times: 2 });
     expect((await oauth.authorize()).url).toContain('/oauth/authorize');
@@ -182,7 +182,7 @@ describe('a server’s refusal', () => {
     expect(sandbox.log.filter(({ path, status }) => path === SERVER && status === 503)).toHaveLength(5);
   });
 
-  it('of a dead client has the next sign-in register anew', async () => {
+  it('of an unknown client makes the next sign-in register again', async () => {
     const { clientWith, store, url } = await startOAuthBench();
     await signIn(clientWith(store));
     const stored = await store.load();

@@ -6,8 +6,8 @@ import { failureOf, startServer } from '../support/server.ts';
 
 type Fetch = NonNullable<OAuthClientOptions['fetch']>;
 
-/** A bench whose client gets some answers otherwise than the service gives them. */
-async function startTwisted(twist: (path: string, answer: () => Promise<Response>) => Promise<Response> | undefined) {
+/** Starts a bench whose client receives some responses changed. */
+async function startTwisted(twist: (path: string, respond: () => Promise<Response>) => Promise<Response> | undefined) {
   const sent: { path: string; authorization: string | null }[] = [];
   const twisted: Fetch = async (input, init) => {
     const path = new URL(input instanceof Request ? input.url : String(input)).pathname;
@@ -17,19 +17,19 @@ async function startTwisted(twist: (path: string, answer: () => Promise<Response
   return { ...(await startOAuthBench({}, { fetch: twisted })), sent };
 }
 
-/** Changes one document. */
+/** Changes one metadata document. */
 const document = (name: string, change: object) =>
-  startTwisted((path, answer) => {
+  startTwisted((path, respond) => {
     if (!path.endsWith(name)) return undefined;
-    return answer().then(async (response) => Response.json({ ...(await response.json()), ...change }));
+    return respond().then(async (response) => Response.json({ ...(await response.json()), ...change }));
   });
 
-/** Changes what the token endpoint answers to a renewal. */
-async function startRenewing(change: object) {
+/** Changes the response of the token endpoint to a refresh. */
+async function startRefreshing(change: object) {
   let exchanges = 0;
-  const bench = await startTwisted((path, answer) => {
+  const bench = await startTwisted((path, respond) => {
     if (path !== '/oauth/token' || ++exchanges !== 2) return undefined;
-    return answer().then(async (response) => Response.json({ ...(await response.json()), ...change }));
+    return respond().then(async (response) => Response.json({ ...(await response.json()), ...change }));
   });
   await signIn(bench.oauth);
   return { ...bench, rejected: await bench.oauth.get() };
@@ -37,7 +37,7 @@ async function startRenewing(change: object) {
 
 const SERVER = '/.well-known/oauth-authorization-server';
 
-describe('documents', () => {
+describe('server metadata', () => {
   it.each([
     [{ code_challenge_methods_supported: null }, 'pkce_unsupported'],
     [{ code_challenge_methods_supported: 'S256' }, 'pkce_unsupported'],
@@ -49,7 +49,7 @@ describe('documents', () => {
     [{ registration_endpoint: 'http://evil.example/register' }, 'invalid_response'],
     [{ registration_endpoint: undefined }, 'registration_not_supported'],
     [{ issuer: 'https://evil.example' }, 'invalid_response'],
-  ])('with %j are refused', async (change, error) => {
+  ])('with %j is refused', async (change, error) => {
     const { oauth } = await document(SERVER, change);
     expect(await failureOf(oauth.authorize())).toMatchObject({ name: 'OAuthError', error });
   });
@@ -58,15 +58,15 @@ describe('documents', () => {
     [{ resource: 'https://evil.example/api/v2/mcp' }, 'invalid_target'],
     [{ authorization_servers: ['https://evil.example'] }, 'issuer_not_allowed'],
     [{ authorization_servers: ['not an address'] }, 'issuer_not_allowed'],
-  ])('of the resource with %j are refused', async (change, error) => {
+  ])('of the resource with %j is refused', async (change, error) => {
     const { oauth } = await document('/.well-known/oauth-protected-resource', change);
     expect(await failureOf(oauth.authorize())).toMatchObject({ name: 'OAuthError', error });
   });
 
-  it('cannot have the answer come in another way', async () => {
-    const { oauth, url } = await startTwisted((path, answer) => {
+  it('cannot redirect the authorization response elsewhere', async () => {
+    const { oauth, url } = await startTwisted((path, respond) => {
       if (path !== SERVER) return undefined;
-      return answer().then(async (response) => {
+      return respond().then(async (response) => {
         const body = await response.json();
         const authorization_endpoint = `${body.authorization_endpoint}?response_mode=fragment&request=evil&kept=1#part`;
         return Response.json({ ...body, authorization_endpoint });
@@ -80,7 +80,7 @@ describe('documents', () => {
     expect(address.searchParams.get('kept')).toBe('1');
   });
 
-  it('that break off are read again', async () => {
+  it('is read again after a lost connection', async () => {
     let cuts = 0;
     const { oauth } = await startTwisted((path) => {
       if (path !== SERVER || cuts++ > 0) return undefined;
@@ -97,14 +97,14 @@ describe('documents', () => {
 });
 
 describe('a callback', () => {
-  it('that is no address is refused without showing it', async () => {
+  it('that is not a URL is refused by an error that does not contain it', async () => {
     const { oauth } = await startOAuthBench();
     const error = await failureOf(oauth.callback('http://[bad/?code=SECRET&state=x'));
     expect(error).toMatchObject({ name: 'OAuthError', error: 'invalid_request' });
     expect(JSON.stringify(error)).not.toContain('SECRET');
   });
 
-  it('with a state of two is of no sign-in, and the right one may still come', async () => {
+  it('with two states is refused, and the correct one is accepted afterwards', async () => {
     const { oauth, url } = await startOAuthBench();
     const back = await consent((await oauth.authorize()).url);
     expect(await failureOf(oauth.callback(`${back}&state=another`))).toMatchObject({ error: 'state_mismatch' });
@@ -113,17 +113,17 @@ describe('a callback', () => {
   });
 });
 
-describe('a renewal', () => {
-  it('with an absurd lifetime is one all the same', async () => {
-    const { oauth, rejected, store } = await startRenewing({ expires_in: Number.MAX_SAFE_INTEGER });
+describe('a refresh', () => {
+  it('with an absurd lifetime succeeds', async () => {
+    const { oauth, rejected, store } = await startRefreshing({ expires_in: Number.MAX_SAFE_INTEGER });
     expect(await oauth.get({ rejected })).not.toBe(rejected);
     expect((await store.load())?.expiresAt).toMatch(/^\+275760/);
   });
 
   it.each([{ access_token: 'tok\nen-secret' }, { access_token: 'to ken' }, { token_type: 'dpop' }])(
-    'with %j is refused; its refresh token is kept and renews',
+    'with %j is refused, but its refresh token is kept and used',
     async (change) => {
-      const { oauth, rejected, exchanges, url } = await startRenewing(change);
+      const { oauth, rejected, exchanges, url } = await startRefreshing(change);
       const error = await failureOf(oauth.get({ rejected }));
       expect(error).toMatchObject({ name: 'OAuthError', error: 'invalid_response' });
       expect(String(error)).not.toContain('secret');
@@ -133,8 +133,8 @@ describe('a renewal', () => {
   );
 });
 
-describe('a client that is given', () => {
-  it('renews with the secret that it is given now, and loses no grant by a wrong one', async () => {
+describe('a configured client', () => {
+  it('refreshes with the secret that is configured now, and keeps the grant when that is wrong', async () => {
     const { url, store, clientWith, sandbox } = await startOAuthBench();
     const metadata = { redirect_uris: ['http://127.0.0.1:5000/callback'] };
     const headers = { 'content-type': 'application/json' };
@@ -152,8 +152,8 @@ describe('a client that is given', () => {
   });
 });
 
-describe('a store', () => {
-  it('of another service gives it nothing', async () => {
+describe('a token store', () => {
+  it('of another service is never used', async () => {
     const one = await startOAuthBench();
     const another = await startTwisted(() => undefined);
     await signIn(one.oauth);
@@ -168,7 +168,7 @@ describe('a store', () => {
     expect(await ping(one.oauth, one.url)).toBe(200);
   });
 
-  it('that cannot be locked, or emptied, says so', async () => {
+  it('that cannot be locked or cleared rejects with `token-unavailable`', async () => {
     const { clientWith } = await startOAuthBench();
     const broken = (part: Partial<TokenStore>) => clientWith({ ...memoryTokenStore(), ...part });
     const fail = () => Promise.reject(new Error('no such disk'));
@@ -180,8 +180,8 @@ describe('a store', () => {
   });
 });
 
-describe('the authorized fetch', () => {
-  it('sends to the address that it has looked at, whatever becomes of the object', async () => {
+describe('`oauth.fetch`', () => {
+  it('sends to the URL that it has checked, even if the caller changes the object', async () => {
     const evil = await startServer([{ text: 'hello' }]);
     const { oauth, url, sandbox } = await startOAuthBench();
     await signIn(oauth);
@@ -193,7 +193,7 @@ describe('the authorized fetch', () => {
     expect(sandbox.log.at(-1)).toMatchObject({ path: MCP });
   });
 
-  it('does not repeat a body that it cannot know to be there still', async () => {
+  it('does not retry with a body that may be readable only once', async () => {
     const { oauth, url, sandbox, exchanges } = await startOAuthBench();
     await signIn(oauth);
     await sandbox.advance(3_600_000);

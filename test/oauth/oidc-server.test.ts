@@ -35,11 +35,11 @@ async function register(server: oauth.AuthorizationServer, method = 'none', more
     client_secret_basic: oauth.ClientSecretBasic(secret),
     client_secret_post: oauth.ClientSecretPost(secret),
   }[String(client.token_endpoint_auth_method)];
-  if (!authenticate) throw new Error('The client has another way to authenticate.');
+  if (!authenticate) throw new Error('The client must use a supported authentication method.');
   return { client, authenticate };
 }
 
-/** Signs in with PKCE, and returns what a client then can do. */
+/** Signs in with PKCE, and returns the first tokens and what a client can do with them. */
 async function signIn(options: OidcOptions = {}, { method = 'none', query = {} } = {}) {
   const oidc = await startOidc(options);
   const server = await discover(oidc);
@@ -72,7 +72,7 @@ function authorizationUrl(server: oauth.AuthorizationServer, more: Record<string
   return url;
 }
 
-/** A bare MCP call. */
+/** Sends an MCP ping without a client. */
 async function ping({ resource }: OidcServer, token?: string) {
   const { status, headers } = await fetch(resource, {
     method: 'POST',
@@ -89,7 +89,7 @@ async function ping({ resource }: OidcServer, token?: string) {
 const invalidGrant = { error: 'invalid_grant', status: 400 };
 
 describe('the authorization server for tests', () => {
-  it('describes itself as OAuth 2.1 asks', async () => {
+  it('publishes the metadata that OAuth 2.1 requires', async () => {
     const oidc = await startOidc();
     expect(await discover(oidc)).toMatchObject({
       issuer: oidc.url,
@@ -106,7 +106,7 @@ describe('the authorization server for tests', () => {
   });
 
   it.each(['none', 'client_secret_basic', 'client_secret_post'])(
-    'signs a client in that authenticates by %s',
+    'signs in a client that authenticates by %s',
     async (method) => {
       const { oidc, first, refresh, ping } = await signIn({}, { method });
       expect(first).toMatchObject({
@@ -140,34 +140,34 @@ describe('the authorization server for tests', () => {
     });
   });
 
-  it('keeps others out, and says where the metadata are', async () => {
+  it('refuses requests without a valid token and names the URL of the metadata', async () => {
     const { oidc, ping } = await signIn();
     const metadata = `resource_metadata="${oidc.url}/.well-known/oauth-protected-resource"`;
     expect(await ping()).toEqual({ status: 401, challenge: `Bearer ${metadata}` });
     expect(await ping('dead')).toEqual({ status: 401, challenge: `Bearer error="invalid_token", ${metadata}` });
   });
 
-  it('ends access tokens in time', async () => {
+  it('expires access tokens on time', async () => {
     const { first, ping } = await signIn({ accessTokenTtl: 1 });
     expect(first.expires_in).toBe(1);
     await expect.poll(async () => (await ping(first.access_token)).status, { timeout: 5_000 }).toBe(401);
   });
 
-  it('ends access tokens at once when told to; they can be renewed', async () => {
+  it('revokes access tokens on demand, after which a refresh works', async () => {
     const { oidc, first, refresh, ping } = await signIn();
     oidc.endAccessTokens();
     expect(await ping(first.access_token)).toMatchObject({ status: 401 });
     expect(await ping((await refresh(first)).access_token)).toMatchObject({ status: 200 });
   });
 
-  it('can go away in mid-test', async () => {
+  it('can be closed during a test', async () => {
     const { oidc, first, refresh } = await signIn({ separateResource: true });
     await oidc.close();
     await expect(refresh(first)).rejects.toThrow('fetch failed');
     await expect(ping(oidc)).rejects.toThrow('fetch failed');
   });
 
-  it('revokes the family of a refresh token that comes twice', async () => {
+  it('revokes the family of a refresh token that is used twice', async () => {
     const { oidc, first, refresh, ping } = await signIn();
     const second = await refresh(first);
     expect(second.refresh_token).not.toBe(first.refresh_token);
@@ -178,7 +178,7 @@ describe('the authorization server for tests', () => {
     expect(oidc.requests.map(({ status }) => status)).toEqual([200, 200, 400, 400]);
   });
 
-  it('or, asked to, refuses that one alone', async () => {
+  it('refuses only the reused refresh token with `revokeFamily: false`', async () => {
     const { first, refresh, ping } = await signIn({ revokeFamily: false });
     const second = await refresh(first);
     await expect(refresh(first)).rejects.toMatchObject(invalidGrant);
@@ -187,14 +187,14 @@ describe('the authorization server for tests', () => {
     expect(await ping(third.access_token)).toMatchObject({ status: 200 });
   });
 
-  it.each(['refresh_token', 'access_token'] as const)('ends all with the revocation of the %s', async (which) => {
+  it.each(['refresh_token', 'access_token'] as const)('revokes the entire grant with its %s', async (which) => {
     const { first, refresh, revoke, ping } = await signIn();
     await revoke(first[which]);
     expect(await ping(first.access_token)).toMatchObject({ status: 401 });
     await expect(refresh(first)).rejects.toMatchObject(invalidGrant);
   });
 
-  it('demands PKCE, and a resource of its own', async () => {
+  it('requires PKCE and its own resource', async () => {
     const oidc = await startOidc();
     const server = await discover(oidc);
     const { client_id } = (await register(server)).client;
@@ -209,13 +209,13 @@ describe('the authorization server for tests', () => {
     expect(await errorOf(other)).toMatchObject({ error: 'invalid_target', ...from });
   });
 
-  it('gives a token that the MCP endpoint refuses to who names no resource', async () => {
+  it('issues a token that the MCP endpoint rejects to a client that names no resource', async () => {
     const { first, ping } = await signIn({}, { query: { resource: undefined } });
     expect(first.scope).toBe('mcp');
     expect(await ping(first.access_token)).toMatchObject({ status: 401 });
   });
 
-  it('lets native clients alone come back to any port', async () => {
+  it('allows any loopback port for native clients only', async () => {
     const oidc = await startOidc();
     const server = await discover(oidc);
     const redirect_uri = redirectUri.replace('5000', '6001');

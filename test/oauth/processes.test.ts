@@ -15,7 +15,7 @@ const PAIR = {
 const startSix = (...args: readonly string[]) => Promise.all(Array.from({ length: 6 }, () => start(...args)));
 
 describe('six processes with one token file', () => {
-  it('renew once when the service refuses the token of 60 calls', async () => {
+  it('refresh once when the service rejects the token of 60 calls', async () => {
     const { path, url, exchanges, statuses } = await startExpired();
     const children = await startSix(path, url);
     const tokens = await Promise.all(children.map((child) => ask(child, 'get')));
@@ -27,7 +27,7 @@ describe('six processes with one token file', () => {
     expect(await readdir(dirname(path))).toEqual(['token.json']);
   }, 60_000);
 
-  it('renew once before 60 calls when the token has expired by their own clock', async () => {
+  it('refresh once before 60 calls when the token has expired by their own clock', async () => {
     const { path, url, exchanges, statuses, store } = await startExpired();
     const text = JSON.stringify(await store.load());
     await store.save(JSON.parse(text.replace(/"expiresAt":"[^"]+"/g, '"expiresAt":"2026-01-01T00:00:00.000Z"')));
@@ -40,18 +40,18 @@ describe('six processes with one token file', () => {
   }, 60_000);
 });
 
-/** What a kill leaves, and what the next process makes of it. */
+/** State after a kill, and the result of the next process. */
 interface Aftermath {
   readonly pair: 'old' | 'new';
-  /** Files being written that were left. */
+  /** Number of incomplete files. */
   readonly parts: number;
   readonly next: unknown;
   readonly exchanges: readonly number[];
 }
 
-/** Nothing has happened at the service: the old pair is good. */
+/** The request did not reach the service, so the old pair is valid. */
 const NOTHING_DONE: Aftermath = { pair: 'old', parts: 0, next: 200, exchanges: [200, 200] };
-/** The new pair was lost with the process, and the old one is dead. */
+/** The new pair was lost with the process, and the old one is revoked. */
 const LOST: Aftermath = { pair: 'old', parts: 0, next: ENDED, exchanges: [200, 200, 400] };
 const SAVED: Aftermath = { pair: 'new', parts: 0, next: 200, exchanges: [200, 200] };
 
@@ -70,11 +70,11 @@ const STEPS: Readonly<Record<string, Aftermath>> = {
   release: SAVED,
 };
 
-/** A bench for the steps at which the request is on its way; `arrived` tells when it is there. */
+/** Starts a bench for the steps during the request; `arrived` is called when the service receives it. */
 async function startAt(step: string) {
   const arrived = vi.fn();
   let late = false;
-  // The service executes the request when its process is gone already.
+  // The service executes the request after its process was killed.
   const throughProxy = async (url: string): Promise<string> => {
     const proxy = await startFaultProxy(url, ({ path }) => {
       if (!late || path !== TOKEN) return undefined;
@@ -94,7 +94,7 @@ async function startAt(step: string) {
   return { ...bench, arrived };
 }
 
-/** Kills a process at a step of its renewal, and lets another go on. */
+/** Kills a process at a step of its refresh, and lets another one continue. */
 async function killedAt(step: string): Promise<Aftermath> {
   const { path, url, exchanges, store, before, oauth, arrived } = await startAt(step);
   const child = await start(path, url, step, 'SIGKILL');
@@ -122,19 +122,19 @@ async function killedAt(step: string): Promise<Aftermath> {
   return { pair, parts, next, exchanges: made };
 }
 
-describe('a process that is killed while it renews', () => {
-  it('leaves one pair whole, and its lock to the next, which goes on or asks the user to sign in', async () => {
+describe('a process that is killed during a refresh', () => {
+  it('leaves one complete pair and a lock that the next process takes over, which then continues or requires a sign-in', async () => {
     const steps = Object.keys(STEPS);
     const seen = await Promise.all(steps.map(async (step) => [step, await killedAt(step)]));
     expect(Object.fromEntries(seen)).toEqual(STEPS);
   }, 120_000);
 
-  it('at any time leaves one pair whole; if that is a dead one, signing in mends it', async () => {
+  it('leaves one complete pair at any time; if that is revoked, a sign-in replaces it', async () => {
     const random = seeded('killed renewals');
     const { path, url, store, oauth, clientWith, sandbox } = await startExpired();
     for (let round = 0; round < amount(15, 200); round++) {
       const child = await start(path, url);
-      expect(await ask(child, 'renew for ever')).toMatch(/./);
+      expect(await ask(child, 'refresh repeatedly')).toMatch(/./);
       const killed = new Promise((resolve) => setTimeout(resolve, random() * 60)).then(async () => {
         child.kill('SIGKILL');
         await end(child);
@@ -143,7 +143,7 @@ describe('a process that is killed while it renews', () => {
         expect(await store.load()).toMatchObject(PAIR);
         gone = await Promise.race([killed.then(() => true), store.load().then(() => false)]);
       }
-      // As if it had been killed a minute ago.
+      // Make the lock as old as if the process had been killed a minute ago.
       const then = Date.now() / 1000 - 60;
       for (const mark of (await marksOf(path)) ?? []) await utimes(join(`${path}.lock`, mark), then, then);
       const fresh = clientWith(store);

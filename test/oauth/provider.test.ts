@@ -6,12 +6,12 @@ import { REDIRECT } from '../support/oauth.ts';
 import { type OidcOptions, startOidc } from '../support/oidc-server.ts';
 import { failureOf, quick } from '../support/server.ts';
 
-/** A client of an independent authorization server and of an MCP endpoint that it guards. */
+/** A client of an independent authorization server, and of an MCP endpoint that the server protects. */
 async function startProvider(options: OidcOptions = {}, own: Partial<OAuthClientOptions> = {}) {
   const oidc = await startOidc(options);
   const store = memoryTokenStore();
-  const given = { baseUrl: new URL(oidc.resource).origin, redirectUri: REDIRECT, store, ...quick };
-  const oauth = createOAuthClient({ ...given, ...own });
+  const defaults = { baseUrl: new URL(oidc.resource).origin, redirectUri: REDIRECT, store, ...quick };
+  const oauth = createOAuthClient({ ...defaults, ...own });
   const signIn = async (): Promise<void> => oauth.callback(await oidc.consent((await oauth.authorize()).url));
   /** Calls a tool by the official client. */
   const echo = async (text: string): Promise<unknown> => {
@@ -24,48 +24,51 @@ async function startProvider(options: OidcOptions = {}, own: Partial<OAuthClient
   return { oidc, oauth, store, signIn, echo, grants };
 }
 
-/** A client of the same that holds what was stored earlier. */
-async function late(resource: string, stored: StoredToken | undefined) {
+/** A client of the same server with a state that was stored earlier. */
+async function restored(resource: string, stored: StoredToken | undefined) {
   const store = memoryTokenStore();
   await store.save(stored);
   return createOAuthClient({ baseUrl: new URL(resource).origin, redirectUri: REDIRECT, store, ...quick });
 }
 
-describe.each([{ revokeFamily: true }, { revokeFamily: false }])('with a real authorization server, %o', (options) => {
-  it('goes the whole way from a 401 to the revocation', async () => {
-    const { oidc, oauth, store, signIn, echo, grants } = await startProvider(options);
-    expect((await fetch(oidc.resource, { method: 'POST' })).status).toBe(401);
-    expect(await failureOf(echo('early'))).toMatchObject({ code: 'reauthorization-required' });
+describe.each([{ revokeFamily: true }, { revokeFamily: false }])(
+  'a client of a real authorization server, %o',
+  (options) => {
+    it('runs from the first 401 to the revocation', async () => {
+      const { oidc, oauth, store, signIn, echo, grants } = await startProvider(options);
+      expect((await fetch(oidc.resource, { method: 'POST' })).status).toBe(401);
+      expect(await failureOf(echo('early'))).toMatchObject({ code: 'reauthorization-required' });
 
-    await signIn();
-    expect(await echo('hello')).toEqual([{ type: 'text', text: 'hello' }]);
-    const old = await store.load();
-
-    oidc.endAccessTokens();
-    expect(await echo('renewed')).toEqual([{ type: 'text', text: 'renewed' }]);
-    expect(grants()).toEqual(['authorization_code 200', 'refresh_token 200']);
-
-    const sibling = await late(oidc.resource, old);
-    expect(await failureOf(sibling.get({ rejected: old?.token ?? '' }))).toMatchObject({ error: 'invalid_grant' });
-    oidc.endAccessTokens();
-    if (options.revokeFamily) {
-      expect(await failureOf(echo('after a replay'))).toMatchObject({ code: 'reauthorization-required' });
       await signIn();
-    }
-    expect(await echo('on')).toEqual([{ type: 'text', text: 'on' }]);
+      expect(await echo('hello')).toEqual([{ type: 'text', text: 'hello' }]);
+      const old = await store.load();
 
-    const last = await store.load();
-    await oauth.revoke();
-    const revoked = await late(oidc.resource, last);
-    expect(await revoked.fetch(oidc.resource, { method: 'POST' }).catch((error) => error)).toMatchObject({
-      error: 'invalid_grant',
+      oidc.endAccessTokens();
+      expect(await echo('renewed')).toEqual([{ type: 'text', text: 'renewed' }]);
+      expect(grants()).toEqual(['authorization_code 200', 'refresh_token 200']);
+
+      const sibling = await restored(oidc.resource, old);
+      expect(await failureOf(sibling.get({ rejected: old?.token ?? '' }))).toMatchObject({ error: 'invalid_grant' });
+      oidc.endAccessTokens();
+      if (options.revokeFamily) {
+        expect(await failureOf(echo('after a replay'))).toMatchObject({ code: 'reauthorization-required' });
+        await signIn();
+      }
+      expect(await echo('on')).toEqual([{ type: 'text', text: 'on' }]);
+
+      const last = await store.load();
+      await oauth.revoke();
+      const revoked = await restored(oidc.resource, last);
+      expect(await revoked.fetch(oidc.resource, { method: 'POST' }).catch((error) => error)).toMatchObject({
+        error: 'invalid_grant',
+      });
+      expect(await failureOf(echo('late'))).toMatchObject({ error: 'no_grant' });
     });
-    expect(await failureOf(echo('late'))).toMatchObject({ error: 'no_grant' });
-  });
-});
+  },
+);
 
 describe('an authorization server on another origin', () => {
-  it('is not used unless it is among the allowed issuers', async () => {
+  it('is refused unless `allowedIssuers` contains it', async () => {
     const { oidc, signIn, echo, oauth } = await startProvider({ separateResource: true });
     expect(await failureOf(oauth.authorize())).toMatchObject({
       error: 'issuer_not_allowed',
@@ -75,16 +78,19 @@ describe('an authorization server on another origin', () => {
     expect(await failureOf(echo('no'))).toMatchObject({ error: 'no_grant' });
   });
 
-  it('is used when it is, and gets no bearer', async () => {
+  it('is used if `allowedIssuers` contains it, and never receives the bearer token', async () => {
     const bearers: string[] = [];
     const allowedIssuers: string[] = [];
-    const noting: OAuthClientOptions['fetch'] = (input, init) => {
+    const recording: OAuthClientOptions['fetch'] = (input, init) => {
       if (/^bearer/i.test(new Headers(init?.headers).get('authorization') ?? '')) {
         bearers.push(new URL(String(input)).origin);
       }
       return fetch(input, init);
     };
-    const { oidc, signIn, echo } = await startProvider({ separateResource: true }, { allowedIssuers, fetch: noting });
+    const { oidc, signIn, echo } = await startProvider(
+      { separateResource: true },
+      { allowedIssuers, fetch: recording },
+    );
     allowedIssuers.push(oidc.url);
     await signIn();
     expect(await echo('hello')).toEqual([{ type: 'text', text: 'hello' }]);

@@ -6,8 +6,8 @@ import { everything } from '../support/everything.ts';
 import { consent, MCP, REDIRECT, startOAuthBench } from '../support/oauth.ts';
 import { failureOf, quick } from '../support/server.ts';
 
-/** Answers of a server that repeats all it was told. */
-const ANSWERS = [
+/** Responses of a server that repeats the request's body. */
+const RESPONSES = [
   (body: string) => Response.json({ error: 'invalid_grant', error_description: body }, { status: 400 }),
   (body: string) => Response.json({ error: body, error_description: body }, { status: 401 }),
   (body: string) => Response.json({ error: 'server_error', error_description: body }, { status: 500 }),
@@ -21,16 +21,16 @@ const ANSWERS = [
   },
 ];
 
-it.each(ANSWERS.map((answer, at) => [at, answer] as const))(
-  'no token shows in errors, logs, addresses or inspection: answer %i',
-  async (_, answer) => {
+it.each(RESPONSES.map((respond, at) => [at, respond] as const))(
+  'errors, logs, URLs and inspection show no secret: response %i',
+  async (_, respond) => {
     const { url } = await startOAuthBench();
     const store = memoryTokenStore();
     const seen: unknown[] = [];
     const addresses: string[] = [];
     const secrets = new Set<string>();
     let echoing = false;
-    const spying: OAuthClientOptions['fetch'] = async (input, init) => {
+    const recording: OAuthClientOptions['fetch'] = async (input, init) => {
       addresses.push(String(input));
       const form = new URLSearchParams(String(init?.body ?? ''));
       for (const name of ['code', 'code_verifier', 'refresh_token', 'token', 'client_secret']) {
@@ -38,11 +38,11 @@ it.each(ANSWERS.map((answer, at) => [at, answer] as const))(
       }
       const bearer = new Headers(init?.headers).get('authorization')?.replace(/^\w+ /, '');
       if (bearer) secrets.add(bearer);
-      return echoing && !String(input).includes('well-known') ? answer(String(init?.body)) : fetch(input, init);
+      return echoing && !String(input).includes('well-known') ? respond(String(init?.body)) : fetch(input, init);
     };
     const write = (...line: unknown[]): void => void seen.push(line);
     const logger = { error: write, warn: write, info: write, debug: write };
-    const options = { redirectUri: REDIRECT, store, fetch: spying, ...quick, maxRetries: 1, logger } as const;
+    const options = { redirectUri: REDIRECT, store, fetch: recording, ...quick, maxRetries: 1, logger } as const;
     const oauth = createOAuthClient({ baseUrl: url, ...options, logLevel: 'debug' });
     const { url: address } = await oauth.authorize();
     const back = await consent(address);
@@ -67,7 +67,7 @@ it.each(ANSWERS.map((answer, at) => [at, answer] as const))(
   },
 );
 
-it('a refresh token that the cut of a description would split does not show', async () => {
+it('an error shows no part of a refresh token that the length limit of a description would split', async () => {
   const { url } = await startOAuthBench();
   const sent: string[] = [];
   let before = -1;

@@ -8,7 +8,7 @@ import { failureOf } from '../support/server.ts';
 const HOUR = 3_600_000;
 const TOKEN = '/oauth/token';
 
-/** A signed-in client whose access token the service does not take any more. */
+/** A signed-in client whose access token the service rejects. */
 async function startExpired(options: SandboxOptions = {}) {
   const bench = await startOAuthBench(options);
   await signIn(bench.oauth);
@@ -17,7 +17,7 @@ async function startExpired(options: SandboxOptions = {}) {
   return { ...bench, old, before: await bench.store.load() };
 }
 
-/** Lets the client's clock stand some time ahead. */
+/** Sets the client's clock ahead. */
 function jumpAhead(ms: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
 }
@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 describe('the access token', () => {
-  it('is renewed after a 401, and the call repeated', async () => {
+  it('is refreshed after a 401, and the call is retried', async () => {
     const { oauth, url, old, exchanges, store } = await startExpired();
     expect(await ping(oauth, url)).toBe(200);
     expect(exchanges()).toEqual([200, 200]);
@@ -36,14 +36,14 @@ describe('the access token', () => {
     expect(await store.load()).toMatchObject({ token: await oauth.get() });
   });
 
-  it('is renewed once for a thousand calls at once, and all succeed', async () => {
+  it('is refreshed once for a thousand concurrent calls, which all succeed', async () => {
     const { oauth, url, exchanges } = await startExpired({ limits: { mcp: { limit: 10_000, interval: HOUR } } });
     const statuses = await Promise.all(Array.from({ length: 1000 }, () => ping(oauth, url)));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('is renewed a minute before its end, not earlier', async () => {
+  it('is refreshed a minute before it expires, not earlier', async () => {
     const { oauth, exchanges } = await startOAuthBench();
     await signIn(oauth);
     jumpAhead(HOUR - 62_000);
@@ -54,7 +54,7 @@ describe('the access token', () => {
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('is taken from a sibling that has renewed already', async () => {
+  it('comes from the store when another client has already refreshed it', async () => {
     const { oauth, clientWith, store, url, exchanges, old } = await startExpired();
     const sibling = clientWith(store);
     expect(await sibling.get()).toBe(old);
@@ -64,10 +64,10 @@ describe('the access token', () => {
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('is renewed for the others when the one who asked first gives up', async () => {
+  it('is refreshed for the other callers when the first one aborts', async () => {
     const { oauth, sandbox, old, exchanges } = await startExpired();
     sandbox.faults.add({ on: TOKEN, delay: 50, times: 1 });
-    const reason = new Error('not needed any more');
+    const reason = new Error('no longer needed');
     const controller = new AbortController();
     const first = oauth.get({ rejected: old, signal: controller.signal });
     const second = oauth.get({ rejected: old });
@@ -77,7 +77,7 @@ describe('the access token', () => {
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('is not the rejected one, also where that came from a flight of others', async () => {
+  it('is never the rejected one, even if a concurrent flight returns that', async () => {
     const { oauth, sandbox } = await startOAuthBench();
     await signIn(oauth);
     const token = await oauth.get();
@@ -88,20 +88,20 @@ describe('the access token', () => {
   });
 });
 
-describe('a renewal that fails', () => {
+describe('a failed refresh', () => {
   it.each([
-    ['5xx', { status: 503 }, { error: 'temporarily_unavailable' }],
+    ['a 503', { status: 503 }, { error: 'temporarily_unavailable' }],
     ['a cut connection', { cut: 'before' }, { code: 'connection-failed' }],
-  ] as const)('by %s keeps the tokens, and the next one succeeds', async (_, fault, error) => {
+  ] as const)('by %s keeps the tokens, and the next refresh succeeds', async (_, fault, error) => {
     const { oauth, sandbox, store, url, before } = await startExpired();
-    const mended = sandbox.faults.add({ on: TOKEN, ...fault });
+    const endFault = sandbox.faults.add({ on: TOKEN, ...fault });
     expect(await failureOf(ping(oauth, url))).toMatchObject(error);
     expect(await store.load()).toEqual(before);
-    mended();
+    endFault();
     expect(await ping(oauth, url)).toBe(200);
   });
 
-  it('before the token’s end goes on with the present token, and is tried again after ten seconds', async () => {
+  it('before the token expires leaves the current token in use, and is retried after ten seconds', async () => {
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
     const { clientWith, store, sandbox, exchanges } = await startOAuthBench({}, { logger, logLevel: 'warn' });
@@ -111,16 +111,16 @@ describe('a renewal that fails', () => {
     const now = vi.spyOn(performance, 'now');
     const start = performance.now();
     jumpAhead(HOUR - 30_000);
-    const mended = sandbox.faults.add({ on: TOKEN, status: 503 });
+    const endFault = sandbox.faults.add({ on: TOKEN, status: 503 });
     expect([await oauth.get(), await oauth.get()]).toEqual([token, token]);
     expect(exchanges()).toEqual([200, 503]);
     expect(warn).toHaveBeenCalledOnce();
-    mended();
+    endFault();
     now.mockReturnValue(start + 11_000);
     expect(await oauth.get()).not.toBe(token);
   });
 
-  it('because its answer was lost asks the user to sign in', async () => {
+  it('by a lost response requires a new sign-in', async () => {
     const { oauth, sandbox, store, url, exchanges } = await startExpired();
     sandbox.faults.add({ on: TOKEN, cut: 'after', times: 1 });
     expect(await failureOf(ping(oauth, url))).toMatchObject({
@@ -136,16 +136,16 @@ describe('a renewal that fails', () => {
     expect(sandbox.log.filter(({ path }) => path === '/oauth/register')).toHaveLength(1);
   });
 
-  it('with invalid_grant uses a newer pair in the store, and deletes nothing', async () => {
+  it('with invalid_grant uses the newer pair in the store and deletes nothing', async () => {
     const { clientWith, store, url, exchanges, old, before } = await startExpired();
     const sibling = clientWith(store);
     await sibling.get({ rejected: old });
     const renewed = await store.load();
-    // Somebody got past the lock: the first look shows what was there before.
-    const looks: (StoredToken | undefined)[] = [before];
+    // Another process ignored the lock, so the first read returns an outdated pair.
+    const reads: (StoredToken | undefined)[] = [before];
     const unlocked: TokenStore = {
       ...store,
-      load: async () => looks.shift() ?? store.load(),
+      load: async () => reads.shift() ?? store.load(),
       withLock: (work) => work(),
     };
     const late = clientWith(unlocked);
@@ -155,7 +155,7 @@ describe('a renewal that fails', () => {
     expect(await ping(late, url)).toBe(200);
   });
 
-  it('to read the store once more saves the new pair all the same', async () => {
+  it('to read the store again does not prevent saving the new pair', async () => {
     const { clientWith, store, url, exchanges } = await startExpired();
     const load: TokenStore['load'] = () => (exchanges().length > 1 ? Promise.reject(new Error('busy')) : store.load());
     const late = clientWith({ ...store, load });
@@ -164,7 +164,7 @@ describe('a renewal that fails', () => {
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('to be saved keeps the new pair in memory, says so, and saves it later', async () => {
+  it('to save the new pair keeps it in memory, logs a warning, and saves it later', async () => {
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
     const { clientWith, url, sandbox, exchanges } = await startOAuthBench({}, { logger, logLevel: 'warn' });
@@ -190,7 +190,7 @@ describe('a renewal that fails', () => {
     expect(exchanges()).toEqual([200, 200, 200]);
   });
 
-  it('to be saved gives way to a sign-in of somebody else meanwhile', async () => {
+  it('to save the new pair gives way to a sign-in in another process', async () => {
     const { clientWith, sandbox, url } = await startOAuthBench();
     const store = memoryTokenStore();
     const refuse: TokenStore['save'] = () => Promise.reject(new Error('disk full'));
@@ -206,7 +206,7 @@ describe('a renewal that fails', () => {
     expect(await unsaved.get()).toBe(await other.get());
   });
 
-  it('never takes or touches the store of another source, nor another source this one', async () => {
+  it('never reads or writes the store of another token source, and no other source its store', async () => {
     const { oauth, clientWith, url } = await startOAuthBench();
     const others = memoryTokenStore();
     await apiToken(credentials, { store: others, baseUrl: url }).get({});
@@ -224,7 +224,7 @@ describe('a renewal that fails', () => {
     expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
   });
 
-  it('because the store cannot be read says so', async () => {
+  it('to read the store rejects with `token-unavailable`', async () => {
     const { clientWith, store } = await startOAuthBench();
     const oauth = clientWith({ ...store, load: () => Promise.reject(new Error('no such disk')) });
     expect(await failureOf(oauth.get())).toMatchObject({
@@ -235,13 +235,13 @@ describe('a renewal that fails', () => {
 });
 
 describe('a grant', () => {
-  it('is needed, and never asked for by itself', async () => {
+  it('is required, and no request starts a sign-in', async () => {
     const { oauth, url, sandbox } = await startOAuthBench();
     expect(await failureOf(ping(oauth, url))).toMatchObject({ code: 'reauthorization-required', error: 'no_grant' });
     expect(sandbox.log).toHaveLength(0);
   });
 
-  it('is revoked at the server, and forgotten here', async () => {
+  it('is revoked at the server, then deleted from the store', async () => {
     const { oauth, url, store, sandbox, account } = await startOAuthBench();
     await signIn(oauth);
     expect(account.connections()).toHaveLength(1);
@@ -253,19 +253,19 @@ describe('a grant', () => {
     expect(sandbox.log.filter(({ path }) => path === '/oauth/revoke')).toHaveLength(1);
   });
 
-  it('that could not be revoked is kept', async () => {
+  it('is kept when it cannot be revoked', async () => {
     const { clientWith, store, sandbox, url } = await startOAuthBench();
     const oauth = clientWith(store, { maxRetries: 1 });
     await signIn(oauth);
-    const mended = sandbox.faults.add({ on: '/oauth/revoke', status: 503 });
+    const endFault = sandbox.faults.add({ on: '/oauth/revoke', status: 503 });
     expect(await failureOf(oauth.revoke())).toMatchObject({ error: 'temporarily_unavailable' });
     expect(await ping(oauth, url)).toBe(200);
-    mended();
+    endFault();
     await oauth.revoke();
     expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
   });
 
-  it('is forgotten here alone, registration and all', async () => {
+  it('is deleted from the store only by `forget`, together with the registration', async () => {
     const { oauth, store, account } = await startOAuthBench();
     await signIn(oauth);
     await oauth.forget();
@@ -274,14 +274,14 @@ describe('a grant', () => {
     expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
   });
 
-  it('ends with a change of the password', async () => {
+  it('ends when the password changes', async () => {
     const { oauth, url, account } = await startOAuthBench();
     await signIn(oauth);
     account.changePassword('another one');
     expect(await failureOf(ping(oauth, url))).toMatchObject({ code: 'reauthorization-required' });
   });
 
-  it('of an issuer that may not be used is not renewed', async () => {
+  it('of an issuer that is not allowed is not refreshed', async () => {
     const { oauth, clientWith, store } = await startOAuthBench();
     await oauth.callback(await consent((await oauth.authorize()).url));
     const text = JSON.stringify(await store.load());

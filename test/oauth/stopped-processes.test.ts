@@ -9,8 +9,8 @@ import { failureOf } from '../support/server.ts';
 
 type Bench = Awaited<ReturnType<typeof startExpired>>;
 
-/** A process whose renewal the service holds for a moment: it has the lock while others come. */
-async function startRenewing() {
+/** Starts a process whose refresh the service delays, so that it holds the lock while others wait. */
+async function startRefreshing() {
   const bench = await startExpired();
   const child = await start(bench.path, bench.url);
   const arrived = vi.fn();
@@ -19,122 +19,122 @@ async function startRenewing() {
     return path === TOKEN;
   };
   bench.sandbox.faults.add({ on, delay: 300, times: 1 });
-  const renewed = ask(child, 'renew');
+  const refreshed = ask(child, 'refresh');
   await vi.waitFor(() => expect(arrived).toHaveBeenCalled(), { timeout: 20_000 });
-  return { ...bench, child, renewed };
+  return { ...bench, child, refreshed };
 }
 
-describe('while another process renews', () => {
-  it('a revocation ends the pair that comes of it', async () => {
-    const { oauth, store, account, child, renewed, exchanges } = await startRenewing();
+describe('while another process refreshes', () => {
+  it('a revocation revokes the new pair', async () => {
+    const { oauth, store, account, child, refreshed, exchanges } = await startRefreshing();
     await oauth.revoke();
-    expect(await renewed).toMatch(/./);
+    expect(await refreshed).toMatch(/./);
     expect(account.connections()).toHaveLength(0);
     expect(await store.load()).toMatchObject({ token: '' });
     expect(await ask(child, 'call')).toBe(NO_GRANT);
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('`forget` forgets the pair that comes of it', async () => {
-    const { oauth, path, child, renewed } = await startRenewing();
+  it('`forget` deletes the new pair', async () => {
+    const { oauth, path, child, refreshed } = await startRefreshing();
     await oauth.forget();
-    const token = await renewed;
+    const token = await refreshed;
     expect(await readdir(dirname(path))).toEqual([]);
-    // That process has a token which lives, and nothing to renew it with.
+    // That process has a live access token in memory, but no refresh token.
     expect(await ask(child, 'get')).toBe(token);
-    expect(await ask(child, 'renew')).toBe(NO_GRANT);
+    expect(await ask(child, 'refresh')).toBe(NO_GRANT);
     expect(await readdir(dirname(path))).toEqual([]);
   });
 
-  it('a sign-in replaces the pair that comes of it', async () => {
-    const { oauth, store, child, renewed, exchanges } = await startRenewing();
+  it('a sign-in replaces the new pair', async () => {
+    const { oauth, store, child, refreshed, exchanges } = await startRefreshing();
     await signIn(oauth);
     const signedIn = await store.load();
-    expect(await renewed).not.toBe(signedIn?.token);
-    expect(await ask(child, 'renew')).toBe(signedIn?.token);
+    expect(await refreshed).not.toBe(signedIn?.token);
+    expect(await ask(child, 'refresh')).toBe(signedIn?.token);
     expect(await store.load()).toEqual(signedIn);
     expect(exchanges()).toEqual([200, 200, 200]);
   });
 });
 
-/** A process that has stopped at a step, as one of a machine that sleeps; others take its lock over. */
-async function startStopped(bench: Bench, way: string, step: string) {
+/** Suspends a process at a step, as a sleeping machine does; others take over its lock. */
+async function startStopped(bench: Bench, command: string, step: string) {
   const child = await start(bench.path, bench.url, step, 'SIGSTOP');
-  const answered = ask(child, way);
+  const result = ask(child, command);
   await vi.waitFor(async () => expect(await isStopped(child)).toBe(true), { timeout: 20_000 });
   expect(await marksOf(bench.path)).toHaveLength(1);
-  const goOn = (): Promise<unknown> => {
+  const resume = (): Promise<unknown> => {
     child.kill('SIGCONT');
-    return answered;
+    return result;
   };
-  return { child, goOn };
+  return { child, resume };
 }
 
-/** Whether a process has stopped, as Linux tells. */
+/** Reads from Linux whether a process is suspended. */
 async function isStopped({ pid }: ChildProcess): Promise<boolean> {
   return /^State:\s+T/m.test(await readFile(`/proc/${pid}/status`, 'utf8'));
 }
 
-/** What happens while a process is stopped at a step, and what comes of it. */
+/** Events while a process is suspended at a step, and their results. */
 const WHILE_STOPPED: Readonly<Record<string, () => Promise<void>>> = {
-  async 'before its request: it takes the pair of the one who renewed'() {
+  async 'before its request: it uses the pair of the process that refreshed'() {
     const bench = await startExpired();
-    const { goOn } = await startStopped(bench, 'renew', `before ${TOKEN}`);
+    const { resume } = await startStopped(bench, 'refresh', `before ${TOKEN}`);
     expect(await ping(bench.oauth, bench.url)).toBe(200);
-    const renewed = await bench.store.load();
-    expect(await goOn()).toBe(renewed?.token);
-    expect(await bench.store.load()).toEqual(renewed);
+    const refreshed = await bench.store.load();
+    expect(await resume()).toBe(refreshed?.token);
+    expect(await bench.store.load()).toEqual(refreshed);
     expect(bench.exchanges()).toEqual([200, 200, 400]);
   },
-  async 'before it saves: its pair is saved, and sign-ins under way go on'() {
+  async 'before it saves: its pair is saved, and pending sign-ins continue'() {
     const bench = await startExpired();
-    const { goOn } = await startStopped(bench, 'renew', `after ${TOKEN}`);
+    const { resume } = await startStopped(bench, 'refresh', `after ${TOKEN}`);
     expect(await failureOf(ping(bench.oauth, bench.url))).toMatchObject({ error: 'invalid_grant' });
     const { url } = await bench.oauth.authorize();
-    const token = await goOn();
+    const token = await resume();
     expect(await bench.store.load()).toMatchObject({ token });
     expect(await ping(bench.oauth, bench.url)).toBe(200);
     await bench.oauth.callback(await consent(url));
     expect(await ping(bench.oauth, bench.url)).toBe(200);
   },
-  async 'before it saves: it takes the pair of somebody who signed in'() {
+  async 'before it saves: it uses the pair of a later sign-in'() {
     const bench = await startExpired();
-    const { goOn, child } = await startStopped(bench, 'renew', `after ${TOKEN}`);
+    const { resume, child } = await startStopped(bench, 'refresh', `after ${TOKEN}`);
     await signIn(bench.oauth);
     const signedIn = await bench.store.load();
-    expect(await goOn()).toBe(signedIn?.token);
+    expect(await resume()).toBe(signedIn?.token);
     expect(await bench.store.load()).toEqual(signedIn);
     expect(await ask(child, 'call')).toBe(200);
   },
-  async 'before it saves: what was forgotten stays forgotten'() {
+  async 'before it saves: a deleted state stays deleted'() {
     const bench = await startExpired();
-    const { goOn } = await startStopped(bench, 'renew', `after ${TOKEN}`);
+    const { resume } = await startStopped(bench, 'refresh', `after ${TOKEN}`);
     await bench.oauth.forget();
-    await goOn();
+    await resume();
     expect(await bench.store.load()).toBeUndefined();
   },
-  async 'while it revokes: a sign-in of somebody else stays'() {
+  async 'while it revokes: a later sign-in is kept'() {
     const bench = await startExpired();
-    const { goOn } = await startStopped(bench, 'revoke', 'after /oauth/revoke');
+    const { resume } = await startStopped(bench, 'revoke', 'after /oauth/revoke');
     await signIn(bench.oauth);
     const signedIn = await bench.store.load();
-    expect(await goOn()).toBe('revoked');
+    expect(await resume()).toBe('revoked');
     expect(await bench.store.load()).toEqual(signedIn);
   },
-  async 'while it starts a sign-in: a pair renewed meanwhile stays'() {
+  async 'while it starts a sign-in: a pair refreshed meanwhile is kept'() {
     const bench = await startExpired();
-    const { goOn } = await startStopped(bench, 'authorize', 'after /oauth/register');
+    const { resume } = await startStopped(bench, 'authorize', 'after /oauth/register');
     expect(await ping(bench.oauth, bench.url)).toBe(200);
-    const renewed = await bench.store.load();
-    const address = String(await goOn());
-    expect(await bench.store.load()).toMatchObject({ token: renewed?.token });
+    const refreshed = await bench.store.load();
+    const address = String(await resume());
+    expect(await bench.store.load()).toMatchObject({ token: refreshed?.token });
     await bench.oauth.callback(await consent(address));
     expect(await ping(bench.oauth, bench.url)).toBe(200);
   },
 };
 
-describe('while a process is stopped, and its lock is taken over', () => {
-  it('nothing that others have saved is lost when it goes on', async () => {
+describe('a process that is suspended while others take over its lock', () => {
+  it('overwrites nothing that others have saved when it resumes', async () => {
     const runs = Object.entries(WHILE_STOPPED).map(async ([name, run]) => [name, await run().catch(String)]);
     const seen = Object.fromEntries(await Promise.all(runs));
     expect(seen).toEqual(Object.fromEntries(Object.keys(WHILE_STOPPED).map((name) => [name, undefined])));

@@ -8,7 +8,7 @@ import { verifyWebhook } from '../../src/webhooks/index.ts';
 import { serve } from '../support/file-server.ts';
 import { quick } from '../support/server.ts';
 
-/** The command in a process of its own, with what it has printed. */
+/** Runs the command in its own process, and collects its output. */
 function run(...args: string[]) {
   const child: ChildProcess = spawn(process.execPath, ['src/sandbox/command.ts', ...args]);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -22,7 +22,7 @@ function run(...args: string[]) {
 const wordAfter = (text: string, label: string): string =>
   new RegExp(`^${label} +(?:.* )?(\\S+)$`, 'm').exec(text)?.[1] ?? '';
 
-/** The command, once it serves. */
+/** Runs the command until it is ready. */
 async function start(...args: string[]) {
   const running = run('sandbox', ...args);
   await expect.poll(() => running.printed.out, { timeout: 20_000 }).toContain('Ready.');
@@ -30,7 +30,7 @@ async function start(...args: string[]) {
 }
 
 describe('the command', () => {
-  it('serves with a ready token, logs each request in a line, and shuts down cleanly', async () => {
+  it('the command prints a token, logs each request in a line, and shuts down cleanly', async () => {
     const { child, printed, ended } = await start('--speed', '6000');
     const url = wordAfter(printed.out, 'API');
     await using client = new AudienceClient({ baseUrl: url, token: wordAfter(printed.out, 'Token'), ...quick });
@@ -47,7 +47,7 @@ describe('the command', () => {
     expect(await ended).toMatchObject({ code: 0, signal: null, err: '' });
   }, 40_000);
 
-  it('sends webhooks to an address that it is given, and logs them', async () => {
+  it('the command sends webhooks to `--webhook` and logs them', async () => {
     const bodies: { body: string; signature: string }[] = [];
     const receiver = await serve(async (request, response) => {
       let body = '';
@@ -71,7 +71,7 @@ describe('the command', () => {
     expect((await ended).code).toBe(0);
   }, 40_000);
 
-  it('takes its port, its account, and prints a warning beyond loopback', async () => {
+  it('the command uses the port and account of its flags, and warns if other machines can use it', async () => {
     const { url, close } = await createSandbox().listen();
     const { port } = new URL(url);
     await close();
@@ -95,7 +95,7 @@ describe('the command', () => {
     expect((await ended).err).toContain('The sandbox listens on 0.0.0.0: other machines can use it.');
   }, 40_000);
 
-  it('ends quietly when nobody reads its output any more', async () => {
+  it('the command exits quietly when its output is closed', async () => {
     const { child, printed, ended } = await start();
     child.stdout?.destroy();
     const url = wordAfter(printed.out, 'API');
@@ -110,7 +110,7 @@ describe('the command', () => {
     expect(await ended).toMatchObject({ code: 0, err: '' });
   }, 40_000);
 
-  it('says which port is taken, and what to do', async () => {
+  it('a port in use is reported with what to do', async () => {
     const { url, close } = await createSandbox().listen();
     onTestFinished(close);
     const { err, code } = await run('sandbox', '--port', new URL(url).port).ended;
@@ -118,7 +118,7 @@ describe('the command', () => {
     expect(err).toMatch(/^listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+\. Choose another --port/);
   });
 
-  it.each([['--help'], ['-h'], ['sandbox', '-h']])('helps when it is called as %j', async (...args) => {
+  it.each([['--help'], ['-h'], ['sandbox', '-h']])('%j prints the help', async (...args) => {
     expect(await run(...args).ended).toMatchObject({
       code: 0,
       out: expect.stringContaining('--storage-port'),
@@ -126,7 +126,7 @@ describe('the command', () => {
     });
   });
 
-  it.each(['--version', '-v'])('prints the version of the package when it is called with %s', async (flag) => {
+  it.each(['--version', '-v'])('%s prints the version of the package', async (flag) => {
     expect(await run(flag).ended).toEqual({ code: 0, signal: null, out: `${VERSION}\n`, err: '' });
   });
 
@@ -139,11 +139,11 @@ describe('the command', () => {
     [['sandbox', '--storage-port', '0x50'], '`--storage-port` must be an integer from 0 to 65535, not "0x50".'],
     [['sandbox', '--speed', 'fast'], '`--speed` must be a number from 0, not "fast".'],
     [['sandbox', '--speed', '0'], '`clock.speed`'],
-    [['sandbox', '--outcome', '4'], 'not at 4'],
-    [['sandbox', '--email', 'dev'], '"dev" is no email address'],
+    [['sandbox', '--outcome', '4'], 'not 4.'],
+    [['sandbox', '--email', 'dev'], '`email` must be an email address, not "dev".'],
     [['sandbox', '--name', 'a b'], '`name` must be a host name'],
-    [['sandbox', '--webhook', 'nowhere'], '"nowhere" is no http(s) address'],
-  ])('called as %j says what is wrong, and fails', async (args, message) => {
+    [['sandbox', '--webhook', 'nowhere'], '`url` must be an http(s) URL'],
+  ])('%j reports the mistake and fails', async (args, message) => {
     const { code, out, err } = await run(...args).ended;
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain(message);

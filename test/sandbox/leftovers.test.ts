@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { amount } from '../support/seeded.ts';
 
 const run = async (...args: string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26, timeout: 120_000 })).stdout;
 
-describe('the sandbox', () => {
-  it('logs the same bytes in two runs with one seed, faults and deliveries included', async () => {
+describe('a process with sandboxes', () => {
+  it('two runs with the same seed log the same bytes, faults and deliveries included', async () => {
     const day = fileURLToPath(new URL('../support/sandbox-day.ts', import.meta.url));
     const [first, second] = await Promise.all([run(day), run(day)]);
     expect(first).toBe(second);
@@ -17,7 +18,7 @@ describe('the sandbox', () => {
     expect(deliveries.length).toBeGreaterThan(160);
   }, 60_000);
 
-  it('lets the process end, though a delivery is not answered', async () => {
+  it('a delivery without a response does not keep the process alive', async () => {
     const program = `
       const { createSandbox } = await import('./src/sandbox/index.ts');
       const sandbox = createSandbox({ deliver: () => new Promise(() => {}) });
@@ -27,7 +28,7 @@ describe('the sandbox', () => {
     expect(Number(await run('--input-type=module', '-e', program))).toBeLessThan(9_000);
   }, 60_000);
 
-  it('lets the process end once it is closed, though a receiver has timed out', async () => {
+  it('a closed sandbox does not keep the process alive after a receiver has timed out', async () => {
     const program = `
       const { createServer } = await import('node:http');
       const { createSandbox } = await import('./src/sandbox/index.ts');
@@ -43,20 +44,21 @@ describe('the sandbox', () => {
       const url = 'http://127.0.0.1:' + receiver.address().port;
       sandbox.webhooks.test(sandbox.webhooks.create({ account, url }).id);
       await arrived;
-      globalThis.gc(); // as in any process that waits ten seconds
+      globalThis.gc(); // happens in any process that waits ten seconds
       await timedOut;
       await sandbox.close();
       process.once('exit', () => console.log(JSON.stringify(sandbox.webhooks.deliveries)));`;
     expect(JSON.parse(await run('--expose-gc', '--input-type=module', '-e', program))).toMatchObject([{ attempt: 1 }]);
   }, 60_000);
 
-  it('keeps its memory flat over 100,000 requests, and 1,000 of them leave nothing behind', async () => {
+  it('memory stays flat over thousands of requests, and 1,000 sandboxes leave nothing behind', async () => {
     const program = fileURLToPath(new URL('../support/sandbox-memory.ts', import.meta.url));
-    const { heaps, before, after, resources } = JSON.parse(await run('--expose-gc', program, '100000'));
-    const MIB = 2 ** 20;
+    const { heaps, before, after, resources } = JSON.parse(
+      await run('--expose-gc', program, String(amount(20_000, 100_000))),
+    );
     expect(heaps.length).toBeGreaterThan(10);
-    expect(heaps.at(-1) - heaps[1]).toBeLessThan(MIB);
-    expect(after - before).toBeLessThan(MIB);
+    expect(heaps.at(-1) - heaps[1]).toBeLessThan(2 ** 19);
+    expect(after - before).toBeLessThan(2 ** 20);
     expect(resources).toEqual([]);
   }, 120_000);
 });

@@ -7,24 +7,25 @@ import { createOAuthClient } from '../../src/oauth/index.ts';
 const address = process.argv.at(-1) ?? '';
 const { client_id, client_secret } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 
-/** The address that the scenario of clients named by their addresses wants to see; nothing is there. */
+/** Client id that the scenario for client metadata documents requires; no document exists there. */
 const NAMED_BY_ADDRESS = { 'auth/basic-cimd': 'https://conformance-test.local/client-metadata.json' };
 const named = Object.entries(NAMED_BY_ADDRESS).find(([name]) => name === process.env.MCP_CONFORMANCE_SCENARIO)?.[1];
 
-/** The suite's authorization servers listen on ports that nobody can name before; whichever the service names is allowed. */
+/** The suite's authorization servers listen on random ports, so every server that the metadata name is allowed. */
 const allowedIssuers: string[] = [];
 
-/** The scope that the last refusal named. */
-let wanted: string | undefined;
+/** Scope that the last 403 named. */
+let requiredScope: string | undefined;
 
-async function noting(input: Request | URL | string, init?: RequestInit): Promise<Response> {
-  const answer = await fetch(input, init);
-  if (answer.ok && init?.method === 'GET' && answer.headers.get('content-type')?.includes('application/json')) {
-    const { authorization_servers = [] } = await answer.clone().json();
+async function recordingFetch(input: Request | URL | string, init?: RequestInit): Promise<Response> {
+  const response = await fetch(input, init);
+  if (response.ok && init?.method === 'GET' && response.headers.get('content-type')?.includes('application/json')) {
+    const { authorization_servers = [] } = await response.clone().json();
     allowedIssuers.push(...authorization_servers);
   }
-  if (answer.status === 403) wanted = /scope="([^"]*)"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1];
-  return answer;
+  if (response.status === 403)
+    requiredScope = /scope="([^"]*)"/.exec(response.headers.get('www-authenticate') ?? '')?.[1];
+  return response;
 }
 
 const oauth = createOAuthClient({
@@ -33,29 +34,29 @@ const oauth = createOAuthClient({
   redirectUri: 'http://localhost:3000/callback',
   store: memoryTokenStore(),
   allowedIssuers,
-  fetch: noting,
+  fetch: recordingFetch,
   ...(client_id !== undefined && { client: { client_id, client_secret } }),
   ...(named !== undefined && { client: { client_id: named } }),
 });
 
 async function signIn(scope?: string): Promise<void> {
   const { url } = await oauth.authorize({ scope });
-  const answer = await fetch(url, { redirect: 'manual' });
-  await oauth.callback(answer.headers.get('location') ?? '');
+  const response = await fetch(url, { redirect: 'manual' });
+  await oauth.callback(response.headers.get('location') ?? '');
 }
 
 let signIns = 0;
 
-/** Works until it succeeds, signing in where that is asked for, three times in all at most. */
+/** Runs `work` until it succeeds, and signs in when required, three times at most. */
 async function signedIn<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const asked = ReauthorizationRequiredError.isInstance(error) || wanted !== undefined;
-      if (!asked || ++signIns > 3) throw error;
-      const scope = wanted;
-      wanted = undefined;
+      const isSignInRequired = ReauthorizationRequiredError.isInstance(error) || requiredScope !== undefined;
+      if (!isSignInRequired || ++signIns > 3) throw error;
+      const scope = requiredScope;
+      requiredScope = undefined;
       await signIn(scope);
     }
   }

@@ -6,13 +6,13 @@ import { temporaryDirectory } from './directory.ts';
 
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
-/** Something that the suite has checked. */
+/** A check of the suite. */
 interface Check {
   readonly id: string;
   readonly status: string;
 }
 
-/** How a run of the official conformance suite of MCP ended: its exit, what it printed, and the checks that it wrote down. */
+/** Runs the official MCP conformance suite; returns its exit error, its output and its checks. */
 export async function runConformance(...args: readonly string[]) {
   const cwd = await temporaryDirectory();
   const [failure, output] = await new Promise<[unknown, string]>((resolve) => {

@@ -7,13 +7,13 @@ import { createOAuthClient } from '../../src/oauth/index.ts';
 import { ping, REDIRECT } from './ping.ts';
 import { atSaveSteps } from './save-steps.ts';
 
-/** An OAuth client on a token file that does what it is told, and gets a signal at a step of its work. */
+/** An OAuth client with a token file that runs commands, and receives a signal at a step of its work. */
 const [, , path = '', baseUrl = '', step = '', signal = ''] = process.argv;
 
-async function reach(now: string): Promise<void> {
-  if (now !== step) return;
+async function reach(current: string): Promise<void> {
+  if (current !== step) return;
   process.kill(process.pid, signal);
-  // Another thread may have taken the signal.
+  // Another thread may receive the signal first.
   await new Promise((resolve) => setTimeout(resolve, signal === 'SIGKILL' ? 60_000 : 100));
 }
 
@@ -46,34 +46,34 @@ if (step !== '') await atSaveSteps(step, reach);
 const stepwise: Fetch = async (input, init) => {
   const { pathname } = new URL(String(input));
   await reach(`before ${pathname}`);
-  const answer = await fetch(input, init);
-  // What has been sent late, to a process that is gone by then.
+  const response = await fetch(input, init);
+  // The process is killed before this response arrives.
   if (step === 'unheard' && pathname === '/oauth/token') await new Promise(() => {});
   await reach(`after ${pathname}`);
-  return answer;
+  return response;
 };
 
 const backoff = { min: 1, max: 5 };
 const oauth = createOAuthClient({ baseUrl, redirectUri: REDIRECT, store, backoff, logLevel: 'off', fetch: stepwise });
 
-/** What a call comes to: its result, or the error of OAuth that it ended with. */
+/** Returns the result of a call, or its error as a string. */
 const outcome = (work: Promise<unknown>): Promise<unknown> =>
   work.catch((error) => `${error.name}: ${error.error ?? error.message}`);
 
-/** Another token in place of the present one. */
-const renew = async (): Promise<string> => oauth.get({ rejected: await oauth.get() });
+/** Replaces the current token. */
+const refresh = async (): Promise<string> => oauth.get({ rejected: await oauth.get() });
 
-const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
+const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   get: () => outcome(oauth.get()),
-  renew: () => outcome(renew()),
+  refresh: () => outcome(refresh()),
   call: () => outcome(ping(oauth, baseUrl)),
   'ten calls': () => Promise.all(Array.from({ length: 10 }, () => outcome(ping(oauth, baseUrl)))),
   authorize: () => outcome(oauth.authorize({ redirectUri: `${REDIRECT}/another` }).then(({ url }) => url)),
   revoke: () => outcome(oauth.revoke().then(() => 'revoked')),
-  async 'renew for ever'() {
-    for (;;) process.send?.(await renew());
+  async 'refresh repeatedly'() {
+    for (;;) process.send?.(await refresh());
   },
 };
 
-process.on('message', async (way) => process.send?.(await WAYS[String(way)]?.()));
+process.on('message', async (command) => process.send?.(await COMMANDS[String(command)]?.()));
 process.send?.('ready');

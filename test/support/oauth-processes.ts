@@ -12,10 +12,10 @@ export const TOKEN = '/oauth/token';
 export const NO_GRANT = 'ReauthorizationRequiredError: no_grant';
 export const ENDED = 'ReauthorizationRequiredError: invalid_grant';
 
-/** What a suite of tests is not about. */
+/** High enough not to affect these tests. */
 const limits = { mcp: { limit: 10_000, interval: HOUR } };
 
-/** A sandbox, and a token file with a grant whose access token it does not take any more. */
+/** Starts a sandbox, and a token file with a grant whose access token has expired. */
 export async function startExpired(front: (url: string) => Promise<string> = async (url) => url) {
   const bench = await startOAuthBench({ limits });
   const url = await front(bench.url);
@@ -25,13 +25,13 @@ export async function startExpired(front: (url: string) => Promise<string> = asy
   await signIn(oauth);
   await bench.sandbox.advance(HOUR);
   const calls = (): number[] => bench.sandbox.log.filter((one) => one.path === MCP).map(({ status }) => status);
-  // The sign-in has asked it where to go.
+  // Discovery has sent one request to the endpoint.
   const earlier = calls().length;
   const statuses = (): number[] => calls().slice(earlier);
   return { ...bench, url, path, store, oauth, before: await store.load(), statuses };
 }
 
-/** A process of test/support/oauth-process.ts that waits to be told; its arguments are the path, the address, a step and a signal. */
+/** Starts test/support/oauth-process.ts, which waits for commands; its arguments are path, URL, step and signal. */
 export async function start(...args: readonly string[]): Promise<ChildProcess> {
   const child = fork(new URL('./oauth-process.ts', import.meta.url), args);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -39,17 +39,17 @@ export async function start(...args: readonly string[]): Promise<ChildProcess> {
   return child;
 }
 
-/** Tells a process to work; what it answers. */
-export async function ask(child: ChildProcess, way: string): Promise<unknown> {
+/** Sends a command to a process and returns its result. */
+export async function ask(child: ChildProcess, command: string): Promise<unknown> {
   const answered = once(child, 'message');
-  child.send(way);
+  child.send(command);
   return (await answered)[0];
 }
 
-/** Waits until a process is gone. */
+/** Waits until a process has exited. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-/** The marks in the lock of a file, if it is there. */
+/** Returns the files in the lock of a token file, if it is locked. */
 export const marksOf = (path: string): Promise<string[] | undefined> => readdir(`${path}.lock`).catch(() => undefined);

@@ -8,29 +8,29 @@ import { quick } from './server.ts';
 
 export { MCP, ping, REDIRECT } from './ping.ts';
 
-/** What an account decides on the page of consent, by its form; returns where the browser goes next. */
+/** Submits the account's decision on the consent page; returns the URL that the browser is redirected to. */
 export async function consent(url: string, decision = 'allow'): Promise<string> {
   const body = new URLSearchParams({ ...credentials, decision });
   const { status, headers } = await fetch(url, { method: 'POST', body, redirect: 'manual' });
   const location = headers.get('location');
-  if (status !== 303 || location === null) throw new Error(`The page of consent answered ${status}.`);
+  if (status !== 303 || location === null) throw new Error(`The consent page responded with ${status}.`);
   return location;
 }
 
-/** Goes through the whole flow. */
+/** Runs the entire flow. */
 export async function signIn(oauth: OAuthClient): Promise<void> {
   const { url } = await oauth.authorize();
   await oauth.callback(await consent(url));
 }
 
-/** A sandbox over real HTTP, and OAuth clients of it. */
+/** Starts a sandbox over real HTTP, and OAuth clients of it. */
 export async function startOAuthBench(options: SandboxOptions = {}, own: Partial<OAuthClientOptions> = {}) {
   const bench = await startBench(options);
   const { url, sandbox } = bench;
   const clientWith = (store: TokenStore, more: Partial<OAuthClientOptions> = {}): OAuthClient =>
     createOAuthClient({ baseUrl: url, redirectUri: REDIRECT, store, ...quick, ...own, ...more });
   const store = memoryTokenStore();
-  /** Answers of the token endpoint so far. */
+  /** Statuses of the token endpoint so far. */
   const exchanges = (): number[] => sandbox.log.filter(({ path }) => path === '/oauth/token').map((one) => one.status);
   return { ...bench, store, oauth: clientWith(store), clientWith, exchanges };
 }

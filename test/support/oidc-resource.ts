@@ -1,15 +1,15 @@
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** Where the resource describes itself (RFC 9728), also with its own path behind it. */
+/** Path of the resource's metadata (RFC 9728), also followed by the resource's own path. */
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
 export const MCP_PATH = '/api/v2/mcp';
 
 /** A protected MCP endpoint. */
 export interface McpResource {
-  /** Its address, which is what tokens are asked for. */
+  /** Its URL, for which tokens are requested. */
   readonly resource: string;
-  /** Of the authorization server. */
+  /** Issuer of the authorization server. */
   readonly issuer: string;
   isLive(token: string): Promise<boolean>;
 }
@@ -22,7 +22,7 @@ const handler = createMcpHandler(() => {
   return server;
 });
 
-/** Serves the endpoint, with one tool that echoes, and its metadata. */
+/** Serves the endpoint with one tool, `echo`, and its metadata. */
 export async function serveMcpResource({ resource, issuer, isLive }: McpResource, request: Request): Promise<Response> {
   if (new URL(request.url).pathname !== MCP_PATH)
     return Response.json({ resource, authorization_servers: [issuer], scopes_supported: ['mcp'] });

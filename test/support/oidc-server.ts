@@ -9,33 +9,33 @@ import { walkRedirects } from './walk-redirects.ts';
 
 /** How the authorization server behaves. */
 export interface OidcOptions {
-  /** Whether a refresh token that comes a second time ends its whole family, or is refused alone. @default true */
+  /** A reused refresh token revokes its entire family; otherwise only that token is refused. @default true */
   readonly revokeFamily?: boolean;
   /** Seconds. @default 3600 */
   readonly accessTokenTtl?: number;
-  /** Whether the MCP endpoint has an origin of its own. @default false */
+  /** Serves the MCP endpoint on its own origin. @default false */
   readonly separateResource?: boolean;
 }
 
-/** A call of the token endpoint. */
+/** A request to the token endpoint. */
 interface TokenRequest {
   readonly grantType: string;
   readonly status: number;
 }
 
-/** An authorization server by `oidc-provider`, and an MCP endpoint that takes its tokens. */
+/** An authorization server of `oidc-provider`, and an MCP endpoint that accepts its tokens. */
 export interface OidcServer {
   /** Its origin and issuer. */
   readonly url: string;
   /** Address of the MCP endpoint. */
   readonly resource: string;
-  /** Calls of the token endpoint, in order of their answers. */
+  /** Requests to the token endpoint in order of their responses. */
   readonly requests: readonly TokenRequest[];
-  /** What a browser does whose user signs in and consents: the address it is sent back to. */
+  /** Signs in and consents as a user in a browser; returns the URL of the final redirect. */
   consent(authorizationUrl: string | URL): Promise<string>;
-  /** Ends every access token, as if time had passed; refresh tokens live on. */
+  /** Expires every access token; refresh tokens stay valid. */
   endAccessTokens(): void;
-  /** Stops both; done when the test ends, too. */
+  /** Stops both servers; also runs when the test ends. */
   close(): Promise<void>;
 }
 
@@ -59,8 +59,8 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
     // `find` still finds tokens that expired some seconds ago.
     return token?.isValid === true && token.aud === resource && token.scopes.has(SCOPE);
   };
-  const answer = (request: Request): Promise<Response> => serveMcpResource({ resource, issuer: url, isLive }, request);
-  const serveResource = getRequestListener(answer, { overrideGlobalObjects: false });
+  const respond = (request: Request): Promise<Response> => serveMcpResource({ resource, issuer: url, isLive }, request);
+  const serveResource = getRequestListener(respond, { overrideGlobalObjects: false });
   const serveProvider = provider.callback();
   if (back !== front) back.on('request', serveResource);
   front.on('request', (request, response) => {
@@ -103,7 +103,7 @@ function configurationOf(resource: string, options: OidcOptions, accessTokens: O
   return {
     adapter: (kind) => {
       if (kind === 'AccessToken') return accessTokens;
-      // A rotated refresh token that is deleted, not marked, is unknown when it comes again, so nothing else is revoked.
+      // A reused refresh token that was deleted instead of marked is unknown, so nothing else is revoked.
       return new OidcStorage({ deletesConsumed: kind === 'RefreshToken' && !revokeFamily });
     },
     jwks: { keys: [privateKey.export({ format: 'jwk' })] },
@@ -152,7 +152,7 @@ function featuresOf(resource: string): NonNullable<Configuration['features']> {
   };
 }
 
-/** Stands for a user: signs the account in, then grants what is asked for. */
+/** Acts as a user: signs in, then grants everything requested. */
 async function interact(
   provider: Provider,
   resource: string,

@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-/** What an authorization server keeps, one kind of thing each (`AccessToken`, `Grant`, …). */
+/** Storage of an authorization server for one model (`AccessToken`, `Grant`, …). */
 export class OidcStorage implements Adapter {
   readonly #items = new Map<string, AdapterPayload>();
   readonly #deletesConsumed: boolean;

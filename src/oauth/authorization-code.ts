@@ -1,0 +1,142 @@
+import * as oauth from 'oauth4webapi';
+import { OAuthError } from '../errors/oauth-errors.ts';
+import { stringsOf } from '../util/json.ts';
+import type { Redactor } from '../util/redact.ts';
+import { type RequestParts, toError } from './oauth-http.ts';
+import { checkUsable, type Grant, grantOf, type OAuthState, type PendingSignIn } from './oauth-state.ts';
+import type { Authorization, AuthorizeOptions } from './oauth-types.ts';
+import { checkRedirectUri } from './redirect-uri.ts';
+import { authenticationOf, existingClient, registerClient } from './registration.ts';
+import type { OAuthContext } from './session.ts';
+
+/** Maximum duration of a sign-in; codes expire after ten minutes at most (RFC 6749, section 4.1.2). */
+const MAX_SIGN_IN_MS = 600_000;
+
+/** Maximum number of pending sign-ins, for instance in several tabs; the oldest is discarded first. */
+const MAX_PENDING = 5;
+
+/** The only PKCE method that the service accepts ("OAuth 2.1", rule 4). */
+const PKCE_METHOD = 'S256';
+
+/** Parameters of an authorization endpoint that would send the response elsewhere than to `callback`. */
+const CONFLICTING_PARAMETERS: readonly string[] = ['response_mode', 'request', 'request_uri'];
+
+/** Starts a sign-in. */
+export async function authorize(context: OAuthContext, options: AuthorizeOptions): Promise<Authorization> {
+  const { http, clientName } = context;
+  const { signal, redirectUri = context.redirectUri } = options;
+  checkRedirectUri(redirectUri);
+  const { server, resource, ...discovered } = await context.discovery.discover(signal);
+  const url = http.checkUrl(authorizationEndpoint(server));
+  const scope = options.scope ?? discovered.scope;
+  return context.repository.transaction(async ({ state: { client: stored }, update }) => {
+    const isRegistered = stored?.issuer === server.issuer && stored.redirect_uris.includes(redirectUri);
+    const registered = context.client ? existingClient(server, context.client, redirectUri) : isRegistered && stored;
+    const client = registered || (await registerClient(http, server, { clientName, redirectUri, scope }, signal));
+    const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
+    const signIn: PendingSignIn = { state, verifier, redirectUri, resource, client, startedAt: Date.now() };
+    await update((now) => ({ ...now, client, pending: [...recent(now), signIn].slice(-MAX_PENDING) }));
+    const query = {
+      response_type: 'code',
+      client_id: client.client_id,
+      redirect_uri: redirectUri,
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: PKCE_METHOD,
+      ...(resource !== undefined && { resource }),
+      ...(scope !== undefined && { scope }),
+    };
+    url.hash = '';
+    for (const name of CONFLICTING_PARAMETERS) url.searchParams.delete(name);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return { url: url.href, state };
+  });
+}
+
+/** Returns the server's authorization endpoint. Without PKCE, the server would accept a stolen code. */
+function authorizationEndpoint(server: oauth.AuthorizationServer): string {
+  const { issuer, authorization_endpoint, code_challenge_methods_supported: methods } = server;
+  if (!stringsOf(methods).includes(PKCE_METHOD)) {
+    const message = `The authorization server ${issuer} does not support PKCE with ${PKCE_METHOD}, which is mandatory.`;
+    throw new OAuthError(message, { error: 'pkce_unsupported' });
+  }
+  if (authorization_endpoint !== undefined && URL.canParse(authorization_endpoint)) return authorization_endpoint;
+  throw new OAuthError('The authorization server has no authorization endpoint.', { error: 'invalid_response' });
+}
+
+const recent = ({ pending }: OAuthState): PendingSignIn[] =>
+  pending.filter(({ startedAt }) => Math.abs(Date.now() - startedAt) < MAX_SIGN_IN_MS);
+
+/** Completes a sign-in with the URL that the browser was redirected to. */
+export async function redeem(context: OAuthContext, url: string | URL, signal?: AbortSignal): Promise<Grant> {
+  if (!URL.canParse(url, context.redirectUri)) {
+    throw new OAuthError('`callback()` must be called with the URL of the redirect.', { error: 'invalid_request' });
+  }
+  const { searchParams } = new URL(url, context.redirectUri);
+  const states = searchParams.getAll('state');
+  return context.repository.transaction(async ({ state: stored, update }) => {
+    const signIn = recent(stored).find(({ state }) => states.length === 1 && state === states[0]);
+    if (!signIn) {
+      const problem = states.length === 0 ? 'has no `state`' : 'has a `state` that is unknown or was already used';
+      const message = `The callback ${problem}, so it does not belong to a sign-in of the last ten minutes. Nothing was exchanged. Start again with \`authorize()\`.`;
+      throw new OAuthError(message, { error: 'state_mismatch' });
+    }
+    const complete = (more: Partial<OAuthState>): Promise<OAuthState> =>
+      update((now) => ({ ...now, ...more, pending: now.pending.filter(({ state }) => state !== signIn.state) }));
+    try {
+      const grant = await exchange(context, signIn, searchParams, signal);
+      await complete({ client: signIn.client, grant });
+      return grant;
+    } catch (error) {
+      // A refused code is refused again; after a lost connection, the same callback may succeed.
+      if (OAuthError.isInstance(error) && error.error !== 'issuer_mismatch') {
+        await complete(error.error === 'invalid_client' ? { client: undefined } : {});
+      }
+      throw error;
+    }
+  });
+}
+
+async function exchange(
+  { http, discovery }: OAuthContext,
+  signIn: PendingSignIn,
+  response: URLSearchParams,
+  signal: AbortSignal | undefined,
+): Promise<Grant> {
+  const { client, redirectUri, verifier, resource } = signIn;
+  const server = await discovery.serverOf(client.issuer, signal);
+  const parameters = validate(server, signIn, response, http.redactor);
+  http.redactor.addRecent(response.get('code'));
+  const additionalParameters = resource === undefined ? {} : { resource };
+  const request = [server, client, authenticationOf(client), parameters, redirectUri, verifier] as const;
+  const requestedAt = Date.now();
+  const execute = async (parts: RequestParts): Promise<oauth.TokenEndpointResponse> => {
+    const response = await oauth.authorizationCodeGrantRequest(...request, { ...parts, additionalParameters });
+    return oauth.processAuthorizationCodeResponse(server, client, response);
+  };
+  // Not retried, because a code that is used twice revokes the grant (RFC 6749, section 4.1.2).
+  const tokens = await http.send({ name: 'Exchanging the code', retry: 'never', signal, execute });
+  const grant = grantOf(tokens, requestedAt, { client, resource });
+  checkUsable(grant);
+  return grant;
+}
+
+/** Checks `state` and `iss` (RFC 9207) of the redirect, and that the server did not refuse. */
+function validate(
+  server: oauth.AuthorizationServer,
+  { client, state }: PendingSignIn,
+  response: URLSearchParams,
+  redactor: Redactor,
+): URLSearchParams {
+  const { issuer, authorization_response_iss_parameter_supported: isRequired } = server;
+  const iss = response.get('iss');
+  if (iss === null ? isRequired : iss !== issuer) {
+    const message = `The callback comes ${iss === null ? 'without `iss`' : `from ${iss}`}, but the sign-in was started at ${issuer}. Nothing was exchanged. Start again with \`authorize()\`.`;
+    throw new OAuthError(message, { error: 'issuer_mismatch' });
+  }
+  try {
+    return oauth.validateAuthResponse(server, client, response, state);
+  } catch (error) {
+    throw toError(error, { operation: 'The sign-in', attempts: 1 }, redactor);
+  }
+}

@@ -1,0 +1,162 @@
+import * as oauth from 'oauth4webapi';
+import { AudienceError } from '../errors/audience-error.ts';
+import { ConnectionError, TimeoutError } from '../errors/call-errors.ts';
+import type { CallDetails } from '../errors/error-details.ts';
+import { OAuthError } from '../errors/oauth-errors.ts';
+import { DEFAULTS } from '../http/request-options.ts';
+import { type Failure, retryDelay, statusFailureOf } from '../http/retry-policy.ts';
+import { isNotSent, platformFetch, readResponse } from '../http/send.ts';
+import type { RetryPolicy } from '../spec/operations.ts';
+import { AbortScope, abortable } from '../util/abort.ts';
+import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+import { isThisMachine } from '../util/loopback.ts';
+import type { Redactor } from '../util/redact.ts';
+import { withRetries } from '../util/retry.ts';
+import type { OAuthClientOptions } from './oauth-types.ts';
+
+/** Options that each request of oauth4webapi takes. */
+export interface RequestParts {
+  readonly signal: AbortSignal;
+  readonly [oauth.customFetch]: (
+    url: string,
+    init: oauth.CustomFetchOptions<string, BodyInit | undefined>,
+  ) => Promise<Response>;
+  /** `http:` is checked for each URL by the `fetch` above, because loopback is allowed. */
+  readonly [oauth.allowInsecureRequests]: true;
+}
+
+/** A request to the authorization server, or to the service about it. */
+export interface OAuthRequest<T> {
+  /** Subject of error messages, such as "Registering the client". */
+  readonly name: string;
+  readonly retry: RetryPolicy;
+  readonly signal?: AbortSignal | undefined;
+  /** Sends the request by oauth4webapi and decodes the response. */
+  execute(parts: RequestParts): Promise<T>;
+}
+
+/** A response with another status than 2xx. */
+export class ErrorResponse extends Error {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+
+  constructor({ status, headers }: Response, body: string) {
+    super(`The response has status ${status}.`);
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+}
+
+/** Retries begin within this time, because other processes wait for the store's lock for two minutes at most. */
+const MAX_RETRY_TIME_MS = 60_000;
+
+/** Sends requests to the authorization server, with the timeouts, retries and errors of this package. */
+export class OAuthHttp {
+  readonly redactor: Redactor;
+  readonly #options: OAuthClientOptions;
+
+  constructor(options: OAuthClientOptions, redactor: Redactor) {
+    this.redactor = redactor;
+    this.#options = options;
+  }
+
+  /** Sends a request and retries it as far as its policy allows. */
+  send<T>({ name, retry, signal, execute }: OAuthRequest<T>): Promise<T> {
+    const { timeout = DEFAULTS.timeout, maxRetries = DEFAULTS.maxRetries, backoff = {} } = this.#options;
+    const { maxRetryWait = DEFAULTS.maxRetryWait } = this.#options;
+    const { min = DEFAULTS.backoff.min, max = DEFAULTS.backoff.max } = backoff;
+    const limits = { retry, maxRetries, maxRetryWait, backoff: { min, max } };
+    const retryUntil = performance.now() + MAX_RETRY_TIME_MS;
+    let attempts = 0;
+    let failure: Failure;
+    const attempt = async (): Promise<T> => {
+      const call = { operation: name, attempts: ++attempts };
+      const message = `${name} failed: no complete response arrived within ${timeout} ms (\`timeout\`).`;
+      const reason = (): Error => new TimeoutError(message, { ...call, code: 'attempt-timeout' });
+      const scope = new AbortScope({ parents: [signal], ms: timeout, reason });
+      const parts = {
+        signal: scope.signal,
+        [oauth.customFetch]: this.#fetch,
+        [oauth.allowInsecureRequests]: true,
+      } as const;
+      try {
+        return await abortable(execute(parts), scope.signal);
+      } catch (error) {
+        signal?.throwIfAborted();
+        failure = failureOf(error);
+        throw toError(error, call, this.redactor);
+      } finally {
+        scope.dispose();
+      }
+    };
+    const delayAfter = (_: Error, retries: number): number | undefined =>
+      retryDelay(failure, retries, { ...limits, timeLeft: retryUntil - performance.now() });
+    return withRetries(attempt, { delayAfter, signal });
+  }
+
+  /** Checks that codes and tokens may be sent to a URL: https, or loopback. */
+  checkUrl(address: string): URL {
+    const url = new URL(address);
+    const mayUseHttp = this.#options.allowInsecure || isThisMachine(url);
+    const isSecure = url.protocol === 'https:' || (url.protocol === 'http:' && mayUseHttp);
+    if (isSecure && url.username === '' && url.password === '') return url;
+    const message = `The metadata of the service name a URL on ${url.protocol}//${url.host} that is not https or contains userinfo.`;
+    throw new OAuthError(message, { error: 'invalid_response' });
+  }
+
+  readonly #fetch: RequestParts[typeof oauth.customFetch] = async (address, { body = null, ...init }) => {
+    const { fetch = platformFetch } = this.#options;
+    const { maxResponseBytes } = DEFAULTS;
+    const response = await fetch(this.checkUrl(address).href, { ...init, body });
+    const { text, isTruncated } = await readResponse(response, maxResponseBytes);
+    const message = `The response is larger than ${maxResponseBytes} bytes.`;
+    if (isTruncated) throw new OAuthError(message, { error: 'invalid_response' });
+    if (!response.ok) throw new ErrorResponse(response, text);
+    const { status, statusText, headers } = response;
+    return new Response(text === '' ? null : text, { status, statusText, headers });
+  };
+}
+
+const isProtocolError = (error: unknown): boolean =>
+  error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError;
+
+/** Classifies the failure of one attempt for the retry policy. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof ErrorResponse) return statusFailureOf(error.status, error.headers);
+  if (TimeoutError.isInstance(error)) return { kind: 'lost' };
+  if (AudienceError.isInstance(error) || isProtocolError(error)) return { kind: 'final', outcome: 'refused' };
+  return { kind: isNotSent(error) ? 'not-sent' : 'lost' };
+}
+
+/** Returns the error of this package for a failed request. Pure. */
+export function toError(error: unknown, call: CallDetails, redactor: Redactor): AudienceError {
+  if (AudienceError.isInstance(error)) return error;
+  if (error instanceof oauth.AuthorizationResponseError) return refusal(error, call, redactor);
+  if (error instanceof ErrorResponse) return refusal(parseJson(error.body), call, redactor, error.status);
+  const cause = redactor.cause(error);
+  if (isProtocolError(error)) {
+    const message = `${call.operation} failed: the response does not conform to its standard: ${cause.message}.`;
+    return new OAuthError(message, { error: 'invalid_response' });
+  }
+  const { message } = cause.cause instanceof Error ? cause.cause : cause;
+  return new ConnectionError(`${call.operation} failed: ${message}`, { ...call, cause });
+}
+
+/** Maximum length of an `error_description` in an error message, in characters. */
+const MAX_DESCRIPTION_LENGTH = 300;
+
+/** Returns the error for a refusal of the server (RFC 6749, sections 4.1.2.1 and 5.2). */
+function refusal(body: unknown, { operation }: CallDetails, redactor: Redactor, status?: number): OAuthError {
+  const { error, error_description: description }: JsonObject = isObject(body) ? body : {};
+  const fallback = status === 429 || status === 503 ? 'temporarily_unavailable' : 'server_error';
+  const code = redactor.text(typeof error === 'string' ? error : fallback);
+  // The redactor cuts the description, because it would not recognize a part of a token at the end.
+  const reason = typeof description === 'string' ? `: ${redactor.text(description, MAX_DESCRIPTION_LENGTH)}` : '';
+  const isTransient = status !== undefined && (status >= 500 || status === 429);
+  const advice = isTransient ? ' Stored tokens have not changed. Try again later.' : '';
+  const shown = status === undefined ? code : `${status} ${code}`;
+  const message = `${operation} failed: ${shown}${reason.replace(/\.$/, '')}.${advice}`;
+  return new OAuthError(message, { error: code, ...(status !== undefined && { status }) });
+}

@@ -1,0 +1,87 @@
+import type { TokenEndpointResponse } from 'oauth4webapi';
+import * as z from 'zod/mini';
+import { isUsableToken } from '../auth/token-source.ts';
+import { OAuthError } from '../errors/oauth-errors.ts';
+import { LAST_MOMENT } from '../util/retry-after.ts';
+
+/** A client that is registered with one authorization server. */
+export type StoredClient = z.infer<typeof storedClient>;
+const storedClient = z.object({
+  issuer: z.string(),
+  client_id: z.string(),
+  client_secret: z.optional(z.string()),
+  token_endpoint_auth_method: z.string(),
+  redirect_uris: z.array(z.string()),
+});
+
+/** A sign-in between `authorize` and `callback`; `startedAt` is in milliseconds since 1970. */
+export type PendingSignIn = z.infer<typeof pendingSignIn>;
+const pendingSignIn = z.object({
+  state: z.string(),
+  verifier: z.string(),
+  redirectUri: z.string(),
+  resource: z.optional(z.string()),
+  client: storedClient,
+  startedAt: z.number(),
+});
+
+/**
+ * A pair of tokens, and the client and resource to refresh it with. Times are in ISO 8601. `token` is empty when the
+ * server issued one that cannot be sent; the refresh token is valid nevertheless.
+ */
+export type Grant = z.infer<typeof storedGrant>;
+const storedGrant = z.object({
+  token: z.string(),
+  expiresAt: z.optional(z.string()),
+  issuedAt: z.string(),
+  refreshToken: z.optional(z.string()),
+  resource: z.optional(z.string()),
+  client: storedClient,
+});
+
+/** Everything that is stored for one user; parts that this package did not write are left out. */
+export type OAuthState = z.infer<typeof oauthState>;
+export const oauthState = z.object({
+  grant: z.catch(z.optional(storedGrant), undefined),
+  client: z.catch(z.optional(storedClient), undefined),
+  pending: z.catch(z.array(pendingSignIn), []),
+});
+
+/** Returns the grant of a token response; `previous` completes it. */
+export function grantOf(
+  { access_token, token_type, expires_in, refresh_token }: TokenEndpointResponse,
+  requestedAt: number,
+  { client, resource, refreshToken }: Pick<Grant, 'client' | 'resource' | 'refreshToken'>,
+): Grant {
+  const expiresAt = expires_in === undefined ? undefined : Math.min(requestedAt + expires_in * 1000, LAST_MOMENT);
+  return {
+    token: token_type === 'bearer' && isUsableToken(access_token) ? access_token : '',
+    issuedAt: new Date(requestedAt).toISOString(),
+    expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString(),
+    refreshToken: refresh_token ?? refreshToken,
+    resource,
+    client,
+  };
+}
+
+/** @throws {OAuthError} for a grant whose access token no bearer header can carry (RFC 6750, section 2.1). */
+export function checkUsable({ token }: Grant): void {
+  const message = 'The authorization server issued an access token that cannot be sent as a bearer token.';
+  if (token === '') throw new OAuthError(message, { error: 'invalid_response' });
+}
+
+/** An access token is refreshed this long before it expires, or in the last quarter of a shorter lifetime. */
+const REFRESH_BEFORE_MS = 60_000;
+
+/** Returns the milliseconds until the access token expires. */
+export function timeLeft({ token, expiresAt }: Grant): number {
+  if (token === '') return 0;
+  return expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();
+}
+
+/** Checks whether the access token should be refreshed now. */
+export function isRefreshDue(grant: Grant): boolean {
+  const left = timeLeft(grant);
+  const lifetime = left + Date.now() - Date.parse(grant.issuedAt);
+  return left <= 0 || left <= Math.min(REFRESH_BEFORE_MS, lifetime / 4);
+}

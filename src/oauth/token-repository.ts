@@ -1,0 +1,118 @@
+import type { StoredToken, TokenStore } from '../auth/token-source.ts';
+import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
+import { isObject } from '../util/json.ts';
+import type { Logger } from '../util/log.ts';
+import type { Redactor } from '../util/redact.ts';
+import { type OAuthState, oauthState } from './oauth-state.ts';
+
+/** Access to the store while its lock is held. */
+export interface Transaction {
+  /** State at the start of the transaction. */
+  readonly state: OAuthState;
+  /** Reads the state again. */
+  reload(): Promise<OAuthState>;
+  /**
+   * Applies `change` to the state that the store holds now: a process that is suspended loses its lock, and others write
+   * meanwhile. Saves nothing when `change` returns its argument.
+   */
+  update(change: (current: OAuthState) => OAuthState): Promise<OAuthState>;
+}
+
+/** The OAuth state of one user in a token store. A state that cannot be saved stays in memory. */
+export class TokenRepository {
+  readonly #store: TokenStore;
+  /** Origin that the tokens are for. */
+  readonly #service: string;
+  readonly #logger: Logger;
+  readonly #redactor: Redactor;
+  /** The state that could not be saved, and the store's content at that time. */
+  #unsaved: { readonly state: OAuthState; readonly replaces: string } | undefined;
+  /** The store's content when it was last read. */
+  #content = '';
+
+  constructor(store: TokenStore, service: string, logger: Logger, redactor: Redactor) {
+    this.#store = store;
+    this.#service = service;
+    this.#logger = logger;
+    this.#redactor = redactor;
+  }
+
+  get hasUnsavedState(): boolean {
+    return this.#unsaved !== undefined;
+  }
+
+  /** Runs `work` under the store's lock. */
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#locked(async () => {
+      const state = await this.#load();
+      if (this.#unsaved) await this.#save(state);
+      return work({ state, reload: () => this.#load(), update: (change) => this.#update(state, change) });
+    });
+  }
+
+  /** Removes the state from the store. */
+  async clear(): Promise<void> {
+    await this.#locked(async () => {
+      await this.#store.save(undefined).catch((error) => this.#fail('written', error));
+      this.#unsaved = undefined;
+    });
+  }
+
+  #locked<T>(work: () => Promise<T>): Promise<T> {
+    return this.#store.withLock(work).catch((error) => this.#fail('locked', error));
+  }
+
+  #fail(step: string, error: unknown): never {
+    if (AudienceError.isInstance(error)) throw error;
+    const cause = this.#redactor.cause(error);
+    const message = `The token store cannot be ${step}: ${cause.message}`;
+    throw new AudienceError(message, { code: 'token-unavailable', cause });
+  }
+
+  async #load(): Promise<OAuthState> {
+    const stored = await this.#store.load().catch((error) => this.#fail('read', error));
+    this.#checkOwner(stored);
+    this.#content = JSON.stringify(stored) ?? '';
+    // Another process has signed in or refreshed since, so the unsaved state is outdated.
+    if (this.#unsaved?.replaces !== this.#content) this.#unsaved = undefined;
+    const decoded = oauthState.safeParse(stored?.oauth, { jitless: true }).data;
+    const state = this.#unsaved?.state ?? decoded ?? { grant: undefined, client: undefined, pending: [] };
+    this.#addSecrets(state);
+    return state;
+  }
+
+  #checkOwner(stored: StoredToken | undefined): void {
+    const { service = this.#service } = isObject(stored?.oauth) ? stored.oauth : {};
+    if (stored?.kind === undefined && service === this.#service) return;
+    const owner =
+      stored?.kind === undefined ? `a sign-in at ${service}` : `a token of another source ("${stored.kind}")`;
+    throw new ConfigurationError(`The token store holds ${owner}. Use one store per token source and service.`);
+  }
+
+  async #update(state: OAuthState, change: (current: OAuthState) => OAuthState): Promise<OAuthState> {
+    // A store that cannot be read must not cost a new pair of tokens.
+    const current = await this.#load().catch(() => state);
+    const next = change(current);
+    if (next !== current) await this.#save(next);
+    return next;
+  }
+
+  async #save(state: OAuthState): Promise<void> {
+    this.#addSecrets(state);
+    const { token = '', expiresAt } = state.grant ?? {};
+    try {
+      await this.#store.save({ token, expiresAt, oauth: { service: this.#service, ...state } });
+      this.#unsaved = undefined;
+    } catch (error) {
+      this.#unsaved = { state, replaces: this.#content };
+      const reason = this.#redactor.cause(error).message;
+      this.#logger.warn(`The token store cannot be written, so the current tokens are in memory only: ${reason}`);
+    }
+  }
+
+  #addSecrets({ grant, client, pending }: OAuthState): void {
+    const clients = [client, grant?.client, ...pending.map((signIn) => signIn.client)];
+    const secrets = [grant?.token, grant?.refreshToken, ...clients.map((registered) => registered?.client_secret)];
+    for (const secret of [...secrets, ...pending.map(({ verifier }) => verifier)]) this.#redactor.addRecent(secret);
+  }
+}
