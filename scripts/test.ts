@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
-/** The test command: builds the package (tests try the built one, too) and runs every suite with coverage. */
+/** Builds the package, which some tests import, and runs every test with coverage. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 12)) {
-  console.error(`Node ${process.versions.node} is too old: run this by npm, which brings its own Node.`);
+  console.error(`Node ${process.versions.node} is too old. Use \`npm test\`, which runs the Node of the dependencies.`);
   process.exit(1);
 }
 
