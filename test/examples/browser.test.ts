@@ -125,8 +125,8 @@ describe.concurrent('examples/browser', () => {
     });
     const card = await upload(page, 8);
     await card.getByText('400,000 people were recognized.').waitFor(SOON);
-    const reached = await page.evaluate(() => document.body.dataset.reached?.trim().split(' ').map(Number));
-    const reached = reached ?? [];
+    const recorded = await page.evaluate(() => document.body.dataset.reached?.trim().split(' ').map(Number));
+    const reached = recorded ?? [];
     expect(reached.at(-1)).toBe(1);
     expect(reached).toEqual(reached.toSorted((one, other) => one - other));
     expect(reached.filter((share) => share > 0 && share < 1).length).toBeGreaterThan(2);
