@@ -79,7 +79,7 @@ export type {
 export type { Fetch, FetchOptions } from './http/send.ts';
 export type { ApiPromise, WithResponse } from './http/transport.ts';
 export type { UpdateSource } from './polling/job.ts';
-export type { IdLike, UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
+export type { UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
 export type { Priority } from './rate-limit/rate-limiter.ts';
 export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-limit/rate-limiter.ts';
 export type { ActivationResult, Download, DownloadOptions, DownloadProgress } from './resources/activation-results.ts';
@@ -132,7 +132,7 @@ export type { StandardIssue, StandardResult, StandardSchema } from './schemas/st
 export type { UploadRequest, UploadReservation } from './schemas/upload-reservation.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage-report.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
-export type { JobKind } from './spec/job-status.ts';
+export type { IdLike, JobKind } from './spec/job-status.ts';
 export {
   type Bucket,
   CLAIM_WINDOW,

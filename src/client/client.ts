@@ -12,7 +12,7 @@ import { Mcp } from '../resources/mcp.ts';
 import { Projects } from '../resources/projects.ts';
 import { Reference } from '../resources/reference.ts';
 import { Schedules } from '../resources/schedules.ts';
-import { Uploads } from '../resources/uploads.ts';
+import { Reservations, Uploads } from '../resources/uploads.ts';
 import { UsageReports } from '../resources/usage.ts';
 import { Waits } from '../resources/waits.ts';
 import { Webhooks } from '../resources/webhooks.ts';
@@ -80,6 +80,7 @@ export class AudienceClient {
   readonly webhooks: Webhooks;
   /** All waits under way. */
   readonly waits: Waits;
+  readonly #reservations: Reservations;
   readonly #options: ClientOptions;
   readonly #transport: Transport;
   readonly #scheduler: Scheduler;
@@ -91,7 +92,7 @@ export class AudienceClient {
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
     this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
-    const { state, settings } = this.#transport;
+    const { settings } = this.#transport;
     const scheduler = base ? base.#scheduler : new Scheduler(settings.rateLimits.read, options.waits?.via);
     this.#scheduler = scheduler;
     const jobs = audienceJobs(this.#transport, scheduler);
@@ -99,10 +100,10 @@ export class AudienceClient {
     this.audiences = new Audiences(this.#transport, scheduler, jobs);
     this.lookalikes = new Lookalikes(this.#transport, scheduler, jobs);
     this.estimates = new Estimates(this.#transport, scheduler);
-    const storage = { state, settings };
-    this.uploads = new Uploads(this.#transport, storage);
-    this.activations = new Activations(this.#transport, scheduler, storage);
-    this.cohorts = new Cohorts(this.#transport, scheduler, this.uploads, storage);
+    this.#reservations = base ? base.#reservations : new Reservations();
+    this.uploads = new Uploads(this.#transport, this.#reservations);
+    this.activations = new Activations(this.#transport, scheduler);
+    this.cohorts = new Cohorts(this.#transport, scheduler, this.uploads, this.#reservations);
     this.projects = new Projects(this.#transport);
     this.schedules = new Schedules(this.#transport);
     this.reference = new Reference(this.#transport);
@@ -146,9 +147,7 @@ export class AudienceClient {
       ...(query && { query }),
       ...(body !== undefined && { body }),
       validate: () =>
-        String(path).startsWith('/')
-          ? this.#transport.state.slots.claimErrors(body)
-          : { path: ['must start with "/".'] },
+        String(path).startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] },
       options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });

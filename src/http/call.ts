@@ -5,18 +5,18 @@ import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { AbortScope } from '../util/abort.ts';
 import { atCallSite, type CallSite, isReason } from '../util/call-site.ts';
-import { InvalidInputError } from '../util/input-checks.ts';
+import { checkNumbers, InvalidInputError } from '../util/input-checks.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
 import type { ClientState } from './client-state.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
-import { type CallOptions, checkCallOptions, emitRetry, type RequestEvent, type Settings } from './request-options.ts';
+import { type CallOptions, emitRetry, type RequestEvent, type Settings } from './request-options.ts';
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
 import { attemptOutcome, consumesRetryBudget, nextRetry, outcomeOf, type RetryState } from './retry-policy.ts';
 
 /** What a call sends and how, as its namespace describes it. */
 export interface CallInput extends RequestInput {
-  readonly options?: CallOptions;
+  readonly options?: CallOptions | undefined;
   /** Returns what is wrong with the input; nothing is sent then. */
   readonly validate?: () => FieldErrors;
   /** Secrets in what is sent, besides token and headers. */
@@ -150,13 +150,17 @@ export interface CallSteps<R> {
   attempt(call: Call, request: PreparedRequest, signal: AbortSignal): Promise<R>;
 }
 
+/** Options that a typo or a missing value would turn into endless work. */
+const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
+
 const DEADLINE = Symbol('deadline');
 
 /** Makes a call: builds the request once and retries attempts as far as the operation allows. */
 export async function execute<R>(call: Call, { prepare, attempt }: CallSteps<R>): Promise<R> {
   const { options, input, state } = call;
   try {
-    if (Object.keys(options).length > 0) checkCallOptions(options);
+    // The options of background calls are the package's own, or have been checked.
+    if (input.options && options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
     const errors = input.validate?.() ?? {};
     if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
     const parents = [options.signal, state.closing.signal];

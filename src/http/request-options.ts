@@ -2,7 +2,6 @@ import type { Priority } from '../rate-limit/rate-limiter.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import { safely } from '../util/callbacks.ts';
-import { checkNumbers } from '../util/input-checks.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
@@ -40,11 +39,6 @@ export interface CallOptions extends CreateOptions {
   readonly priority?: Priority;
   /** Called before each attempt, once it has its permit of the rate bucket. */
   readonly onPermit?: () => void;
-}
-
-/** Refuses numbers that a typo or a missing value would turn into endless work. */
-export function checkCallOptions(options: CallOptions): void {
-  checkNumbers(options, ['timeout', 'maxRetries', 'maxRetryWait', 'deadline']);
 }
 
 /** A request, as hooks see it. */

@@ -1,9 +1,9 @@
 import type { TokenInput } from '../auth/token-source.ts';
 import type { ClientOptions } from '../client/client-options.ts';
-import { anyOption, optionChecker } from '../util/options.ts';
+import * as option from '../util/options.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
-/** What a transport of an official MCP package is to this one. */
+/** The required methods of a transport of an official MCP package. */
 export interface McpTransport {
   close(): Promise<unknown>;
   onclose?: (() => void) | undefined;
@@ -12,14 +12,14 @@ export interface McpTransport {
 /** `StreamableHTTPClientTransport` of an official MCP package. */
 export type McpTransportClass = new (url: URL, options: { readonly fetch: McpFetch }) => McpTransport;
 
-/** What a `Client` of an official MCP package is to this one. */
+/** The required methods of a `Client` of an official MCP package. */
 export interface McpClient {
   connect(transport: McpTransport): Promise<unknown>;
 }
 
 /**
- * Options of {@link connectMcp}: what calls of `AudienceClient` have, too, and a client. Durations are milliseconds;
- * `operations` adapts `mcp.send` (its `path`, `bucket` and `retry`) and the credential exchange; others are refused.
+ * Options of {@link connectMcp}: a client, and the options of `AudienceClient` that concern requests. Durations are
+ * milliseconds. `operations` may adapt `path`, `bucket` and `retry` of `mcp.send`, and the credential exchange.
  */
 export interface ConnectMcpOptions<C extends McpClient>
   extends Pick<
@@ -43,45 +43,49 @@ export interface ConnectMcpOptions<C extends McpClient>
     | 'onResponse'
     | 'onRetry'
   > {
-  /** A `Client` of `@modelcontextprotocol/client` or `@modelcontextprotocol/sdk`, not connected yet. */
+  /** An unconnected `Client` of `@modelcontextprotocol/client` or `@modelcontextprotocol/sdk`. */
   readonly client: C;
-  /** A token of scope `mcp`, or where it comes from: `mcpToken(credentials, { store })`, or an OAuth client. */
+  /** A token of scope `mcp`, or its source: `mcpToken(credentials, { store })`, or an OAuth client. */
   readonly token: TokenInput;
   /**
    * `StreamableHTTPClientTransport` of the package that `client` is from.
    *
-   * @default found by the methods of `client`
+   * @default determined by the methods of `client`
    */
   readonly transport?: McpTransportClass | undefined;
-  /** Ends the connecting, not what comes after it; it rejects with the signal's own reason. */
+  /** Aborts connecting, but not later requests. `connectMcp` rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** One attempt, from sending until the headers of the answer; streams last as long as they like. @default 30000 */
+  /** Time for one attempt until the headers of the response; streams have no time limit. @default 30000 */
   readonly timeout?: number | undefined;
 }
 
-/** Checks the names of the options; the client's own check follows for those that it shares. */
-export const checkMcpOptions = optionChecker<ConnectMcpOptions<McpClient>>('connectMcp', {
-  client: anyOption,
-  token: anyOption,
-  transport: anyOption,
-  signal: anyOption,
-  timeout: anyOption,
-  baseUrl: anyOption,
-  allowInsecure: anyOption,
-  fetch: anyOption,
-  fetchOptions: anyOption,
-  headers: anyOption,
-  requestIdHeader: anyOption,
-  operations: anyOption,
-  limiter: anyOption,
-  rateLimits: anyOption,
-  retryBudget: anyOption,
-  maxRetries: anyOption,
-  maxRetryWait: anyOption,
-  backoff: anyOption,
-  logger: anyOption,
-  logLevel: anyOption,
-  onRequest: anyOption,
-  onResponse: anyOption,
-  onRetry: anyOption,
+/** Checks the names of all options and the values of those that only `connectMcp` has. */
+export const checkOptions = option.optionChecker<ConnectMcpOptions<McpClient>>('connectMcp', {
+  client: option.anyOption,
+  token: option.anyOption,
+  transport: option.optionOf(isFunction, 'must be the class `StreamableHTTPClientTransport`'),
+  signal: option.signalOption,
+  timeout: option.nonNegative,
+  baseUrl: option.anyOption,
+  allowInsecure: option.anyOption,
+  fetch: option.anyOption,
+  fetchOptions: option.anyOption,
+  headers: option.anyOption,
+  requestIdHeader: option.anyOption,
+  operations: option.anyOption,
+  limiter: option.anyOption,
+  rateLimits: option.anyOption,
+  retryBudget: option.anyOption,
+  maxRetries: option.anyOption,
+  maxRetryWait: option.anyOption,
+  backoff: option.anyOption,
+  logger: option.anyOption,
+  logLevel: option.anyOption,
+  onRequest: option.anyOption,
+  onResponse: option.anyOption,
+  onRetry: option.anyOption,
 });
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}

@@ -1,39 +1,30 @@
-/** What of a JSON-RPC body decides how it is sent. */
+import { isObject, parseJson } from '../util/json.ts';
+
+/** The parts of a JSON-RPC body that decide how it is sent. */
 export interface Message {
-  /** Whether it calls a tool, which may act; what cannot be read may, too. */
+  /** Calls a tool, which may have effects; a body that cannot be parsed may do so, too. */
   readonly acts: boolean;
-  /** The id of the one request that it is. */
+  /** Id of the request, if the body is a single one. */
   readonly id: string | number | undefined;
-  /** The id of the request that it gives up. */
+  /** Id of the request that this notification cancels. */
   readonly cancels: string | number | undefined;
 }
 
-/** A request without a body. */
-const NOTHING: Message = { acts: false, id: undefined, cancels: undefined };
-
-/** Reads the body of a POST. */
+/** Reads the body of a request; only a POST has one. */
 export function readMessage(body: string | undefined): Message {
-  if (body === undefined) return NOTHING;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return { ...NOTHING, acts: true };
-  }
-  const all: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-  const [only] = all.length === 1 ? all : [];
-  const method = field(only, 'method');
+  const parsed = body === undefined ? [] : parseJson(body);
+  if (parsed === undefined) return { acts: true, id: undefined, cancels: undefined };
+  const messages: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+  const single = messages.length === 1 ? messages[0] : undefined;
+  const method = field(single, 'method');
   return {
-    acts: all.some((one) => field(one, 'method') === 'tools/call'),
-    id: method === undefined ? undefined : idOf(field(only, 'id')),
-    cancels: method === 'notifications/cancelled' ? idOf(field(field(only, 'params'), 'requestId')) : undefined,
+    acts: messages.some((message) => field(message, 'method') === 'tools/call'),
+    id: method === undefined ? undefined : idOf(field(single, 'id')),
+    cancels: method === 'notifications/cancelled' ? idOf(field(field(single, 'params'), 'requestId')) : undefined,
   };
 }
 
-function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
+const field = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
 
-function idOf(value: unknown): Message['id'] {
-  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
-}
+const idOf = (value: unknown): Message['id'] =>
+  typeof value === 'string' || typeof value === 'number' ? value : undefined;

@@ -2,10 +2,10 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 import type { McpClient, McpTransportClass } from './mcp-options.ts';
 
 /**
- * Returns the transport of the package that a client is from. A client is recognized by its methods: programs can
- * load several copies of its class, such as one by `require` and one by `import`.
+ * Returns the transport class of the package that a client is from. Recognizes the client by its methods, because a
+ * program can load several copies of its class, such as one by `require` and one by `import`.
  *
- * @throws {ConfigurationError} when the client is from neither package, or that package cannot be imported from here.
+ * @throws {ConfigurationError} if the client is from neither package, or its package cannot be imported from here.
  */
 export async function transportClassOf(client: McpClient): Promise<McpTransportClass> {
   let cause: unknown;
@@ -17,7 +17,7 @@ export async function transportClassOf(client: McpClient): Promise<McpTransportC
       return (await import('@modelcontextprotocol/sdk/client/streamableHttp.js')).StreamableHTTPClientTransport;
     }
   } catch (error) {
-    // Whoever uses one package may not have the other: bundlers let an import fail where it may be caught.
+    // Either package is optional. A bundler accepts an unresolved import only inside `try`.
     cause = error;
   }
   throw new ConfigurationError(

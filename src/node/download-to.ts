@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { IdLike } from '../polling/wait-options.ts';
 import type { Download, DownloadOptions } from '../resources/activation-results.ts';
 import type { Activations } from '../resources/activations.ts';
 import type { Activation } from '../schemas/activation.ts';
+import type { IdLike } from '../spec/job-status.ts';
 import { writing } from './writing.ts';
 
 /** A result on disk. */

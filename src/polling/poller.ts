@@ -1,6 +1,7 @@
 import type { WaitTimeoutError } from '../errors/job-errors.ts';
 import type { ClientState } from '../http/client-state.ts';
 import type { Observed } from '../spec/job-status.ts';
+import { type IdLike, idOf } from '../spec/job-status.ts';
 import { AbortScope, onAbort } from '../util/abort.ts';
 import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
@@ -8,7 +9,7 @@ import type { JobSource, Subscriber } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import { type Observer, StatusChanges } from './status-changes.ts';
 import { jobError, MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
-import { checkWaitOptions, type IdLike, idOf, idProblem, type WaitOptions, type WatchOptions } from './wait-options.ts';
+import { checkWaitOptions, idProblem, type WaitOptions, type WatchOptions } from './wait-options.ts';
 
 const DEFAULT_TIMEOUT_MS = 3_600_000;
 

@@ -28,12 +28,6 @@ export interface WaitOptions<T> {
 /** Options of a watch. */
 export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
 
-/** An id, or an object that has one. */
-export type IdLike = number | { readonly id: number };
-
-/** Returns the id of something. */
-export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);
-
 /** Describes what is wrong with an id. */
 export const idProblem = (id: unknown): string => `must be a positive integer, not ${shown(id)}.`;
 
@@ -53,9 +47,9 @@ const check = optionChecker<WaitOptions<never>>('a wait', {
   }),
 });
 
-/** Checks the options of a wait or a watch, if there are any: a typo would go unnoticed for an hour. */
-export function checkWaitOptions<T>(options: WaitOptions<T> | undefined): WaitOptions<T> | undefined {
-  if (options !== undefined) check(options);
+/** Checks the options of a wait or a watch: a typo would go unnoticed for an hour. */
+export function checkWaitOptions<T>(options: WaitOptions<T>): WaitOptions<T> {
+  check(options);
   return options;
 }
 

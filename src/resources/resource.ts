@@ -8,10 +8,10 @@ import type { JobSource } from '../polling/job.ts';
 import { JobGroup } from '../polling/job-group.ts';
 import { Poller } from '../polling/poller.ts';
 import type { Scheduler } from '../polling/scheduler.ts';
-import { checkWaitOptions, type IdLike, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
+import { checkWaitOptions, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
-import type { JobKind, Observed } from '../spec/job-status.ts';
+import type { IdLike, JobKind, Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { Query } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
@@ -67,7 +67,7 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
    * @throws {ValidationError} 422, or `local` for what the service would certainly refuse.
    * @throws {BuildBudgetError} where it starts a job and the build budget is spent for longer than `maxRetryWait`.
    */
-  create(body: RequestBody<Fields>, options: CreateOptions = {}): ApiPromise<T> {
+  create(body: RequestBody<Fields>, options?: CreateOptions): ApiPromise<T> {
     const { name, schema, check } = this.#plan;
     return this.#transport.call(`${name}.create`, {
       body,
@@ -78,7 +78,7 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
   }
 
   /** Reads one. */
-  get(id: number, options: RequestOptions = {}): ApiPromise<T> {
+  get(id: number, options?: RequestOptions): ApiPromise<T> {
     const { name, schema } = this.#plan;
     return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(schema) });
   }
@@ -143,7 +143,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
    * @throws {WaitTimeoutError} after `timeout`, by default an hour awake; the job keeps running.
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
-    return fromCallSite(async () => this.#poller.wait(target, checkWaitOptions(options)), options?.signal);
+    return fromCallSite(async () => this.#poller.wait(target, options && checkWaitOptions(options)), options?.signal);
   }
 
   /** Iterates the changes of status, the last one final. Does not throw at 107 or 4xx. */
@@ -159,7 +159,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
   createAndWait(body: RequestBody<Fields>, options?: CreateAndWaitOptions<T>): Promise<T> {
     const work = async (): Promise<T> => {
       // A typo is found before something is created.
-      checkWaitOptions(options?.wait);
+      if (options?.wait) checkWaitOptions(options.wait);
       return this.createThenWait(body, options);
     };
     return fromCallSite(work, options?.signal, options?.wait?.signal);
@@ -170,10 +170,12 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
     const { onCreated, wait = {}, ...request } = options;
     const creating = this.create(body, request);
     const created = await creating;
-    safely(
-      () => onCreated?.(created),
-      (message) => this.#logError(`\`onCreated\` threw: ${message}`),
-    );
+    if (onCreated) {
+      safely(
+        () => onCreated(created),
+        (message) => this.#logError(`\`onCreated\` threw: ${message}`),
+      );
+    }
     try {
       return await this.#poller.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
     } catch (error) {
@@ -230,6 +232,6 @@ function createLists<T, Name extends ListedName>(
   const plan = { operation: `${name}.list`, schema, cap: RESOURCE_PAGE_CAP } as const;
   return {
     list: (params, options) => listPages(transport, plan, params, options),
-    delete: (id, options = {}) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),
+    delete: (id, options) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),
   };
 }

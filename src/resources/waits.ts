@@ -1,12 +1,12 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { JobResources } from '../errors/error-details.ts';
 import type { Scheduler } from '../polling/scheduler.ts';
-import type { IdLike, WaitOptions } from '../polling/wait-options.ts';
+import type { WaitOptions } from '../polling/wait-options.ts';
 import type { Activation } from '../schemas/activation.ts';
 import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate } from '../schemas/open-resources.ts';
-import type { JobKind } from '../spec/job-status.ts';
+import type { IdLike, JobKind } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
 
 /** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */

@@ -32,3 +32,9 @@ export function progressOf(kind: JobKind, { status, is_lookalike }: Observed): P
   if (status.id === STOPPED && is_lookalike === true) return 'cancelled';
   return status.id >= 400 && status.id < 500 ? 'failed' : 'running';
 }
+
+/** An id, or an object with one. */
+export type IdLike = number | { readonly id: number };
+
+/** Returns the id of a target. */
+export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);

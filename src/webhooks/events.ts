@@ -1,6 +1,8 @@
 import type { Activation } from '../schemas/activation.ts';
 import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
+import { isObject } from '../util/json.ts';
+import { isOlder } from '../util/timestamps.ts';
 
 /** The envelope of a delivery ("Webhook delivery envelope"). */
 export interface EventEnvelope<Type extends string, Data> {
@@ -14,57 +16,65 @@ export interface EventEnvelope<Type extends string, Data> {
   readonly data: Data;
 }
 
-/** The data of each type that the specification names ("Events"). */
+/** The data of each type in the specification ("Events"). */
 export interface EventData {
-  /** Lookalikes, too: `is_lookalike`. */
+  /** Includes lookalikes: `is_lookalike`. */
   readonly 'audience.completed': Audience;
-  /** 107, a 4xx status, or 400 for a cancelled lookalike. */
+  /** Status 107 or a 4xx status; 400 for a cancelled lookalike. */
   readonly 'audience.failed': Audience;
   readonly 'activation.completed': Activation;
   readonly 'activation.failed': Activation;
   readonly 'cohort.completed': Cohort;
   readonly 'cohort.failed': Cohort;
-  /** Of the console's send-test action; its fields are not specified. */
+  /** Sent by the console's send-test action; its fields are not specified. */
   readonly 'webhook.test': Readonly<Record<string, unknown>>;
 }
 
-/** Types of event that the specification names. */
+/** Event types in the specification. */
 export type KnownEventType = keyof EventData;
 
-/** An event of a known type: `switch (event.type)` tells the type of `data`. */
+/** An event of a known type: `switch (event.type)` narrows the type of `data`. */
 export type KnownWebhookEvent = { [Type in KnownEventType]: EventEnvelope<Type, EventData[Type]> }[KnownEventType];
 
-/** A genuine event of a type, a version or with data that this package does not know. */
+/** A genuine event whose type, version or data this package does not know. */
 export interface UnknownWebhookEvent extends EventEnvelope<string, unknown> {
   readonly [more: string]: unknown;
 }
 
-/** A verified event. {@link isKnownEvent} tells which. */
+/** A verified event. {@link isKnownEvent} narrows it. */
 export type WebhookEvent = KnownWebhookEvent | UnknownWebhookEvent;
 
-/** The version of the envelope that this package knows. */
+/** Version of the envelope that this package knows. */
 const SCHEMA_VERSION = 1;
 
-/** The types that the specification names, as a pattern. */
-const KNOWN = /^(?:(?:audience|activation|cohort)\.(?:completed|failed)|webhook\.test)$/;
+const KNOWN_TYPE = /^(?:(?:audience|activation|cohort)\.(?:completed|failed)|webhook\.test)$/;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Checks for an event type in the specification. */
+export const isKnownType = (type: string): boolean => KNOWN_TYPE.test(type);
 
-/** Whether a type of event is one that the specification names. */
-export const isKnownType = (type: string): boolean => KNOWN.test(type);
-
-/** Whether a parsed body is an event at all: an object with an id and a type. */
+/** Checks that a parsed body is an event: an object with an id and a type. */
 export function isEvent(value: unknown): value is WebhookEvent {
-  return isObject(value) && isText(value.id) && isText(value.type);
+  return isObject(value) && [value.id, value.type].every((field) => typeof field === 'string' && field !== '');
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-/** Whether an event is of a known type and version, and its data what belongs to them. */
+/** Checks that an event is of a known type and version, and that its data match the type. */
 export function isKnownEvent(event: WebhookEvent): event is KnownWebhookEvent {
   const { type, schema_version, data }: { type: string; schema_version: number; data: unknown } = event;
   if (schema_version !== SCHEMA_VERSION || !isKnownType(type) || !isObject(data)) return false;
   if (type === 'webhook.test') return true;
   return Number.isSafeInteger(data.id) && isObject(data.status) && Number.isSafeInteger(data.status.id);
 }
+
+/** A stored resource, or a row with its `updated_at` as a string of the service, another date string, or a time. */
+export interface Stored {
+  readonly updated_at?: string | number | Date | null | undefined;
+}
+
+/**
+ * Checks whether an event is older than the stored state of its resource: events can arrive more than once and in any
+ * order. The service's `Y-m-d H:i:s` is compared as UTC with a `Date`, milliseconds or another date string.
+ *
+ * @example
+ * if (isOutdated(event, await db.find(event.data.id))) return;
+ */
+export const isOutdated = ({ data }: WebhookEvent, stored: Stored | undefined): boolean => isOlder(data, stored);

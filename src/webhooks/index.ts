@@ -7,12 +7,13 @@ export {
   type EventData,
   type EventEnvelope,
   isKnownEvent,
+  isOutdated,
   type KnownEventType,
   type KnownWebhookEvent,
+  type Stored,
   type UnknownWebhookEvent,
   type WebhookEvent,
 } from './events.ts';
-export { isOutdated, type Stored } from './order.ts';
 export {
   createWebhookReceiver,
   type EventListener,

@@ -7,17 +7,17 @@ import {
   isKnownEvent,
   isKnownType,
   type KnownEventType,
+  type KnownWebhookEvent,
   type WebhookEvent,
 } from './events.ts';
-import { readBody } from './read-body.ts';
 import { checkNumbers, checkSecrets, type VerifyOptions, verifyWebhook } from './verify.ts';
 
-/** Handlers by type of event; each is done when its promise is. One that throws has the event sent again. */
+/** Handlers by event type. An event is done when its handler's promise resolves, and sent again when it rejects. */
 export type WebhookHandlers = {
   readonly [Type in KnownEventType]?: ((event: EventEnvelope<Type, EventData[Type]>) => unknown) | undefined;
 };
 
-/** Where a receiver reports; `console` will do. */
+/** Receives log lines; `console` fits. */
 export interface ReceiverLogger {
   warn(message: string): void;
   error(message: string, cause?: unknown): void;
@@ -25,28 +25,32 @@ export interface ReceiverLogger {
 
 /** Options of {@link createWebhookReceiver}. */
 export interface ReceiverOptions extends VerifyOptions {
-  /** Signing secrets of the endpoint; two while one is rotated. A list is read at each delivery. */
+  /** Signing secrets of the endpoint; two during a rotation. An array is read at each delivery. */
   readonly secrets: string | readonly string[];
   readonly on?: WebhookHandlers | undefined;
-  /** Genuine events that have no handler, or are of an unknown type, version or shape. @default acknowledged, with a warning */
+  /**
+   * Handles genuine events that have no handler, or whose type, version or data are unknown.
+   *
+   * @default acknowledges them with a warning
+   */
   readonly otherwise?: ((event: WebhookEvent) => unknown) | undefined;
-  /** Has each event handled once; `false` hands on every delivery. @default a memory of this process */
+  /** Handles each event once; `false` handles every delivery. @default a store in this process */
   readonly dedupe?: DedupeStore | false | undefined;
-  /** The largest body. Bytes. @default 1048576 */
+  /** Maximum size of a body in bytes. @default 1048576 */
   readonly maxBytes?: number | undefined;
-  /** How long an event is kept from others if this process dies over it. Milliseconds. @default 300000 */
+  /** How long an event stays claimed if this process dies, in milliseconds. @default 300000 */
   readonly leaseMs?: number | undefined;
   /** @default console */
   readonly logger?: ReceiverLogger | undefined;
 }
 
-/** What an edge platform gives besides the request. */
+/** Context of a request on an edge platform. */
 export interface HandleContext {
   /** Keeps the platform alive until a promise settles. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** What hears of every genuine event at once, such as `client.waits`. */
+/** Receives every genuine event immediately, such as `client.waits`. */
 export interface EventListener {
   notify(event: WebhookEvent): unknown;
 }
@@ -54,26 +58,26 @@ export interface EventListener {
 /** Receives deliveries. */
 export interface WebhookReceiver {
   /**
-   * Answers one delivery: 200 done, 400 not genuine, 405 not POST, 413 too large, 500 the handler failed,
-   * 503 busy or late, 9 s after it came. Rejects only with what `waitUntil` throws; no answer holds any text.
+   * Responds to a delivery within 9 s: 200 done, 400 not genuine, 405 not POST, 413 too large, 500 handler failed, 503
+   * busy or late. Rejects only with what `waitUntil` throws. Responses have no body.
    */
   handle(request: Request, context?: HandleContext): Promise<Response>;
-  /** Hands genuine events to waits, too, before any handler. Returns what ends that. */
+  /** Passes genuine events to a listener before their handlers; returns a function that detaches it. */
   attach(listener: EventListener): () => void;
-  /** Where it reports. */
+  /** Receives the log lines. */
   readonly logger: ReceiverLogger;
 }
 
-/** The sender waits 10 s ("Delivery"): who is not done by then says so in time. Milliseconds. */
-const PATIENCE = 9_000;
-const MEBIBYTE = 1 << 20;
-const LEASE = 300_000;
+/** Maximum time to respond; the sender waits 10 s ("Delivery"). */
+const MAX_RESPONSE_MS = 9_000;
+const DEFAULT_MAX_BYTES = 2 ** 20;
+const DEFAULT_LEASE_MS = 300_000;
 
 /**
- * A receiver for any platform with `Request` and `Response`; `toNodeListener` of
- * `audience-activation/node` takes it to `node:http`, Express and Fastify.
+ * Creates a receiver for any platform with `Request` and `Response`. `toNodeListener` of `audience-activation/node`
+ * adapts it to `node:http`, Express and Fastify.
  *
- * @throws {ConfigurationError} for options that would lose events, or refuse them all.
+ * @throws {ConfigurationError} for options that would lose events or refuse all of them.
  *
  * @example
  * const receiver = createWebhookReceiver({ secrets, on: { 'audience.completed': async ({ data }) => save(data) } });
@@ -86,7 +90,7 @@ class Receiver implements WebhookReceiver {
   readonly #options: ReceiverOptions;
   readonly #store: DedupeStore | undefined;
   readonly #listeners = new Set<EventListener>();
-  /** Ids of events whose handlers are alive. */
+  /** Ids of events whose handlers are running in this process. */
   readonly #running = new Set<string>();
 
   constructor(options: ReceiverOptions) {
@@ -98,16 +102,16 @@ class Receiver implements WebhookReceiver {
 
   async handle(request: Request, context?: HandleContext): Promise<Response> {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
-    const work = this.#statusOf(request);
+    const work = this.#process(request);
     context?.waitUntil?.(work);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<number>((resolve) => {
+    const timeout = new Promise<number>((resolve) => {
       timer = setTimeout(() => {
-        this.logger.warn('A delivery takes longer than 9 s, and comes again.');
+        this.logger.warn('A delivery took longer than 9 s. The response is 503, so the sender retries it.');
         resolve(503);
-      }, PATIENCE);
+      }, MAX_RESPONSE_MS);
     });
-    const status = await Promise.race([work, late]);
+    const status = await Promise.race([work, timeout]);
     clearTimeout(timer);
     return new Response(null, { status });
   }
@@ -117,52 +121,52 @@ class Receiver implements WebhookReceiver {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The status of an answer; never rejects. */
-  async #statusOf(request: Request): Promise<number> {
+  /** Processes a delivery and returns the status of the response. Never rejects. */
+  async #process(request: Request): Promise<number> {
     try {
       return await this.#receive(request);
     } catch (error) {
-      const refused = WebhookVerificationError.isInstance(error);
-      if (refused) this.logger.warn(`A delivery was refused: ${error.message}`);
+      const isRefused = WebhookVerificationError.isInstance(error);
+      if (isRefused) this.logger.warn(`A delivery was refused: ${error.message}`);
       else this.logger.error('A delivery failed.', error);
-      return refused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503;
+      return isRefused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503;
     }
   }
 
   async #receive(request: Request): Promise<number> {
-    const { secrets, maxBytes = MEBIBYTE } = this.#options;
-    if (request.bodyUsed) throw new ConfigurationError('The body was read already');
+    const { secrets, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
+    if (request.bodyUsed) throw new ConfigurationError('The body was read before the receiver could verify it.');
     const body = await readBody(request, maxBytes);
     if (!body) return 413;
     const event = await verifyWebhook(body, request.headers, secrets, this.#options);
-    for (const listener of this.#listeners) void this.#tell(listener, event);
-    return this.#store ? this.#once(event, this.#store) : this.#run(event);
+    for (const listener of this.#listeners) void this.#notify(listener, event);
+    return this.#store ? this.#runOnce(event, this.#store) : this.#run(event);
   }
 
-  async #tell(listener: EventListener, event: WebhookEvent): Promise<void> {
+  async #notify(listener: EventListener, event: WebhookEvent): Promise<void> {
     try {
       await listener.notify(event);
     } catch (error) {
-      this.#report(event, 'failed in a listener', error);
+      this.#logError(event, 'an attached listener failed', error);
     }
   }
 
-  /** Runs the handler unless another delivery of the event does, or did. */
-  async #once(event: WebhookEvent, store: DedupeStore): Promise<number> {
+  /** Runs the handler, unless another delivery of the event is or was handled. */
+  async #runOnce(event: WebhookEvent, store: DedupeStore): Promise<number> {
     const { id } = event;
-    // A handler may take longer than its lease: as long as it is alive, it has the event.
+    // A handler may run longer than its lease.
     if (this.#running.has(id)) return 503;
     this.#running.add(id);
     try {
-      const claimed = await store.claim(id, this.#options.leaseMs ?? LEASE);
-      if (claimed === 'done') return 200;
-      if (claimed === 'busy') return 503;
+      const claim = await store.claim(id, this.#options.leaseMs ?? DEFAULT_LEASE_MS);
+      if (claim === 'done') return 200;
+      if (claim === 'busy') return 503;
       const status = await this.#run(event);
       try {
-        await store[status === 200 ? 'complete' : 'release'](id, claimed.lease);
+        await store[status === 200 ? 'complete' : 'release'](id, claim.lease);
       } catch (error) {
-        // What is done is done, whatever becomes of the note: the sender need not repeat it.
-        this.#report(event, 'could not be noted', error);
+        // The handler has succeeded, so a retry by the sender would only repeat its work.
+        this.#logError(event, 'the dedupe store could not be updated', error);
       }
       return status;
     } finally {
@@ -172,47 +176,59 @@ class Receiver implements WebhookReceiver {
 
   async #run(event: WebhookEvent): Promise<number> {
     try {
-      await this.#handOn(event);
+      await this.#dispatch(event);
       return 200;
     } catch (error) {
-      this.#report(event, 'failed in its handler, and comes again', error);
+      this.#logError(event, 'the handler failed, so the sender retries the event', error);
       return 500;
     }
   }
 
-  async #handOn(event: WebhookEvent): Promise<void> {
+  async #dispatch(event: WebhookEvent): Promise<void> {
     const { on = {}, otherwise } = this.#options;
-    if (isKnownEvent(event)) {
-      const handler: ((event: never) => unknown) | undefined = on[event.type];
-      // The handler of a type takes the events of that type, which TypeScript does not follow through a union.
-      if (handler) return void (await Reflect.apply(handler, on, [event]));
+    const isKnown = isKnownEvent(event);
+    if (isKnown) {
+      // TypeScript does not relate the handler of a type to an event of that type.
+      const handler = on[event.type] as ((event: KnownWebhookEvent) => unknown) | undefined;
+      if (handler) return void (await handler.call(on, event));
       if (event.type === 'webhook.test') return;
     }
-    if (otherwise) await otherwise(event);
-    else if (!isKnownEvent(event)) {
-      const { schema_version: version } = event;
-      this.logger.warn(`${named(event)}, version ${version}, is of an unknown type, version or shape: acknowledged.`);
-    } else if (this.#listeners.size === 0) {
-      this.logger.warn(`${named(event)} has no handler: acknowledged.`);
-    }
+    if (otherwise) return void (await otherwise(event));
+    if (isKnown && this.#listeners.size > 0) return;
+    const problem = isKnown ? 'no handler' : `an unknown type, version (${event.schema_version}) or data`;
+    this.logger.warn(`${nameOf(event)} has ${problem} and was acknowledged.`);
   }
 
-  #report(event: WebhookEvent, what: string, error: unknown): void {
-    this.logger.error(`${named(event)} ${what}.`, error);
+  #logError(event: WebhookEvent, problem: string, error: unknown): void {
+    this.logger.error(`${nameOf(event)}: ${problem}.`, error);
   }
 }
 
-const named = ({ id, type }: WebhookEvent): string => `Event ${id} (${type})`;
+const nameOf = ({ id, type }: WebhookEvent): string => `Event ${id} (${type})`;
 
-/** Refuses what would lose events, or shows with the first delivery only. */
+/** Reads a body; returns `undefined` if it is larger than `maxBytes`. */
+async function readBody({ headers, body }: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (Number(headers.get('content-length')) > maxBytes) return undefined;
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    size += read.value.length;
+    chunks.push(read.value);
+    if (size > maxBytes) return void (await reader?.cancel());
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+/** Refuses options that would lose events, or fail only at the first delivery. */
 function checkOptions({ secrets, on = {}, dedupe, tolerance, leaseMs, maxBytes }: ReceiverOptions): void {
   if (!Array.isArray(secrets)) checkSecrets(secrets);
   checkNumbers({ tolerance, leaseMs, maxBytes });
   for (const [type, handler = check] of Object.entries(on)) {
-    check(isKnownType(type) && isCallable(handler), `\`on["${type}"]\` is no handler of a known type.`);
+    check(isKnownType(type) && isFunction(handler), `\`on["${type}"]\` must be a handler of a known event type.`);
   }
-  const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isCallable);
-  check(isStore, '`dedupe` is no store.');
+  const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isFunction);
+  check(isStore, '`dedupe` must be false or a store such as `memoryDedupe()`.');
 }
 
-const isCallable = (value: unknown): boolean => typeof value === 'function';
+const isFunction = (value: unknown): boolean => typeof value === 'function';

@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toNodeListener } from '../../src/node/index.ts';
 import { createWebhookReceiver, signWebhook, type WebhookReceiver } from '../../src/webhooks/index.ts';
-import { keptLog, SECRET, wireEvent } from '../support/deliveries.ts';
+import { recordingLogger, SECRET, wireEvent } from '../support/deliveries.ts';
 import { serve } from '../support/file-server.ts';
 
 function start(maxBytes = 10_000): {
@@ -18,7 +18,7 @@ function start(maxBytes = 10_000): {
   const on = {
     'audience.completed': ({ data }: { readonly data: { readonly id: number } }) => void seen.push(data.id),
   };
-  const logger = keptLog();
+  const logger = recordingLogger();
   return { seen, lines: logger.lines, receiver: createWebhookReceiver({ secrets: SECRET, on, maxBytes, logger }) };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WaitOptions } from '../../src/index.ts';
-import { checkOptions, type IdLike, idOf, idProblem } from '../../src/polling/wait-options.ts';
+import { checkOptions, idProblem } from '../../src/polling/wait-options.ts';
+import { type IdLike, idOf } from '../../src/spec/job-status.ts';
 
 /** What a caller without types may give. */
 const untyped = (value: unknown): { readonly id: IdLike; readonly options: WaitOptions<unknown> } =>

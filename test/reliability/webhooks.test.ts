@@ -11,14 +11,14 @@ import {
   verifyWebhook,
   type WebhookReceiver,
 } from '../../src/webhooks/index.ts';
-import { delivery, keptLog, SECRET, wireEvent } from '../support/deliveries.ts';
+import { delivery, recordingLogger, SECRET, wireEvent } from '../support/deliveries.ts';
 import { startBench } from '../support/sandbox.ts';
 import { amount, seeded } from '../support/seeded.ts';
 
 const random = seeded('webhooks');
 const upTo = (most: number): number => Math.floor(random() * most);
 
-/** One change at a random place: a character replaced, removed, doubled, or a piece of the text elsewhere. */
+/** Changes one random place: replaces, removes or inserts a character, or rotates or cuts the text. */
 function mutated(text: string): string {
   const at = upTo(text.length);
   const other = String.fromCodePoint(upTo(4) === 0 ? upTo(0x2000) : 32 + upTo(95));
@@ -32,13 +32,13 @@ function mutated(text: string): string {
   return ways[upTo(ways.length)]?.() ?? text;
 }
 
-describe('a delivery that was changed', () => {
-  it('is never accepted, and refused by one class of error alone', async () => {
+describe('a changed delivery', () => {
+  it('is never accepted, and refused with a WebhookVerificationError only', async () => {
     const now = 1_790_000_000;
     const body = JSON.stringify(wireEvent('evt_1'));
     const header = await signWebhook(body, SECRET, { timestamp: now });
     const genuine = { body, header, time: now };
-    // What a change leaves as it was, by meaning: the case of digits, and spaces and keys that do not count.
+    // Changes of the case of digits, of spaces and of unknown keys do not change the meaning of a header.
     const meaning = (text: string): string | undefined => /(?:^|,) *t=(\d+) *(?=,|$)/.exec(text)?.[1];
     let refused = 0;
     for (let round = 0; round < amount(10_000, 1_000_000); round++) {
@@ -64,7 +64,7 @@ describe('a delivery that was changed', () => {
   });
 });
 
-/** A store that outlives receivers, as a database does; with a journal of work in the same transaction. */
+/** Starts a store that outlives receivers, as a database does, with a journal of work in the same transaction. */
 function startDatabase() {
   const events = new Map<string, { lease?: string; until: number }>();
   const done: string[] = [];
@@ -72,9 +72,9 @@ function startDatabase() {
   let leases = 0;
   const store: DedupeStore = {
     async claim(id, leaseMs) {
-      const known = events.get(id);
-      if (known && known.lease === undefined) return 'done';
-      if (known && known.until > time) return 'busy';
+      const existing = events.get(id);
+      if (existing && existing.lease === undefined) return 'done';
+      if (existing && existing.until > time) return 'busy';
       const lease = String(++leases);
       events.set(id, { lease, until: time + leaseMs });
       return { lease };
@@ -86,27 +86,27 @@ function startDatabase() {
       if (events.get(id)?.lease === lease) events.delete(id);
     },
   };
-  /** Work and its note in one: done again, it changes nothing. */
+  /** Idempotent work, recorded in its own transaction. */
   const transact = (id: string): void => {
     if (!done.includes(id)) done.push(id);
   };
   return { store, done, transact, pass: (ms: number) => (time += ms) };
 }
 
-describe('ten thousand deliveries with repeats, failures, restarts and out of order', () => {
+describe('ten thousand deliveries in random order, with retries, failures and restarts', () => {
   it.each([
-    ['where no process dies', 0],
-    ['by a transaction, and at least once without, where processes die between the work and its note', 0.05],
-  ])('lose no event; each is done once %s', async (_, deaths) => {
+    ['if no process dies', 0],
+    ['by a transaction, and at least once without, if processes die before they complete the event', 0.05],
+  ])('lose no event, and each is handled once %s', async (_, deaths) => {
     const count = 6_500;
     const database = startDatabase();
     const runs = new Map<string, number>();
-    const unnoted = new Set<string>();
+    const uncompleted = new Set<string>();
     const store: DedupeStore = {
       ...database.store,
       complete(id, lease) {
         if (random() >= deaths) return database.store.complete(id, lease);
-        unnoted.add(id);
+        uncompleted.add(id);
         return Promise.resolve();
       },
     };
@@ -115,7 +115,7 @@ describe('ten thousand deliveries with repeats, failures, restarts and out of or
         secrets: SECRET,
         dedupe: store,
         leaseMs: 60_000,
-        logger: keptLog(),
+        logger: recordingLogger(),
         on: {
           async 'audience.completed'({ id }) {
             if (random() < 0.2) throw new Error('the database is away');
@@ -126,7 +126,7 @@ describe('ten thousand deliveries with repeats, failures, restarts and out of or
         },
       });
     let receiver = start();
-    // Every event, three in ten of them twice, in any order; what is refused comes again later.
+    // Sends every event, 30 % of them twice, in random order, and retries refused ones later.
     const ids = Array.from({ length: count }, (_, at) => `evt_${at}`);
     let waiting = [...ids, ...ids.filter(() => random() < 0.3)].sort(() => random() - 0.5);
     let sent = 0;
@@ -140,8 +140,8 @@ describe('ten thousand deliveries with repeats, failures, restarts and out of or
         sent += batch.length;
         for (const [index, status] of statuses.entries()) {
           const id = batch[index] ?? '';
-          // The answer may be lost on its way, too: the sender repeats what was done.
-          if (status !== 200 || unnoted.delete(id) || random() < 0.1) again.push(id);
+          // The sender also retries when the response is lost.
+          if (status !== 200 || uncompleted.delete(id) || random() < 0.1) again.push(id);
         }
         database.pass(1_000);
         if (random() < 0.02) receiver = start();
@@ -152,19 +152,19 @@ describe('ten thousand deliveries with repeats, failures, restarts and out of or
     expect(sent).toBeGreaterThan(10_000);
     expect(new Set(database.done)).toEqual(new Set(ids));
     expect(database.done).toHaveLength(count);
-    // Without a death between work and note, the store alone has each done once.
+    // If every handled event is completed, the store alone prevents a second run.
     if (deaths === 0) expect(Math.max(...runs.values())).toBe(1);
     else expect(Math.max(...runs.values())).toBeGreaterThan(1);
   });
 
-  it('a receiver that is killed over an event gives it to the next one when its lease has passed', async () => {
+  it('a receiver handles the event of another one that was killed, after its lease has ended', async () => {
     const database = startDatabase();
     const start = (handler: () => Promise<void>): WebhookReceiver =>
       createWebhookReceiver({
         secrets: SECRET,
         dedupe: database.store,
         leaseMs: 60_000,
-        logger: keptLog(),
+        logger: recordingLogger(),
         on: { 'audience.completed': handler },
       });
     let die = (): void => {};
@@ -185,12 +185,12 @@ describe('ten thousand deliveries with repeats, failures, restarts and out of or
   });
 });
 
-describe('from a job’s end to its wait’s end', () => {
-  it('a receiver that is away for two tries hears of it by the third, and the wait ends by the event', async () => {
+describe('a wait', () => {
+  it('ends with the webhook event that a receiver gets by the third attempt, after it missed two', async () => {
     const { connect, sandbox, account } = await startBench();
-    // Two reads in ten minutes leave one to waits: what ends this one is the event.
+    // With two reads in ten minutes, only the event can end the wait.
     const client = connect({ token: account.token('api'), rateLimits: { read: { limit: 2, interval: 600_000 } } });
-    const receiver = createWebhookReceiver({ secrets: 'unknown yet', logger: keptLog() });
+    const receiver = createWebhookReceiver({ secrets: 'unknown yet', logger: recordingLogger() });
     let served: Server | undefined;
     const listen = async (listener: ReturnType<typeof toNodeListener>, port = 0): Promise<number> => {
       served = createServer(listener);
@@ -213,7 +213,7 @@ describe('from a job’s end to its wait’s end', () => {
     sandbox.jobs.finish('audience', id, 104);
     await sandbox.advance(60_000);
     expect(sandbox.webhooks.deliveries.map(({ status }) => status)).toEqual([undefined, undefined]);
-    const listening = createWebhookReceiver({ secrets: secret, now: () => sandbox.now(), logger: keptLog() });
+    const listening = createWebhookReceiver({ secrets: secret, now: () => sandbox.now(), logger: recordingLogger() });
     listening.attach(client.waits);
     await listen(toNodeListener(listening), port);
     await sandbox.advance(300_000);

@@ -3,7 +3,7 @@ import { wireAudience } from './wire-audience.ts';
 
 export const SECRET = 'whsec_canary-0123456789';
 
-/** An event as the service sends it. */
+/** Returns an event as the service sends it. */
 export const wireEvent = (id: string, more: object = {}): Record<string, unknown> => ({
   schema_version: 1,
   id,
@@ -14,15 +14,15 @@ export const wireEvent = (id: string, more: object = {}): Record<string, unknown
   ...more,
 });
 
-/** A delivery of an event, signed now. */
+/** Returns a delivery of an event, signed now. */
 export async function delivery(event: object, init: RequestInit = {}): Promise<Request> {
   const body = JSON.stringify(event);
   const headers = { 'service-signature': await signWebhook(body, SECRET), 'content-type': 'application/json' };
   return new Request('http://localhost/webhooks', { method: 'POST', headers, body, ...init });
 }
 
-/** A logger that keeps what it is told. */
-export function keptLog(): ReceiverLogger & { readonly lines: string[] } {
+/** Creates a logger that records its lines. */
+export function recordingLogger(): ReceiverLogger & { readonly lines: string[] } {
   const lines: string[] = [];
   return {
     lines,

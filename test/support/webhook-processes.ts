@@ -3,23 +3,23 @@ import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import type { ClientKind } from './redis-clients.ts';
 
-/** What a process of test/support/webhook-process.ts is told by its argument. */
+/** Argument of test/support/webhook-process.ts. */
 export interface WebhookProcessOptions {
   readonly kind: ClientKind;
   readonly redisUrl: string;
-  /** 0: a free one. */
+  /** 0 for a free port. */
   readonly port: number;
   readonly leaseMs: number;
-  /** The key of the work done: a hash of the events' ids, and the `sum`. */
+  /** Key of a hash with the ids of completed events, and their `sum`. */
   readonly sum: string;
-  /** The key of how often each event's handler has begun. */
+  /** Key of a hash with the number of runs per event. */
   readonly runs: string;
 }
 
-/** A receiver in a process of its own. */
+/** A receiver in its own process. */
 export interface ReceiverProcess {
   readonly url: string;
-  /** Kills it, and starts it again at the same address. */
+  /** Kills the process and starts another one on the same port. */
   replace(): Promise<void>;
 }
 
@@ -38,15 +38,15 @@ export async function startReceiver(options: WebhookProcessOptions): Promise<Rec
   return {
     url: `http://127.0.0.1:${port}/webhooks`,
     async replace() {
-      const gone = once(child, 'exit');
+      const exited = once(child, 'exit');
       child.kill('SIGKILL');
-      await gone;
+      await exited;
       ({ child, port } = await launch({ ...options, port }));
     },
   };
 }
 
-/** Sends as the service does, sooner: until it is answered 2xx, by whichever receiver. Returns how many tries had no answer. */
+/** Retries a delivery until a receiver responds with 2xx. Returns the number of attempts without a response. */
 export async function sendUntilTaken(
   pick: () => ReceiverProcess,
   sign: () => Promise<{ readonly body: string; readonly headers: Record<string, string> }>,
@@ -54,9 +54,9 @@ export async function sendUntilTaken(
   let lost = 0;
   for (;;) {
     try {
-      const answer = await fetch(pick().url, { method: 'POST', ...(await sign()) });
-      await answer.arrayBuffer();
-      if (answer.ok) return lost;
+      const response = await fetch(pick().url, { method: 'POST', ...(await sign()) });
+      await response.arrayBuffer();
+      if (response.ok) return lost;
     } catch {
       lost++;
     }

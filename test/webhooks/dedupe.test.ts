@@ -6,11 +6,11 @@ afterEach(() => void vi.useRealTimers());
 
 const MINUTE = 60_000;
 
-describe('the memory of events', () => {
-  it('gives an event to one, until it is done', async () => {
+describe('`memoryDedupe`', () => {
+  it('lets one caller claim an event and remembers it for 24 hours when it is done', async () => {
     const store = memoryDedupe();
     const claimed = await store.claim('evt_1', MINUTE);
-    if (typeof claimed === 'string') throw new Error('It is free.');
+    if (typeof claimed === 'string') throw new Error('The event must be free.');
     expect(await store.claim('evt_1', MINUTE)).toBe('busy');
     expect(await store.claim('evt_2', MINUTE)).toEqual({ lease: expect.any(String) });
     await store.complete('evt_1', claimed.lease);
@@ -21,13 +21,13 @@ describe('the memory of events', () => {
     expect(await store.claim('evt_1', MINUTE)).toEqual({ lease: expect.any(String) });
   });
 
-  it('gives it to another when it is given back, or its lease has passed; the first has no say then', async () => {
+  it('lets another caller claim an event that was released or whose lease has ended, and ignores the earlier lease', async () => {
     const store = memoryDedupe();
     const first = await store.claim('evt_1', MINUTE);
-    if (typeof first === 'string') throw new Error('It is free.');
+    if (typeof first === 'string') throw new Error('The event must be free.');
     await store.release('evt_1', first.lease);
     const second = await store.claim('evt_1', MINUTE);
-    if (typeof second === 'string') throw new Error('It was given back.');
+    if (typeof second === 'string') throw new Error('The event was released.');
     await store.complete('evt_1', first.lease);
     await store.release('evt_1', first.lease);
     expect(await store.claim('evt_1', MINUTE)).toBe('busy');
@@ -37,7 +37,7 @@ describe('the memory of events', () => {
     expect(await store.claim('evt_1', MINUTE)).toBe('busy');
   });
 
-  it('forgets the oldest above its bound', async () => {
+  it('removes the oldest completed event above `max`', async () => {
     const store = memoryDedupe({ max: 3 });
     for (const id of ['1', '2', '3', '4']) {
       const claimed = await store.claim(id, MINUTE);
@@ -48,7 +48,7 @@ describe('the memory of events', () => {
     expect(await store.claim('1', MINUTE)).toEqual({ lease: expect.any(String) });
   });
 
-  it('never forgets what is under way', async () => {
+  it('never removes an event that is claimed', async () => {
     const store = memoryDedupe({ max: 2 });
     for (const id of ['1', '2', '3', '4']) await store.claim(id, MINUTE);
     for (const id of ['1', '2', '3', '4']) expect(await store.claim(id, MINUTE)).toBe('busy');

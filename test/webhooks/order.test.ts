@@ -5,7 +5,7 @@ import { wireEvent } from '../support/deliveries.ts';
 
 const eventAt = (updated_at: unknown) => {
   const event: unknown = wireEvent('evt_1', { data: { id: 1, updated_at } });
-  if (!isEvent(event)) throw new Error('It is one.');
+  if (!isEvent(event)) throw new Error('It must be an event.');
   return event;
 };
 
@@ -20,7 +20,7 @@ it.each([
   ['2026-11-21 10:00:00', new Date('2026-11-21T10:00:01Z'), true],
   ['2026-11-21 10:00:00', Date.UTC(2026, 10, 21, 9), false],
   ['2026-11-21 10:00:00', null, false],
-])('an event of %s is outdated beside %s: %s', (told, updated_at, outdated) => {
-  expect(isOutdated(eventAt(told), { updated_at })).toBe(outdated);
-  expect(isOutdated(eventAt(told), undefined)).toBe(false);
+])('`isOutdated` compares an event of %s with a state of %s: %s', (eventTime, updated_at, outdated) => {
+  expect(isOutdated(eventAt(eventTime), { updated_at })).toBe(outdated);
+  expect(isOutdated(eventAt(eventTime), undefined)).toBe(false);
 });

@@ -11,8 +11,8 @@ const bodyOf = (text: string): string => JSON.stringify({ id: 'evt_1', type: 'x'
 const now = (): number => 1_790_000_000_000;
 const timestamp = now() / 1_000;
 
-describe('the scheme of stripe', () => {
-  it('is verified here when signed there', async () => {
+describe('a signature', () => {
+  it('of stripe is verified here', async () => {
     await fc.assert(
       fc.asyncProperty(texts, secrets, async (text, secret) => {
         const payload = bodyOf(text);
@@ -27,7 +27,7 @@ describe('the scheme of stripe', () => {
     );
   });
 
-  it('is verified there when signed here', async () => {
+  it('made here is verified by stripe', async () => {
     await fc.assert(
       fc.asyncProperty(texts, secrets, async (text, secret) => {
         const payload = bodyOf(text);
@@ -38,13 +38,13 @@ describe('the scheme of stripe', () => {
     );
   });
 
-  it('agrees on a mebibyte', async () => {
+  it('of a mebibyte is the same as that of stripe', async () => {
     const payload = bodyOf('ü'.repeat(2 ** 19));
     const header = webhooks.generateTestHeaderString({ payload, secret: 'x', timestamp });
     expect(await signWebhook(payload, 'x', { timestamp })).toBe(header);
   });
 
-  it('agrees on an empty body', async () => {
+  it('of an empty body is the same as that of stripe', async () => {
     expect(await signWebhook('', 'x', { timestamp })).toBe(
       webhooks.generateTestHeaderString({ payload: '', secret: 'x', timestamp }),
     );

@@ -41,25 +41,25 @@ describe('verifyWebhook', () => {
   it('returns the event of a genuine delivery', async () => {
     const event = await verify(`t=${NOW},v1=${MAC}`);
     expect(event).toEqual(EVENT);
-    if (!isKnownEvent(event) || event.type !== 'audience.completed') throw new Error('It is one.');
+    if (!isKnownEvent(event) || event.type !== 'audience.completed') throw new Error('It must be known.');
     expect(event.data.status.id).toBe(104);
   });
 
   it.each([
-    ['a text', BODY],
+    ['a string', BODY],
     ['bytes', new TextEncoder().encode(BODY)],
     ['a part of a buffer', new TextEncoder().encode(`xx${BODY}`).subarray(2)],
     ['an ArrayBuffer', new TextEncoder().encode(BODY).buffer],
-  ])('takes the body as %s', async (_, body) => {
+  ])('accepts the body as %s', async (_, body) => {
     expect(await verifyWebhook(body, `t=${NOW},v1=${MAC}`, SECRET, { now })).toMatchObject({ id: 'evt_1' });
   });
 
   it.each([
     ['Headers', new Headers({ 'Service-Signature': `t=${NOW},v1=${MAC}` })],
-    ['those of node:http', { 'service-signature': `t=${NOW},v1=${MAC}`, host: 'x' }],
-    ['a record of lists', { 'SERVICE-SIGNATURE': [`t=${NOW}`, `v1=${MAC}`] }],
-    ['the value alone', `t=${NOW},v1=${MAC}`],
-  ])('takes headers as %s', async (_, headers) => {
+    ['headers of node:http', { 'service-signature': `t=${NOW},v1=${MAC}`, host: 'x' }],
+    ['a record of arrays', { 'SERVICE-SIGNATURE': [`t=${NOW}`, `v1=${MAC}`] }],
+    ['only the value', `t=${NOW},v1=${MAC}`],
+  ])('accepts headers as %s', async (_, headers) => {
     expect(await verify(headers)).toMatchObject({ id: 'evt_1' });
   });
 
@@ -80,7 +80,7 @@ describe('verifyWebhook', () => {
     expect(await verify(header)).toMatchObject({ id: 'evt_1' });
   });
 
-  it('accepts any of several secrets, as while one is rotated', async () => {
+  it('accepts any of several secrets, as during a rotation', async () => {
     expect(await verify(`t=${NOW},v1=${MAC}`, { secrets: ['whsec_new', SECRET] })).toMatchObject({ id: 'evt_1' });
   });
 
@@ -108,10 +108,10 @@ describe('verifyWebhook', () => {
   it.each([
     [-301, 'too-old', '301 s ago'],
     [301, 'too-new', '301 s in the future'],
-  ])('refuses what was signed %i s from now, and says how far', async (seconds, reason, said) => {
+  ])('refuses a delivery that was signed %i s from now and reports the difference', async (seconds, reason, shown) => {
     const header = await signWebhook(BODY, SECRET, { timestamp: NOW + seconds });
     expect(await reasonOf(verify(header))).toBe(reason);
-    expect(String(await failureOf(verify(header)))).toContain(said);
+    expect(String(await failureOf(verify(header)))).toContain(shown);
     for (const near of [-300, 300]) {
       expect(await verify(await signWebhook(BODY, SECRET, { timestamp: NOW + near }))).toMatchObject({ id: 'evt_1' });
     }
@@ -121,7 +121,7 @@ describe('verifyWebhook', () => {
   it.each([
     ['a parsed body', EVENT, 'parsed-body', 'express.raw'],
     ['no body', undefined, 'parsed-body', 'missing'],
-  ])('refuses %s and says how to mend it', async (_, body, reason, advice) => {
+  ])('refuses %s and reports how to fix it', async (_, body, reason, advice) => {
     const odd: string = JSON.parse(JSON.stringify({ body })).body;
     const call = verifyWebhook(odd, `t=${NOW},v1=${MAC}`, SECRET, { now });
     expect(await reasonOf(call)).toBe(reason);
@@ -129,35 +129,35 @@ describe('verifyWebhook', () => {
   });
 
   it.each([
-    ['no JSON', 'not-json'],
+    ['not JSON', 'not-json'],
     ['"text"', 'not-an-event'],
     ['[]', 'not-an-event'],
     ['{"id":"evt_1"}', 'not-an-event'],
     ['{"id":1,"type":"x"}', 'not-an-event'],
-  ])('refuses %s, though it is signed', async (body, reason) => {
+  ])('refuses a signed body that is %s', async (body, reason) => {
     const header = await signWebhook(body, SECRET, { timestamp: NOW });
     expect(await reasonOf(verify(header, { body }))).toBe(reason);
   });
 
-  it('tells of white space around the secret', async () => {
+  it('reports white space around the secret', async () => {
     const error = await failureOf(verify(`t=${NOW},v1=${MAC}`, { secrets: `${SECRET}\n` }));
     expect(String(error)).toContain('begins or ends with white space');
   });
 
-  it.each([[''], [[]], [['x', '']], [undefined]])('needs a secret: %j', async (secrets) => {
+  it.each([[''], [[]], [['x', '']], [undefined]])('throws a ConfigurationError for the secrets %j', async (secrets) => {
     const odd: { secrets: string } = Object.assign(Object.create(null), { secrets });
     expect(await failureOf(verifyWebhook(BODY, 't=1,v1=', odd.secrets))).toMatchObject({ name: 'ConfigurationError' });
   });
 
-  it.each([-1, Number.NaN])('needs a tolerance that is one: %d', async (tolerance) => {
+  it.each([-1, Number.NaN])('throws a ConfigurationError for the tolerance %d', async (tolerance) => {
     expect(await failureOf(verify('x', { tolerance }))).toMatchObject({ name: 'ConfigurationError' });
   });
 
-  it.each([1.5, -1, 1e12, Number.NaN])('signs at no such time: %d', async (timestamp) => {
+  it.each([1.5, -1, 1e12, Number.NaN])('throws a ConfigurationError when signing at %d', async (timestamp) => {
     expect(await failureOf(signWebhook(BODY, SECRET, { timestamp }))).toMatchObject({ name: 'ConfigurationError' });
   });
 
-  it('takes unknown types, versions and data for genuine; they are no known events', async () => {
+  it('accepts unknown types, versions and data, for which `isKnownEvent` is false', async () => {
     for (const more of [
       { type: 'audience.renamed' },
       { schema_version: 2 },
@@ -171,16 +171,16 @@ describe('verifyWebhook', () => {
     }
   });
 
-  it('reads the body once: what a caller writes over it meanwhile counts for nothing', async () => {
+  it('copies the body, so that a caller may overwrite the buffer meanwhile', async () => {
     const body = new TextEncoder().encode(BODY);
     const call = verifyWebhook(body, `t=${NOW},v1=${MAC}`, ['whsec_other', SECRET], { now });
     body.set(new TextEncoder().encode(BODY.replace('evt_1', 'evt_X')));
     expect(await call).toEqual(EVENT);
   });
 
-  it('takes `Headers` of another implementation', async () => {
-    const kept: [string, string][] = [['service-signature', `t=${NOW},v1=${MAC}`]];
-    const foreign: Headers = Object.assign(Object.create(null), { entries: () => kept[Symbol.iterator]() });
+  it('accepts `Headers` of another implementation', async () => {
+    const entries: [string, string][] = [['service-signature', `t=${NOW},v1=${MAC}`]];
+    const foreign: Headers = Object.assign(Object.create(null), { entries: () => entries[Symbol.iterator]() });
     expect(await verify(foreign)).toMatchObject({ id: 'evt_1' });
   });
 
@@ -192,7 +192,7 @@ describe('verifyWebhook', () => {
     },
   );
 
-  it('finds no body in a buffer that was handed on', async () => {
+  it('refuses a detached buffer', async () => {
     const { buffer } = new TextEncoder().encode(BODY);
     structuredClone(buffer, { transfer: [buffer] });
     expect(await reasonOf(verifyWebhook(buffer, `t=${NOW},v1=${MAC}`, SECRET, { now }))).toMatch(
