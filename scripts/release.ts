@@ -33,7 +33,7 @@ for (const problem of problems) console.error(`✗ ${problem}`);
 if (problems.length > 0 && !dryRun) process.exit(1);
 
 run('npm', 'run', '-s', 'check');
-run('npm', 'test');
+run('npm', 'run', '-s', 'test:full');
 run('npm', 'run', '-s', 'test:package');
 if (dryRun) {
   run('npm', 'publish', '--dry-run');

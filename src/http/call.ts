@@ -16,7 +16,7 @@ import { attemptOutcome, consumesRetryBudget, nextRetry, outcomeOf, type RetrySt
 
 /** What a call sends and how, as its namespace describes it. */
 export interface CallInput extends RequestInput {
-  readonly options?: CallOptions;
+  readonly options?: CallOptions | undefined;
   /** Returns what is wrong with the input; nothing is sent then. */
   readonly validate?: () => FieldErrors;
   /** Secrets in what is sent, besides token and headers. */
@@ -160,7 +160,7 @@ export async function execute<R>(call: Call, { prepare, attempt }: CallSteps<R>)
   const { options, input, state } = call;
   try {
     // The options of background calls are the package's own, or have been checked.
-    if (options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
+    if (input.options && options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
     const errors = input.validate?.() ?? {};
     if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
     const parents = [options.signal, state.closing.signal];

@@ -67,7 +67,7 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
    * @throws {ValidationError} 422, or `local` for what the service would certainly refuse.
    * @throws {BuildBudgetError} where it starts a job and the build budget is spent for longer than `maxRetryWait`.
    */
-  create(body: RequestBody<Fields>, options: CreateOptions = {}): ApiPromise<T> {
+  create(body: RequestBody<Fields>, options?: CreateOptions): ApiPromise<T> {
     const { name, schema, check } = this.#plan;
     return this.#transport.call(`${name}.create`, {
       body,
@@ -78,7 +78,7 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
   }
 
   /** Reads one. */
-  get(id: number, options: RequestOptions = {}): ApiPromise<T> {
+  get(id: number, options?: RequestOptions): ApiPromise<T> {
     const { name, schema } = this.#plan;
     return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(schema) });
   }
@@ -232,6 +232,6 @@ function createLists<T, Name extends ListedName>(
   const plan = { operation: `${name}.list`, schema, cap: RESOURCE_PAGE_CAP } as const;
   return {
     list: (params, options) => listPages(transport, plan, params, options),
-    delete: (id, options = {}) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),
+    delete: (id, options) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),
   };
 }

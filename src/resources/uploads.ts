@@ -17,7 +17,7 @@ import { isStream, type UploadData, UploadSource } from '../storage/upload-sourc
 import { fromCallSite } from '../util/call-site.ts';
 import { checkStorageHeaders, InvalidInputError } from '../util/input-checks.ts';
 import type { RequestBody } from '../util/input-types.ts';
-import { isObject, type JsonObject } from '../util/json.ts';
+import type { JsonObject } from '../util/json.ts';
 
 /** Input of {@link Uploads.upload}: the file, and how to send it. */
 export interface UploadInput extends UploadOptions {
@@ -171,7 +171,7 @@ function isReservation(value: unknown): boolean {
 
 /** Returns what is wrong with the size of a file ("Other limits"). */
 function sizeErrors(input: unknown): FieldErrors {
-  const { kind, size }: Partial<UploadRequest> = Object(input);
+  const { kind, size }: { readonly kind?: unknown; readonly size?: unknown } = Object(input);
   if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
     return { size: ['must be the length of the file in bytes.'] };
   }
