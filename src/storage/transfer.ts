@@ -101,14 +101,17 @@ export class Transfer {
     accepts?: (response: Response) => boolean,
   ): Promise<Response> {
     const { settings } = this;
-    const { signal } = this.#beginAttempt();
+    const attempt = new AbortScope({ parent: this.scope.signal });
+    this.attempt = attempt;
+    this.#attempts++;
+    this.touch();
     const { event } = this;
     const startedAt = performance.now();
     watch(settings, () => settings.onRequest?.(event));
-    const response = await send(signal);
+    const response = await send(attempt.signal);
     emitResponse(settings, { ...event, status: response.status, duration: performance.now() - startedAt });
     if (response.ok || accepts?.(response)) return response;
-    throw await responseFailure(response, event, this.#redactor(), signal);
+    throw await responseFailure(response, event, this.#redactor(), attempt.signal);
   }
 
   /** Starts the idle timeout again: bytes were transferred. */
@@ -126,13 +129,6 @@ export class Transfer {
   close(): void {
     this.#endAttempt();
     this.scope.dispose();
-  }
-
-  #beginAttempt(): AbortScope {
-    this.#attempts++;
-    this.attempt = new AbortScope({ parent: this.scope.signal });
-    this.touch();
-    return this.attempt;
   }
 
   #endAttempt(): void {
