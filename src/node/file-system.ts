@@ -5,7 +5,7 @@ import { AudienceError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
 import { isReason } from '../util/call-site.ts';
 
-/** Returns the code that the system gives an error, such as `ENOENT`. */
+/** Returns the system's code of an error, such as `ENOENT`. */
 export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -23,7 +23,6 @@ export function readLoopbackUri(redirectUri: string): URL {
 /** Listens at a loopback address; without a port in it, on a free one. */
 export async function listenOnLoopback(url: URL, listener: RequestListener): Promise<LoopbackServer> {
   const servers: Server[] = [];
-  const close = async (): Promise<void> => void (await Promise.all(servers.map(stop)));
   const address = new URL(url);
   try {
     for (const host of hostsOf(url)) {
@@ -33,10 +32,10 @@ export async function listenOnLoopback(url: URL, listener: RequestListener): Pro
       address.port = String(portOf(server));
     }
   } catch (error) {
-    await close();
+    await stop(servers);
     throw error;
   }
-  return { address: address.href, close };
+  return { address: address.href, close: () => stop(servers) };
 }
 
 /** Browsers try both addresses of `localhost`, so no other program may listen on the second one. */
@@ -81,8 +80,8 @@ function portOf(server: Server): number {
   throw new Error('The server does not listen.');
 }
 
-async function stop(server: Server): Promise<void> {
-  const stopped = server[Symbol.asyncDispose]();
-  server.closeAllConnections();
-  await stopped;
+async function stop(servers: readonly Server[]): Promise<void> {
+  const stopped = servers.map((server) => server[Symbol.asyncDispose]());
+  for (const server of servers) server.closeAllConnections();
+  await Promise.all(stopped);
 }

@@ -5,15 +5,7 @@ import type { OAuthClient } from '../oauth/oauth-types.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { booleanOption, functionOption, nonNegative, optionChecker, signalOption } from '../util/options.ts';
 import { type LoopbackServer, listenOnLoopback, readLoopbackUri } from './loopback-server.ts';
-import {
-  failedPage,
-  NOT_ALLOWED,
-  NOT_FOUND,
-  type Page,
-  SIGNED_IN,
-  sendPage,
-  UNKNOWN_SIGN_IN,
-} from './sign-in-pages.ts';
+import * as pages from './sign-in-pages.ts';
 
 const SIGN_IN_TIMEOUT_MS = 300_000;
 
@@ -21,7 +13,7 @@ const SIGN_IN_TIMEOUT_MS = 300_000;
 export interface SignInOptions {
   /** Called with the address to open. An error that it throws ends the sign-in. @default prints it on stderr */
   readonly onUrl?: ((url: string) => unknown) | undefined;
-  /** Whether the address is opened in the browser of this machine, if there is one. @default true */
+  /** Opens the address in the browser of this machine, if there is one. @default true */
   readonly open?: boolean | undefined;
   /** Milliseconds for the user to sign in; the service waits at most ten minutes. @default 300000 */
   readonly timeout?: number | undefined;
@@ -59,15 +51,15 @@ export async function signInWithBrowser(
   const redirectUri = readLoopbackUri(oauth.redirectUri);
   signal?.throwIfAborted();
   const scope = new AbortScope({ parent: signal, ms: timeout, reason: () => timeoutError(timeout) });
-  const handler = new CallbackHandler(oauth, redirectUri, scope);
+  const { signIn, handle } = createCallbackHandler(oauth, redirectUri, scope);
   let server: LoopbackServer | undefined;
   try {
-    server = await listenOnLoopback(redirectUri, (request, response) => void handler.handle(request, response));
+    server = await listenOnLoopback(redirectUri, (request, response) => void handle(request, response));
     const authorization = { redirectUri: server.address, signal: scope.signal };
     const { url } = await abortable(oauth.authorize(authorization), scope.signal);
-    Promise.resolve(onUrl(url)).catch((error) => handler.signIn.reject(error));
+    Promise.resolve(onUrl(url)).catch((error) => signIn.reject(error));
     if (open) void openBrowser(url);
-    await abortable(handler.signIn.promise, scope.signal);
+    await abortable(signIn.promise, scope.signal);
   } finally {
     scope.dispose();
     await server?.close();
@@ -76,55 +68,46 @@ export async function signInWithBrowser(
 
 /** The result of a callback: the page for the browser, and its effect on the sign-in once the page is sent. */
 interface CallbackResult {
-  readonly page: Page;
+  readonly page: pages.Page;
   settle(): void;
 }
 
 /** Handles the requests of the browser until one of them completes the sign-in. */
-class CallbackHandler {
-  readonly signIn = Promise.withResolvers<void>();
-  readonly #oauth: Pick<OAuthClient, 'callback'>;
-  readonly #redirectUri: URL;
-  readonly #scope: AbortScope;
-  readonly #pending = new Map<string, Promise<CallbackResult>>();
+function createCallbackHandler(oauth: Pick<OAuthClient, 'callback'>, redirectUri: URL, scope: AbortScope) {
+  const signIn = Promise.withResolvers<void>();
+  // It may reject before it is awaited.
+  signIn.promise.catch(() => {});
+  const pending = new Map<string, Promise<CallbackResult>>();
 
-  constructor(oauth: Pick<OAuthClient, 'callback'>, redirectUri: URL, scope: AbortScope) {
-    this.#oauth = oauth;
-    this.#redirectUri = redirectUri;
-    this.#scope = scope;
-    // It may reject before it is awaited.
-    this.signIn.promise.catch(() => {});
-  }
-
-  /** Responds only on the path of the redirect URI. */
-  async handle({ method, url: target = '' }: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = target.startsWith('/') ? new URL(`${this.#redirectUri.origin}${target}`) : undefined;
-    if (url?.pathname !== this.#redirectUri.pathname) return sendPage(response, NOT_FOUND);
-    if (method !== 'GET') return sendPage(response, NOT_ALLOWED);
-    const { href } = url;
-    // A browser that requests the same address twice gets the same page.
-    const result = this.#pending.get(href) ?? this.#callback(url).finally(() => this.#pending.delete(href));
-    this.#pending.set(href, result);
-    const { page, settle } = await result;
-    await sendPage(response, page);
-    settle();
-  }
-
-  async #callback(url: URL): Promise<CallbackResult> {
-    const { resolve, reject } = this.signIn;
+  async function callback(url: URL): Promise<CallbackResult> {
     try {
-      await this.#oauth.callback(url, { signal: this.#scope.signal });
+      await oauth.callback(url, { signal: scope.signal });
       // The tokens are stored, so no timeout and no abort may fail the sign-in any more.
-      this.#scope.dispose();
-      return { page: SIGNED_IN, settle: resolve };
+      scope.dispose();
+      return { page: pages.SIGNED_IN, settle: signIn.resolve };
     } catch (error) {
       // Any program on this machine can request such an address; the right one may still follow.
       const isForged = OAuthError.isInstance(error) && error.error === 'state_mismatch';
-      return isForged
-        ? { page: UNKNOWN_SIGN_IN, settle() {} }
-        : { page: failedPage(error), settle: () => reject(error) };
+      if (isForged) return { page: pages.UNKNOWN_SIGN_IN, settle() {} };
+      return { page: pages.failedPage(error), settle: () => signIn.reject(error) };
     }
   }
+
+  /** Responds only to GET on the path of the redirect URI. */
+  async function handle({ method, url: target = '' }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = target.startsWith('/') ? new URL(`${redirectUri.origin}${target}`) : undefined;
+    if (url?.pathname !== redirectUri.pathname) return pages.sendPage(response, pages.NOT_FOUND);
+    if (method !== 'GET') return pages.sendPage(response, pages.NOT_ALLOWED);
+    const { href } = url;
+    // A browser that requests the same address twice gets the same page.
+    const result = pending.get(href) ?? callback(url).finally(() => pending.delete(href));
+    pending.set(href, result);
+    const { page, settle } = await result;
+    await pages.sendPage(response, page);
+    settle();
+  }
+
+  return { signIn, handle };
 }
 
 const printUrl = (url: string): void => console.error(`Open this address to sign in: ${url}`);

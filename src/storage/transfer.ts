@@ -9,7 +9,7 @@ import type { Redactor } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
 import { idleFailure, lostFailure, queryRedactor, responseFailure } from './storage-errors.ts';
 
-/** What transfers need of a client. */
+/** The parts of a client that transfers use. */
 export interface StorageContext {
   readonly state: Pick<ClientState, 'open'>;
   readonly settings: Settings;
@@ -32,7 +32,7 @@ export function checkTransferOptions(options: TransferOptions): void {
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
 }
 
-/** Whether `fetch` streams bodies over HTTP/1.1 and shows every header of a response: not so in browsers. */
+/** True if `fetch` streams bodies over HTTP/1.1 and shows every header of a response: not in browsers. */
 export const isServerRuntime: boolean = globalThis.process?.versions?.node !== undefined || 'Deno' in globalThis;
 
 const IDLE_TIMEOUT_MS = 30_000;
@@ -44,11 +44,11 @@ interface TransferPlan {
   readonly url: URL;
   readonly context: StorageContext;
   readonly options: TransferOptions;
-  /** When a retry makes no sense any more, on the monotonic clock. @default never */
+  /** Time on the monotonic clock after which a retry makes no sense. @default never */
   readonly expiresAt?: number;
-  /** Whether a failed attempt can be followed by another. */
+  /** Returns whether a failed attempt can be followed by another. */
   canRetry(): boolean;
-  /** How far the transfer is, for errors, such as ` after 5 of 10 bytes`. */
+  /** Returns the progress for errors, such as ` after 5 of 10 bytes`. */
   progress?(): string;
 }
 

@@ -121,8 +121,8 @@ describe('a sign-in by the browser', () => {
   it('escapes the messages of a server', async () => {
     const { oauth, url: issuer } = await bench();
     const { done, back, state } = await begin(oauth);
-    const answer = { state, iss: issuer, error: 'server_error', error_description: '<script>alert(1)</script>"&' };
-    const page = await fetch(`${back}?${new URLSearchParams(answer)}`);
+    const query = { state, iss: issuer, error: 'server_error', error_description: '<script>alert(1)</script>"&' };
+    const page = await fetch(`${back}?${new URLSearchParams(query)}`);
     const html = await page.text();
     expect(html).toContain('&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#38;');
     expect(html).not.toContain('<script');
@@ -250,9 +250,9 @@ describe('the address that a sign-in listens on', () => {
     const { oauth } = await bench(redirectUri);
     const { done, url, back } = await begin(oauth);
     expect(back.href.replace(/:\d+\//, '/')).toBe(redirectUri);
-    const answered = new URL(await consent(url));
-    answered.hostname = '[::1]';
-    expect((await fetch(answered)).status).toBe(200);
+    const callback = new URL(await consent(url));
+    callback.hostname = '[::1]';
+    expect((await fetch(callback)).status).toBe(200);
     await done;
   });
 
