@@ -1,6 +1,5 @@
-import type { RateLimit } from '../spec/limits.ts';
 import { onAbort, startTimer } from '../util/abort.ts';
-import { createSlidingLog, type SlidingLog, unlimited } from './sliding-window-log.ts';
+import { type SlidingLog, unlimited } from './sliding-window-log.ts';
 
 /** Which queue of a bucket a request stands in. */
 export type Priority = 'foreground' | 'background';
@@ -43,9 +42,8 @@ export class Lane {
   #taking = false;
   #stopTimer: (() => void) | undefined;
 
-  /** A lane for `rate`, or one that only pauses. */
-  constructor(rate: RateLimit | undefined) {
-    this.#log = rate ? createSlidingLog(rate) : unlimited;
+  constructor(log: SlidingLog) {
+    this.#log = log;
   }
 
   /** Resolves when the request may be sent at once. */
@@ -101,10 +99,10 @@ export class Lane {
         return;
       }
       this.#taking = true;
-      await this.#log.take();
+      const granted = await this.#log.take(this.#queues.foreground.size + this.#queues.background.size);
       this.#taking = false;
       // A slot taken before a pause would be used after it, too close to later ones: let it go.
-      if (this.#paused() === 0) this.#serve();
+      if (granted && this.#paused() === 0) this.#serve();
     }
   }
 

@@ -3,6 +3,7 @@ import { AbortScope, abortable } from '../util/abort.ts';
 import type { Optional } from '../util/input-types.ts';
 import { checkLimits } from './check-limits.ts';
 import { Lane, type Priority } from './rate-limit-bucket.ts';
+import { createSlidingLog, unlimited } from './sliding-window-log.ts';
 
 /** What a limiter is told about a request that wants a slot. */
 export interface AcquireOptions {
@@ -72,7 +73,7 @@ export function createLimiter(limits: RateLimits | false): Gatekeeper {
     if (known) return known;
     // Tokens come and go: an idle lane holds nothing that a new one would not.
     for (const [name, other] of lanes) if (other.idle()) lanes.delete(name);
-    const created = new Lane(limits === false ? undefined : limits[bucket]);
+    const created = new Lane(limits === false ? unlimited : createSlidingLog(limits[bucket]));
     lanes.set(key, created);
     return created;
   }

@@ -14,13 +14,14 @@ export function widened(interval: number): number {
 export interface SlidingLog {
   /** Milliseconds until a slot is free. */
   wait(): number;
-  take(): Promise<void>;
+  /** Takes a permit for one of `waiting` callers; resolves with `false` when there is none yet. */
+  take(waiting?: number): Promise<boolean>;
   /** No slot taken counts any more. */
   empty(): boolean;
 }
 
 /** The log of a bucket without a limit. */
-export const unlimited: SlidingLog = { wait: () => 0, take: () => Promise.resolve(), empty: () => true };
+export const unlimited: SlidingLog = { wait: () => 0, take: () => Promise.resolve(true), empty: () => true };
 
 /**
  * p-throttle holds the log, on the wall clock. Its waits cannot be given up, so it is asked only
@@ -54,6 +55,7 @@ export function createSlidingLog({ limit, interval }: RateLimit): SlidingLog {
       next = (next + 1) % limit;
       if (burst === 0) setTimeout(stamp, 0);
       burst = Math.min(burst + 1, limit);
+      return true;
     },
   };
 }

@@ -111,3 +111,13 @@ export class AbortScope {
     this.#unsubscribe?.();
   }
 }
+
+/** Settles as `work` does, or rejects with what `reason` returns after `ms`; leaves no timer behind. */
+export async function withTimeout<T>(work: Promise<T>, ms: number, reason: () => unknown): Promise<T> {
+  const scope = new AbortScope({ ms, reason });
+  try {
+    return await abortable(work, scope.signal);
+  } finally {
+    scope.dispose();
+  }
+}
