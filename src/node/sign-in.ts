@@ -50,7 +50,7 @@ export async function signInWithBrowser(
   const { onUrl = printUrl, open = true, timeout = SIGN_IN_TIMEOUT_MS, signal } = checkOptions(options);
   const redirectUri = readLoopbackUri(oauth.redirectUri);
   signal?.throwIfAborted();
-  const scope = new AbortScope({ parent: signal, ms: timeout, reason: () => timeoutError(timeout) });
+  const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => timeoutError(timeout) });
   const { signIn, handle } = createCallbackHandler(oauth, redirectUri, scope);
   let server: LoopbackServer | undefined;
   try {
