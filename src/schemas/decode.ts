@@ -27,7 +27,7 @@ function describeIssue(value: unknown, { path, expected }: Issue): string {
 }
 
 /** Returns how a value differs from a schema. */
-export function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[] {
+function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[] {
   return schema.safeParse(withShortArrays(value)).error?.issues ?? [];
 }
 
