@@ -38,7 +38,10 @@ const PROSE: readonly Rule[] = [
   rule(/\blook(?:s|ed|ing)?\b(?! (?:up|like|for|as if)\b)/, 'poll, read, see'),
   rule(/\b(?:sit|sits|sat|sitting) out\b/, 'wait for, honor'),
   rule(/\b(?:minted|minting)\b|\bmints (?:an?|the|one)\b|\b(?:to|must|would|may|can|not) mint\b/, 'issue'),
-  rule(/\b(?:lanes?|desks?|wish(?:es)?|heed(?:s|ed)?|sightings?|troubles?|gatekeepers?|ledgers?)\b/, 'see the glossary'),
+  rule(
+    /\b(?:lanes?|desks?|wish(?:es)?|heed(?:s|ed)?|sightings?|troubles?|gatekeepers?|ledgers?)\b/,
+    'see the glossary',
+  ),
 ];
 
 /** Doc comments begin with a verb or a noun phrase: "Returns …", "Maximum …". */
@@ -90,7 +93,9 @@ export function findWords({ path, text }: TextFile): string[] {
     else if (PARTICIPLES.has(name)) add(at, name, 'a noun');
   }
   const lineOf = (at: number): number => text.slice(0, at).split('\n').length;
-  return problems.sort((a, b) => a.at - b.at).map(({ at, term, use }) => `${path}:${lineOf(at)}: "${term}": use ${use}`);
+  return problems
+    .sort((a, b) => a.at - b.at)
+    .map(({ at, term, use }) => `${path}:${lineOf(at)}: "${term}": use ${use}`);
 }
 
 /** Replaces all but line ends by spaces, so that positions stay. */

@@ -98,6 +98,8 @@ export async function readResponse(response: Response, maxBytes: number): Promis
   try {
     const { status, headers, body } = response;
     if (typeof headers?.get !== 'function') throw new TypeError('`fetch` must resolve with a `Response`.');
+    // The headers of a user's `fetch` may throw; later they are read where no error is expected.
+    headers.get('date');
     if (!body) {
       // Without streams, reading cannot stop early.
       const text = await response.text();

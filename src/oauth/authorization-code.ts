@@ -27,7 +27,8 @@ export async function authorize(context: OAuthContext, options: AuthorizeOptions
   const { signal, redirectUri = context.redirectUri } = options;
   checkRedirectUri(redirectUri);
   const { server, resource, ...discovered } = await context.discovery.discover(signal);
-  const url = http.checkUrl(authorizationEndpoint(server));
+  checkPkce(server);
+  const url = http.checkUrl(server.authorization_endpoint);
   const scope = options.scope ?? discovered.scope;
   return context.repository.transaction(async ({ state: { client: stored }, update }) => {
     const isRegistered = stored?.issuer === server.issuer && stored.redirect_uris.includes(redirectUri);
@@ -53,15 +54,11 @@ export async function authorize(context: OAuthContext, options: AuthorizeOptions
   });
 }
 
-/** Returns the server's authorization endpoint. Without PKCE, the server would accept a stolen code. */
-function authorizationEndpoint(server: oauth.AuthorizationServer): string {
-  const { issuer, authorization_endpoint, code_challenge_methods_supported: methods } = server;
-  if (!stringsOf(methods).includes(PKCE_METHOD)) {
-    const message = `The authorization server ${issuer} does not support PKCE with ${PKCE_METHOD}, which is mandatory.`;
-    throw new OAuthError(message, { error: 'pkce_unsupported' });
-  }
-  if (authorization_endpoint !== undefined && URL.canParse(authorization_endpoint)) return authorization_endpoint;
-  throw new OAuthError('The authorization server has no authorization endpoint.', { error: 'invalid_response' });
+/** A server without PKCE would accept a stolen code. */
+function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
+  if (stringsOf(methods).includes(PKCE_METHOD)) return;
+  const message = `The authorization server ${issuer} does not support PKCE with ${PKCE_METHOD}, which is mandatory.`;
+  throw new OAuthError(message, { error: 'pkce_unsupported' });
 }
 
 const recent = ({ pending }: OAuthState): PendingSignIn[] =>
@@ -111,8 +108,8 @@ async function exchange(
   const request = [server, client, authenticationOf(client), parameters, redirectUri, verifier] as const;
   const requestedAt = Date.now();
   const execute = async (parts: RequestParts): Promise<oauth.TokenEndpointResponse> => {
-    const response = await oauth.authorizationCodeGrantRequest(...request, { ...parts, additionalParameters });
-    return oauth.processAuthorizationCodeResponse(server, client, response);
+    const tokens = await oauth.authorizationCodeGrantRequest(...request, { ...parts, additionalParameters });
+    return oauth.processAuthorizationCodeResponse(server, client, tokens);
   };
   // Not retried, because a code that is used twice revokes the grant (RFC 6749, section 4.1.2).
   const tokens = await http.send({ name: 'Exchanging the code', retry: 'never', signal, execute });

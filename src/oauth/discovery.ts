@@ -1,9 +1,8 @@
 import { type AuthorizationServer, type CustomFetchOptions, customFetch, processDiscoveryResponse } from 'oauth4webapi';
-import * as z from 'zod/mini';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import { withoutTrailingSlashes } from '../util/base-url.ts';
-import { parseJson } from '../util/json.ts';
+import { isObject, parseJson, stringsOf } from '../util/json.ts';
 import { ErrorResponse, type OAuthHttp } from './oauth-http.ts';
 
 /** The protected resource that tokens are for. */
@@ -17,12 +16,11 @@ export interface ProtectedResource {
 }
 
 /** Metadata of a protected resource (RFC 9728, section 2). */
-const resourceMetadata = z.object({
-  resource: z.string().check(z.refine(URL.canParse)),
-  authorization_servers: z.catch(z.array(z.string()), []),
-  scopes_supported: z.catch(z.array(z.string()), []),
-});
-type ResourceMetadata = z.infer<typeof resourceMetadata>;
+interface ResourceMetadata {
+  readonly resource: string;
+  readonly issuers: readonly string[];
+  readonly scopes: readonly string[];
+}
 
 const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
 const SERVER_METADATA = '/.well-known/oauth-authorization-server';
@@ -64,7 +62,7 @@ export class Discovery {
     });
     const metadata = await this.#readResource(parameterOf(header, 'resource_metadata'), signal);
     const server = await this.#readServer(this.#chooseIssuer(metadata), signal);
-    const scope = parameterOf(header, 'scope') ?? metadata?.scopes_supported.join(' ');
+    const scope = parameterOf(header, 'scope') ?? metadata?.scopes.join(' ');
     return { server, resource: metadata?.resource, scope: scope || undefined };
   }
 
@@ -113,7 +111,7 @@ export class Discovery {
   /** Returns the first allowed authorization server of the resource. A service without metadata is its own. */
   #chooseIssuer(metadata?: ResourceMetadata): string {
     const { origin } = this.#resource.baseUrl;
-    const issuers = metadata?.authorization_servers.length ? metadata.authorization_servers : [origin];
+    const issuers = metadata?.issuers.length ? metadata.issuers : [origin];
     const allowed = issuers.find((issuer) => this.#isAllowed(issuer));
     if (allowed !== undefined) return allowed;
     const message = `The service names the authorization server ${this.#shown(issuers[0])}, which is neither on ${origin} nor in \`allowedIssuers\`. Add it there if you trust it.`;
@@ -179,5 +177,8 @@ function parameterOf(header: string, name: string): string | undefined {
 
 async function readMetadata(response: Response | ErrorResponse): Promise<ResourceMetadata | undefined> {
   if (response instanceof ErrorResponse) return undefined;
-  return resourceMetadata.safeParse(parseJson(await response.text()), { jitless: true }).data;
+  const body = parseJson(await response.text());
+  if (!isObject(body) || typeof body.resource !== 'string' || !URL.canParse(body.resource)) return undefined;
+  const { resource, authorization_servers, scopes_supported } = body;
+  return { resource, issuers: stringsOf(authorization_servers), scopes: stringsOf(scopes_supported) };
 }

@@ -97,21 +97,20 @@ export class OAuthHttp {
   }
 
   /** Checks that codes and tokens may be sent to a URL: https, or loopback. */
-  checkUrl(address: string): URL {
-    const url = new URL(address);
-    const mayUseHttp = this.#options.allowInsecure || isThisMachine(url);
-    const isSecure = url.protocol === 'https:' || (url.protocol === 'http:' && mayUseHttp);
-    if (isSecure && url.username === '' && url.password === '') return url;
-    const message = `The metadata of the service name a URL on ${url.protocol}//${url.host} that is not https or contains userinfo.`;
+  checkUrl(address = ''): URL {
+    const url = URL.canParse(address) ? new URL(address) : undefined;
+    const mayUseHttp = url?.protocol === 'http:' && (this.#options.allowInsecure || isThisMachine(url));
+    if (url && (url.protocol === 'https:' || mayUseHttp) && url.username === '' && url.password === '') return url;
+    const shown = url ? `${url.protocol}//${url.host}` : 'an invalid URL';
+    const message = `The metadata of the service name ${shown}. Their URLs must use https and contain no userinfo.`;
     throw new OAuthError(message, { error: 'invalid_response' });
   }
 
   readonly #fetch: RequestParts[typeof oauth.customFetch] = async (address, { body = null, ...init }) => {
     const { fetch = platformFetch } = this.#options;
-    const { maxResponseBytes } = DEFAULTS;
     const response = await fetch(this.checkUrl(address).href, { ...init, body });
-    const { text, isTruncated } = await readResponse(response, maxResponseBytes);
-    const message = `The response is larger than ${maxResponseBytes} bytes.`;
+    const { text, isTruncated } = await readResponse(response, DEFAULTS.maxResponseBytes);
+    const message = `The response is larger than ${DEFAULTS.maxResponseBytes} bytes.`;
     if (isTruncated) throw new OAuthError(message, { error: 'invalid_response' });
     if (!response.ok) throw new ErrorResponse(response, text);
     const { status, statusText, headers } = response;

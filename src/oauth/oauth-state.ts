@@ -2,6 +2,7 @@ import type { TokenEndpointResponse } from 'oauth4webapi';
 import * as z from 'zod/mini';
 import { isUsableToken } from '../auth/token-source.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
+import { isObject, type JsonObject } from '../util/json.ts';
 import { LAST_MOMENT } from '../util/retry-after.ts';
 
 /** A client that is registered with one authorization server. */
@@ -39,13 +40,21 @@ const storedGrant = z.object({
   client: storedClient,
 });
 
-/** Everything that is stored for one user; parts that this package did not write are left out. */
-export type OAuthState = z.infer<typeof oauthState>;
-export const oauthState = z.object({
-  grant: z.catch(z.optional(storedGrant), undefined),
-  client: z.catch(z.optional(storedClient), undefined),
-  pending: z.catch(z.array(pendingSignIn), []),
-});
+/** Everything that is stored for one user. */
+export interface OAuthState {
+  readonly grant?: Grant | undefined;
+  readonly client?: StoredClient | undefined;
+  readonly pending: readonly PendingSignIn[];
+}
+
+/** Decodes the `oauth` field of a stored token; leaves out parts that this package did not write. */
+export function readState(value: unknown): OAuthState {
+  const { grant, client, pending }: JsonObject = isObject(value) ? value : {};
+  const parse = <T>(schema: z.ZodMiniType<T>, part: unknown): T | undefined =>
+    schema.safeParse(part, { jitless: true }).data;
+  const signIns = parse(z.array(pendingSignIn), pending) ?? [];
+  return { grant: parse(storedGrant, grant), client: parse(storedClient, client), pending: signIns };
+}
 
 /** Returns the grant of a token response; `previous` completes it. */
 export function grantOf(

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import { isObject, parseJson, stringsOf } from '../util/json.ts';
-import type { OAuthHttp } from './oauth-http.ts';
+import type { OAuthHttp, RequestParts } from './oauth-http.ts';
 import type { StoredClient } from './oauth-state.ts';
 import type { RegisteredClient } from './oauth-types.ts';
 
@@ -30,28 +30,21 @@ export async function registerClient(
     const message = 'The authorization server does not register clients. Set `client` to a registered one.';
     throw new OAuthError(message, { error: 'registration_not_supported' });
   }
-  const response = await http.send({
-    name: 'Registering the client',
-    retry: 'never',
-    signal,
-    async execute(parts) {
-      const request = {
-        client_name: clientName,
-        redirect_uris: [redirectUri],
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-        token_endpoint_auth_method: method,
-        ...(scope !== undefined && { scope }),
-      };
-      // oauth4webapi would refuse a secret without `client_secret_expires_at`, which servers in use leave out.
-      return parseJson(await (await oauth.dynamicClientRegistrationRequest(server, request, parts)).text());
-    },
-  });
+  const request = {
+    client_name: clientName,
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: method,
+    ...(scope !== undefined && { scope }),
+  };
+  // Decoded here, because oauth4webapi refuses a secret without `client_secret_expires_at`, which servers leave out.
+  const execute = async (parts: RequestParts): Promise<unknown> =>
+    parseJson(await (await oauth.dynamicClientRegistrationRequest(server, request, parts)).text());
+  const response = await http.send({ name: 'Registering the client', retry: 'never', signal, execute });
   const { client_id, client_secret, token_endpoint_auth_method } = isObject(response) ? response : {};
-  if (typeof client_id !== 'string') {
-    const message = 'The response to the registration does not contain a `client_id`.';
-    throw new OAuthError(message, { error: 'invalid_response' });
-  }
+  const message = 'The response to the registration does not contain a `client_id`.';
+  if (typeof client_id !== 'string') throw new OAuthError(message, { error: 'invalid_response' });
   http.redactor.addSecret(client_secret);
   return {
     issuer: server.issuer,

@@ -3,7 +3,7 @@ import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
 import { isObject } from '../util/json.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
-import { type OAuthState, oauthState } from './oauth-state.ts';
+import { type OAuthState, readState } from './oauth-state.ts';
 
 /** Access to the store while its lock is held. */
 export interface Transaction {
@@ -75,8 +75,7 @@ export class TokenRepository {
     this.#content = JSON.stringify(stored) ?? '';
     // Another process has signed in or refreshed since, so the unsaved state is outdated.
     if (this.#unsaved?.replaces !== this.#content) this.#unsaved = undefined;
-    const decoded = oauthState.safeParse(stored?.oauth, { jitless: true }).data;
-    const state = this.#unsaved?.state ?? decoded ?? { grant: undefined, client: undefined, pending: [] };
+    const state = this.#unsaved?.state ?? readState(stored?.oauth);
     this.#addSecrets(state);
     return state;
   }

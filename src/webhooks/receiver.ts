@@ -107,7 +107,7 @@ class Receiver implements WebhookReceiver {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<number>((resolve) => {
       timer = setTimeout(() => {
-        this.logger.warn('A delivery took longer than 9 s. The response is 503, so the sender retries it.');
+        this.logger.warn('A delivery took over 9 s: responding with 503.');
         resolve(503);
       }, MAX_RESPONSE_MS);
     });
@@ -135,7 +135,7 @@ class Receiver implements WebhookReceiver {
 
   async #receive(request: Request): Promise<number> {
     const { secrets, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
-    if (request.bodyUsed) throw new ConfigurationError('The body was read before the receiver could verify it.');
+    if (request.bodyUsed) throw new ConfigurationError('The body was already read.');
     const body = await readBody(request, maxBytes);
     if (!body) return 413;
     const event = await verifyWebhook(body, request.headers, secrets, this.#options);
@@ -147,7 +147,7 @@ class Receiver implements WebhookReceiver {
     try {
       await listener.notify(event);
     } catch (error) {
-      this.#logError(event, 'an attached listener failed', error);
+      this.#logError(event, 'a listener failed', error);
     }
   }
 
@@ -166,7 +166,7 @@ class Receiver implements WebhookReceiver {
         await store[status === 200 ? 'complete' : 'release'](id, claim.lease);
       } catch (error) {
         // The handler has succeeded, so a retry by the sender would only repeat its work.
-        this.#logError(event, 'the dedupe store could not be updated', error);
+        this.#logError(event, 'the store could not be updated', error);
       }
       return status;
     } finally {
@@ -179,7 +179,7 @@ class Receiver implements WebhookReceiver {
       await this.#dispatch(event);
       return 200;
     } catch (error) {
-      this.#logError(event, 'the handler failed, so the sender retries the event', error);
+      this.#logError(event, 'the handler failed', error);
       return 500;
     }
   }
@@ -195,8 +195,8 @@ class Receiver implements WebhookReceiver {
     }
     if (otherwise) return void (await otherwise(event));
     if (isKnown && this.#listeners.size > 0) return;
-    const problem = isKnown ? 'no handler' : `an unknown type, version (${event.schema_version}) or data`;
-    this.logger.warn(`${nameOf(event)} has ${problem} and was acknowledged.`);
+    const problem = isKnown ? 'no handler' : `unknown type, version (${event.schema_version}) or data`;
+    this.logger.warn(`${nameOf(event)}: ${problem}; acknowledged.`);
   }
 
   #logError(event: WebhookEvent, problem: string, error: unknown): void {
@@ -228,7 +228,7 @@ function checkOptions({ secrets, on = {}, dedupe, tolerance, leaseMs, maxBytes }
     check(isKnownType(type) && isFunction(handler), `\`on["${type}"]\` must be a handler of a known event type.`);
   }
   const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isFunction);
-  check(isStore, '`dedupe` must be false or a store such as `memoryDedupe()`.');
+  check(isStore, '`dedupe` must be a store such as `memoryDedupe()`.');
 }
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';

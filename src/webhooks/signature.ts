@@ -29,16 +29,16 @@ export function parseSignatureHeader(header: string): SignatureHeader {
     const [, key, value = ''] = /^ *([^=\s]+)=(.*)$/.exec(part) ?? [];
     if (key === undefined) throw malformed('is not a list of "key=value"');
     if (key === 't') {
-      if (timestamp !== undefined) throw malformed('contains `t` twice');
-      if (!/^(?:0|[1-9]\d{0,11}) *$/.test(value)) throw malformed('contains a `t` that is not in Unix seconds');
+      if (timestamp !== undefined) throw malformed('has `t` twice');
+      if (!/^(?:0|[1-9]\d{0,11}) *$/.test(value)) throw malformed('has an invalid `t`');
       timestamp = Number(value);
     } else if (key === 'v1' && /^[0-9a-f]{64} *$/i.test(value)) {
       // A malformed `v1` is skipped, because another one may match.
       signatures.push(Uint8Array.from({ length: 32 }, (_, at) => Number.parseInt(value.slice(2 * at, 2 * at + 2), 16)));
     }
   }
-  if (timestamp === undefined) throw malformed('does not contain `t`');
-  if (signatures.length === 0) throw malformed('does not contain a `v1` of 64 hexadecimal digits');
+  if (timestamp === undefined) throw malformed('has no `t`');
+  if (signatures.length === 0) throw malformed('has no valid `v1`');
   return { timestamp, signatures };
 }
 

@@ -60,7 +60,7 @@ export interface SignOptions {
 export async function signWebhook(rawBody: RawBody, secret: string, { timestamp }: SignOptions = {}): Promise<string> {
   const seconds = timestamp ?? Math.floor(Date.now() / 1000);
   if (!(Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12)) {
-    throw new ConfigurationError('`timestamp` must be in whole Unix seconds.');
+    throw new ConfigurationError('`timestamp` must be in Unix seconds.');
   }
   const [key = ''] = checkSecrets(secret);
   return `t=${seconds},v1=${hex(await hmac(seconds, bytesOf(rawBody), key))}`;
@@ -78,9 +78,7 @@ export function checkSecrets(secrets: string | readonly string[]): readonly stri
   const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   const valid = list.filter((secret): secret is string => typeof secret === 'string' && secret !== '');
   if (valid.length === list.length && valid.length > 0) return valid;
-  throw new ConfigurationError(
-    'The webhook secret is missing. Pass the signing secret that the console showed when the endpoint was created.',
-  );
+  throw new ConfigurationError('The webhook secret is missing. The console shows it once.');
 }
 
 const refused = (reason: WebhookRefusal, message: string): WebhookVerificationError =>
@@ -97,7 +95,7 @@ function bytesOf(body: unknown): Uint8Array {
   }
   throw refused(
     'parsed-body',
-    `The body is ${body ? 'already parsed' : 'missing'}, but the signature covers its raw bytes. Pass them, for example from \`express.raw({ type: "application/json" })\` or \`await request.text()\`.`,
+    `The body is ${body ? 'already parsed' : 'missing'}. Pass its raw bytes, as of \`express.raw({ type: "application/json" })\` or \`await request.text()\`.`,
   );
 }
 
@@ -106,7 +104,7 @@ function headerOf(headers: unknown, name: string): string {
   if (value && typeof value === 'string') return value;
   throw refused(
     'missing-header',
-    `The header ${name} is missing. A proxy may have removed it, or it has another name (\`headerName\`).`,
+    `The header ${name} is missing: removed by a proxy, or under another name (\`headerName\`).`,
   );
 }
 
@@ -122,22 +120,18 @@ function noMatch(secrets: readonly string[]): WebhookVerificationError {
   const isPadded = secrets.some((secret) => secret.trim() !== secret);
   const advice = isPadded
     ? 'The secret begins or ends with white space.'
-    : 'Check that the secret is of this endpoint, and that the body is passed on unchanged.';
+    : 'Check the secret, and that the body is unchanged.';
   return refused('no-match', `The signature does not match. ${advice}`);
 }
 
 function checkAge(timestamp: number, now: number, tolerance: number): void {
   const age = now - timestamp;
   if (Math.abs(age) <= tolerance) return;
-  const isOld = age > 0;
-  const direction = isOld ? 'ago' : 'in the future';
-  const cause = isOld
-    ? 'The delivery is a replay, or this machine’s clock is ahead.'
-    : 'This machine’s clock is behind, or that of a sandbox is ahead (`now`).';
-  throw refused(
-    isOld ? 'too-old' : 'too-new',
-    `The delivery was signed ${Math.abs(age)} s ${direction}, and \`tolerance\` is ${tolerance} s. ${cause}`,
-  );
+  const [reason, direction, cause] =
+    age > 0
+      ? (['too-old', 'ago', 'It is a replay, or this machine’s clock is ahead.'] as const)
+      : (['too-new', 'in the future', 'This machine’s clock is behind, or a sandbox’s ahead (`now`).'] as const);
+  throw refused(reason, `It was signed ${Math.abs(age)} s ${direction}; \`tolerance\` is ${tolerance} s. ${cause}`);
 }
 
 function parseEvent(body: Uint8Array): WebhookEvent {
@@ -145,8 +139,8 @@ function parseEvent(body: Uint8Array): WebhookEvent {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    throw refused('not-json', 'The body is signed, but it is not JSON.');
+    throw refused('not-json', 'The body is signed, but not JSON.');
   }
   if (isEvent(value)) return value;
-  throw refused('not-an-event', 'The body is signed, but it is not an event with `id` and `type`.');
+  throw refused('not-an-event', 'The body is signed, but not an event with `id` and `type`.');
 }

@@ -12,7 +12,7 @@ describe('an answer that is no envelope', () => {
     ['an empty body', '', 'empty'],
     ['truncated JSON', '{"status":"success","code":200,"mess', 'not complete JSON'],
     ['null', 'null', 'null'],
-    ['an array', '[1,2]', 'a list'],
+    ['an array', '[1,2]', 'an array'],
     ['a text', '"hello"', 'a string'],
     ['an object of another kind', '{"ok":true}', 'lacks the envelope'],
     [

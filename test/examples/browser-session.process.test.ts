@@ -51,7 +51,10 @@ describe.concurrent('a session of examples/browser', { timeout: 60_000 }, () => 
     expect(await rows(page).count()).toBe(8);
   });
 
-  it('offers to sign in when it has ended, and resumes its jobs then', async ({ onTestFinished, expect }) => {
+  it('shows the sign-in form when it has ended, and resumes its jobs after the next sign-in', async ({
+    onTestFinished,
+    expect,
+  }) => {
     const { page, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
     const job = await build(page, 'Built through two sessions');
@@ -94,7 +97,7 @@ describe.concurrent('a session of examples/browser', { timeout: 60_000 }, () => 
     expect(errors).toEqual([]);
   });
 
-  it('leaves no job behind when it is signed out of', async ({ onTestFinished, expect }) => {
+  it('removes its jobs when the user signs out', async ({ onTestFinished, expect }) => {
     const { page, signIn } = await example.visit(onTestFinished);
     await signIn();
     await (await build(page, 'Left under way')).getByText('Queued').first().waitFor();

@@ -7,7 +7,7 @@ import { startBench } from '../support/sandbox.ts';
 
 const run = promisify(execFile);
 
-/** A fast service with one account, whose jobs ask for more. */
+/** Starts a fast service with one account, whose jobs end at 107. */
 async function listenFor(email: string, password: string) {
   const sandbox = createSandbox({ clock: { speed: 600 }, jobs: { outcome: 107 } });
   sandbox.accounts.create({ email, password });
@@ -15,7 +15,7 @@ async function listenFor(email: string, password: string) {
 }
 
 describe('examples/await-audience.ts', () => {
-  it('builds an audience, prints eligibility and budget, and tells of a failed build', async () => {
+  it('builds an audience, prints eligibility and budget, and reports a failed build', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/await-audience.ts'], { timeout: 30_000 });
     const lines = stdout.trim().split('\n');
     expect(lines[0]).toMatch(/^Created audience \d+, "Visitors of the last month"\.$/);
@@ -28,12 +28,12 @@ describe('examples/await-audience.ts', () => {
 });
 
 describe('examples/lookalike-to-activation.ts', () => {
-  it('goes from a seed by a lookalike to a delivered activation', async () => {
+  it('builds a seed, a lookalike and an activation', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/lookalike-to-activation.ts'], {
       timeout: 30_000,
     });
-    const kept = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'));
-    expect(kept).toEqual([
+    const lines = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'));
+    expect(lines).toEqual([
       expect.stringMatching(/^Seed \d+ holds \d+ devices\.$/),
       expect.stringMatching(/^Lookalike \d+ holds 250000 devices\.$/),
       expect.stringMatching(/^Activation \d+ delivered devices: http:\/\//),
@@ -43,7 +43,7 @@ describe('examples/lookalike-to-activation.ts', () => {
 });
 
 describe('examples/import-cohort.ts', () => {
-  it('uploads a file that it makes, and ends with a cohort of its rows', async () => {
+  it('uploads a generated file and imports a cohort of its rows', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/import-cohort.ts'], { timeout: 30_000 });
     expect(stdout).toContain('Uploaded; to be claimed before');
     expect(stdout).toMatch(/Cohort \d+ holds 500000 EIDs\./);
@@ -52,7 +52,7 @@ describe('examples/import-cohort.ts', () => {
 });
 
 describe('examples/await-many.ts', () => {
-  /** Runs it; `whenShown` is called with what it has printed so far. */
+  /** Runs the example; `whenShown` is called with the output so far. */
   async function start(
     env: NodeJS.ProcessEnv,
     ids: readonly string[],
@@ -70,7 +70,7 @@ describe('examples/await-many.ts', () => {
     return { code, text };
   }
 
-  it('waits for twenty audiences at the price of a few reads, and fails if one fails', async () => {
+  it('waits for twenty audiences with a few reads, and exits with 1 if one fails', async () => {
     const { code, text } = await start({}, []);
     expect(code).toBe(1);
     expect(text.match(/^✓ .*Completed/gm)).toHaveLength(19);
@@ -80,7 +80,7 @@ describe('examples/await-many.ts', () => {
     expect(reads).toBeLessThanOrEqual(20);
   }, 60_000);
 
-  it('interrupted, tells how to resume; resumed, waits to the end', async () => {
+  it('prints how to resume when it is interrupted, and resumes', async () => {
     const { sandbox, account, url } = await startBench();
     const env = { AUDIENCE_BASE_URL: url, AUDIENCE_TOKEN: account.token('api') };
     let interrupted = false;
@@ -101,19 +101,19 @@ describe('examples/await-many.ts', () => {
 });
 
 describe('examples/webhook-server.ts', () => {
-  it('receives events of ends, which end waits', async () => {
+  it('receives events that end waits', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/webhook-server.ts'], { timeout: 30_000 });
-    for (const name of [1, 2]) expect(stdout).toContain(`Wait for "Visitors of store ${name}": Completed, told by`);
-    expect(stdout).toContain('Wait for "Visitors of store 3": JobNeedsInfoError, told by');
-    // A look may come just between an end and its event.
-    expect(stdout).toContain('told by webhook.');
+    for (const name of [1, 2]) expect(stdout).toContain(`Wait for "Visitors of store ${name}": Completed, reported by`);
+    expect(stdout).toContain('Wait for "Visitors of store 3": JobNeedsInfoError, reported by');
+    // A poll may come between an end and its event.
+    expect(stdout).toContain('reported by webhook.');
     expect(stdout.match(/^Event: audience \d+ holds \d+ devices\.$/gm)).toHaveLength(2);
     expect(stderr).toBe('');
   }, 40_000);
 });
 
 describe('examples/mcp-agent.ts', () => {
-  it('signs in, lists tools, builds an audience by them, and signs out', async () => {
+  it('signs in, lists tools, builds an audience with them, and signs out', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/mcp-agent.ts'], { timeout: 30_000 });
     expect(stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'))).toEqual([
       'Signed in.',
@@ -127,7 +127,7 @@ describe('examples/mcp-agent.ts', () => {
 });
 
 describe('examples/testing', () => {
-  it('has a test of a user’s own code, with the sandbox in process', async () => {
+  it('has a test that passes with the sandbox in process', async () => {
     const { stdout } = await run(process.execPath, ['--test', 'examples/testing/audience.test.ts'], {
       timeout: 30_000,
     });

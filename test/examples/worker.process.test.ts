@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const run = promisify(execFile);
 
 describe('examples/worker', () => {
-  it('starts a build once in workerd, answers at once, and keeps what the webhook tells', async () => {
+  it('starts a build once in workerd, responds immediately, and stores the result of the webhook', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/worker/run.ts'], { timeout: 60_000 });
     const id = /^Started: 202 \{"id":(\d+),"idempotencyKey":"order-4711"\}$/m.exec(stdout)?.[1];
     const lines = stdout.trim().split('\n');
@@ -13,7 +13,7 @@ describe('examples/worker', () => {
     expect(lines.slice(1, 4)).toEqual([
       `Started: 202 {"id":${id},"idempotencyKey":"order-4711"}`,
       `The same again: 202 {"id":${id},"idempotencyKey":"order-4711"}`,
-      `Under way: 200 {"id":${id},"status":"Queued","results_count":0,"source":"service"}`,
+      `Running: 200 {"id":${id},"status":"Queued","results_count":0,"source":"service"}`,
     ]);
     expect(lines[4]).toBe('Delivered: audience.completed: 200');
     expect(JSON.parse(lines[5]?.replace('Ended: 200 ', '') ?? '')).toMatchObject({
@@ -23,12 +23,12 @@ describe('examples/worker', () => {
       source: 'webhook',
     });
     expect(lines.slice(6)).toEqual(['Not genuine: 400 ', 'Not there: 404 {"code":"not-found"}']);
-    // workerd itself may tell of a connection that went when it was given other options.
-    const told = stderr
+    // workerd may report a connection that was closed by new options.
+    const logged = stderr
       .trim()
       .split('\n')
       .filter((line) => !line.includes('Broken pipe'));
-    // The receiver says why it refused the delivery that was not genuine, and nothing else went wrong.
-    expect(told).toEqual([expect.stringMatching(/A delivery was refused: .*Service-Signature/)]);
+    // The receiver logs why it refused the delivery that was not genuine.
+    expect(logged).toEqual([expect.stringMatching(/A delivery was refused: .*Service-Signature/)]);
   }, 80_000);
 });

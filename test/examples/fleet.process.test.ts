@@ -12,16 +12,16 @@ describe('examples/fleet.ts', () => {
     const { stdout, stderr } = await start({ REDIS_URL: '' });
     expect(stdout.trim().split('\n')).toEqual([
       ...[1, 2, 3, 4].map((at) => expect.stringMatching(new RegExp(`^Process ${at}: 20 reads in \\d+\\.\\d s\\.$`))),
-      'Tokens minted: 1.',
-      'Reads answered: 80.',
+      'Tokens issued: 1.',
+      'Successful reads: 80.',
       'Refused with 429: 0.',
     ]);
     expect(stderr).toBe('');
   }, 80_000);
 
-  it('says what is missing where there is no Redis', async () => {
+  it('reports a missing Redis server', async () => {
     const failure = await failureOf(start({ REDIS_URL: '', REDIS_SERVER_PATH: 'no-redis-server-here' }));
-    const stderr = 'There is no no-redis-server-here: install Redis, name its program by REDIS_SERVER_PATH';
+    const stderr = 'no-redis-server-here was not found. Install Redis, or set REDIS_SERVER_PATH';
     expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(stderr) });
   });
 });

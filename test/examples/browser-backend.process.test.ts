@@ -9,7 +9,7 @@ import { listenForTest } from '../support/loopback.ts';
 const email = 'ada@example.com';
 const password = 'correct horse';
 
-/** A backend in front of a sandbox with one account. */
+/** Starts a backend in front of a sandbox with one account. */
 async function startBackend(options: SandboxOptions = {}) {
   const sandbox = createSandbox(options);
   const account = sandbox.accounts.create({ email, password });
@@ -32,7 +32,7 @@ async function startBackend(options: SandboxOptions = {}) {
   return { account, service, server, signIn, issueToken, list };
 }
 
-it('complains of what fails, not of pages that are left', async () => {
+it('logs failures, and not pages that have disconnected', async () => {
   const complain = vi.spyOn(console, 'error').mockReturnValue();
   onTestFinished(() => complain.mockRestore());
   const { service, server, list } = await startBackend({ faults: [{ on: 'GET /audiences/index', delay: 600_000 }] });
@@ -51,7 +51,7 @@ it('complains of what fails, not of pages that are left', async () => {
   expect(complain).toHaveBeenCalledOnce();
 });
 
-it('ends the session of an account that the service refuses, and has its next sign-in checked', async () => {
+it('ends the session of an account that the service refuses, and verifies its next sign-in', async () => {
   const { account, signIn, issueToken, list } = await startBackend();
   expect((await list()).status).toBe(200);
   const changed = account.changePassword();

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { thirdPartyLicences } from '../../scripts/licences.ts';
 
-describe('licences of what is bundled', () => {
+describe('thirdPartyLicences', () => {
   let root: string;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'licences-'));
@@ -23,7 +23,7 @@ describe('licences of what is bundled', () => {
     return `${folder}/dist/index.js`;
   };
 
-  it('are listed with their texts, each package once and our own files not at all', () => {
+  it('lists each bundled package once with its licence text, and no file of this package', () => {
     const inputs = [
       install('plain', 'MIT', { LICENSE: 'Text of plain\n' }),
       install('@scope/noted', 'Apache-2.0', { 'LICENSE.md': 'Text of noted', NOTICE: 'Notice of noted' }),
@@ -32,13 +32,13 @@ describe('licences of what is bundled', () => {
     ];
     const rule = `\n\n${'-'.repeat(80)}\n\n`;
     expect(thirdPartyLicences(inputs, root).split(rule)).toEqual([
-      'Parts of these packages are in the files beside this one.',
+      'The files of this folder contain parts of these packages.',
       '@scope/noted 1.2.3 (Apache-2.0)\n\nText of noted\n\nNotice of noted',
       'plain 1.2.3 (MIT)\n\nText of plain\n',
     ]);
   });
 
-  it('must be told, be allowed and have a text; all problems are told at once', () => {
+  it('refuses missing and forbidden licences and missing texts, all in one error', () => {
     const inputs = [
       install('copyleft', 'GPL-3.0-only', { LICENSE: 'x' }),
       install('silent', undefined, { LICENSE: 'x' }),
@@ -46,17 +46,17 @@ describe('licences of what is bundled', () => {
     ];
     const problems = [
       'copyleft 1.2.3 is bundled; its licence is GPL-3.0-only.',
-      'silent 1.2.3 is bundled; its licence is not told.',
+      'silent 1.2.3 is bundled; its licence is unknown.',
       'bare 1.2.3 is bundled; the text of its licence is missing.',
     ];
     expect(() => thirdPartyLicences(inputs, root)).toThrow(problems.join('\n'));
   });
 
-  it('of what a package itself took in are wanted, too', () => {
+  it('requires the licence of a package that another package has bundled', () => {
     const code =
       '//#region ../node_modules/.pnpm/@in+side@4.1.1/node_modules/@in/side/index.js\nlet a;\n//#endregion\n';
     const inputs = [install('outer', 'MIT', { LICENCE: 'Text of outer' }, code)];
-    expect(() => thirdPartyLicences(inputs, root)).toThrow('@in/side 4.1.1 is bundled; its licence is not told.');
+    expect(() => thirdPartyLicences(inputs, root)).toThrow('@in/side 4.1.1 is bundled; its licence is unknown.');
     write('scripts/licences/@in+side@4.1.1.txt', 'ISC\n\nText of inside\n');
     expect(thirdPartyLicences(inputs, root)).toContain('@in/side 4.1.1 (ISC)\n\nText of inside');
   });

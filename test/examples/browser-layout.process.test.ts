@@ -20,7 +20,7 @@ const WINDOWS = [
   ['narrowest', { colorScheme: 'dark', viewport: { width: 320, height: 640 }, reducedMotion: 'reduce' }],
 ] as const;
 
-/** Checks that nothing is wider than the window; `SCREENSHOTS=<folder>` keeps a picture. */
+/** Checks that nothing is wider than the window; `SCREENSHOTS=<folder>` saves screenshots. */
 async function shoot(page: Page, name: string): Promise<void> {
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
   const folder = process.env.SCREENSHOTS;
@@ -29,7 +29,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
 }
 
-/** The distance of an element from the top of the document, and its height. */
+/** Returns the distance of an element from the top of the document, and its height. */
 const placeOf = (element: Locator): Promise<readonly number[]> =>
   element.evaluate((found) => {
     const { top, height } = found.getBoundingClientRect();
@@ -66,7 +66,7 @@ describe.concurrent('the layout of examples/browser', { timeout: 90_000 }, () =>
         route.request().method() === 'GET' ? route.fulfill({ json: { email } }) : route.fallback(),
       );
       await page.reload();
-      // Unlike those of the other windows, whose lists hold it, too.
+      // The names differ by window, because all lists contain them.
       const long = name.padEnd(255, 'W');
       const card = await build(page, long);
       await card.getByText('Queued').first().waitFor();
@@ -103,7 +103,7 @@ describe.concurrent('the layout of examples/browser', { timeout: 90_000 }, () =>
     });
   }
 
-  it('keeps the forms in sight while the list is scrolled', async ({ onTestFinished, expect }) => {
+  it('keeps the forms visible while the list is scrolled', async ({ onTestFinished, expect }) => {
     const { page, signIn } = await example.visit(onTestFinished, { viewport: { width: 1280, height: 900 } });
     await signIn();
     await page.getByRole('button', { name: 'Show more' }).click();

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('examples/browser', () => {
-  it('lists audiences with status, size and date, and more of them when asked', async ({ onTestFinished, expect }) => {
+  it('lists audiences with status, size and date, and further pages on request', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn } = await example.visit(onTestFinished);
     await signIn();
     const shown = await rows(page).count();
@@ -44,7 +44,7 @@ describe('examples/browser', () => {
 
 // Most of their time is waiting for jobs.
 describe.concurrent('examples/browser', () => {
-  it('refuses a wrong password, takes the right one by keyboard, keeps the session, and ends it', async ({
+  it('refuses a wrong password, accepts the right one by keyboard, keeps the session, and ends it', async ({
     onTestFinished,
   }) => {
     const { page, errors } = await example.visit(onTestFinished);
@@ -73,7 +73,10 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   });
 
-  it('shows a build from its create to its end, also one that asks for more', async ({ onTestFinished, expect }) => {
+  it('shows a build from its create to its end, also one that needs more information', async ({
+    onTestFinished,
+    expect,
+  }) => {
     const { page, errors, signIn, origins } = await example.visit(onTestFinished);
     await signIn();
     const good = await build(page, 'Visitors of the fair');
@@ -106,17 +109,14 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('uploads a cohort, its bar going to 100 %, and says how many people it holds', async ({
-    onTestFinished,
-    expect,
-  }) => {
+  it('uploads a cohort with a progress bar, and shows how many people it has', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn, origins } = await example.visit(onTestFinished);
     await signIn();
     await throttle(page, 4e6);
-    // Noted by the page itself: a look from here may come too late.
+    // Recorded in the page, because a query from here may come too late.
     await page.evaluate(() => {
       const note = ([{ target } = {}]: readonly { target?: Node }[]): void => {
-        // Without a value, the bar shows that the import is under way.
+        // A bar without a value shows that the import is running.
         if (target instanceof HTMLProgressElement && target.hasAttribute('value'))
           document.body.dataset.reached += ` ${target.value}`;
       };
@@ -125,8 +125,8 @@ describe.concurrent('examples/browser', () => {
     });
     const card = await upload(page, 8);
     await card.getByText('400,000 people were recognized.').waitFor(SOON);
-    const told = await page.evaluate(() => document.body.dataset.reached?.trim().split(' ').map(Number));
-    const reached = told ?? [];
+    const recorded = await page.evaluate(() => document.body.dataset.reached?.trim().split(' ').map(Number));
+    const reached = recorded ?? [];
     expect(reached.at(-1)).toBe(1);
     expect(reached).toEqual(reached.toSorted((one, other) => one - other));
     expect(reached.filter((share) => share > 0 && share < 1).length).toBeGreaterThan(2);
@@ -135,7 +135,7 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('cancels an upload: nothing is imported', async ({ onTestFinished, expect }) => {
+  it('cancels an upload, so that nothing is imported', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
     await throttle(page, 1e6);
@@ -147,7 +147,7 @@ describe.concurrent('examples/browser', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('takes a file that is dropped', async ({ onTestFinished }) => {
+  it('accepts a dropped file', async ({ onTestFinished }) => {
     const { page, signIn } = await example.visit(onTestFinished);
     await signIn();
     const dataTransfer = await page.evaluateHandle(() => {
@@ -161,7 +161,7 @@ describe.concurrent('examples/browser', () => {
     await jobCard(page, 'dropped').getByText('1 people were recognized.').waitFor(SOON);
   }, 60_000);
 
-  it('shows what is wrong with a field beside it: found by the service, by the client, by the page', async ({
+  it('shows problems next to their fields, whether the service, the client or the page finds them', async ({
     onTestFinished,
   }) => {
     const { page, errors, signIn, calls } = await example.visit(onTestFinished);
@@ -178,7 +178,7 @@ describe.concurrent('examples/browser', () => {
     await build(page, 'Much too early', '2020-01-01');
     await note.getByText('2020-01-01 is before').waitFor();
     await build(page, '  ');
-    await page.locator('#name-error').getByText('Please give it a name.').waitFor();
+    await page.locator('#name-error').getByText('Please enter a name.').waitFor();
     expect(await from.getAttribute('aria-invalid')).toBe(null);
     expect(await page.getByRole('article').count()).toBe(0);
     expect(creates()).toBe(1);
@@ -202,7 +202,7 @@ describe.concurrent('examples/browser', () => {
     });
   }
 
-  it('says that the service cannot be reached', async ({ onTestFinished, expect }) => {
+  it('reports that the service cannot be reached', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn } = await example.visit(onTestFinished);
     await signIn();
     await page.route('**/audiences/index*', (route) => route.abort());
@@ -211,9 +211,7 @@ describe.concurrent('examples/browser', () => {
     expect(errors.every((error) => error.includes('ERR_FAILED'))).toBe(true);
   }, 60_000);
 
-  it('holds no password and no token in its files, nor leaves one in the page’s storage', async ({
-    onTestFinished,
-  }) => {
+  it('has no password and no token in its files or in the storage of the page', async ({ onTestFinished }) => {
     const { page, files, signIn } = await example.visit(onTestFinished);
     await signIn();
     const text = files.join('\n');
