@@ -110,7 +110,13 @@ export class AudienceClient {
     this.usage = new UsageReports(this.#transport);
     this.mcp = new Mcp(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
-    this.waits = new Waits(scheduler, this);
+    this.waits = new Waits(scheduler, {
+      audience: this.audiences,
+      lookalike: this.lookalikes,
+      estimate: this.estimates,
+      activation: this.activations,
+      cohort: this.cohorts,
+    });
   }
 
   /**

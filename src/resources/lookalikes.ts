@@ -34,7 +34,7 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
 
   /**
    * Asks a running lookalike to stop: it ends at 400. One that is publishing already completes at
-   * 104 all the same. Not repeated after a doubtful failure.
+   * 104 anyway. Not retried if the outcome of a failure is unknown.
    */
   cancel(id: number, options: RequestOptions = {}): ApiPromise<void> {
     return this.#transport.call('lookalikes.cancel', { params: { id }, options, decode: decodeNothing });
