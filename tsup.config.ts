@@ -29,7 +29,7 @@ export default defineConfig([
       ...entries,
       // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
       client: 'src/client/client.ts',
-      timestamp: 'src/util/timestamp.ts',
+      timestamps: 'src/util/timestamps.ts',
     },
     dts: {
       ...declarations,
@@ -43,7 +43,8 @@ export default defineConfig([
     // By itself, so that the client is not split for what the two have in common.
     entry: { redis: 'src/redis/index.ts' },
     dts: { ...declarations, entry: { redis: 'src/redis/index.ts' } },
-    esbuildPlugins: [noteInputs('redis')],
+    noExternal: ['zod'],
+    esbuildPlugins: [noteInputs('redis'), privateZod],
   },
   {
     ...shared,

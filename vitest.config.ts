@@ -7,7 +7,7 @@ import { REDIS_SERVER } from './scripts/redis-server.ts';
 
 const inCi = process.env.CI === 'true';
 
-/** Without CI, a machine may lack a browser; its suite is then named and not run. */
+/** Outside CI, a machine may lack a browser; its suites are then named and not run. */
 export const browserMissing = !existsSync(CHROMIUM.executablePath) && !inCi;
 
 /** The same for Redis. */
@@ -15,42 +15,53 @@ export const redisMissing = !existsSync(REDIS_SERVER) && !inCi;
 
 const shared = {
   globalSetup: 'test/support/control-setup.ts',
-  setupFiles: 'test/support/preload.ts',
   testTimeout: 30_000,
   // Conditions are awaited for as long as a busy machine takes.
   expect: { poll: { timeout: 15_000 } },
   hookTimeout: 120_000,
 };
 
-/** What drives a browser from Node. */
-const driving = browserMissing
-  ? ['test/examples/browser{,-session,-layout}.test.ts', 'test/node/sign-in-chromium.test.ts']
-  : [];
-
-/** What starts a Redis. */
-const onRedis = redisMissing ? ['test/redis/**', 'test/examples/fleet.test.ts'] : [];
-
+/** `npm test`: everything that needs no second process, no browser and no built package. */
 const node = {
   test: {
     ...shared,
     name: 'node',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/**/*.{timed,browser}.test.ts', ...driving, ...onRedis],
+    exclude: ['test/**/*.{process,timed,browser}.test.ts'],
+    // Tests wait more than they compute, and share no state.
+    isolate: false,
+    maxWorkers: 4,
   },
 };
 
-/** What measures real time runs after all else, alone. */
+/** Processes, browsers driven from Node, Redis, the built package. */
+const processes = {
+  test: {
+    ...shared,
+    name: 'process',
+    include: ['test/**/*.process.test.ts'],
+    exclude: [
+      ...(browserMissing ? ['test/examples/browser{,-session,-layout}.*', 'test/node/sign-in-chromium.*'] : []),
+      ...(redisMissing ? ['test/redis/**', 'test/examples/fleet.*'] : []),
+    ],
+    maxWorkers: 2,
+    sequence: { groupOrder: 1 },
+  },
+};
+
+/** Tests that measure real time run alone, after all others. */
 const timed = {
   test: {
     ...shared,
     name: 'timed',
     include: ['test/**/*.timed.test.ts'],
-    exclude: onRedis,
+    exclude: redisMissing ? ['test/redis/**'] : [],
     maxWorkers: 1,
-    sequence: { groupOrder: 1 },
+    sequence: { groupOrder: 2 },
   },
 };
 
+/** Code that differs in a browser: `fetch`, transfers, and what is made for pages. */
 const browser = {
   // Serves the worker file of msw.
   plugins: [msw({ mode: 'worker-only' })],
@@ -61,8 +72,11 @@ const browser = {
   test: {
     ...shared,
     name: 'chromium',
-    include: ['test/transport/**/*.test.ts', 'test/**/*.browser.test.ts'],
-    exclude: ['test/**/*.timed.test.ts'],
+    include: [
+      'test/**/*.browser.test.ts',
+      'test/http/{request,response-errors,retries,send,timing}.test.ts',
+      'test/storage/{download,upload,upload-checks,upload-streams}.test.ts',
+    ],
     browser: {
       enabled: true,
       headless: true,
@@ -70,14 +84,13 @@ const browser = {
       provider: playwright({ launchOptions: CHROMIUM }),
       instances: [{ browser: 'chromium' as const }],
     },
+    sequence: { groupOrder: 1 },
   },
 };
 
 export default defineConfig({
   test: {
-    // Most of the time is waiting: for timers, and for processes.
-    maxWorkers: 2,
-    projects: browserMissing ? [node, timed] : [node, browser, timed],
+    projects: browserMissing ? [node, processes, timed] : [node, processes, browser, timed],
     reporters: ['default', './test/support/summary-reporter.ts'],
     coverage: {
       provider: 'v8',

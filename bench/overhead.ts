@@ -1,6 +1,6 @@
 /**
- * CPU per call of the client over bare `fetch`, beside ky, ky with p-retry and other clients: interleaved
- * rounds against a server in a process of its own, medians of each round's ratios.
+ * CPU per call of this client, of ky, of ky with p-retry and of other clients, relative to bare `fetch`: interleaved rounds
+ * against a server in another process, medians of each round's ratios.
  *
  *   npm run bench:overhead
  */

@@ -1,6 +1,6 @@
 /**
- * What a sandbox costs: to create one; a read in process and over HTTP, beside a bare `node:http` server that answers
- * the same bytes (interleaved rounds, medians); and memory over 100,000 requests and 2,000 sandboxes.
+ * Measures the sandbox: the time to create one; a read in process and over HTTP, compared with a bare `node:http` server
+ * that returns the same bytes (medians of interleaved rounds); and memory over 100,000 requests and 2,000 sandboxes.
  *
  *   npm run bench:sandbox
  */
@@ -13,16 +13,16 @@ import { medianOfRounds } from './support/rounds.ts';
 const ROUNDS = 9;
 const CALLS = 500;
 
-const created: number[] = [];
-for (let at = 0; at < 1_000; at++) {
-  const began = performance.now();
-  createSandbox({ seed: at });
-  created.push(performance.now() - began);
+const durations: number[] = [];
+for (let seed = 0; seed < 1_000; seed++) {
+  const start = performance.now();
+  createSandbox({ seed });
+  durations.push(performance.now() - start);
 }
-const sorted = created.toSorted((a, b) => a - b);
-const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(2);
+const sorted = durations.toSorted((a, b) => a - b);
+const percentile = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(2);
 console.log(
-  `creating one: ${(created[0] ?? 0).toFixed(2)} ms the first, then ${at(0.5)} ms (median), ${at(0.99)} ms (99 of 100)`,
+  `create: first ${(durations[0] ?? 0).toFixed(2)} ms, median ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms`,
 );
 
 const sandbox = createSandbox({ limits: { read: { limit: 1e9, interval: 60_000 } } });
@@ -41,13 +41,13 @@ const contenders: Readonly<Record<string, () => Promise<Response>>> = {
   'sandbox in process': () => sandbox.fetch(`${url}${path}`, { headers }),
 };
 const times = await medianOfRounds(contenders, ROUNDS, async (call) => {
-  const began = performance.now();
+  const start = performance.now();
   for (let count = 0; count < CALLS; count++) await (await call()).text();
-  return (performance.now() - began) / CALLS;
+  return (performance.now() - start) / CALLS;
 });
 const reference = times.get('bare node:http') ?? 0;
 for (const [name, time] of times) {
-  console.log(`${name.padEnd(18)} ${time.toFixed(3)} ms a read  ${(time / reference).toFixed(2)} x`);
+  console.log(`${name.padEnd(18)} ${time.toFixed(3)} ms per read  ${(time / reference).toFixed(2)} x`);
 }
 await close();
 bare.close();

@@ -1,6 +1,6 @@
 /**
- * Size of browser bundles, minified, of this client and of others: as one file, and with code splitting
- * what the import loads at once and all that it may ever load.
+ * Size of minified browser bundles of this client and of others: as one file, and with code splitting the files of the first
+ * load and all files.
  *
  *   npm run bench:size
  */
@@ -11,9 +11,9 @@ import { printTable, printTitle } from './support/report.ts';
 const kibibytes = (bytes: number): string => (bytes / 1024).toFixed(1);
 
 async function rowOf({ name, code }: Import): Promise<string[]> {
-  const whole = await sizeOfBundle(code);
+  const oneFile = await sizeOfBundle(code);
   const { first, everything } = await sizeOfChunks(code);
-  return [name, ...[whole.gzip, whole.raw, first.gzip, everything.gzip].map(kibibytes)];
+  return [name, ...[oneFile.gzip, oneFile.raw, first.gzip, everything.gzip].map(kibibytes)];
 }
 
 printTitle('KiB in a browser', packagesOf([...clientImports, ...webhookImports]));

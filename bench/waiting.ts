@@ -26,6 +26,8 @@ interface Options {
   readonly lost?: number;
   /** The user's own reads a minute. */
   readonly own?: number;
+  /** Rows that are newer than those of the jobs. */
+  readonly newer?: number;
 }
 
 interface Result {
@@ -101,11 +103,12 @@ async function measure(options: Options): Promise<Result> {
   };
 }
 
-async function measureOnce({ waits, strategy, lost, own = 0 }: Options, seed: number): Promise<Result> {
+async function measureOnce({ waits, strategy, lost, own = 0, newer = 0 }: Options, seed: number): Promise<Result> {
   const random = randomOf(7 * seed);
   const { client, ends, reads } = startService(random);
   const jobs = [];
   for (let at = 0; at < waits; at++) jobs.push(await client.audiences.create({ name: `Audience ${at}` }));
+  await Promise.all(Array.from({ length: newer }, () => client.audiences.create({ name: 'Newer' })));
   const began = performance.now();
   const delays: number[] = [];
   const watched = jobs.map(async (audience) => {
@@ -155,6 +158,8 @@ for (const waits of [1, 10, 100, 1_000]) {
   const even = Array.from({ length: 1_000 }, (_, at) => (period * (at + 0.5)) / 1_000);
   show(waits, 'bound at half the bucket', { delays: even, readsPerMinute: HALF, mostInAMinute: HALF });
 }
+const old = { waits: 10, strategy: strategies.wait, newer: 1_500 };
+show(10, 'wait, 1,500 newer rows', await time.until(measure(old)));
 const { queued } = await time.until(measure({ waits: 1_000, strategy: strategies.wait, own: 30 }));
 console.log(`\n${queued.length} reads of the user's own, 30 a minute, during 1,000 waits:`);
 console.log(`queued ${seconds(mean(queued)).trim()} s on average, p95 ${seconds(p95(queued)).trim()} s`);

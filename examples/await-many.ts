@@ -1,10 +1,9 @@
 /**
- * Builds twenty audiences and waits for all of them, at the price of a few list reads: one live line
- * each, a table at the end, exit code 1 if any failed. Ctrl-C ends the waits, not the builds, and
- * prints how to resume them.
+ * Builds twenty audiences and waits for all of them with a few list reads: a live line for each, a table at the end, exit code
+ * 1 if one failed. Ctrl-C ends the waits, not the builds, and prints how to resume them.
  *
- * Runs against a sandbox in a process of its own, or against the service of AUDIENCE_BASE_URL and
- * AUDIENCE_TOKEN; given ids, `npm run example:await-many -- 12 13 14`, it waits for audiences that exist already.
+ * Runs against a sandbox in another process, or against the service of AUDIENCE_BASE_URL and AUDIENCE_TOKEN. With ids,
+ * `npm run example:await-many -- 12 13 14`, it waits for existing audiences.
  */
 import {
   type Audience,
@@ -17,7 +16,7 @@ import {
 import logUpdate from 'log-update';
 import { startSandbox } from './support/sandbox.ts';
 
-/** What is shown of one audience. */
+/** The displayed state of one audience. */
 interface Line {
   name: string;
   id?: number;
@@ -51,18 +50,18 @@ const client = new AudienceClient({
 const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
 
-const text = ({ name, id = 0, status, seconds, end }: Line): string =>
+const format = ({ name, id = 0, status, seconds, end }: Line): string =>
   `${SIGNS[end ?? 'running']} ${String(id || '').padStart(4)}  ${name.padEnd(26)} ${status.padEnd(16)} ${seconds.toFixed(1)} s`;
 
-/** A line that changes in a terminal; elsewhere one more line for each change of status. */
+/** Updates a line in a terminal; elsewhere prints a line for each change of status. */
 function show(line: Line, change: Partial<Line>): void {
   const changed = change.status !== line.status || change.end !== line.end;
   Object.assign(line, change);
-  if (process.stdout.isTTY) logUpdate(lines.map(text).join('\n'));
-  else if (changed) console.log(text(line));
+  if (process.stdout.isTTY) logUpdate(lines.map(format).join('\n'));
+  else if (changed) console.log(format(line));
 }
 
-/** Creates an audience, or takes one that exists, and waits for it. */
+/** Creates an audience, unless the line has the id of an existing one, and waits for it. */
 function build(line: Line): Promise<Audience> {
   const wait: WaitOptions<Audience> = {
     signal: interrupt.signal,
@@ -91,8 +90,9 @@ console.table(lines.map(({ seconds, ...line }) => ({ ...line, seconds: Number(se
 console.log(`${lines.length} waits took ${reads} reads.`);
 const left = lines.flatMap(({ id, end }) => (end === 'interrupted' && id !== undefined ? [id] : []));
 if (interrupt.signal.aborted) {
-  console.log(`The builds go on. To wait for them again: npm run example:await-many -- ${left.join(' ')}`);
-  if (sandbox) console.log('(Those of the sandbox end with it: set AUDIENCE_BASE_URL for a service that stays.)');
+  console.log(`The builds continue. To wait for them again: npm run example:await-many -- ${left.join(' ')}`);
+  if (sandbox)
+    console.log('(Builds of the sandbox end with it. Set AUDIENCE_BASE_URL to use a service that keeps running.)');
   process.exitCode = 130;
 } else if (lines.some(({ end }) => end === 'failed')) {
   process.exitCode = 1;

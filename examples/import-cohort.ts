@@ -1,9 +1,8 @@
 /**
- * Imports a cohort from a CSV file that it makes: reserves a slot, uploads with a progress bar,
- * claims, and waits until the cohort is complete.
+ * Imports a cohort from a CSV file that it generates: reserves a slot, uploads with a progress bar, claims, and waits until the
+ * cohort is complete.
  *
- * Runs against a sandbox in a process of its own; `node examples/import-cohort.ts customers.csv`
- * imports a file of yours.
+ * Runs against a sandbox in another process; `node examples/import-cohort.ts customers.csv` imports your file.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -46,7 +45,7 @@ try {
         shown = loaded;
       },
       onUploaded: ({ claimBefore }) => bar.stop(`Uploaded; to be claimed before ${claimBefore.toISOString()}`),
-      onCreated: ({ id }) => log.step(`Cohort ${id} is created from it.`),
+      onCreated: ({ id }) => log.step(`Created cohort ${id}.`),
       wait: { onUpdate: ({ status }) => log.step(status.name) },
     },
   );

@@ -1,7 +1,7 @@
 /**
- * From a seed audience by a lookalike to an activation, each awaited.
+ * Builds a seed audience, a lookalike of it and an activation, and waits for each.
  *
- * Runs against a sandbox in a process of its own; see `await-audience.ts` for the real service.
+ * Runs against a sandbox in another process; see `await-audience.ts` for the real service.
  */
 import { AudienceClient, apiToken, explainActivation, memoryTokenStore } from 'audience-activation';
 import { showProgress } from './support/progress.ts';

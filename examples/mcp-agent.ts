@@ -1,8 +1,8 @@
 /**
- * An agent: signs its user in by OAuth, lists the tools of the service, and builds an audience by them.
+ * An agent: signs its user in with OAuth, lists the tools of the service, and builds an audience with them.
  *
- * Runs against a sandbox in a process of its own, whose page of consent is answered by code. With AUDIENCE_BASE_URL it
- * talks to that service instead: your browser opens, and you decide; the tokens are kept in a file for the next run.
+ * Runs against a sandbox in another process, whose consent page is submitted by code. With AUDIENCE_BASE_URL it uses that service
+ * instead: your browser opens for your consent, and the tokens are kept in a file for the next run.
  */
 import { Client } from '@modelcontextprotocol/client';
 import { memoryTokenStore, ReauthorizationRequiredError } from 'audience-activation';
@@ -13,8 +13,7 @@ import { allow } from './support/consent.ts';
 import { showProgress } from './support/progress.ts';
 import { startSandbox } from './support/sandbox.ts';
 
-/** Milliseconds between two looks at a build. */
-const LOOK_AGAIN = 500;
+const POLL_INTERVAL_MS = 500;
 
 const address = process.env.AUDIENCE_BASE_URL;
 const sandbox = address === undefined ? await startSandbox({ speed: 120 }) : undefined;
@@ -22,7 +21,7 @@ const baseUrl = sandbox?.url ?? address;
 
 const oauth = createOAuthClient({
   baseUrl,
-  redirectUri: 'http://127.0.0.1/callback', // on whichever port is free
+  redirectUri: 'http://127.0.0.1/callback', // on a free port
   store: sandbox ? memoryTokenStore() : fileTokenStore('./mcp-agent.tokens.json'),
   clientName: 'Example agent',
 });
@@ -32,13 +31,13 @@ async function signIn(): Promise<void> {
   return signInWithBrowser(oauth, { open: false, onUrl: (url) => allow(url, sandbox.credentials) });
 }
 
-/** Uses a tool; its text is the service's answer. */
-async function use(client: Client, name: string, input: Record<string, unknown>) {
+/** Calls a tool, whose text content is the service's envelope; returns its `data`. */
+async function callTool(client: Client, name: string, input: Record<string, unknown>) {
   const { content } = await client.callTool({ name, arguments: input });
-  const [part] = content;
-  const answer = JSON.parse(part?.type === 'text' ? part.text : '{}');
-  if (answer.status !== 'success') throw new Error(`${name}: ${answer.message}`);
-  return Array.isArray(answer.data) ? answer.data[0] : answer.data;
+  const [item] = content;
+  const envelope = JSON.parse(item?.type === 'text' ? item.text : '{}');
+  if (envelope.status !== 'success') throw new Error(`${name}: ${envelope.message}`);
+  return Array.isArray(envelope.data) ? envelope.data[0] : envelope.data;
 }
 
 const progress = showProgress();
@@ -60,14 +59,14 @@ try {
       .join(', ')}.`,
   );
 
-  // Under a key, a call that was lost can be made again without a second audience.
+  // With a key, a call whose response was lost can be repeated without a second audience.
   const key = crypto.randomUUID();
-  let audience = await use(client, 'audiences_create', { name: 'Built by an agent', idempotency_key: key });
+  let audience = await callTool(client, 'audiences_create', { name: 'Built by an agent', idempotency_key: key });
   progress.line(`Created audience ${audience.id}, "${audience.name}".`);
   while (audience.status.id < 104) {
     progress.update(audience.status.name);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN));
-    audience = await use(client, 'audiences_get', { id: audience.id });
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+    audience = await callTool(client, 'audiences_get', { id: audience.id });
   }
   progress.line(`${audience.status.name}: ${audience.results_count} devices.`);
 

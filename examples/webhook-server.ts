@@ -1,10 +1,10 @@
 /**
- * A backend with Fastify: `POST /audiences` starts a build and answers at once, `GET /audiences/:id` says how
- * it stands, and `POST /webhooks` lets the service's events end the waits, which read once when they begin.
- * `npm run example:webhook-server` starts it, orders three audiences of it, and ends.
+ * A Fastify backend: `POST /audiences` starts a build and responds immediately, `GET /audiences/:id` returns its status, and
+ * `POST /webhooks` receives the events that end the waits. `npm run example:webhook-server` starts it, orders three audiences,
+ * and ends.
  *
- * The service is a sandbox in this process. Against the real one, register the server's public address
- * in the console, and give the secret that it shows.
+ * The service is a sandbox in this process. For the real one, register the server's public address in the console, and pass the
+ * secret that it shows.
  */
 import { AudienceClient, AudienceError, JobError, RateLimitError, ValidationError } from 'audience-activation';
 import { toNodeListener } from 'audience-activation/node';
@@ -23,7 +23,7 @@ const client = new AudienceClient({ baseUrl: service.url, token: account.token('
 const secrets: string[] = [];
 const receiver = createWebhookReceiver({
   secrets,
-  // A faster clock than this machine's signs ahead of its time.
+  // The sandbox's clock runs faster than the machine's, and signs with its time.
   now: () => sandbox.now(),
   on: {
     'audience.completed': ({ data }) => console.log(`Event: audience ${data.id} holds ${data.results_count} devices.`),
@@ -43,19 +43,19 @@ server.register(async (scope) => {
   });
 });
 
-/** How a build stands, for those who ask. Outside of demos, keep it in your database. */
-const builds = new Map<number, { name: string; status: string; told: string | undefined; error?: string }>();
+/** Builds by audience. Outside of demos, keep them in your database. */
+const builds = new Map<number, { name: string; status: string; source: string | undefined; error?: string }>();
 const waits: Promise<void>[] = [];
 
 server.post<{ Body: { name: string } }>(
   '/audiences',
   { schema: { body: { type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 1 } } } } },
   async ({ body, headers }, reply) => {
-    // The caller's key, so that a repeat of the order after a lost answer builds nothing twice.
+    // With the caller's key, a retry of the order after a lost response builds nothing twice.
     const idempotencyKey = String(headers['idempotency-key'] ?? crypto.randomUUID());
     const { id, name, status } = await client.audiences.create({ name: body.name }, { idempotencyKey });
     if (!builds.has(id)) {
-      builds.set(id, { name, status: status.name, told: undefined });
+      builds.set(id, { name, status: status.name, source: undefined });
       waits.push(follow(id));
     }
     return reply.code(202).header('location', `/audiences/${id}`).send({ id, idempotencyKey });
@@ -75,13 +75,13 @@ server.setErrorHandler((error: Error, _request, reply) => {
   return reply.code(RateLimitError.isInstance(error) ? 429 : 502).send({ code, outcome, idempotencyKey });
 });
 
-/** Waits for an audience beside the requests. After a restart, wait again for those that had not ended. */
+/** Waits for an audience. After a restart, wait again for those that have not ended. */
 async function follow(id: number): Promise<void> {
   const build = builds.get(id);
   if (!build) return;
   try {
     await client.audiences.wait(id, {
-      onUpdate: ({ status }, { source }) => Object.assign(build, { status: status.name, told: source }),
+      onUpdate: ({ status }, { source }) => Object.assign(build, { status: status.name, source }),
     });
   } catch (error) {
     build.error = JobError.isInstance(error) ? error.name : String(error);
@@ -96,15 +96,15 @@ const order = async (name: string): Promise<string> => {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(`${address}/audiences`, { method: 'POST', headers, body: JSON.stringify({ name }) });
   const location = response.headers.get('location');
-  if (!location) throw new Error(`The order was answered ${response.status}.`);
+  if (!location) throw new Error(`The order was refused with ${response.status}.`);
   return location;
 };
 const names = ['Visitors of store 1', 'Visitors of store 2', 'Visitors of store 3'];
 const locations = await Promise.all(names.map(order));
 await Promise.all(waits);
 for (const location of locations) {
-  const { name, status, told, error } = await (await fetch(address + location)).json();
-  console.log(`Wait for "${name}": ${error ?? status}, told by ${told}.`);
+  const { name, status, source, error } = await (await fetch(address + location)).json();
+  console.log(`Wait for "${name}": ${error ?? status}, reported by ${source}.`);
 }
 
 await client.close();

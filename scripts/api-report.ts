@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 
-/** Entries whose report also shows what they declare and do not export; in others that repeats the first one's. */
+/** Entries whose report also shows declarations that are not exported; in others these repeat those of the first. */
 const WITH_INNER: ReadonlySet<string> = new Set(['index', 'sandbox']);
 
-/** Where the report of an entry is kept. */
+/** Returns the path of an entry's report. */
 export const reportPath = (entry: string): string => `api/${entry}.api.md`;
 
 /** The names of all entries. */
 export const entries: readonly string[] = ['index', 'mcp', 'node', 'oauth', 'redis', 'sandbox', 'webhooks'];
 
-/** The signatures of all that an entry of `dist` exports, in the order of their names. */
+/** Returns the signatures of everything that an entry of `dist` exports, ordered by name. */
 export function apiReport(entry: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'api-report-'));
   try {

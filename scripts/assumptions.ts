@@ -1,6 +1,6 @@
 import { isOperationName, operations } from '../src/spec/operations.ts';
 
-/** One thing the specification does not show, what is assumed, and how to override it. */
+/** Something that the specification does not show, what is assumed, and how to override it. */
 interface Assumption {
   readonly about: string;
   readonly assumed: string;
@@ -22,7 +22,7 @@ const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     about: 'Single resources in `data`',
-    assumed: 'a one-element array or the object itself; creates answer like the GET',
+    assumed: 'a one-element array or the object itself; creates return the same as the GET',
     override: '`operations: { "…": { data } }`',
   },
   {
@@ -78,62 +78,57 @@ const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     about: 'Retention of mapping keys, for `explainActivation`',
-    assumed: '90 days of UTC after the latest `end_date`, for audiences that are no lookalikes',
+    assumed: '90 days of UTC after the latest `end_date`, for audiences other than lookalikes',
     override: '—',
-  },
-  {
-    about: 'A first page shorter than asked for',
-    assumed: 'the last one; where its length is a multiple of five, one more page is read to find out a lower cap',
-    override: '`per_page`',
   },
   {
     about: 'Upload reservations',
     assumed:
-      'body `{ kind, size }`, answer `{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive (52,428,800 and 1,073,741,824 bytes)',
+      'body `{ kind, size }`, response `{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive (52,428,800 and 1,073,741,824 bytes)',
     override: '`operations: { "uploads.reserve": { data } }`',
   },
   {
-    about: 'What a presigned URL was signed for',
-    assumed: 'no header besides `Content-Length`: a Blob’s own type is not sent',
+    about: 'Headers that a presigned URL is signed for',
+    assumed: 'none besides `Content-Length`: the type of a Blob is not sent',
     override: '`headers` of an upload',
   },
   {
-    about: 'Answers of storage to an upload',
-    assumed: '401, 403, 404 and 410 end the slot; 408, 429 and 5xx pass',
+    about: 'Error responses of storage to an upload',
+    assumed: '401, 403, 404 and 410 mean that the slot has expired; 408, 429 and 5xx are transient',
     override: '—',
   },
   {
     about: 'Rows of resource lists, for waits',
-    assumed: 'carry `status`; where they do not, or leave fields out, resources are read one by one',
+    assumed: 'have a `status`; if they do not, or lack fields, resources are read one by one',
     override: "`waits: { via: 'get' }`",
   },
   {
     about: 'Lookalikes, for waits',
-    assumed: 'rows of the list of audiences, under the same ids, as long as both are read from one path',
+    assumed: 'rows of the list of audiences with the same ids, as long as both are read from one path',
     override: '`operations: { "lookalikes.get": … }`',
   },
   {
-    about: 'Which of two states of a resource is older, for events',
+    about: 'The older one of two states of a resource, for events',
     assumed: 'the one with the earlier `updated_at`',
     override: '—',
   },
   {
     about: 'Messages to the MCP endpoint',
     assumed:
-      '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are retried `always`; answers are JSON or an event stream that ends, without the envelope',
+      '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are retried `always`; responses are JSON or an event stream that ends, without the envelope',
     override: '`operations: { "mcp.send": { retry } }`, for all messages',
   },
   {
-    about: 'A response that asks for no retry',
-    assumed: 'carries `x-should-retry: false`, as those of several other APIs do',
+    about: 'A response that must not be retried',
+    assumed: 'has the header `x-should-retry: false`, as in several other APIs',
     override: '—',
   },
-  { about: 'Result URIs of activations', assumed: 'plain http(s) links that want no token', override: '—' },
+  { about: 'Result URIs of activations', assumed: 'plain http(s) links that need no token', override: '—' },
 ];
 
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-/** The text of `docs/assumptions.md`. */
+/** Returns the content of `docs/assumptions.md`. */
 export function assumptionsPage(): string {
   const table = Object.keys(operations)
     .filter(isOperationName)
@@ -149,18 +144,18 @@ export function assumptionsPage(): string {
       );
     });
   return [
-    '# What is assumed about the service',
+    '# Assumptions about the service',
     '',
     'Written by `npm run docs:assumptions` from `src/spec/operations.ts`; do not edit.',
     '',
-    'The specification of the service leaves some things open. Each is listed here with what this package',
-    'assumes, and how to override it without a new release.',
+    'The specification of the service leaves some things open. This page lists what the package assumes',
+    'instead, and how to override it without a new release.',
     '',
     '## Operations',
     '',
     'Override any row with the client option `operations`, for example',
-    "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Retry*: `idempotency-key` under one and",
-    '`always` after any transient failure, `never` only when the service surely did not act.',
+    "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Retry*: `idempotency-key` (under one) and",
+    '`always` after any transient error, `never` only if the request certainly had no effect.',
     '',
     row('operation', 'request', 'bucket', 'retry', 'starts a job', 'specification'),
     row('---', '---', '---', '---', '---', '---'),

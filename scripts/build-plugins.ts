@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
 
-/** Where the build notes what it bundled; scripts/build.ts reads and removes it. */
+/** Files in which the build lists what it bundled; scripts/build.ts reads and removes them. */
 export const INPUTS = /^inputs-.+\.json$/;
 
-/** Notes the files of which something is in the bundle, one list for each configuration. */
+/** Lists the files that contribute to the bundle, in one list per configuration. */
 export const noteInputs = (name: string): Plugin => ({
   name: 'note-inputs',
   setup({ onEnd }) {
@@ -18,13 +18,14 @@ export const noteInputs = (name: string): Plugin => ({
   },
 });
 
-/** zod shares its settings by globals; the bundled copy keeps its own, and leaves its user's alone. */
+/** Gives the bundled copy of zod its own settings: copies share theirs by globals, and would change the user's. */
 export const privateZod: Plugin = {
   name: 'private-zod',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/](?:core|registries)\.js$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
-      if (!text.includes('globalThis.__zod_')) throw new Error(`${path} has no globals any more: mend privateZod.`);
+      if (!text.includes('globalThis.__zod_'))
+        throw new Error(`${path} has no globals any more. Fix privateZod in scripts/build-plugins.ts.`);
       return { contents: `const zodGlobals = {};\n${text.replaceAll('globalThis', 'zodGlobals')}`, loader: 'js' };
     });
   },

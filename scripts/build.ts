@@ -4,25 +4,25 @@ import { pathToFileURL } from 'node:url';
 import { INPUTS } from './build-plugins.ts';
 import { thirdPartyLicences } from './licences.ts';
 
-/** Builds `dist` anew. */
+/** Builds `dist`. */
 rmSync('dist', { recursive: true, force: true });
 const { status } = spawnSync('tsup', ['--silent'], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-// Types of msw are for those who have it; for others its handlers are of any type, and no error.
+// msw is optional: without it, the type of its handlers is `any` instead of an error.
 const path = 'dist/sandbox.d.ts';
 const types = readFileSync(path, 'utf8');
-const found = /^import \{ RequestHandler \} from 'msw';$/m;
-if (!found.test(types)) throw new Error(`${path} takes no type from msw any more: mend scripts/build.ts.`);
-writeFileSync(path, types.replace(found, '// @ts-ignore -- msw is optional\n$&'));
+const mswImport = /^import \{ RequestHandler \} from 'msw';$/m;
+if (!mswImport.test(types)) throw new Error(`${path} imports no type of msw any more. Fix scripts/build.ts.`);
+writeFileSync(path, types.replace(mswImport, '// @ts-ignore -- msw is optional\n$&'));
 
 const lists = readdirSync('dist').filter((name) => INPUTS.test(name));
 const inputs: string[] = lists.flatMap((name) => JSON.parse(readFileSync(`dist/${name}`, 'utf8')));
-if (inputs.length === 0) throw new Error('The build has noted nothing that it bundled: mend scripts/build-plugins.ts.');
+if (inputs.length === 0) throw new Error('The build has listed no bundled file. Fix scripts/build-plugins.ts.');
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', thirdPartyLicences(inputs));
 for (const name of lists) rmSync(`dist/${name}`);
 
-// Older `lib`s do not know what `await using` takes, and since TypeScript 6 types of Node are only there by name.
+// Older `lib`s lack the symbols of `await using`, and TypeScript 6 no longer includes the types of Node automatically.
 const REFERENCES = [
   { reference: '<reference lib="esnext.disposable" />', needed: /async(?:Dispose|Disposable)/i },
   { reference: '<reference types="node" />', needed: /from 'node:/ },
@@ -33,14 +33,14 @@ for (const name of readdirSync('dist').filter((file) => file.endsWith('.d.ts')))
   if (lines.length > 0) writeFileSync(`dist/${name}`, lines.join('') + text);
 }
 
-// Declarations are bundled with every class as a value, even one that the sources export as a type only.
+// The bundled declarations export every class as a value, even one that the sources export as a type only.
 for (const entry of ['index', 'mcp', 'node', 'oauth', 'redis', 'sandbox', 'webhooks']) {
   const values = Object.keys(await import(pathToFileURL(`dist/${entry}.js`).href));
-  const marked = (name: string): string => (values.includes(name.replace(/^.* as /, '')) ? name : `type ${name}`);
+  const withModifier = (name: string): string => (values.includes(name.replace(/^.* as /, '')) ? name : `type ${name}`);
   const declared = readFileSync(`dist/${entry}.d.ts`, 'utf8');
   const exact = declared.replaceAll(
     /^export \{ (.+) \}/gm,
-    (_, names: string) => `export { ${names.split(', ').map(marked).join(', ')} }`,
+    (_, names: string) => `export { ${names.split(', ').map(withModifier).join(', ')} }`,
   );
   writeFileSync(`dist/${entry}.d.ts`, exact);
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Mutation tests of the modules that decide; Stryker is installed for the run alone, as it is large and rarely used. */
+/** Runs mutation tests of the modules that make decisions. Stryker is large and rarely used, so it is installed for the run only. */
 function run(command: string, ...args: string[]): void {
   const { status } = spawnSync(command, args, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

@@ -1,2 +1,2 @@
-/** The Redis that the tests start. */
+/** Path of the Redis server that tests start. */
 export const REDIS_SERVER = process.env.REDIS_SERVER_PATH ?? '/usr/bin/redis-server';

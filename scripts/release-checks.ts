@@ -1,38 +1,38 @@
-/** What a release is judged by. */
+/** Facts that decide whether a release is possible. */
 export interface ReleaseFacts {
-  /** Of package.json. */
+  /** Version and `repository` of package.json. */
   readonly version: string;
   readonly repository: unknown;
   readonly changelog: string;
-  /** What `git status --porcelain` prints. */
+  /** Output of `git status --porcelain`. */
   readonly changes: string;
-  /** Tags there are. */
+  /** Existing tags. */
   readonly tags: readonly string[];
-  /** Whether npm can prove where the package was built: in a CI that issues identity tokens. */
-  readonly provable: boolean;
+  /** `true` in a CI that issues identity tokens, with which npm can prove where the package was built. */
+  readonly hasProvenance: boolean;
 }
 
 const VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/;
 
-/** The notes under a heading of the changelog; empty where there are none. */
+/** Returns the notes under a heading of the changelog, or an empty string. */
 function notesUnder(heading: RegExp, changelog: string): string {
   const sections = changelog.split(/^## /m).map((section) => section.split(/\n([\s\S]*)/));
   return sections.find(([title = '']) => heading.test(title))?.[1]?.trim() ?? '';
 }
 
-/** What keeps a version from being released; empty when nothing does. */
+/** Returns the problems that prevent a release. */
 export function releaseProblems(facts: ReleaseFacts): string[] {
-  const { version, repository, changelog, changes, tags, provable } = facts;
+  const { version, repository, changelog, changes, tags, hasProvenance } = facts;
   const problems: readonly (string | false)[] = [
-    !VERSION.test(version) && `package.json: "${version}" is no version.`,
-    changes.trim() !== '' && 'There are changes that are not committed.',
-    tags.includes(`v${version}`) && `The tag v${version} exists: raise the version in package.json.`,
+    !VERSION.test(version) && `package.json: "${version}" must be a version, e.g. "1.2.3".`,
+    changes.trim() !== '' && 'There are uncommitted changes.',
+    tags.includes(`v${version}`) && `The tag v${version} exists. Increase the version in package.json.`,
     notesUnder(new RegExp(`^\\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d{2}-\\d{2}$`), changelog) === '' &&
-      `CHANGELOG.md tells nothing of ${version}: give it "## [${version}] - <date>".`,
+      `CHANGELOG.md has no notes about ${version}. Add "## [${version}] - <date>".`,
     notesUnder(/^\[Unreleased\]$/, changelog) !== '' &&
-      'CHANGELOG.md has notes under [Unreleased]: move them to the version.',
-    repository === undefined && 'package.json has no `repository`, to which npm ties the provenance.',
-    !provable && 'Provenance needs a CI with identity tokens (`id-token: write`): release from there.',
+      'CHANGELOG.md has notes under [Unreleased]. Move them to the version.',
+    repository === undefined && 'package.json has no `repository`, which npm needs for provenance.',
+    !hasProvenance && 'Provenance needs a CI with identity tokens (`id-token: write`). Release from there.',
   ];
   return problems.filter((problem) => problem !== false);
 }

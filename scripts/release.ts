@@ -1,5 +1,5 @@
 /**
- * Releases the version in package.json: checks it, runs every test, publishes with provenance, tags.
+ * Releases the version in package.json: checks it, runs every test, publishes with provenance, and creates the tag.
  *
  *   npm run release              in a CI with identity tokens
  *   npm run release -- --dry-run checks and packs, publishes nothing
@@ -15,7 +15,7 @@ function run(command: string, ...args: string[]): void {
   console.log(`> ${command} ${args.join(' ')}`);
   const { status } = spawnSync(command, args, { stdio: 'inherit' });
   if (status === 0) return;
-  console.error(`${command} ${args.join(' ')} failed: nothing more was done.`);
+  console.error(`${command} ${args.join(' ')} failed. The release has stopped.`);
   process.exit(status ?? 1);
 }
 
@@ -26,14 +26,14 @@ const problems = releaseProblems({
   changelog: readFileSync('CHANGELOG.md', 'utf8'),
   changes: git('status', '--porcelain'),
   tags: git('tag').split('\n'),
-  // GitHub Actions and GitLab CI, as npm looks for them.
-  provable: Boolean(process.env.ACTIONS_ID_TOKEN_REQUEST_URL ?? process.env.SIGSTORE_ID_TOKEN),
+  // As npm detects GitHub Actions and GitLab CI.
+  hasProvenance: Boolean(process.env.ACTIONS_ID_TOKEN_REQUEST_URL ?? process.env.SIGSTORE_ID_TOKEN),
 });
 for (const problem of problems) console.error(`✗ ${problem}`);
 if (problems.length > 0 && !dryRun) process.exit(1);
 
 run('npm', 'run', '-s', 'check');
-run('npm', 'test');
+run('npm', 'run', '-s', 'test:full');
 run('npm', 'run', '-s', 'test:package');
 if (dryRun) {
   run('npm', 'publish', '--dry-run');

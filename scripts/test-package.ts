@@ -10,8 +10,8 @@ import { runtimeSteps } from './package/runtimes.ts';
 import { ownTypeSteps, typeSteps } from './package/types.ts';
 
 /**
- * Packs the package, installs it as a user would, and uses it wherever it says that it runs. `--quick` stays with this
- * Node, this TypeScript and the bundles; `--built` takes `dist` as it is.
+ * Packs the package, installs it as a user would, and uses it on every supported platform. `--quick` tests this Node, this
+ * TypeScript and the bundles only; `--built` uses `dist` as it is.
  */
 const { values } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, built: { type: 'boolean', default: false } },

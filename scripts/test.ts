@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-/** The test command: builds the package (tests try the built one, too) and runs every suite with coverage. */
+/**
+ * `npm test` runs everything that needs no second process, in minutes. `npm run test:full` builds the package and runs every
+ * test with coverage: also those that need processes, browsers, Redis or the built package, or that measure time.
+ */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 12)) {
-  console.error(`Node ${process.versions.node} is too old: run this by npm, which brings its own Node.`);
+  console.error(`Node ${process.versions.node} is too old. Run this with npm, which uses the Node of this project.`);
   process.exit(1);
 }
 
@@ -12,5 +15,10 @@ function run(command: string, ...args: string[]): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-run('npm', 'run', '-s', 'build');
-run('vitest', 'run', '--coverage', ...process.argv.slice(2));
+const args = process.argv.slice(2);
+if (args[0] === '--full') {
+  run('npm', 'run', '-s', 'build');
+  run('vitest', 'run', '--coverage', ...args.slice(1));
+} else {
+  run('vitest', 'run', '--project', 'node', ...args);
+}

@@ -61,7 +61,6 @@ export {
 } from './errors/job-errors.ts';
 export { OAuthError, ReauthorizationRequiredError } from './errors/oauth-errors.ts';
 export { WebhookVerificationError } from './errors/webhook-errors.ts';
-export type { ApiPromise, WithResponse } from './http/api-promise.ts';
 export type { Envelope } from './http/envelope.ts';
 export type {
   JsonRpcMessage,
@@ -77,16 +76,16 @@ export type {
   ResponseEvent,
   RetryEvent,
 } from './http/request-options.ts';
-export type { RetryBudgetOptions } from './http/retry-budget.ts';
 export type { Fetch, FetchOptions } from './http/send.ts';
+export type { ApiPromise, WithResponse } from './http/transport.ts';
 export type { UpdateSource } from './polling/job.ts';
-export type { IdLike, UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
-export type { Priority } from './rate-limit/rate-limit-bucket.ts';
+export type { UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
+export type { Priority } from './rate-limit/rate-limiter.ts';
 export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-limit/rate-limiter.ts';
 export type { ActivationResult, Download, DownloadOptions, DownloadProgress } from './resources/activation-results.ts';
 export type { Activations } from './resources/activations.ts';
 export type { Audiences } from './resources/audiences.ts';
-export type { Auth, ExpiringToken, Revocation } from './resources/auth.ts';
+export type { Auth, ExpiringToken, IssuedToken, Revocation } from './resources/auth.ts';
 export type { Cohorts, ImportOptions } from './resources/cohorts.ts';
 export type { Estimates } from './resources/estimates.ts';
 export {
@@ -97,7 +96,6 @@ export {
 } from './resources/explain-activation.ts';
 export type { Lookalikes } from './resources/lookalikes.ts';
 export type { Mcp } from './resources/mcp.ts';
-export type { IssuedToken } from './resources/mint.ts';
 export type { ListFields, ListParams, Page, PagePromise } from './resources/page.ts';
 export type { Projects } from './resources/projects.ts';
 export type { Reference, ReferenceDataset } from './resources/reference.ts';
@@ -134,7 +132,7 @@ export type { StandardIssue, StandardResult, StandardSchema } from './schemas/st
 export type { UploadRequest, UploadReservation } from './schemas/upload-reservation.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage-report.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
-export type { JobKind } from './spec/job-status.ts';
+export type { IdLike, JobKind } from './spec/job-status.ts';
 export {
   type Bucket,
   CLAIM_WINDOW,
@@ -161,5 +159,5 @@ export type { ByteReader, ByteStream, UploadData } from './storage/upload-source
 export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';
-export type { Backoff } from './util/retry.ts';
-export { parseTimestamp } from './util/timestamp.ts';
+export type { Backoff, RetryBudgetOptions } from './util/retry.ts';
+export { parseTimestamp } from './util/timestamps.ts';

@@ -5,14 +5,14 @@ const exec = promisify(execFile);
 const run = (code: string, ...flags: string[]) =>
   exec(process.execPath, [...flags, '--input-type=module', '--eval', code]);
 
-/** Milliseconds that a process of its own takes for a module's code, from start to end. */
+/** Returns the milliseconds that a new process takes to run a module's code, from start to exit. */
 export async function milliseconds(code: string): Promise<number> {
   const began = performance.now();
   await run(code);
   return performance.now() - began;
 }
 
-/** Bytes of heap in use in a process of its own once a module's code has run. */
+/** Returns the bytes of heap that a new process uses after it has run a module's code. */
 export async function heap(code: string): Promise<number> {
   const { stdout } = await run(`${code} gc(); console.log(process.memoryUsage().heapUsed);`, '--expose-gc');
   return Number(stdout);

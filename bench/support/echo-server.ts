@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** Answers every request with an empty list, as fast as it can. */
+/** Responds to every request with an empty list, as fast as possible. */
 const body = JSON.stringify({ status: 'success', code: 200, message: 'ok', data: [] });
 const server = createServer((_, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(body);

@@ -1,18 +1,18 @@
-/** What a program imports of one package. */
+/** A typical import of one package. */
 export interface Import {
   readonly name: string;
   readonly package: string;
-  /** A module that takes the import and keeps it. */
+  /** Code of a module that uses the import, so that no bundler removes it. */
   readonly code: string;
 }
 
-const importOf = (name: string, imported: string, kept = 'Client', from = name): Import => ({
+const importOf = (name: string, imported: string, value = 'Client', from = name): Import => ({
   name,
   package: /^(?:@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from,
-  code: `import ${imported} from '${from}'; globalThis.kept = ${kept};`,
+  code: `import ${imported} from '${from}'; globalThis.kept = ${value};`,
 });
 
-/** The usual import of this client and of others. */
+/** Usual imports of this client and of others. */
 export const clientImports: readonly Import[] = [
   importOf('audience-activation', '{ AudienceClient as Client }'),
   importOf('@octokit/core', '{ Octokit as Client }'),
@@ -22,12 +22,12 @@ export const clientImports: readonly Import[] = [
   importOf('openai', 'Client'),
 ];
 
-/** What it takes to verify webhooks. */
+/** Imports that verify webhooks. */
 export const webhookImports: readonly Import[] = [
   importOf('audience-activation/webhooks', '{ verifyWebhook as Client }'),
   importOf('svix, `Webhook`', '{ Webhook as Client }', 'Client', 'svix'),
   importOf('stripe, `Stripe.webhooks`', 'Client', 'Client.webhooks', 'stripe'),
 ];
 
-/** The packages of some imports, each once. */
+/** Returns the packages of imports, each once. */
 export const packagesOf = (imports: readonly Import[]): string[] => [...new Set(imports.map((one) => one.package))];

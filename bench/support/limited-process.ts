@@ -3,16 +3,16 @@ import { redisLimiter } from 'audience-activation/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 
-/** Makes reads through a limiter of its own, and through shared ones by clients of both packages, as it is told. */
+/** Settings of a process that reads with the built-in limiter, and with shared ones through clients of both packages. */
 export interface Settings {
   readonly baseUrl: string;
   readonly read: RateLimits['read'];
   readonly margin: number;
-  /** A server for the client of each package, so that what each sends can be counted. */
+  /** One Redis server per package, so that their commands can be counted. */
   readonly urls: Readonly<Record<'redis' | 'ioredis', string>>;
 }
 
-/** So many reads at once; or, one after the other, as many by each limiter in turn, with pauses. */
+/** Concurrent reads with one limiter, or sequential reads with each limiter in turn. */
 export type Task =
   | { readonly rush: string; readonly calls: number }
   | { readonly rounds: number; readonly gap: number };
@@ -36,7 +36,7 @@ const clients: typeof limited = {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Milliseconds of each read by each limiter. */
+/** Returns the milliseconds of each read, by limiter. */
 async function paced(rounds: number, gap: number): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(limited).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {

@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import Stripe from 'stripe';
 import { Svix } from 'svix';
 
-/** A small read by each of the other clients, made as it comes out of the box, of a server at `url`. */
+/** Returns a small read of a server at `url` with each of the other clients, with their default options. */
 export function peerCalls(url: string): Readonly<Record<string, () => PromiseLike<unknown>>> {
   const { hostname, port } = new URL(url);
   const octokit = new Octokit({ baseUrl: url, auth: 'token' });

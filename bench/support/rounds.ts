@@ -1,7 +1,7 @@
-/** The middle of some values. */
+/** Returns the median. */
 export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
-/** Measures contenders in turn, after a round that warms up; returns the values of each by its name. */
+/** Measures contenders in turn, after a warm-up round; returns the values of each by its name. */
 export async function valuesOfRounds<T>(
   contenders: Readonly<Record<string, T>>,
   rounds: number,
@@ -17,17 +17,17 @@ export async function valuesOfRounds<T>(
   return values;
 }
 
-/** As {@link valuesOfRounds}, the median of each. */
+/** As {@link valuesOfRounds}; returns the median of each. */
 export async function medianOfRounds<T>(...rounds: Parameters<typeof valuesOfRounds<T>>): Promise<Map<string, number>> {
   const values = await valuesOfRounds(...rounds);
   return new Map([...values].map(([name, measured]) => [name, median(measured)]));
 }
 
-/** The median ratio of values to others of the same round: what slows a whole round changes it little. */
+/** Returns the median ratio of values to others of the same round, which a slow round changes little. */
 export const medianRatio = (values: readonly number[], others: readonly number[]): number =>
   median(values.map((value, round) => value / (others[round] ?? 0)));
 
-/** CPU microseconds of this process that each of so many calls takes. */
+/** Returns the CPU microseconds of this process per call. */
 export async function cpuOf(call: () => unknown, calls: number): Promise<number> {
   const before = process.cpuUsage();
   for (let at = 0; at < calls; at++) await call();

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** Takes any PUT, gives `size` bytes to a GET below `/results`, and answers the two calls of the API around them. */
+/** Accepts any PUT, returns `size` bytes for `GET /results`, and responds to the two API calls of a transfer. */
 const [, , bytes = '0'] = process.argv;
 const size = Number(bytes);
 const chunk = Buffer.alloc(65_536, 'x');

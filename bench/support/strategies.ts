@@ -1,12 +1,12 @@
 import type { Audience, AudienceClient } from 'audience-activation';
 
-/** How one job is waited for. */
+/** Waits for one job. */
 export type Strategy = (client: AudienceClient, id: number) => Promise<Audience>;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const hasEnded = ({ status }: Audience): boolean => status.id === 104;
 
-/** A poller a job, as SDKs and scripts have them, under the client's own limiter. */
+/** One poller per job, as in other SDKs and scripts, with the client's rate limits. */
 function polling(next: (wait: number) => number, first: number): Strategy {
   return async (client, id) => {
     for (let wait = first; ; wait = next(wait)) {
@@ -17,7 +17,7 @@ function polling(next: (wait: number) => number, first: number): Strategy {
   };
 }
 
-/** What is compared. */
+/** Strategies to compare. */
 export const strategies = {
   wait: (client, id) => client.audiences.wait(id, { timeout: Number.POSITIVE_INFINITY }),
   'poller, 2 s': polling(() => 2_000, 2_000),

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { get, request } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
-/** One transfer, done in a process of its own so that its peak memory can be told: it loads no more than it needs. */
+/** Makes one transfer in its own process, whose peak memory is measured: it imports only what the transfer needs. */
 const [, , name = '', url = '', file = '', directory = ''] = process.argv;
 
 async function load() {

@@ -1,8 +1,8 @@
 /**
- * A browser app on the client: sign-in, a list with paging, audiences built with live progress, cohorts
- * uploaded with a bar. `npm run example:browser` starts all of it and prints where it is; Ctrl-C ends it.
+ * A browser app: sign-in, a list with paging, audiences built with live progress, cohorts uploaded with a progress bar.
+ * `npm run example:browser` starts the app with its backend and a sandbox, and prints its address; Ctrl-C stops it.
  *
- * Flags, after `--`: `--port 8080` (5173 or the next free one unless given), `--speed 60` (of the sandbox's clock).
+ * Flags, after `--`: `--port 8080` (default: 5173 or the next free one), `--speed 60` (of the sandbox's clock).
  */
 import { parseArgs } from 'node:util';
 import { startApp } from './server/app.ts';
@@ -14,6 +14,6 @@ const app = await startApp({ port: Number(values.port), speed: Number(values.spe
 console.log(`Open      ${app.url}`);
 console.log(`Email     ${app.credentials.email}`);
 console.log(`Password  ${app.credentials.password}`);
-console.log('A build whose name holds "cannot be built" asks for more information. Ctrl-C ends all of it.');
+console.log('A build whose name contains "cannot be built" needs more information. Ctrl-C stops the app.');
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void app.close());

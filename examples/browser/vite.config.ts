@@ -3,7 +3,7 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   build: {
     target: 'baseline-widely-available',
-    // Every browser of the last years preloads modules by itself.
+    // Every supported browser preloads modules natively.
     modulePreload: { polyfill: false },
   },
 });

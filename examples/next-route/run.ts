@@ -1,24 +1,23 @@
 /**
- * Route handlers in the way of Next (`app/api/…/route.ts`): one that receives webhooks, one that lists and
- * creates audiences for its callers. `npm run example:next-route` serves them by `node:http` against a sandbox,
- * has a real delivery sent, and ends.
+ * Next-style route handlers (`app/api/…/route.ts`): one receives webhooks, one lists and creates audiences for its callers.
+ * `npm run example:next-route` serves them with `node:http` against a sandbox, which sends a real delivery, and ends.
  */
 import { createSandbox } from 'audience-activation/sandbox';
 import { serve } from './support/serve.ts';
 
-const sent: Request[] = [];
+const deliveries: Request[] = [];
 const sandbox = createSandbox({
-  // It moves when told. The receiver knows no sandbox, so signatures hold the machine's time.
+  // The receiver uses the machine's clock, so signatures must have its time.
   clock: 'manual',
   signatureClock: 'machine',
   deliver(request) {
-    sent.push(request.clone());
+    deliveries.push(request.clone());
     return fetch(request);
   },
 });
 const account = sandbox.accounts.create({ email: 'demo@example.com', password: 'a password of the sandbox' });
 const service = await sandbox.listen();
-// Loaded with the first request, as Next does: the environment is complete by then.
+// Imported with the first request, as in Next: the environment is complete by then.
 const app = await serve({
   '/api/webhooks': () => import('./app/api/webhooks/route.ts'),
   '/api/audiences': () => import('./app/api/audiences/route.ts'),
@@ -31,9 +30,9 @@ Object.assign(process.env, {
   WEBHOOK_SECRET: endpoint.secret,
 });
 
-async function call(what: string, init: RequestInit = {}): Promise<void> {
+async function call(description: string, init: RequestInit = {}): Promise<void> {
   const response = await fetch(`${app.url}/api/audiences`, init);
-  console.log(`${what}: ${response.status} ${await response.text()}`);
+  console.log(`${description}: ${response.status} ${await response.text()}`);
 }
 const post = (body: unknown, key: string): RequestInit => ({
   method: 'POST',
@@ -45,15 +44,15 @@ await call('Created', post({ name: 'Visitors' }, 'order-4711'));
 await call('The same again', post({ name: 'Visitors' }, 'order-4711'));
 await call('Another under its key', post({ name: 'Buyers' }, 'order-4711'));
 await call('Without a key', post({ name: 'Visitors' }, ''));
-const long_ago = { analysis_type: 'WebDomain', start_date: '2020-01-01', end_date: '2020-01-31' };
-await call('Too old data', post({ name: 'Visitors', dataset: [long_ago] }, 'order-4712'));
+const tooOld = { analysis_type: 'WebDomain', start_date: '2020-01-01', end_date: '2020-01-31' };
+await call('Too old data', post({ name: 'Visitors', dataset: [tooOld] }, 'order-4712'));
 await call('List');
 
-// The build ends, and the service tells of it.
+// The build ends, and the service sends an event.
 await sandbox.advance(600_000);
 for (const { type, status } of sandbox.webhooks.deliveries) console.log(`Delivered: ${type}: ${status}`);
-const [delivery] = sent;
-// A delivery whose answer was lost comes again: it is acknowledged, and not handled twice.
+const [delivery] = deliveries;
+// A delivery whose response was lost is repeated: it is acknowledged, and not handled twice.
 if (delivery) console.log(`Delivered again: ${(await fetch(delivery)).status}`);
 
 const { client } = await import('./lib/audience.ts');

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port of loopback that nobody listens on, for a program that cannot choose by itself. */
+/** Returns a free loopback port, for a program that cannot choose one. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (typeof address !== 'object' || !address) throw new Error('There is no free port.');
+  if (typeof address !== 'object' || !address) throw new Error('No port is free.');
   return address.port;
 }

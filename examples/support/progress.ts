@@ -1,15 +1,15 @@
 import { clearLine, cursorTo } from 'node:readline';
 
-/** One line that changes in a terminal; plain lines elsewhere. */
+/** A line that is updated in a terminal; elsewhere, plain lines. */
 export interface ProgressLine {
-  /** Shows a passing state. */
+  /** Shows a temporary state. */
   update(text: string): void;
   /** Prints a line that stays. */
   line(text: string): void;
   end(): void;
 }
 
-/** A progress line on standard output. */
+/** Creates a progress line on standard output. */
 export function showProgress(output: NodeJS.WriteStream = process.stdout): ProgressLine {
   let shown = '';
   const wipe = (): void => {

@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 
-/** A Redis to work with. */
+/** A Redis server. */
 export interface Redis {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** There is no program to start a Redis with. */
+/** The Redis server program is missing. */
 export class NoRedisError extends Error {
   constructor(program: string) {
-    super(`There is no ${program}: install Redis, name its program by REDIS_SERVER_PATH, or a server by REDIS_URL.`);
+    super(`${program} was not found. Install Redis, or set REDIS_SERVER_PATH to its program or REDIS_URL to a server.`);
     this.name = 'NoRedisError';
   }
 }
 
-/** Starts a Redis of its own on a free loopback port, which keeps nothing on a disk. */
+/** Starts a Redis server on a free loopback port, without persistence. */
 export async function startRedis(): Promise<Redis> {
   const program = process.env.REDIS_SERVER_PATH ?? 'redis-server';
   const port = await freePort();
@@ -29,16 +29,16 @@ export async function startRedis(): Promise<Redis> {
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const end = (): void => void child.kill('SIGKILL');
   process.once('exit', end);
-  // Ctrl-C ends both: it goes to every process of a terminal.
+  // Ctrl-C reaches both processes, because a terminal sends it to all.
   const exit = (): void => process.exit(1);
   process.once('SIGTERM', exit);
   await new Promise<void>((resolve, reject) => {
-    let written = '';
+    let output = '';
     child.once('error', () => reject(new NoRedisError(program)));
-    child.once('exit', () => reject(new Error(`Redis has not started: ${written}`)));
+    child.once('exit', () => reject(new Error(`Redis has not started: ${output}`)));
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      written += text;
-      if (written.includes('Ready to accept connections')) resolve();
+      output += text;
+      if (output.includes('Ready to accept connections')) resolve();
     });
   });
   return {

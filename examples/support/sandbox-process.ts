@@ -1,10 +1,10 @@
 import { createSandbox } from 'audience-activation/sandbox';
 
-/** Serves a sandbox until the parent process is gone. Builds named "… cannot be built" end at 107. */
+/** Serves a sandbox until the parent process disconnects. Builds named "… cannot be built" end at 107. */
 const speed = Number(process.argv[2] ?? 1);
 const sandbox = createSandbox({
   clock: { speed },
-  // Uploads are made in real time: their 15 minutes stay 15 minutes.
+  // Uploads take real time: their 15 minutes must not pass faster.
   limits: { claimWindow: 15 * 60_000 * speed },
   jobs: {
     outcome: ({ name }) => (name.includes('cannot be built') ? 107 : 104),
@@ -15,6 +15,6 @@ const credentials = { email: 'demo@example.com', password: 'a password of the sa
 sandbox.accounts.create(credentials);
 const { url, close } = await sandbox.listen();
 process.send?.({ url, credentials });
-// Ctrl-C goes to every process of a terminal: this one ends when its parent does.
+// A terminal sends Ctrl-C to every process; this one ends with its parent.
 process.on('SIGINT', () => {});
 process.once('disconnect', close);

@@ -2,14 +2,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Credentials } from 'audience-activation';
 
-/** A sandbox in a process of its own. */
+/** A sandbox in another process. */
 export interface SandboxProcess {
   readonly url: string;
   readonly credentials: Credentials;
   stop(): Promise<void>;
 }
 
-/** Starts the service on a free loopback port; `speed` makes its clock run faster. */
+/** Starts the service on a free loopback port, with a clock that runs `speed` times as fast. */
 export async function startSandbox({ speed }: { readonly speed: number }): Promise<SandboxProcess> {
   const child = fork(new URL('./sandbox-process.ts', import.meta.url), [String(speed)]);
   const exited = once(child, 'exit');

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Logs in, creates an audience, polls until its job has ended, and lists: no client, curl alone.
+# Logs in, creates an audience, polls until its job has ended, and lists, with curl only.
 #   npx audience-activation sandbox --port 4010 --speed 60
 #   bash examples/testing/curl.sh http://127.0.0.1:4010
 set -euo pipefail
 api="${1:-http://127.0.0.1:4010}/api/v2"
 
-# The first match of a pattern's group in the JSON on standard input.
+# Prints the first match of a pattern's group in the JSON on standard input.
 field() { sed -En "s/.*$1.*/\1/p" | head -n 1; }
-# The credential exchange takes no token; everything takes and answers JSON.
+# The credential exchange needs no token; requests and responses are JSON.
 json=(--silent --show-error --fail-with-body -H 'Accept: application/json' -H 'Content-Type: application/json')
 
 token=$(curl "${json[@]}" "$api/auth/login" \
   -d '{"email":"dev@example.com","password":"sandbox"}' | field '"token":"([^"]+)"')
 auth=(-H "Authorization: Bearer $token")
 
-# The key makes it safe to run this again after a lost answer: it creates one audience.
+# With the key, a retry after a lost response creates no second audience.
 id=$(curl "${json[@]}" "${auth[@]}" "$api/audiences/create" -H "Idempotency-Key: curl-$$" \
   -d '{"name":"From a shell"}' | field '"data":\[\{"id":([0-9]+)')
 echo "Created audience $id."

@@ -1,13 +1,13 @@
 /**
- * Runs the worker of `worker.ts` in workerd, the runtime of Cloudflare, against a sandbox over HTTP:
- * `npm run example:worker`. It starts a build, has the service tell of its end, and shows what the worker kept.
+ * Runs the worker of `worker.ts` in workerd, Cloudflare's runtime, against a sandbox over HTTP: `npm run example:worker`. It
+ * starts a build, lets the service send the event of its end, and shows what the worker has stored.
  */
 import { fileURLToPath } from 'node:url';
 import { createSandbox } from 'audience-activation/sandbox';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 
-// The clock moves when told. The worker knows no sandbox, so signatures hold the machine's time.
+// The worker uses the machine's clock, so signatures must have its time.
 const sandbox = createSandbox({ clock: 'manual', signatureClock: 'machine' });
 const account = sandbox.accounts.create({ email: 'demo@example.com', password: 'a password of the sandbox' });
 const service = await sandbox.listen();
@@ -42,9 +42,9 @@ const endpoint = sandbox.webhooks.create({
 });
 await worker.setOptions(options(endpoint.secret, Number(url.port)));
 
-async function call(what: string, path: string, init: RequestInit = {}): Promise<string> {
+async function call(description: string, path: string, init: RequestInit = {}): Promise<string> {
   const response = await fetch(new URL(path, url), init);
-  console.log(`${what}: ${response.status} ${await response.text()}`);
+  console.log(`${description}: ${response.status} ${await response.text()}`);
   return response.headers.get('location') ?? path;
 }
 
@@ -53,8 +53,8 @@ const headers = { 'content-type': 'application/json', 'idempotency-key': 'order-
 const order = { method: 'POST', headers, body: JSON.stringify({ name: 'Visitors' }) };
 const location = await call('Started', '/audiences', order);
 await call('The same again', '/audiences', order);
-await call('Under way', location);
-// The build ends, and the service tells of it.
+await call('Running', location);
+// The build ends, and the service sends an event.
 await sandbox.advance(600_000);
 for (const { type, status } of sandbox.webhooks.deliveries) console.log(`Delivered: ${type}: ${status}`);
 await call('Ended', location);

@@ -1,7 +1,6 @@
 /**
- * A worker in the way of Cloudflare's: `POST /webhooks` receives deliveries and keeps what they tell,
- * `POST /audiences` starts a build and answers at once, `GET /audiences/:id` says what became of it.
- * `npm run example:worker` runs it in workerd against a sandbox.
+ * A Cloudflare-style worker: `POST /webhooks` receives deliveries and stores their results, `POST /audiences` starts a build and
+ * responds immediately, `GET /audiences/:id` returns its status. `npm run example:worker` runs it in workerd against a sandbox.
  */
 import { AudienceClient, AudienceError, NotFoundError, RateLimitError, ValidationError } from 'audience-activation';
 import {
@@ -13,21 +12,21 @@ import {
 
 type AudienceEvent = Extract<KnownWebhookEvent, { readonly type: 'audience.completed' | 'audience.failed' }>;
 
-/** What is kept of an audience. */
-interface Ended {
+/** Stored result of an audience. */
+interface StoredAudience {
   readonly id: number;
   readonly status: string;
   readonly results_count: number;
   readonly updated_at: string;
 }
 
-/** The part of a KV namespace that is used here. */
+/** Methods of a KV namespace that this worker uses. */
 interface Store {
-  get(key: string, type: 'json'): Promise<Ended | null>;
+  get(key: string, type: 'json'): Promise<StoredAudience | null>;
   put(key: string, value: string): Promise<void>;
 }
 
-/** Bindings of the worker; the token and the secret are secrets of it. */
+/** Bindings of the worker; configure the token and the webhook secret as secrets. */
 export interface Env {
   readonly AUDIENCE_BASE_URL: string;
   readonly AUDIENCE_TOKEN: string;
@@ -35,36 +34,36 @@ export interface Env {
   readonly ENDED: Store;
 }
 
-/** What the platform gives besides the request. */
+/** Execution context of a request. */
 export interface Context {
   waitUntil(work: Promise<unknown>): void;
 }
 
-/** One for each set of bindings: it remembers events of this isolate. Give `dedupe` for all of them. */
+/** Receivers by bindings. Each remembers the events of this isolate; pass `dedupe` to share them among isolates. */
 const receivers = new WeakMap<Env, WebhookReceiver>();
 
 function receiverOf(env: Env): WebhookReceiver {
-  const known = receivers.get(env);
-  if (known) return known;
-  const keep = async (event: AudienceEvent): Promise<void> => {
+  const existing = receivers.get(env);
+  if (existing) return existing;
+  const store = async (event: AudienceEvent): Promise<void> => {
     const { id, status, results_count, updated_at } = event.data;
-    const stored = await env.ENDED.get(String(id), 'json');
-    if (isOutdated(event, stored ?? undefined)) return;
+    const previous = await env.ENDED.get(String(id), 'json');
+    if (isOutdated(event, previous ?? undefined)) return;
     await env.ENDED.put(String(id), JSON.stringify({ id, status: status.name, results_count, updated_at }));
   };
   const receiver = createWebhookReceiver({
     secrets: env.WEBHOOK_SECRET,
-    on: { 'audience.completed': keep, 'audience.failed': keep },
+    on: { 'audience.completed': store, 'audience.failed': store },
   });
   receivers.set(env, receiver);
   return receiver;
 }
 
-/** A client for one request: what it opens belongs to that request, as workers demand. */
+/** Returns a client for one request: in workers, connections belong to the request that opens them. */
 const clientOf = ({ AUDIENCE_BASE_URL, AUDIENCE_TOKEN }: Env): AudienceClient =>
   new AudienceClient({ baseUrl: AUDIENCE_BASE_URL, token: AUDIENCE_TOKEN, maxRetryWait: 5_000 });
 
-/** Starts a build and waits for nothing: the webhook tells of its end. */
+/** Starts a build without waiting: the webhook reports its end. */
 async function start(request: Request, env: Env): Promise<Response> {
   const body: { name?: unknown } | null = await request.json().catch(() => null);
   if (typeof body?.name !== 'string') return Response.json({ error: '`name` is missing.' }, { status: 400 });
@@ -74,16 +73,16 @@ async function start(request: Request, env: Env): Promise<Response> {
   return Response.json({ id, idempotencyKey }, { status: 202, headers: { location: `/audiences/${id}` } });
 }
 
-/** What the webhook has told, or what the service says while there is none. */
+/** Returns the result that the webhook has reported, or else the status of the service. */
 async function show(id: number, env: Env): Promise<Response> {
-  const ended = await env.ENDED.get(String(id), 'json');
-  if (ended) return Response.json({ ...ended, source: 'webhook' });
+  const stored = await env.ENDED.get(String(id), 'json');
+  if (stored) return Response.json({ ...stored, source: 'webhook' });
   await using client = clientOf(env);
   const { status, results_count } = await client.audiences.get(id);
   return Response.json({ id, status: status.name, results_count, source: 'service' });
 }
 
-/** Tells an error of the client; with an outcome that is not known, the key makes a repeat safe. */
+/** Returns the response for an error of the client; if the outcome is unknown, the key makes a retry safe. */
 function failure(error: unknown): Response {
   if (!AudienceError.isInstance(error)) throw error;
   const { code, outcome, idempotencyKey } = error;
@@ -95,7 +94,7 @@ function failure(error: unknown): Response {
 async function route(request: Request, env: Env, context: Context): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname === '/webhooks') {
-    // The answer ends a worker: what is not done by then is waited for.
+    // The response ends a worker, unless `waitUntil` keeps it alive for the remaining work.
     return receiverOf(env).handle(request, { waitUntil: (work) => context.waitUntil(work) });
   }
   if (request.method === 'POST' && pathname === '/audiences') return start(request, env);

@@ -1,13 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests that mutants of the modules named in `stryker.json` have to survive. */
+/** Runs the tests that must detect mutants of the modules in `stryker.json`. */
 export default defineConfig({
   test: {
     globalSetup: 'test/support/control-setup.ts',
     testTimeout: 10_000,
     include: [
-      'test/transport/{budget,envelope,errors,limiter,retries,retry,sliding-log,timing,tokens}.test.ts',
-      'test/auth/stored-token-source.test.ts',
+      'test/http/{envelope,response-errors,retries,retry-policy,timing}.test.ts',
+      'test/rate-limit/{build-budget,rate-limiter,sliding-window-log}.test.ts',
+      'test/auth/*.test.ts',
       'test/client/token-sources.test.ts',
       'test/reliability/limits.test.ts',
     ],

@@ -17,15 +17,15 @@ const TYPES = new Map([
   ['.js', 'text/javascript'],
 ]);
 
-/** Bundles for browsers, in a browser. */
+/** Steps that run bundles in a browser. */
 export const browserSteps = (projects: Projects): Step[] => [
-  { name: `Vite ${VITE}, in Chromium: ${USES}`, work: async () => inBrowser(projects, 'vite', viteBuild) },
-  { name: `esbuild, in Chromium: ${USES}`, work: async () => inBrowser(projects, 'esbuild', esbuildBuild) },
+  { name: `Vite ${VITE}, in Chromium: ${USES}`, work: async () => runInBrowser(projects, 'vite', viteBuild) },
+  { name: `esbuild, in Chromium: ${USES}`, work: async () => runInBrowser(projects, 'esbuild', esbuildBuild) },
 ];
 
 type Bundler = (projects: Projects, source: string, target: string) => Promise<void>;
 
-async function inBrowser(projects: Projects, name: string, bundler: Bundler): Promise<void> {
+async function runInBrowser(projects: Projects, name: string, bundler: Bundler): Promise<void> {
   const source = join(projects.app, `page-${name}`);
   await mkdir(source);
   await writeFile(join(source, 'index.html'), PAGE);
@@ -33,7 +33,7 @@ async function inBrowser(projects: Projects, name: string, bundler: Bundler): Pr
   const target = join(source, 'dist');
   await bundler(projects, source, target);
   await withHost(projects, name, ({ baseUrl, token }) =>
-    serving(target, async (origin) => look(`${origin}/?${new URLSearchParams({ baseUrl, token })}`)),
+    serveFolder(target, async (origin) => openPage(`${origin}/?${new URLSearchParams({ baseUrl, token })}`)),
   );
 }
 
@@ -53,21 +53,21 @@ async function esbuildBuild(_projects: Projects, source: string, target: string)
     minify: true,
     platform: 'browser',
     format: 'esm',
-    // Only what never runs in a browser takes these.
+    // Only code that never runs in a browser imports these.
     external: ['node:*'],
     logLevel: 'silent',
   });
   await writeFile(join(target, 'index.html'), PAGE);
 }
 
-/** Serves a folder on loopback for the time of some work. */
-async function serving(folder: string, work: (origin: string) => Promise<void>): Promise<void> {
+/** Serves a folder on loopback while `work` runs. */
+async function serveFolder(folder: string, work: (origin: string) => Promise<void>): Promise<void> {
   const server = createServer(async ({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');
     const path = join(folder, pathname === '/' ? 'index.html' : pathname);
     const body = await readFile(path).catch(() => undefined);
     if (body === undefined) return response.writeHead(pathname === '/favicon.ico' ? 204 : 404).end();
-    // As strict as pages may be: no code from texts.
+    // The strictest policy that a page may have: no `eval`.
     const policy = `default-src 'none'; script-src 'self'; worker-src 'self'; connect-src http://127.0.0.1:*`;
     const type = TYPES.get(extname(path)) ?? 'application/octet-stream';
     return response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(body);
@@ -83,17 +83,17 @@ async function serving(folder: string, work: (origin: string) => Promise<void>):
   }
 }
 
-async function look(url: string): Promise<void> {
+async function openPage(url: string): Promise<void> {
   const browser = await chromium.launch(CHROMIUM);
   try {
-    await lookIn(browser, url);
+    await runPage(browser, url);
   } finally {
     await browser.close();
   }
 }
 
-/** Waits until the page has written its result into its title; whatever is said to the console counts, too. */
-async function lookIn(browser: Browser, url: string): Promise<void> {
+/** Waits until the page has written its result into its title; errors and warnings of the console are failures, too. */
+async function runPage(browser: Browser, url: string): Promise<void> {
   const page = await browser.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(`error of the page: ${error.stack ?? error.message}`));
@@ -105,6 +105,6 @@ async function lookIn(browser: Browser, url: string): Promise<void> {
     .waitForFunction(() => document.title !== '…', undefined, { timeout: 20_000 })
     .catch((error: unknown) => problems.push(String(error)));
   const title = await page.title();
-  if (title !== 'done') problems.push(`the page says: ${title}`);
+  if (title !== 'done') problems.push(`title of the page: ${title}`);
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }

@@ -4,43 +4,44 @@ import { ENTRIES, specifier } from './nodes.ts';
 import type { Projects } from './project.ts';
 import type { Step } from './report.ts';
 
-/** A bundle, and what is in it. */
+/** A bundle and its content. */
 interface Bundle {
   readonly text: string;
   readonly metafile: Metafile;
 }
 
-/** `parseTimestamp` is some thirty lines; more than this, in bytes, means that something came along. */
-const SMALL = 4_096;
+/** Maximum size of a bundle of `parseTimestamp`, which is some thirty lines. Bytes. */
+const MAX_PARSER_BYTES = 4_096;
 
-/** Texts that only the code of ky and of zod has. */
+/** Names that only the code of ky and of zod contains. */
 const TRACES = /\b(?:HTTPError|KyError|ky-|\$?Zod\w*|_zod)\b/;
 
-/** What bundlers make of the package. */
+/** Steps that bundle the package. */
 export const bundleSteps = ({ app }: Projects): Step[] => [
   ...['.', './mcp', './oauth', './webhooks'].map((entry) => ({
     name: `${specifier(entry)}: no Node built-in in a bundle for browsers`,
     work: async () => refuse(builtins(await bundle(app, exportAll(entry)), true)),
   })),
   {
-    name: `${specifier('./sandbox')}: Node built-ins are loaded when they are needed, not before`,
+    name: `${specifier('./sandbox')}: Node built-ins are imported dynamically only`,
     work: async () => refuse(builtins(await bundle(app, exportAll('./sandbox')), false)),
   },
   ...ENTRIES.map((entry) => ({
-    name: `${specifier(entry)}: nothing is left of an import without names`,
+    name: `${specifier(entry)}: an import without names leaves nothing in the bundle`,
     async work() {
       const { text } = await bundle(app, `import '${specifier(entry)}';`, entry === './node' ? 'node' : 'browser');
-      if (text !== '') throw new Error(`${text.length} characters are left: ${text.slice(0, 2_000)}`);
+      if (text !== '') throw new Error(`${text.length} characters remain: ${text.slice(0, 2_000)}`);
     },
   })),
   {
-    name: 'audience-activation: parseTimestamp alone takes neither ky nor zod along',
+    name: 'audience-activation: parseTimestamp alone bundles neither ky nor zod',
     async work() {
       const { text, metafile } = await bundle(app, `export { parseTimestamp } from 'audience-activation';`);
       refuse(contents(metafile).filter((path) => /node_modules\/(?!audience-activation\/)/.test(path)));
       const [trace] = TRACES.exec(text) ?? [];
-      if (trace !== undefined) throw new Error(`There is "${trace}" in the bundle.`);
-      if (text.length > SMALL) throw new Error(`The bundle has ${text.length} bytes: ${text.slice(0, 2_000)}`);
+      if (trace !== undefined) throw new Error(`The bundle contains "${trace}".`);
+      if (text.length > MAX_PARSER_BYTES)
+        throw new Error(`The bundle has ${text.length} bytes: ${text.slice(0, 2_000)}`);
     },
   },
 ];
@@ -62,28 +63,28 @@ async function bundle(app: string, contents: string, platform: 'browser' | 'node
   return { metafile, text: outputFiles.map(({ text }) => text).join('') };
 }
 
-/** Files that left something in the bundle. */
+/** Returns the files that contribute to a bundle. */
 const contents = ({ outputs }: Metafile): string[] =>
   Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
   );
 
-/** Imports of Node built-ins by whatever the entry imports, lazily too if told so. */
-function builtins({ metafile: { inputs } }: Bundle, lazily: boolean): string[] {
-  const found: string[] = [];
+/** Returns the imports of Node built-ins by the files of a bundle; `withDynamic` includes dynamic imports. */
+function builtins({ metafile: { inputs } }: Bundle, withDynamic: boolean): string[] {
+  const imports: string[] = [];
   const seen = new Set<string>();
   const visit = (path: string): void => {
     if (seen.has(path)) return;
     seen.add(path);
     for (const { path: to, kind, external } of inputs[path]?.imports ?? []) {
-      if (kind === 'dynamic-import' && !lazily) continue;
-      if (isBuiltin(to)) found.push(`${path} imports ${to}`);
+      if (kind === 'dynamic-import' && !withDynamic) continue;
+      if (isBuiltin(to)) imports.push(`${path} imports ${to}`);
       else if (!external) visit(to);
     }
   };
   visit('<stdin>');
-  if (seen.size < 2) throw new Error('The bundle is of nothing.');
-  return found;
+  if (seen.size < 2) throw new Error('The bundle is empty.');
+  return imports;
 }
 
 const isBuiltin = (name: string): boolean => name.startsWith('node:') || builtinModules.includes(name);

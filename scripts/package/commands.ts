@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** How a command is run. */
+/** Options of a command. */
 export interface RunOptions {
   readonly cwd: string;
   /** Added to the environment. */
@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly timeout?: number;
 }
 
-/** What a command wrote. */
+/** Output of a command. */
 export interface Output {
   readonly stdout: string;
   readonly stderr: string;
@@ -18,11 +18,11 @@ export interface Output {
 
 const execute = promisify(execFile);
 
-/** npm hands its own package on to what it runs; a project elsewhere is none of it. */
+/** npm sets variables about its package for the programs that it runs; another project must not inherit them. */
 const inherited = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:npm_(?!config_)|NODE_OPTIONS$)/.test(name)));
 
-/** Runs a command to its end; throws, with all that it wrote, when it fails or takes too long. */
+/** Runs a command; throws an error with its output if it fails or takes too long. */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<Output> {
   const { cwd, env, timeout = 60_000 } = options;
   const settings = {

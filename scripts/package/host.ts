@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Projects, writeProgram } from './project.ts';
 
-/** A sandbox of the installed package, in a process of its own. */
+/** A sandbox of the installed package in another process. */
 export interface Host {
   readonly baseUrl: string;
   readonly token: string;
 }
 
-/** Starts a sandbox over HTTP for the time of some work. */
+/** Serves a sandbox over HTTP while `work` runs. */
 export async function withHost<T>({ app }: Projects, name: string, work: (host: Host) => Promise<T>): Promise<T> {
   const file = await writeProgram(app, 'host', 'esm', `host-${name}.mjs`);
   const child = spawn(process.execPath, [file], { cwd: app, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -22,8 +22,8 @@ export async function withHost<T>({ app }: Projects, name: string, work: (host: 
   }
 }
 
-/** The first line that a process writes. */
+/** Resolves with the first line that a process writes. */
 export async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface(stream)) return line;
-  throw new Error('The process has ended and written nothing.');
+  throw new Error('The process has ended without output.');
 }

@@ -8,10 +8,10 @@ import { NODES, nodeAlias } from './versions.ts';
 /** The package's entries. */
 export const ENTRIES = ['.', './mcp', './node', './oauth', './redis', './sandbox', './webhooks'] as const;
 
-/** What an entry is imported by. */
+/** Returns the module specifier of an entry. */
 export const specifier = (entry: string): string => `audience-activation${entry.slice(1)}`;
 
-/** The program of Node, as an ES module and as CommonJS. */
+/** Formats of the Node program: ES module and CommonJS. */
 const FORMS = [
   { form: 'import', format: 'esm' },
   { form: 'require', format: 'cjs' },
@@ -19,7 +19,7 @@ const FORMS = [
 
 const USES = 'sandbox over HTTP, a wait, errors by class, webhooks, MCP, a file, one set of classes';
 
-/** Every supported Node, by import and by require. */
+/** Steps for every supported Node, by import and by require. */
 export const nodeSteps = (projects: Projects): Step[] =>
   NODES.flatMap((version) =>
     stepsOf(projects, version, async () =>
@@ -27,7 +27,7 @@ export const nodeSteps = (projects: Projects): Step[] =>
     ),
   );
 
-/** The Node that runs this, by import and by require. */
+/** Steps for the Node that runs this, by import and by require. */
 export const ownNodeSteps = (projects: Projects): Step[] =>
   stepsOf(projects, process.versions.node, async () => process.execPath);
 
@@ -41,10 +41,10 @@ const stepsOf = ({ app }: Projects, version: string, node: () => Promise<string>
     },
   }));
 
-/** Importing an entry does nothing besides. */
+/** Steps that check that the import of an entry has no side effects. */
 export const importSteps = ({ app }: Projects): Step[] =>
   ENTRIES.map((entry) => ({
-    name: `${specifier(entry)}: importing it asks for nothing, prints nothing, leaves no timer and no global`,
+    name: `${specifier(entry)}: importing it sends nothing, prints nothing, leaves no timer and no global`,
     async work() {
       const file = await writeProgram(app, 'on-import', 'esm', `on-import-${ENTRIES.indexOf(entry)}.mjs`);
       const { stdout, stderr } = await run(process.execPath, [file, specifier(entry)], { cwd: app, timeout: 15_000 });
@@ -52,13 +52,13 @@ export const importSteps = ({ app }: Projects): Step[] =>
     },
   }));
 
-/** The licences of what is bundled come along. */
+/** Step that checks the licences of bundled packages. */
 export const licenceStep = ({ app }: Projects): Step => ({
-  name: 'licences of the bundled packages are in the tarball, of zod and hono too',
+  name: 'the tarball contains the licences of bundled packages, zod and hono included',
   async work() {
     const path = join(app, 'node_modules/audience-activation/dist/THIRD-PARTY-LICENSES.txt');
     const titles = (await readFile(path, 'utf8')).match(/^\S+ \d\S* \([\w.-]+\)$/gm) ?? [];
     const missing = ['zod', 'hono'].filter((name) => !titles.some((title) => title.startsWith(`${name} `)));
-    if (missing.length > 0) throw new Error(`There is no ${missing.join(', no ')} in: ${titles.join(', ')}`);
+    if (missing.length > 0) throw new Error(`${missing.join(', ')} missing in: ${titles.join(', ')}`);
   },
 });

@@ -5,19 +5,19 @@ import { build, type Format } from 'esbuild';
 import { run } from './commands.ts';
 import { TOOLS } from './versions.ts';
 
-/** Where things are in one run. */
+/** Folders of one run. */
 export interface Projects {
-  /** An empty project, into which the tarball was installed and nothing else. */
+  /** Project with the installed tarball and nothing else. */
   readonly app: string;
-  /** A project with the runtimes, compilers and bundlers, once they are installed. */
+  /** Resolves with the project of runtimes, compilers and bundlers once they are installed. */
   readonly tools: () => Promise<string>;
 }
 
-/** The clone, for its own tools. */
+/** Folder of the repository. */
 export const ROOT = resolve('.');
 const INSTALL = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
-/** Packs the package and installs it into an empty project below a new folder. */
+/** Packs the package and installs it into an empty project in a folder. */
 export async function openProjects(folder: string): Promise<Projects> {
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: ROOT,
@@ -36,11 +36,11 @@ export async function openProjects(folder: string): Promise<Projects> {
   };
 }
 
-/** A new folder for one run. */
+/** Creates a folder for one run. */
 export const openFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'audience-activation-'));
 
 async function installTools(folder: string): Promise<string> {
-  // The packages of Node and Bun put their executables in place when they are installed.
+  // The packages of Node and Bun install their executables by scripts.
   const allowScripts = { node: true, bun: true, deno: true, workerd: true };
   await writeProject(folder, { dependencies: TOOLS, allowScripts });
   await run('npm', INSTALL, { cwd: folder, timeout: 240_000 });
@@ -52,7 +52,7 @@ async function writeProject(folder: string, content: Readonly<Record<string, unk
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', ...content }));
 }
 
-/** Puts a program into the project as JavaScript that takes the package from there; returns its file name. */
+/** Compiles a program into the project, whose installed package it imports; returns its file name. */
 export async function writeProgram(app: string, name: string, format: Format = 'esm', out?: string): Promise<string> {
   const file = out ?? `${name}.${format === 'cjs' ? 'cjs' : 'js'}`;
   await build({
@@ -61,11 +61,11 @@ export async function writeProgram(app: string, name: string, format: Format = '
     bundle: true,
     packages: 'external',
     platform: 'node',
-    // Without the paths of this clone's own configuration, which lead to the sources.
+    // The configuration of the repository maps the package to its sources.
     tsconfigRaw: '{}',
     target: 'es2023',
     format,
-    // A program that requires the package may import it as well.
+    // A program in CommonJS may also import the package.
     supported: { 'dynamic-import': true },
     logLevel: 'silent',
   });

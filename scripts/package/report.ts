@@ -1,19 +1,19 @@
-/** One thing that is tried. */
+/** One test of the package. */
 export interface Step {
   readonly name: string;
   readonly work: () => unknown;
 }
 
-/** How the steps went. */
+/** Number of steps by result. */
 export interface Result {
   readonly passed: number;
   readonly failed: number;
 }
 
-/** Steps stand for themselves, and most of them wait for one process. */
-const AT_ONCE = 2;
+/** Maximum number of steps that run at the same time: most of them wait for one process. */
+const CONCURRENCY = 2;
 
-/** Runs the steps in order, two at a time, and prints a line for each once it is done. */
+/** Runs the steps in order and prints a line for each result. */
 export async function runSteps(steps: readonly Step[], print: (line: string) => void): Promise<Result> {
   const waiting = steps.values();
   let passed = 0;
@@ -24,7 +24,7 @@ export async function runSteps(steps: readonly Step[], print: (line: string) => 
       print(failure === undefined ? `✓ ${step.name}` : `✗ ${step.name}\n${failure.replaceAll(/^/gm, '    ')}`);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   return { passed, failed: steps.length - passed };
 }
 

@@ -11,7 +11,7 @@ import { BUN, DENO, WORKERD } from './versions.ts';
 
 const USES = 'client over HTTP, a file, an outage, webhooks, sandbox in process';
 
-/** Runtimes that are not Node. */
+/** Steps for other runtimes than Node. */
 export const runtimeSteps = (projects: Projects): Step[] => [
   {
     name: `Bun ${BUN}: ${USES}`,
@@ -47,7 +47,7 @@ const inRuntime = (projects: Projects, name: string, path: string, args: readonl
     if (stdout !== 'done\n') throw new Error(`It wrote: ${stdout}`);
   });
 
-/** A worker as its author would deploy it: bundled, with the package in it. */
+/** Runs a worker that is bundled with the package. */
 async function inWorkerd(projects: Projects, name: string, flags: readonly string[]): Promise<void> {
   const folder = join(projects.app, name);
   await mkdir(folder);
@@ -66,7 +66,7 @@ async function inWorkerd(projects: Projects, name: string, flags: readonly strin
   await withHost(projects, name, (host) => withWorkerd(workerd, folder, (url) => ask(url, host)));
 }
 
-/** One worker, which reaches this machine and no other. */
+/** Returns the configuration of a worker that can connect to this machine only. */
 const configOf = (flags: readonly string[]): string => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .main), (name = "loopback", network = (allow = ["local"]))],
@@ -81,13 +81,17 @@ const main :Workerd.Worker = (
 `;
 
 async function ask(url: string, host: object): Promise<void> {
-  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(host), signal: AbortSignal.timeout(30_000) });
-  const text = await answer.text();
+  const response = await fetch(url, {
+    method: 'POST',
+    body: JSON.stringify(host),
+    signal: AbortSignal.timeout(30_000),
+  });
+  const text = await response.text();
   if (text !== 'done') throw new Error(text);
 }
 
 async function withWorkerd(workerd: string, cwd: string, work: (url: string) => Promise<void>): Promise<void> {
-  // It tells the port it has taken on a descriptor of its own.
+  // workerd reports its port on this file descriptor.
   const child = spawn(workerd, ['serve', 'config.capnp', '--control-fd=3'], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

@@ -8,7 +8,7 @@ import type { Step } from './report.ts';
 import { TYPESCRIPTS, typescriptAlias } from './versions.ts';
 
 const MODULES = [
-  // In a `.cts` file the package is required.
+  // A `.cts` file loads the package by `require`.
   { name: 'nodenext', files: ['consumer.ts', 'consumer.cts'], options: { module: 'nodenext' } },
   { name: 'node20', files: ['consumer.ts', 'consumer.cts'], options: { module: 'node20' } },
   { name: 'preserve', files: ['consumer.ts', 'consumer.cts'], options: { module: 'preserve' } },
@@ -21,7 +21,7 @@ const MODULES = [
 /** The error for `require` of an ES module, which TypeScript permits from `node20` on. */
 const REQUIRED_ES_MODULE = 'TS1479';
 
-/** Every supported TypeScript. */
+/** Steps for every supported TypeScript. */
 export const typeSteps = (projects: Projects): Step[] =>
   TYPESCRIPTS.flatMap((version) =>
     stepsOf(projects, version, async () =>
@@ -29,7 +29,7 @@ export const typeSteps = (projects: Projects): Step[] =>
     ),
   );
 
-/** The TypeScript of this clone. */
+/** Steps for the TypeScript of this repository. */
 export const ownTypeSteps = (projects: Projects): Step[] =>
   stepsOf(projects, ts.version, async () => join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'));
 
@@ -70,7 +70,7 @@ async function writeSources(folder: string, files: readonly string[], options: o
 const configOf = (files: readonly string[], options: object): unknown => ({
   compilerOptions: {
     target: 'es2023',
-    // No more than is common: what the declarations take beyond it, they say themselves.
+    // A common minimum: the declarations reference what else they need.
     lib: ['es2023', 'dom'],
     types: ['node'],
     typeRoots: [join(ROOT, 'node_modules', '@types')],

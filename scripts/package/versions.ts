@@ -1,4 +1,4 @@
-/** What the package is tried with; each is installed from npm for the run alone. */
+/** Versions that the package is tested with; they are installed from npm for the run only. */
 export const NODES = ['22.12.0', '22.23.3', '24.21.0', '26.10.0'] as const;
 export const TYPESCRIPTS = ['5.9.3', '6.0.3', '7.0.2'] as const;
 export const BUN = '1.4.5';
@@ -6,11 +6,11 @@ export const DENO = '2.9.6';
 export const WORKERD = '1.20261117.1';
 export const VITE = '8.3.8';
 
-/** Names in the project of tools, where several versions of one package stand side by side. */
+/** Returns the name of a version in the project of tools, which has several versions of one package. */
 export const nodeAlias = (version: string): string => `node-${version}`;
 export const typescriptAlias = (version: string): string => `typescript-${version}`;
 
-/** The dependencies of the project of tools. */
+/** Dependencies of the project of tools. */
 export const TOOLS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(NODES.map((version) => [nodeAlias(version), `npm:node@${version}`])),
   ...Object.fromEntries(TYPESCRIPTS.map((version) => [typescriptAlias(version), `npm:typescript@${version}`])),

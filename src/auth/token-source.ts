@@ -1,20 +1,27 @@
 import { abortable } from '../util/abort.ts';
+import { createMutex } from '../util/concurrency.ts';
+import { isObject, parseJson } from '../util/json.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
 
-/** Where bearer tokens come from. */
+/** A source of bearer tokens. */
 export interface TokenSource {
   /**
-   * A token to send now. `rejected` is one that the service has just answered `401` to: a source
-   * that holds another returns that, else it renews.
+   * Returns the token to send now. `rejected` is a token that the service has just refused with `401`: a source that
+   * holds another one returns that, else it renews.
    */
-  get(options: { readonly rejected?: string | undefined; readonly signal?: AbortSignal | undefined }): Promise<string>;
+  get(options: {
+    readonly rejected?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
+    /** @internal The client that asks; sources of this package issue tokens by it. */
+    readonly context?: TokenContext | undefined;
+  }): Promise<string>;
 }
 
 /** A token as a store keeps it. */
 export interface StoredToken {
   readonly token: string;
-  /** ISO 8601 with offset, as the service gives it. */
+  /** ISO 8601 with offset, as the service writes it. */
   readonly expiresAt?: string | undefined;
   readonly [extra: string]: unknown;
 }
@@ -33,19 +40,16 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** Operations that answer with a fresh token. */
-export type Mint = 'auth.login' | 'auth.createApiToken' | 'auth.createMcpToken';
+/** Operations that issue a new token. */
+export type TokenOperation = 'auth.login' | 'auth.createApiToken' | 'auth.createMcpToken';
 
-/** What a client lends to its token sources. */
+/** The client that a token source issues tokens by. */
 export interface TokenContext {
   readonly baseUrl: string;
-  /** Whether the client has been closed, and can lend nothing any more. */
-  closed(): boolean;
   readonly logger: Logger;
-  /** Exchanges credentials for a token. */
-  mint(operation: Mint, credentials: Credentials): Promise<StoredToken>;
-  /** Removes secrets from errors and log lines. */
   readonly redactor: Redactor;
+  /** Exchanges credentials for a token. */
+  issueToken(operation: TokenOperation, credentials: Credentials): Promise<StoredToken>;
 }
 
 /** A token as a header can carry it. */
@@ -56,68 +60,59 @@ export function isUsableToken(token: unknown): token is string {
   return typeof token === 'string' && HEADER_SAFE.test(token);
 }
 
-/** Key of the method by which a client lends a source its transport. */
-export const bindSource: unique symbol = Symbol('bind');
-
-/** A source that needs a client's transport to renew. */
-export interface BoundTokenSource extends TokenSource {
-  [bindSource](context: TokenContext): void;
+/** The token option of a client, as its calls use it. */
+export interface ClientTokens extends TokenSource {
+  /** Whether a 401 may be retried with another token; a static token cannot be renewed. */
+  readonly canRenew: boolean;
 }
 
-/** Whether a source wants a client's transport. */
-export function isBound(source: TokenSource): source is BoundTokenSource {
-  return bindSource in source;
-}
-
-/** How a 401 is met: a static token cannot be renewed, so its request is not repeated. */
-export interface ClientTokens {
-  readonly renewable: boolean;
-  /** A token that never changes. */
-  readonly fixed?: string;
-  get(rejected: string | undefined, signal: AbortSignal | undefined): Promise<string>;
-}
-
-/** What a user may give as `token`. */
+/** The forms of the option `token`. */
 export type TokenInput = string | (() => string | Promise<string>) | TokenSource;
 
-/** The token of a client, whatever it was given as. */
+/** Returns the token of a client, in whichever form it was passed. */
 export function clientTokens(input: TokenInput): ClientTokens {
-  if (typeof input === 'string') return { renewable: false, fixed: input, get: () => Promise.resolve(input) };
+  if (typeof input === 'string') return { canRenew: false, get: () => Promise.resolve(input) };
   if (typeof input === 'function') {
-    return { renewable: true, get: (_, signal) => abortable(Promise.resolve().then(input), signal) };
+    return { canRenew: true, get: ({ signal }) => abortable(Promise.resolve().then(input), signal) };
   }
-  return {
-    renewable: true,
-    get: (rejected, signal) => input.get({ ...(rejected !== undefined && { rejected }), ...(signal && { signal }) }),
-  };
+  return { canRenew: true, get: (options) => input.get(options) };
 }
 
-/** Names a token without telling it: the scope of its rate buckets. Not reversible, stable across processes. */
+/** Offset bases of two FNV-1a hashes of 32 bits. */
+const OFFSET_BASES = [0x811c9dc5, 0x01234567];
+
+/** Returns a name for a token that does not reveal it, stable across processes: the scope of its rate buckets. */
 export function fingerprint(token: string): string {
-  return `${fnv1a(token, 0x811c9dc5)}${fnv1a(token, 0x01234567)}`;
+  let name = '';
+  for (const basis of OFFSET_BASES) {
+    let hash = basis;
+    for (let at = 0; at < token.length; at++) hash = Math.imul(hash ^ token.charCodeAt(at), 0x01000193);
+    name += (hash >>> 0).toString(16).padStart(8, '0');
+  }
+  return name;
 }
 
-/** FNV-1a over UTF-16 units, 32 bits. */
-function fnv1a(text: string, basis: number): string {
-  let hash = basis;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, '0');
-}
-
-/** A store for the life of this process; its lock is a queue. */
+/** Creates a store for the lifetime of this process. */
 export function memoryTokenStore(): TokenStore {
-  let held: StoredToken | undefined;
-  let tail: Promise<unknown> = Promise.resolve();
+  const lock = createMutex();
+  let stored: StoredToken | undefined;
   return {
-    load: () => Promise.resolve(held),
+    load: () => Promise.resolve(stored),
     save(token) {
-      held = token;
+      stored = token;
       return Promise.resolve();
     },
-    withLock(work) {
-      const turn = tail.then(work);
-      tail = turn.catch(() => {});
-      return turn;
-    },
+    withLock: (work) => lock('', work),
   };
+}
+
+/** Returns the token in a JSON string that a store has kept; `undefined` for any other string. */
+export function readStoredToken(text: string): StoredToken | undefined {
+  const value = parseJson(text);
+  return isStoredToken(value) ? value : undefined;
+}
+
+function isStoredToken(value: unknown): value is StoredToken {
+  if (!isObject(value) || typeof value.token !== 'string') return false;
+  return value.expiresAt === undefined || typeof value.expiresAt === 'string';
 }

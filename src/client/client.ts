@@ -1,9 +1,7 @@
-import type { ApiPromise } from '../http/api-promise.ts';
-import { type ClientState, createClientState } from '../http/client-state.ts';
 import type { CreateOptions } from '../http/request-options.ts';
-import { createTransport, type Transport } from '../http/transport.ts';
-import { WaitRoom } from '../polling/room.ts';
-import { createLimiter, gatekeeperOf } from '../rate-limit/rate-limiter.ts';
+import type { ApiPromise } from '../http/transport.ts';
+import { Transport } from '../http/transport.ts';
+import { Scheduler } from '../polling/scheduler.ts';
 import { Activations } from '../resources/activations.ts';
 import { Audiences, audienceJobs } from '../resources/audiences.ts';
 import { Auth } from '../resources/auth.ts';
@@ -14,21 +12,26 @@ import { Mcp } from '../resources/mcp.ts';
 import { Projects } from '../resources/projects.ts';
 import { Reference } from '../resources/reference.ts';
 import { Schedules } from '../resources/schedules.ts';
-import { Uploads } from '../resources/uploads.ts';
-import { readUsage, UsageReports } from '../resources/usage.ts';
+import { Reservations, Uploads } from '../resources/uploads.ts';
+import { UsageReports } from '../resources/usage.ts';
 import { Waits } from '../resources/waits.ts';
 import { Webhooks } from '../resources/webhooks.ts';
-import { checking } from '../schemas/decode.ts';
 import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { Bucket } from '../spec/limits.ts';
 import { type Method, operations, type PathParams, type Query, type ResolvedOperation } from '../spec/operations.ts';
 import type { QueryOf } from '../util/input-types.ts';
-import { parseTimestamp } from '../util/timestamp.ts';
-import { type ClientOptions, resolveOptions, type TunableOptions } from './client-options.ts';
-import { setUpTokens } from './client-tokens.ts';
+import { Redactor } from '../util/redact.ts';
+import { parseTimestamp } from '../util/timestamps.ts';
+import {
+  type ClientOptions,
+  checkClientOptions,
+  checkTunableOptions,
+  resolveOptions,
+  type TunableOptions,
+} from './client-options.ts';
+import { readTokens } from './client-tokens.ts';
+import { createTransport } from './create-transport.ts';
 import { mergeOverrides } from './operation-overrides.ts';
-import { checkOptionNames, checkTunable } from './option-names.ts';
-import { contextOf } from './standalone.ts';
 
 /** Options of {@link AudienceClient.request}. */
 export interface FreeRequestOptions<T = unknown, Q = Query> extends CreateOptions {
@@ -42,18 +45,6 @@ export interface FreeRequestOptions<T = unknown, Q = Query> extends CreateOption
   /** @default 'read' for GET, else 'write' */
   readonly bucket?: Bucket | undefined;
 }
-
-/** The read that tells a spent budget from a rate limit; without an answer soon, it is a rate limit. */
-const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } as const;
-
-/** What clients derived from one another share. */
-interface Shared {
-  readonly state: ClientState;
-  readonly room: WaitRoom;
-}
-
-/** Options of clients made by `withOptions`, with what they share. */
-const derivations = new WeakMap<ClientOptions, Shared>();
 
 /**
  * The client of the service: one for each account and process.
@@ -89,61 +80,44 @@ export class AudienceClient {
   readonly webhooks: Webhooks;
   /** All waits under way. */
   readonly waits: Waits;
-  readonly #transport: Transport;
-  readonly #state: ClientState;
-  readonly #room: WaitRoom;
+  readonly #reservations: Reservations;
   readonly #options: ClientOptions;
+  readonly #transport: Transport;
+  readonly #scheduler: Scheduler;
 
-  /** @throws {ConfigurationError} naming the option and the fix. */
-  constructor(options: ClientOptions = {}) {
-    checkOptionNames(options);
-    const shared = derivations.get(options);
-    const { settings, redactor, limits } = resolveOptions(options, shared?.state.redactor);
+  /** @throws {ConfigurationError} naming the option that is wrong. */
+  constructor(options?: ClientOptions);
+  /** @internal `base` is the client that this one is derived from. */
+  constructor(options?: ClientOptions, base?: AudienceClient);
+  constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
-    if (shared) {
-      this.#state = shared.state;
-      this.#transport = createTransport(shared.state, settings);
-    } else {
-      const setup = setUpTokens(options, redactor);
-      const limiter = options.limiter ? gatekeeperOf(options.limiter) : createLimiter(limits);
-      const budget = (): Promise<unknown> => readUsage(this.#transport, {}, BUDGET_READ, (usage) => usage);
-      this.#state = createClientState({
-        limiter,
-        redactor,
-        tokens: setup.tokens,
-        answers: checking,
-        readUsage: budget,
-        retryBudget: options.retryBudget,
-      });
-      this.#transport = createTransport(this.#state, settings);
-      setup.bind(contextOf(this.#transport, this.#state));
-    }
-    this.#room = shared?.room ?? new WaitRoom(this.#state, settings.rateLimits.read, options.waits?.via);
-    const warn = (message: string): void => settings.logger.warn(message);
-    const waits = { state: this.#state, room: this.#room, warn };
-    const ofAudiences = audienceJobs(this.#transport);
+    this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
+    const { settings } = this.#transport;
+    const scheduler = base ? base.#scheduler : new Scheduler(settings.rateLimits.read, options.waits?.via);
+    this.#scheduler = scheduler;
+    const jobs = audienceJobs(this.#transport, scheduler);
     this.auth = new Auth(this.#transport);
-    this.audiences = new Audiences(this.#transport, waits, ofAudiences);
-    this.lookalikes = new Lookalikes(this.#transport, waits, ofAudiences);
-    this.estimates = new Estimates(this.#transport, waits);
-    const storage = { state: this.#state, settings };
-    this.uploads = new Uploads(this.#transport, storage);
-    this.activations = new Activations(this.#transport, waits, storage);
-    this.cohorts = new Cohorts(this.#transport, waits, this.uploads, storage);
+    this.audiences = new Audiences(this.#transport, scheduler, jobs);
+    this.lookalikes = new Lookalikes(this.#transport, scheduler, jobs);
+    this.estimates = new Estimates(this.#transport, scheduler);
+    this.#reservations = base ? base.#reservations : new Reservations();
+    this.uploads = new Uploads(this.#transport, this.#reservations);
+    this.activations = new Activations(this.#transport, scheduler);
+    this.cohorts = new Cohorts(this.#transport, scheduler, this.uploads, this.#reservations);
     this.projects = new Projects(this.#transport);
     this.schedules = new Schedules(this.#transport);
     this.reference = new Reference(this.#transport);
     this.usage = new UsageReports(this.#transport);
     this.mcp = new Mcp(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
-    this.waits = new Waits(this.#room, this);
+    this.waits = new Waits(scheduler, this);
   }
 
   /**
-   * Calls any path of the service, with all the rules of the other methods. A POST is repeated
-   * after a doubtful failure only when an `idempotencyKey` is given.
+   * Calls any path of the service, by the rules of all other methods. After a failure with unknown outcome, a POST is
+   * retried only with an `idempotencyKey`.
    *
-   * @typeParam T Type of the payload: that of `schema`. Without a schema it is not checked, and `unknown` by default.
+   * @typeParam T Type of the payload, as `schema` checks it. Without a schema it is not checked; `unknown` by default.
    * @example
    * const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } });
    * const { size } = await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
@@ -156,48 +130,45 @@ export class AudienceClient {
   request(method: Method, path: string, options: FreeRequestOptions = {}): ApiPromise<unknown> {
     const { params, query, body, schema, bucket, ...call } = options;
     const reads = method === 'GET';
-    const known = Object.values(operations).find((row) => row.method === method && row.path === path);
+    const existing = Object.values(operations).find((row) => row.method === method && row.path === path);
     const operation: ResolvedOperation = {
       name: `${method} ${path}`,
       method,
       path,
-      bucket: bucket ?? known?.bucket ?? (reads ? 'read' : 'write'),
+      bucket: bucket ?? existing?.bucket ?? (reads ? 'read' : 'write'),
       retry: reads ? 'always' : call.idempotencyKey === undefined ? 'never' : 'idempotency-key',
-      startsJob: known?.startsJob ?? false,
-      token: known?.token === 'mcp' ? 'mcp' : 'general',
-      reads: known?.reads ?? 'envelope',
+      startsJob: existing?.startsJob ?? false,
+      token: existing?.token === 'mcp' ? 'mcp' : 'general',
+      reads: existing?.reads ?? 'envelope',
       documented: false,
     };
     return this.#transport.call<unknown>(operation, {
       ...(params && { params }),
       ...(query && { query }),
       ...(body !== undefined && { body }),
-      invalid: () =>
-        String(path).startsWith('/')
-          ? this.#state.slots.claimErrors(body)
-          : { path: ['must start with "/", below `baseUrl`.'] },
+      validate: () =>
+        String(path).startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] },
       options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });
   }
 
-  /** The moment of a resource's timestamp, in the client's `serverTimeZone`; `undefined` for another text. */
+  /** Parses a resource's timestamp in the client's `serverTimeZone`; returns `undefined` for another string. */
   parseTimestamp(text: string): Date | undefined {
     return parseTimestamp(text, this.#transport.settings.serverTimeZone);
   }
 
-  /** A client with the same tokens, limits and waits, and other options. */
+  /** Returns a client with the same tokens, limits and waits, and other options. */
   withOptions(options: TunableOptions): AudienceClient {
-    checkTunable(options);
-    const given = Object.entries(options).filter(([, value]) => value !== undefined);
+    checkTunableOptions(options);
+    const changes = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
     const operations = mergeOverrides(this.#options.operations, options.operations);
-    const merged: ClientOptions = { ...this.#options, ...Object.fromEntries(given), operations };
-    return derive(merged, { state: this.#state, room: this.#room });
+    return createDerived({ ...this.#options, ...changes, operations }, this);
   }
 
-  /** Ends every call and wait under way, of clients made by `withOptions`, too; later calls are refused. */
+  /** Ends every call and wait in progress, also of clients made by `withOptions`; later calls are refused. */
   close(): Promise<void> {
-    this.#state.close();
+    this.#transport.state.close();
     return Promise.resolve();
   }
 
@@ -207,8 +178,16 @@ export class AudienceClient {
   }
 }
 
-/** A client that shares with another. Outside the class, which bundlers would rename if it named itself. */
-function derive(options: ClientOptions, shared: Shared): AudienceClient {
-  derivations.set(options, shared);
-  return new AudienceClient(options);
+// Outside the class, because bundlers rename a class that refers to itself.
+const createDerived = (options: ClientOptions, base: AudienceClient): AudienceClient =>
+  new AudienceClient(options, base);
+
+function deriveTransport(options: ClientOptions, { state }: Transport): Transport {
+  return new Transport(state, resolveOptions(options, state.redactor).settings);
+}
+
+function newTransport(options: ClientOptions): Transport {
+  checkClientOptions(options);
+  const redactor = new Redactor();
+  return createTransport(options, readTokens(options, redactor), redactor);
 }

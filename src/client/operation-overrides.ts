@@ -1,5 +1,6 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
-import { isBucket } from '../rate-limit/check-limits.ts';
+import type { Settings } from '../http/request-options.ts';
+import { isBucket } from '../rate-limit/rate-limits.ts';
 import { RATE_LIMITS } from '../spec/limits.ts';
 import {
   isOperationName,
@@ -11,9 +12,9 @@ import {
   type RetryPolicy,
 } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
-import { checkNames } from './option-names.ts';
+import { anyOption, optionChecker } from '../util/options.ts';
 
-/** Overrides by the name of their operation; a text such as `'GET /path/{id}'` stands for method and path. */
+/** Overrides by the name of their operation; a string such as `'GET /path/{id}'` sets method and path. */
 export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;
 
 /** The fields of an override, without `undefined`. */
@@ -22,34 +23,35 @@ type OverrideFields = { readonly [Field in keyof OperationOverride]: NonNullable
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const RETRY_POLICIES: readonly RetryPolicy[] = ['idempotency-key', 'always', 'never'];
 
-const FIELDS: Readonly<Record<keyof OperationOverride, true>> = {
-  method: true,
-  path: true,
-  bucket: true,
-  retry: true,
-  query: true,
-  body: true,
-  data: true,
-};
+const checkOverride = optionChecker<OperationOverride>('an operation', {
+  method: anyOption,
+  path: anyOption,
+  bucket: anyOption,
+  retry: anyOption,
+  query: anyOption,
+  body: anyOption,
+  data: anyOption,
+});
 
 /**
- * The operation table with overrides applied.
+ * Returns the operation table with overrides applied.
  *
  * @throws {ConfigurationError} for an override that is not one, or that could have no effect.
  */
-export function resolveOperations(overrides: OperationOverrides = {}): (name: OperationName) => ResolvedOperation {
+export function resolveOperations(overrides: OperationOverrides = {}): Settings['operations'] {
   check(isObject(overrides), '`operations` must be an object, by names such as "audiences.get".');
-  const resolved = new Map<OperationName, ResolvedOperation>();
+  const table: Record<string, ResolvedOperation> = {};
+  for (const [name, operation] of Object.entries(operations)) table[name] = { ...operation, name };
   for (const name of Object.keys(overrides)) {
     if (!isOperationName(name)) {
-      throw new ConfigurationError(`\`operations\` has no operation "${name}": see the table in docs/assumptions.md.`);
+      throw new ConfigurationError(`\`operations\` has no operation "${name}". See the table in docs/assumptions.md.`);
     }
-    resolved.set(name, resolveOperation(name, readOverride(name, overrides[name])));
+    table[name] = resolveOperation(name, readOverride(name, overrides[name]));
   }
-  return (name) => resolved.get(name) ?? { ...operations[name], name };
+  return table as Settings['operations']; // it has every name of the table
 }
 
-/** Overrides on top of others: of one operation, each field replaces the one below it. */
+/** Merges overrides: each field of `above` replaces the same field of the same operation in `below`. */
 export function mergeOverrides(below: OperationOverrides = {}, above: OperationOverrides = {}): OperationOverrides {
   if (!isObject(above)) return above;
   const merged: Partial<Record<OperationName, string | OperationOverride | undefined>> = { ...below, ...above };
@@ -70,7 +72,7 @@ function readOverride(name: OperationName, override: string | OperationOverride 
   if (!isObject(fields)) {
     throw new ConfigurationError(`${option} must be an object, or a string such as "GET /api/v2/audiences/{id}".`);
   }
-  checkNames(fields, FIELDS, option);
+  checkOverride(fields, option);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 

@@ -1,60 +1,86 @@
-import { bound, createLink, soleLogin } from '../auth/login-token-source.ts';
-import { storedSource } from '../auth/stored-token-source.ts';
-import type { Credentials, Mint, TokenSource, TokenStore } from '../auth/token-source.ts';
+import { loginTokenSource } from '../auth/login-token-source.ts';
+import { storedTokenSource } from '../auth/stored-token-source.ts';
+import type { Credentials, TokenContext, TokenOperation, TokenSource, TokenStore } from '../auth/token-source.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { checkBaseUrl } from '../util/base-url.ts';
+import { createStandaloneContext } from './create-transport.ts';
 
-/** Where a token source keeps its token, and which service it asks when no client lends it one. */
+/** Options of {@link apiToken} and {@link mcpToken}. */
 export interface TokenSourceOptions {
-  /** Keeps the token between process starts: ten live ones at most is a rule of the service. */
+  /** Keeps the token between process starts: an account may have ten live tokens. */
   readonly store: TokenStore;
-  /** Only needed to use the source without a client. */
+  /** Address of the service, needed only to use the source without a client. */
   readonly baseUrl?: string | undefined;
 }
 
 /**
- * A long-lived API token, minted once and kept in a store: the right choice for backends. Logins
- * elsewhere do not end it.
+ * Returns a source of a long-lived API token, which is issued once and kept in a store: the right choice for backends.
+ * Logins elsewhere do not end it.
  *
  * @example
  * new AudienceClient({ baseUrl, token: apiToken({ email, password }, { store }) });
  */
 export function apiToken(credentials: Credentials, options: TokenSourceOptions): TokenSource {
-  return fromStore('auth.createApiToken', credentials, options);
+  return storedToken('auth.createApiToken', credentials, options);
 }
 
 /** As {@link apiToken}, of scope `mcp`: valid on the MCP endpoint only. */
 export function mcpToken(credentials: Credentials, options: TokenSourceOptions): TokenSource {
-  return fromStore('auth.createMcpToken', credentials, options);
+  return storedToken('auth.createMcpToken', credentials, options);
 }
 
 /** Options of {@link loginToken}. */
 export interface LoginTokenOptions {
-  /** Has all that share it use one login, instead of ending each other's. @default none: the token is this source's own */
+  /** Lets all processes that share it use one login. @default none: the source has a login of its own */
   readonly store?: TokenStore | undefined;
-  /** Only needed to use the source without a client. */
+  /** Address of the service, needed only to use the source without a client. */
   readonly baseUrl?: string | undefined;
 }
 
 /**
- * A login token, for scripts with an account of their own: each login ends every other login of the
- * account. Renewed by a new login after a 401. Processes that log in to one account need a `store` that they share.
+ * Returns a source of a login token, for scripts with an account of their own: each login ends every other login of the
+ * account. After a 401 it logs in again. Processes that log in to one account need a shared `store`.
  *
  * @example
  * new AudienceClient({ baseUrl, token: loginToken({ email, password }, { store }) });
  */
 export function loginToken(credentials: Credentials, { store, baseUrl }: LoginTokenOptions = {}): TokenSource {
-  if (store !== undefined)
-    return fromStore('auth.login', credentials, { store, ...(baseUrl !== undefined && { baseUrl }) });
-  return soleLogin(credentials, baseUrl);
+  if (store !== undefined) return storedToken('auth.login', credentials, { store, baseUrl });
+  return loginTokenSource(credentials, contextSelector(credentials, baseUrl));
 }
 
-function fromStore(operation: Mint, credentials: Credentials, options: TokenSourceOptions): TokenSource {
-  const { store, baseUrl } = checkStore(options);
-  const link = createLink(credentials, baseUrl);
-  return bound(link, storedSource({ operation, credentials, store, context: link.context }));
+function storedToken(operation: TokenOperation, credentials: Credentials, options: TokenSourceOptions): TokenSource {
+  const { store, baseUrl } = options ?? {};
+  if (typeof store?.withLock !== 'function') {
+    throw new ConfigurationError('`store` of a token source must be a token store, such as `memoryTokenStore()`.');
+  }
+  const contextFor = contextSelector(credentials, baseUrl);
+  return storedTokenSource({ operation, credentials, store, contextFor });
 }
 
-function checkStore(options: TokenSourceOptions): TokenSourceOptions {
-  if (typeof options?.store?.withLock === 'function') return options;
-  throw new ConfigurationError('A token source needs a `store`, such as `memoryTokenStore()`: it keeps the token.');
+/** Returns a function that selects the context of a source: that of the client, or without one its own. */
+function contextSelector(
+  { password }: Credentials,
+  baseUrl: string | undefined,
+): (client: TokenContext | undefined) => TokenContext {
+  // Whether http is allowed is decided by the client.
+  let service = baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, true);
+  let standalone: TokenContext | undefined;
+  return (client) => {
+    if (!client && baseUrl !== undefined) standalone ??= createStandaloneContext(baseUrl);
+    const context = client ?? standalone;
+    if (!context) {
+      throw new ConfigurationError(
+        '`baseUrl` of a token source is missing. Set it, or pass the source to a client as `token`.',
+      );
+    }
+    service ??= context.baseUrl;
+    if (service !== context.baseUrl) {
+      throw new ConfigurationError(
+        `One token source cannot serve two services (${service} and ${context.baseUrl}). Create one for each.`,
+      );
+    }
+    context.redactor.addSecret(password);
+    return context;
+  };
 }

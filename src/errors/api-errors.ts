@@ -3,7 +3,7 @@ import { AudienceError } from './audience-error.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { ApiErrorDetails, FieldErrors } from './error-details.ts';
 
-/** Any {@link ApiError}; its `code` determines the class, and so the fields. */
+/** Any {@link ApiError}; its `code` determines its class and its fields. */
 export type AnyApiError =
   | (ApiError & { readonly code: 'api-error' })
   | AuthenticationError
@@ -30,13 +30,13 @@ export class ApiError extends AudienceError {
   declare readonly path: string;
   declare readonly requestId?: string;
   declare readonly headers: Headers;
-  /** The answer's text, cut at 2 KiB, secrets removed; of a file storage, the code and the message of its error alone. */
+  /** The body, cut at 2 KiB, without secrets; of file storage, only the code and the message of its error. */
   declare readonly body: string;
   /** Attempts made, this one included. */
   declare readonly attempts: number;
   /** Seconds the service asked to wait. */
   declare readonly retryAfter?: number;
-  /** When a repeat may succeed. */
+  /** When a retry may succeed. */
   declare readonly retryAt?: Date;
   constructor(message: string, details: ApiErrorDetails & { readonly code?: ErrorCode }) {
     super(message, { code: 'api-error', ...details });
@@ -46,7 +46,7 @@ export class ApiError extends AudienceError {
   }
 }
 
-/** 401. `reason` tells whether a token or an email and password were refused. */
+/** 401: a token, or an email and password, were refused; see `reason`. */
 export class AuthenticationError extends ApiError {
   static override readonly className: string = 'AuthenticationError';
   declare static readonly isInstance: (value: unknown) => value is AuthenticationError;
@@ -57,7 +57,7 @@ export class AuthenticationError extends ApiError {
   }
 }
 
-/** 403: the token may not do this. */
+/** 403: the token is not permitted to do this. */
 export class PermissionError extends ApiError {
   static override readonly className: string = 'PermissionError';
   declare static readonly isInstance: (value: unknown) => value is PermissionError;
@@ -77,7 +77,7 @@ export class NotFoundError extends ApiError {
   }
 }
 
-/** 406: something between client and service removed `Accept: application/json`. */
+/** 406: a proxy removed `Accept: application/json`. */
 export class NotAcceptableError extends ApiError {
   static override readonly className: string = 'NotAcceptableError';
   declare static readonly isInstance: (value: unknown) => value is NotAcceptableError;
@@ -87,12 +87,12 @@ export class NotAcceptableError extends ApiError {
   }
 }
 
-/** 422, or the same found before sending (`local: true`, nothing sent). */
+/** 422, or the same problem found before sending (`local: true`). */
 export class ValidationError extends ApiError {
   static override readonly className: string = 'ValidationError';
   declare static readonly isInstance: (value: unknown) => value is ValidationError;
   declare readonly code: 'validation-failed';
-  /** Invalid field names and what is wrong with them. */
+  /** Messages by the name of the invalid field. */
   declare readonly errors: FieldErrors;
   /** `true` when found before sending: no request was made and no quota spent. */
   declare readonly local: boolean;
@@ -101,7 +101,7 @@ export class ValidationError extends ApiError {
   }
 }
 
-/** 409: the key is in use, by another body or by a create still in flight. */
+/** 409: the idempotency key is in use, by another body or by a create that is still in flight. */
 export class ConflictError extends ApiError {
   static override readonly className: string = 'ConflictError';
   declare static readonly isInstance: (value: unknown) => value is ConflictError;
@@ -121,7 +121,7 @@ export class ServerError extends ApiError {
   }
 }
 
-/** 429 whose wait is longer than allowed, or whose attempts ran out. */
+/** 429 whose `Retry-After` is longer than allowed, or that all attempts received. */
 export class RateLimitError extends ApiError {
   static override readonly className: string = 'RateLimitError';
   declare static readonly isInstance: (value: unknown) => value is Extract<AnyApiError, RateLimitError>;
@@ -135,12 +135,12 @@ export class RateLimitError extends ApiError {
   }
 }
 
-/** A job-starting create refused because the organization's build budget is spent. Nothing was created. */
+/** A job-starting create was refused because the organization's build budget is used up. Nothing was created. */
 export class BuildBudgetError extends RateLimitError {
   static override readonly className: string = 'BuildBudgetError';
   declare static readonly isInstance: (value: unknown) => value is BuildBudgetError;
   declare readonly code: 'build-budget-exhausted';
-  /** The budget as the usage report showed it, where it was read. */
+  /** The budget as the usage report showed it, if it was read. */
   declare readonly budget?: Readonly<Record<string, unknown>>;
   constructor(
     message: string,

@@ -27,21 +27,21 @@ function lineage(errorClass: unknown): readonly string[] {
   return names;
 }
 
-/** Base of every error this package throws. Its own properties are exactly the details of its class. */
+/** Base of every error that this package throws. Its enumerable properties are the details of its class. */
 export class AudienceError extends Error {
   /** The class's name, safe from minifiers. */
   static readonly className: string = 'AudienceError';
   /** Literal code, one of {@link ERROR_CODES}. */
   declare readonly code: ErrorCode;
-  /** On a failed create: the key it was sent under. */
+  /** Idempotency key of a failed create. */
   declare readonly idempotencyKey?: string;
-  /** On a failed create: what became of it. */
+  /** Outcome of a failed create. */
   declare readonly outcome?: CreateOutcome;
-  /** On a `createAndWait` that failed in its wait for another reason than the job, its `timeout` for instance: what was created, and goes on. */
+  /** The created resource, set when `createAndWait` fails while waiting, e.g. on timeout. Its job keeps running. */
   declare readonly created?: Created;
-  /** On a failed upload: what can be done with its slot. */
+  /** State of the slot of a failed upload. */
   declare readonly slot?: SlotState;
-  /** On an import that failed after its upload: the file is there and can still be claimed. */
+  /** The uploaded file, set when an import fails after its upload: a create can still claim it. */
   declare readonly upload?: Upload;
 
   constructor(message: string, details: Details & { readonly code: ErrorCode }) {
@@ -73,13 +73,13 @@ export class AudienceError extends Error {
   }
 }
 
-/** Returns a text with a full stop at its end. */
+/** Returns a message that ends with a full stop. */
 function asSentence(text: string): string {
   const trimmed = text.trimEnd();
   return /[.!?]$/.test(trimmed.slice(-1)) ? trimmed : `${trimmed}.`;
 }
 
-/** The same error told with more details: one that several calls share is never changed in place. */
+/** Returns a copy of an error with more details: several calls may share one error, so it is never changed. */
 export function withDetails<E extends AudienceError>(
   error: E,
   details: CreateDetails & UploadDetails,
@@ -91,7 +91,7 @@ export function withDetails<E extends AudienceError>(
   return Reflect.construct(ErrorClass, [message, { ...error, cause: error.cause, ...details }]);
 }
 
-/** A wrong or missing option, found before any request. The message names the option and the fix. */
+/** An invalid or missing option, found before any request. The message names the option and the fix. */
 export class ConfigurationError extends AudienceError {
   static override readonly className: string = 'ConfigurationError';
   declare static readonly isInstance: (value: unknown) => value is ConfigurationError;
@@ -101,7 +101,7 @@ export class ConfigurationError extends AudienceError {
   }
 }
 
-/** Refuses what is not right. */
-export function check(right: boolean, message: string): void {
-  if (!right) throw new ConfigurationError(message);
+/** Throws a {@link ConfigurationError} unless a condition holds. */
+export function check(condition: boolean, message: string): void {
+  if (!condition) throw new ConfigurationError(message);
 }

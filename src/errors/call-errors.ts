@@ -1,7 +1,7 @@
 import { AudienceError } from './audience-error.ts';
 import type { CallDetails } from './error-details.ts';
 
-/** No complete answer arrived: refused, cut, reset, no name, no network. */
+/** No complete response arrived: connection refused, reset or lost, name not found, no network. */
 export class ConnectionError extends AudienceError {
   static override readonly className: string = 'ConnectionError';
   declare static readonly isInstance: (value: unknown) => value is ConnectionError;
@@ -16,8 +16,8 @@ export class ConnectionError extends AudienceError {
 }
 
 /**
- * An attempt outlasted `timeout`, a transfer stood still for `idleTimeout`, the whole call outlasted its `deadline`,
- * or nobody signed in by the browser.
+ * An attempt exceeded `timeout`, a transfer moved no byte for `idleTimeout`, the call exceeded its `deadline`, or nobody
+ * signed in by the browser.
  */
 export class TimeoutError extends ConnectionError {
   static override readonly className: string = 'TimeoutError';
@@ -29,8 +29,8 @@ export class TimeoutError extends ConnectionError {
 }
 
 /**
- * A success (or a redirect) that is no envelope, or of MCP no JSON-RPC response, or whose `data` is not the documented
- * shape, or made the `data` override of its operation throw (`callback-failed`, the error is its `cause`).
+ * A success (or a redirect) that is not an envelope (MCP: not a JSON-RPC response), whose `data` is not the documented
+ * shape, or for which the `data` override of its operation threw (`callback-failed`, with that error as its `cause`).
  */
 export class ResponseError extends AudienceError {
   static override readonly className: string = 'ResponseError';
@@ -43,7 +43,7 @@ export class ResponseError extends AudienceError {
     | 'callback-failed';
   declare readonly status: number;
   declare readonly operation: string;
-  /** The answer's text, cut at 2 KiB, secrets removed. */
+  /** The body, cut at 2 KiB, without secrets. */
   declare readonly body: string;
   declare readonly requestId?: string;
   declare readonly attempts: number;

@@ -6,21 +6,21 @@ import type { JobKind } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
 
 /**
- * What became of a create that failed:
- * - `not-sent`: nothing reached the service; safe to repeat, with any key;
+ * Outcome of a create that failed:
+ * - `not-sent`: nothing reached the service; a retry is safe, with any key;
  * - `refused`: the service refused it; nothing was created by this call;
- * - `unknown`: it may have been created; repeat with the error's `idempotencyKey` to find out;
- * - `done`: it was created; the answer could not be read as documented, or the wait of `createAndWait` failed.
+ * - `unknown`: it may have been created; retry with the error's `idempotencyKey` to find out;
+ * - `done`: it was created; the response could not be read as documented, or the wait of `createAndWait` failed.
  */
 export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
 
-/** What a `createAndWait` has created, for `client.waits.wait`. */
+/** The resource that a `createAndWait` has created, for `client.waits.wait`. */
 export interface Created {
   readonly kind: JobKind;
   readonly id: number;
 }
 
-/** What every failed create tells besides the error itself. */
+/** Details of a failed create. */
 export interface CreateDetails {
   readonly idempotencyKey?: string;
   readonly outcome?: CreateOutcome;
@@ -28,22 +28,22 @@ export interface CreateDetails {
 }
 
 /**
- * What can be done with an upload's slot after a failure:
- * - `usable`: sending again, to the same reservation, is safe while its 15 minutes last;
- * - `unusable`: it has expired, or storage refuses it; reserve another;
- * - `unknown`: storage answered something unexpected; reserve another to be sure.
+ * State of an upload's slot after a failure:
+ * - `usable`: the file may be sent again to the same reservation until it expires after 15 minutes;
+ * - `unusable`: it has expired, or storage refuses it; reserve another one;
+ * - `unknown`: storage gave an unexpected response; reserve another one to be safe.
  */
 export type SlotState = 'usable' | 'unusable' | 'unknown';
 
-/** A file that storage has taken, to be claimed by a create. */
+/** An uploaded file that a create can claim. */
 export interface Upload {
-  /** What a create claims, as `upload_reference`. */
+  /** The `upload_reference` of the create that claims it. */
   readonly reference: string;
-  /** The claim has to reach the service before this moment. */
+  /** The claim must reach the service before this time. */
   readonly claimBefore: Date;
 }
 
-/** What a failed upload or import tells besides the error itself. */
+/** Details of a failed upload or import. */
 export interface UploadDetails {
   readonly slot?: SlotState;
   readonly upload?: Upload;
@@ -60,7 +60,7 @@ export interface CallDetails extends Details {
   readonly attempts: number;
 }
 
-/** What an {@link ApiError} tells about the refused request. */
+/** Details of a refused request. */
 export interface ApiErrorDetails extends CallDetails {
   readonly status: number;
   readonly envelopeCode?: number;
@@ -76,7 +76,7 @@ export interface ApiErrorDetails extends CallDetails {
 /** Messages for each invalid field. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** Why a delivery was not accepted as genuine. */
+/** Reason why a webhook delivery was not accepted as genuine. */
 export type WebhookRefusal =
   | 'missing-header'
   | 'malformed-header'
@@ -96,14 +96,14 @@ export interface JobResources extends Record<JobKind, unknown> {
   readonly cohort: Cohort;
 }
 
-/** A resource with a job behind it, as far as all kinds are alike; its namespace's type has the rest. */
+/** Fields common to every resource produced by a background job. */
 export interface JobState {
   readonly id: number;
-  /** What the job has come to: 104, 107, a 4xx; cohorts have a scale of their own. */
+  /** Final status of the job: 104, 107 or a 4xx; cohorts have their own scale. */
   readonly status: { readonly id: number; readonly name: string };
 }
 
-/** What a {@link JobError} tells about the job. */
+/** Details of a job that did not complete. */
 export interface JobErrorDetails {
   readonly kind: JobKind;
   readonly id: number;
@@ -123,7 +123,7 @@ type OAuthFields = { readonly error: string; readonly status?: number };
 type RateLimitFields = ApiErrorDetails & { readonly bucket: Bucket };
 type ResponseFields = CallDetails & { readonly status: number; readonly body: string; readonly requestId?: string };
 
-/** The fields that errors have besides those of every error, by `code`. */
+/** The fields of errors by their `code`, besides those that every error has. */
 export interface ErrorFields {
   readonly 'connection-failed': CallDetails;
   readonly 'attempt-timeout': CallDetails;

@@ -1,12 +1,12 @@
 import { AudienceError } from './audience-error.ts';
 import type { Details } from './error-details.ts';
 
-/** A file of this machine could not be read or written: data of an upload or a download, or kept tokens. */
+/** A local file could not be read or written: data of an upload or a download, or a token file. */
 export class FileError extends AudienceError {
   static override readonly className: string = 'FileError';
   declare static readonly isInstance: (value: unknown) => value is FileError;
   declare readonly code: 'file-unreadable' | 'file-changed' | 'size-mismatch' | 'disk-full' | 'file-unwritable';
-  /** The file, where there is one. */
+  /** Path of the file, if there is one. */
   declare readonly path?: string;
   constructor(message: string, details: Details & { readonly code: FileError['code']; readonly path?: string }) {
     super(message, details);

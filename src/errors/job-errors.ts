@@ -3,7 +3,7 @@ import type { JobKind } from '../spec/job-status.ts';
 import { AudienceError } from './audience-error.ts';
 import type { JobErrorDetails, JobResources, JobState } from './error-details.ts';
 
-/** An error of a job whose `kind` determines the type of its `resource`. */
+/** An error of a job; its `kind` determines the type of its `resource`. */
 type OfKind<E extends JobError> = {
   readonly [K in JobKind]: E & { readonly kind: K; readonly resource: JobResources[K] };
 }[JobKind];
@@ -16,7 +16,7 @@ export type AnyWaitTimeoutError = {
   readonly [K in JobKind]: WaitTimeoutError & { readonly kind: K; readonly resource?: JobResources[K] };
 }[JobKind];
 
-/** A job ended otherwise than completed. The resource exists; nothing needs repeating to find out. */
+/** A job ended without completing. The resource exists. */
 export class JobError extends AudienceError {
   static override readonly className: string = 'JobError';
   declare static readonly isInstance: (value: unknown) => value is AnyJobError;
@@ -40,7 +40,7 @@ export class JobFailedError extends JobError {
   }
 }
 
-/** The job ended at 107 Additional Info; its reason is visible in the console only. */
+/** The job ended at 107 Additional Info; the reason is visible in the console only. */
 export class JobNeedsInfoError extends JobError {
   static override readonly className: string = 'JobNeedsInfoError';
   declare static readonly isInstance: (value: unknown) => value is OfKind<JobNeedsInfoError>;
@@ -50,7 +50,7 @@ export class JobNeedsInfoError extends JobError {
   }
 }
 
-/** A lookalike ended at 400, as one that was cancelled while running does. */
+/** A lookalike ended at 400: it was cancelled while running. */
 export class JobCancelledError extends JobError {
   static override readonly className: string = 'JobCancelledError';
   declare static readonly isInstance: (value: unknown) => value is OfKind<JobCancelledError>;
@@ -60,14 +60,14 @@ export class JobCancelledError extends JobError {
   }
 }
 
-/** A wait's own `timeout` passed. The job goes on; wait again by its id. */
+/** The `timeout` of a wait passed. The job keeps running; wait again by its id. */
 export class WaitTimeoutError extends AudienceError {
   static override readonly className: string = 'WaitTimeoutError';
   declare static readonly isInstance: (value: unknown) => value is AnyWaitTimeoutError;
   declare readonly code: 'wait-timeout';
   declare readonly kind: JobKind;
   declare readonly id: number;
-  /** The resource as last seen, if it was. */
+  /** The resource as last seen, if a poll succeeded. */
   declare readonly resource?: JobState;
   constructor(
     message: string,
@@ -77,7 +77,7 @@ export class WaitTimeoutError extends AudienceError {
   }
 }
 
-/** Results were asked for before the activation was at 104. Wait for it, then ask again. */
+/** Results were requested before the activation was at 104. Wait for it first. */
 export class ResultsNotReadyError extends AudienceError {
   static override readonly className: string = 'ResultsNotReadyError';
   declare static readonly isInstance: (value: unknown) => value is ResultsNotReadyError;

@@ -1,179 +1,133 @@
 import { fingerprint, isUsableToken } from '../auth/token-source.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
-import { ConnectionError } from '../errors/call-errors.ts';
-import type { ResolvedOperation } from '../spec/operations.ts';
-import { AbortScope, abortable } from '../util/abort.ts';
-import { type Redactor, secretHeaders } from '../util/redact.ts';
-import type { Reply } from './api-promise.ts';
-import type { ClientState } from './client-state.ts';
-import { emitResponse, watch } from './hooks.ts';
-import type { PreparedRequest, RequestInput } from './request.ts';
-import type { CallOptions, RequestEvent, Settings } from './request-options.ts';
+import type { AcquireOptions } from '../rate-limit/rate-limiter.ts';
+import { abortable } from '../util/abort.ts';
+import type { Call } from './call.ts';
+import { type Envelope, readEnvelope } from './envelope.ts';
+import { readRpcResponse } from './json-rpc.ts';
+import type { PreparedRequest } from './request.ts';
+import { emitResponse, runHook } from './request-options.ts';
 import {
   AttemptFailure,
-  type CallFacts,
   connectionFailure,
-  readAnswer,
+  noEnvelopeFailure,
+  refusalFailure,
   requestIdOf,
+  statusFailure,
   timeoutFailure,
+  truncatedFailure,
   unreadableFailure,
 } from './response-errors.ts';
-import { type Answer, send, sending } from './send.ts';
+import { AttemptTimeout, type ReceivedResponse, send } from './send.ts';
 
-/** One call under way; the counters change with its attempts. */
-export interface Call {
-  readonly state: ClientState;
-  readonly settings: Settings;
-  readonly operation: ResolvedOperation;
-  readonly input: RequestInput;
-  readonly request: PreparedRequest;
-  readonly options: CallOptions;
-  readonly key: string | undefined;
-  /** Secrets in what is sent, besides token and headers. */
-  readonly secrets?: readonly unknown[] | undefined;
-  /** Its signal: ends when it is aborted, at its deadline, or when the client is closed. */
-  readonly signal: AbortSignal;
-  /** Requests sent so far. */
-  attempts: number;
-  /** When the call must be done, on the monotonic clock. */
-  readonly deadlineAt: number;
-  /** Whether a request has been sent whose outcome is not known yet. */
-  inFlight: boolean;
-  /** How the last attempt failed. */
-  last: AttemptFailure | undefined;
-  /** The token of the last attempt, and the one the service has rejected. */
-  token: string | undefined;
-  rejected: string | undefined;
-}
-
-/** Buckets without a bearer token are kept per client IP. */
+/** Rate buckets of operations without a bearer token are kept per client IP. */
 const IP_SCOPE = 'ip';
 
-const optionOr = (call: Call, name: 'timeout' | 'maxRetryWait'): number => call.options[name] ?? call.settings[name];
-
-/** What errors tell of a call, as of now. */
-export function factsOf(call: Call): CallFacts {
-  const { operation, request, attempts, settings } = call;
-  return {
-    operation,
-    path: request.path,
-    attempts,
-    requestIdHeader: settings.requestIdHeader,
-    renewed: call.rejected !== undefined,
-    get redactor() {
-      return redactorOf(call);
-    },
-  };
+/** A success whose envelope has been read. */
+export interface SuccessResponse extends ReceivedResponse {
+  readonly envelope: Envelope;
 }
 
-/** A redactor that knows the secrets this call sends; made when something is to be shown. */
-export function redactorOf({ settings, token, rejected, secrets = [], options }: Call): Redactor {
-  return settings.redactor.with([token, rejected, ...secrets, ...secretHeaders(options.headers)]);
-}
-
-/** What hooks are told of a call, as of now. */
-export function eventOf({ operation, request, attempts, key }: Call): RequestEvent {
-  return {
-    operation: operation.name,
-    method: request.method,
-    path: request.path,
-    attempt: attempts,
-    ...(key !== undefined && { idempotencyKey: key }),
-  };
-}
-
-/** One attempt: token, slot, request, envelope. Throws {@link AttemptFailure}, or what ended the call. */
-export async function attempt(call: Call): Promise<Reply> {
-  const { state, operation } = call;
-  const loading = loadParts(call);
-  if (operation.token !== 'none') {
-    call.token = state.tokens[operation.token].fixed ?? (await bearer(call, operation.token));
-  }
-  if (loading) await loading;
-  const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
-  await admit(call, scope);
-  const answer = await exchange(call, (own) => send(call.request, call.token, own, call.settings));
-  const facts = factsOf(call);
+/** One attempt of a call: token, permit, request, envelope. Throws {@link AttemptFailure}, or what ended the call. */
+export async function attempt(call: Call, request: PreparedRequest, signal: AbortSignal): Promise<SuccessResponse> {
+  const scope = await acquirePermit(call, signal);
+  const response = await sendAttempt(call, signal, (timeout) =>
+    send(request, call.token, signal, { ...call.settings, timeout }),
+  );
   try {
-    const envelope = readAnswer(answer, facts, call.input.body);
-    const requestId = answer.headers.get(call.settings.requestIdHeader) ?? undefined;
-    if (operation.startsJob) state.budget.release(scope);
-    call.inFlight = false;
-    return { answer, envelope, requestId, attempts: call.attempts, facts };
+    const envelope = readSuccess(response, call);
+    if (call.operation.startsJob) call.state.buildBudget.release(scope);
+    call.succeed();
+    return { ...response, envelope };
   } catch (error) {
-    const failed = error instanceof AttemptFailure ? error : unreadableFailure(error, answer, facts);
-    throw await heed(fail(call, failed), call, scope);
+    const failed = error instanceof AttemptFailure ? error : unreadableFailure(error, response, call);
+    throw await handleRateLimit(call.fail(failed), call, scope, signal);
   }
 }
 
-/** What sending and reading answers take, where it is not there yet; it is loaded while the token is fetched. */
-function loadParts(call: Call): Promise<unknown> | undefined {
-  const { state, signal } = call;
-  if (state.answers.loaded && sending.loaded) return undefined;
-  const loading = abortable(Promise.all([state.answers.load(), sending.load()]), signal).catch((error) => {
-    throw ConnectionError.isInstance(error) ? fail(call, new AttemptFailure({ kind: 'not-sent' }, error)) : error;
-  });
-  // The token may fail first.
-  loading.catch(() => {});
-  return loading;
+/** Returns the envelope of a success; throws {@link AttemptFailure} for any other response. */
+function readSuccess(response: ReceivedResponse, call: Call): Envelope {
+  const { operation, input } = call;
+  const { status, text, isTruncated } = response;
+  if (status < 200 || status >= 300) throw statusFailure(response, call);
+  if (isTruncated) throw truncatedFailure(response, call);
+  const read = operation.reads === 'envelope' ? readEnvelope(text) : readRpcResponse(response, operation, input.body);
+  if ('envelope' in read) return read.envelope;
+  throw 'refusal' in read
+    ? refusalFailure(response, call, read.refusal)
+    : noEnvelopeFailure(response, call, read.problem);
 }
 
-/** The bearer token of this attempt. */
-export async function bearer(call: Call, kind: 'general' | 'mcp'): Promise<string> {
-  const { state, rejected, signal } = call;
+/** Waits for the token, the build budget and a permit of the rate bucket; returns whose bucket it is. */
+export async function acquirePermit(call: Call, signal: AbortSignal): Promise<string> {
+  const { operation, state, options } = call;
+  if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
+  const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
+  const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
+  const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
+  const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
+  if (operation.startsJob) await passBuildBudget(call, request);
+  else await orNotSent(RateLimitError, call, signal, () => state.limiter.acquire(operation.bucket, request));
+  options.onPermit?.();
+  return scope;
+}
+
+/** Waits for the build budget and a permit; starts again if another create was refused for the budget meanwhile. */
+async function passBuildBudget(call: Call, request: AcquireOptions & { readonly signal: AbortSignal }): Promise<void> {
+  const { limiter, buildBudget } = call.state;
+  const { scope, signal, maxWait = Number.POSITIVE_INFINITY } = request;
+  for (let refusals = -1; refusals !== buildBudget.refusals; ) {
+    await orNotSent(BuildBudgetError, call, signal, () => buildBudget.pass(scope, maxWait, signal));
+    refusals = buildBudget.refusals;
+    await orNotSent(RateLimitError, call, signal, () => limiter.acquire(call.operation.bucket, request));
+  }
+}
+
+type LimitError = typeof RateLimitError | typeof BuildBudgetError;
+
+/** Waits until a limit lets the call pass; if that takes too long, throws the error of a call that was not sent. */
+async function orNotSent(
+  ErrorClass: LimitError,
+  call: Call,
+  signal: AbortSignal,
+  pass: () => Promise<void>,
+): Promise<void> {
+  try {
+    // A limiter of the user's may ignore the signal; the call ends anyway.
+    await abortable(pass(), signal);
+  } catch (error) {
+    const retryAt = signal.aborted ? undefined : retryAtOf(error);
+    throw retryAt ? notSentError(ErrorClass, call, retryAt) : error;
+  }
+}
+
+async function getToken(call: Call, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {
+  const { state, rejectedToken } = call;
   let token: unknown;
   try {
-    token = await abortable(Promise.resolve(state.tokens[kind].get(rejected, signal)), signal);
+    const rejected = rejectedToken === undefined ? {} : { rejected: rejectedToken };
+    const request = { ...rejected, signal, context: state.tokenContext };
+    token = await abortable(Promise.resolve(state.tokens[kind].get(request)), signal);
   } catch (error) {
     signal.throwIfAborted();
     if (AudienceError.isInstance(error)) throw error;
-    const cause = redactorOf(call).cause(error);
+    const cause = call.redactor.cause(error);
     throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
   }
-  if (!isUsableToken(token)) {
-    throw new AudienceError('The token source gave no usable token: visible ASCII, without white space.', {
-      code: 'token-unavailable',
-    });
-  }
-  return token;
+  if (isUsableToken(token)) return token;
+  const message = 'The token source returned no usable token. A token is visible ASCII without white space.';
+  throw new AudienceError(message, { code: 'token-unavailable' });
 }
 
-/** Waits for the build budget and for a slot in the bucket. */
-export async function admit(call: Call, scope: string): Promise<void> {
-  const { state, operation, signal } = call;
-  const maxWait = Math.min(optionOr(call, 'maxRetryWait'), call.deadlineAt - performance.now());
-  const priority = call.options.priority ?? 'foreground';
-  let ErrorClass: typeof RateLimitError | typeof BuildBudgetError = RateLimitError;
-  try {
-    for (let passed = -1; passed !== state.budget.refusals; ) {
-      ErrorClass = BuildBudgetError;
-      if (operation.startsJob) await state.budget.pass(scope, maxWait, signal);
-      passed = state.budget.refusals;
-      ErrorClass = RateLimitError;
-      await state.limiter.acquire(operation.bucket, { scope, priority, signal, maxWait });
-      // The budget may have been refused to others meanwhile; to other requests that is nothing.
-      if (!operation.startsJob) break;
-    }
-    call.options.onSlot?.();
-  } catch (error) {
-    const retryAt = signal.aborted ? undefined : refusedUntil(error);
-    throw retryAt ? refusedError(ErrorClass, call, retryAt) : error;
-  }
-}
-
-/** The error of a call that was not sent, because an earlier 429 still holds. */
-function refusedError(
-  ErrorClass: typeof RateLimitError | typeof BuildBudgetError,
-  { operation, request, attempts }: Call,
-  retryAt: Date,
-): RateLimitError {
-  const message = `${operation.name} was not sent: after an earlier 429 the service will not accept it before ${retryAt.toISOString()}.`;
+/** Returns the error of a call that was not sent, because an earlier 429 still holds. */
+function notSentError(ErrorClass: LimitError, { operation, path, attempts }: Call, retryAt: Date): RateLimitError {
+  const message = `${operation.name} was not sent: after an earlier 429 the service does not accept it before ${retryAt.toISOString()}.`;
   return new ErrorClass(message, {
     status: 429,
     operation: operation.name,
     method: operation.method,
-    path: request.path,
+    path,
     attempts,
     headers: new Headers(),
     body: '',
@@ -183,70 +137,59 @@ function refusedError(
   });
 }
 
-/** When a gate that will not wait says the service accepts requests again; any limiter may say so. */
-function refusedUntil(error: unknown): Date | undefined {
+/** Any limiter may reject with the time at which the service accepts requests again. */
+function retryAtOf(error: unknown): Date | undefined {
   if (!(error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date)) return undefined;
   return Number.isNaN(error.retryAt.getTime()) ? undefined : error.retryAt;
 }
 
-/** Sends the request by `deliver` and waits for what it makes of the answer, `timeout` at most. */
-export async function exchange<A extends Pick<Answer, 'status' | 'headers'>>(
+/** Runs `deliver`, which sends the request and resolves with its response, within `timeout`; informs the hooks. */
+export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'headers'>>(
   call: Call,
-  deliver: (own: AbortSignal) => Promise<A>,
-): Promise<A> {
-  const { settings, signal } = call;
+  signal: AbortSignal,
+  deliver: (timeout: number) => Promise<R>,
+): Promise<R> {
+  const { settings } = call;
   signal.throwIfAborted();
-  const timeout = optionOr(call, 'timeout');
-  if (timeout === 0) throw fail(call, timeoutFailure(timeout, factsOf(call)));
+  const timeout = call.options.timeout ?? settings.timeout;
+  if (timeout === 0) throw call.fail(timeoutFailure(timeout, call));
   call.attempts++;
-  watch(settings, () => settings.onRequest?.(eventOf(call)));
-  const started = performance.now();
-  const own = new AbortScope({ parent: signal, ms: timeout });
-  call.inFlight = true;
+  if (settings.onRequest) runHook(settings, () => settings.onRequest?.(call.event));
+  const startedAt = performance.now();
+  call.isInFlight = true;
   try {
-    const answer = await deliver(own.signal);
-    report(call, answer, performance.now() - started);
-    return answer;
+    const response = await deliver(timeout);
+    if (settings.isObserved) {
+      const duration = performance.now() - startedAt;
+      emitResponse(settings, { ...call.event, status: response.status, duration, ...requestIdOf(response, call) });
+    }
+    return response;
   } catch (error) {
     signal.throwIfAborted();
-    const facts = factsOf(call);
-    const failure = own.signal.aborted ? timeoutFailure(timeout, facts) : connectionFailure(error, facts);
-    throw fail(call, failure);
-  } finally {
-    own.dispose();
+    throw call.fail(error instanceof AttemptTimeout ? timeoutFailure(timeout, call) : connectionFailure(error, call));
   }
 }
 
-/** Remembers how the attempt failed. */
-export function fail(call: Call, failure: AttemptFailure): AttemptFailure {
-  call.inFlight = false;
-  call.last = failure;
-  return failure;
-}
-
-function report(call: Call, answer: Pick<Answer, 'status' | 'headers'>, duration: number): void {
-  const { settings } = call;
-  if (!settings.observed) return;
-  const event = { ...eventOf(call), status: answer.status, duration, ...requestIdOf(answer, factsOf(call)) };
-  emitResponse(settings, event);
-}
-
-/** Draws the consequences of a 429: holds the bucket, or the budget, and names the right error. */
-export async function heed(failed: AttemptFailure, call: Call, scope: string): Promise<AttemptFailure> {
+/** Handles a 429: pauses the bucket, or holds the build budget; returns the failure with the right error. */
+export async function handleRateLimit(
+  failed: AttemptFailure,
+  { state, operation, settings }: Call,
+  scope: string,
+  signal: AbortSignal,
+): Promise<AttemptFailure> {
   const { failure, error } = failed;
   if (failure.kind !== 'status' || failure.status !== 429 || !(error instanceof RateLimitError)) return failed;
-  const { state, operation, settings } = call;
-  const refusal = operation.startsJob ? await state.budget.classify(failure.retryAfter, call.signal) : undefined;
+  const refusal = operation.startsJob ? await state.buildBudget.classify(failure.retryAfter, signal) : undefined;
   if (!refusal) {
     const { interval } = settings.rateLimits[operation.bucket];
-    const ms = Math.min(failure.retryAfter ?? settings.backoff.min, interval);
-    watch(settings, () => state.limiter.pause(operation.bucket, scope, ms));
+    const pause = Math.min(failure.retryAfter ?? settings.backoff.min, interval);
+    runHook(settings, () => state.limiter.pause(operation.bucket, scope, pause));
     return failed;
   }
   const wait = failure.retryAfter ?? refusal.wait;
-  state.budget.hold(scope, wait);
+  state.buildBudget.hold(scope, wait);
   const retryAt = new Date(Date.now() + wait);
-  const message = `${operation.name} failed: 429. The build budget of the organization is spent until ${retryAt.toISOString()}; nothing was created. Wait, or have the budget raised.`;
+  const message = `${operation.name} failed: 429. The build budget of the organization is used up until ${retryAt.toISOString()}; nothing was created. Wait, or have the budget raised.`;
   const budgetError = new BuildBudgetError(message, {
     ...error,
     cause: error.cause,

@@ -1,237 +1,254 @@
-import pRetry from 'p-retry';
 import { ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import { TimeoutError } from '../errors/call-errors.ts';
 import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
-import { sleep } from '../util/abort.ts';
+import { AbortScope } from '../util/abort.ts';
 import { atCallSite, type CallSite, isReason } from '../util/call-site.ts';
-import { checkHeaders, checkNumbers, checkSendable, InvalidInputError, lowerCased } from '../util/input-checks.ts';
-import type { Reply } from './api-promise.ts';
-import { attempt, type Call, eventOf, redactorOf } from './attempt.ts';
+import { checkNumbers, InvalidInputError } from '../util/input-checks.ts';
+import { type Redactor, secretHeaders } from '../util/redact.ts';
+import { withRetries } from '../util/retry.ts';
 import type { ClientState } from './client-state.ts';
-import { emitRetry } from './hooks.ts';
-import { type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
-import type { CallOptions, Settings } from './request-options.ts';
-import { AttemptFailure, fieldText, localValidationError } from './response-errors.ts';
-import { decide, drainsBudget, lastOutcome, outcomeOf, type RetryFacts } from './retry-policy.ts';
+import type { PreparedRequest, RequestInput } from './request.ts';
+import { type CallOptions, emitRetry, type RequestEvent, type Settings } from './request-options.ts';
+import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
+import { attemptOutcome, consumesRetryBudget, nextRetry, outcomeOf, type RetryState } from './retry-policy.ts';
 
-/** A call to be made. */
-export interface CallPlan {
+/** What a call sends and how, as its namespace describes it. */
+export interface CallInput extends RequestInput {
+  readonly options?: CallOptions | undefined;
+  /** Returns what is wrong with the input; nothing is sent then. */
+  readonly validate?: () => FieldErrors;
+  /** Secrets in what is sent, besides token and headers. */
+  readonly secrets?: readonly unknown[];
+}
+
+/** What identifies a call: where it is made, and of what. */
+export interface CallParts {
   readonly state: ClientState;
   readonly settings: Settings;
   readonly operation: ResolvedOperation;
-  readonly input: RequestInput & {
-    readonly options?: CallOptions;
-    readonly invalid?: () => FieldErrors;
-    readonly secrets?: readonly unknown[];
-  };
-  /** The idempotency key, where the operation honours one. */
+  readonly input: CallInput;
+  /** The idempotency key, for operations that take one. */
   readonly key: string | undefined;
-  /** Where the call was made, for errors. */
-  readonly site: CallSite;
 }
 
-/** What earlier attempts of a call have led to. */
-interface History {
-  retries: number;
-  renewed: boolean;
-  mayHaveArrived: boolean;
-  refused: boolean;
-  conflicts: number;
-  firstConflict: number;
-  /** Whether the last retry took from the retry budget. */
-  paid: boolean;
-  /** Whether a retry was left out because the retry budget is spent. */
-  budgetSpent: boolean;
+/** One call: what was asked for, and what has happened so far. */
+export class Call implements RetryState {
+  readonly state: ClientState;
+  readonly settings: Settings;
+  readonly operation: ResolvedOperation;
+  readonly input: CallInput;
+  readonly options: CallOptions;
+  readonly key: string | undefined;
+  /** The stack of the caller, for errors. */
+  readonly site: CallSite = {};
+  /** When the call must be done, on the monotonic clock. */
+  readonly deadlineAt: number;
+  /** Path with its parameters, once the request is built. */
+  path: string;
+  /** Requests sent. */
+  attempts = 0;
+  /** Whether a request has been sent whose outcome is not known yet, and whether one has succeeded. */
+  isInFlight = false;
+  isDone = false;
+  /** The token of the last attempt, and the one that the service has rejected. */
+  token: string | undefined;
+  rejectedToken: string | undefined;
+  lastFailure: AttemptFailure | undefined;
+  retries = 0;
+  mayHaveArrived = false;
+  wasRefused = false;
+  conflicts = 0;
+  #firstConflictAt = 0;
+  /** Whether the last retry consumed the retry budget, and whether one was not made because it is empty. */
+  paidForRetry = false;
+  isRetryBudgetEmpty = false;
+
+  constructor({ state, settings, operation, input, key }: CallParts) {
+    this.state = state;
+    this.settings = settings;
+    this.operation = operation;
+    this.input = input;
+    this.options = input.options ?? {};
+    this.key = key;
+    Error.captureStackTrace?.(this.site, Call);
+    this.path = operation.path;
+    this.deadlineAt = performance.now() + (this.options.deadline ?? Number.POSITIVE_INFINITY);
+  }
+
+  get retry() {
+    return this.operation.retry;
+  }
+  get maxRetries() {
+    return this.options.maxRetries ?? this.settings.maxRetries;
+  }
+  get maxRetryWait() {
+    return this.options.maxRetryWait ?? this.settings.maxRetryWait;
+  }
+  get backoff() {
+    return this.settings.backoff;
+  }
+  get timeLeft() {
+    return this.deadlineAt - performance.now();
+  }
+  get onConflict() {
+    return this.options.onConflict ?? 'throw';
+  }
+  get conflictAge() {
+    return this.conflicts > 0 ? performance.now() - this.#firstConflictAt : 0;
+  }
+  get canRenewToken() {
+    const { token } = this.operation;
+    return token !== 'none' && this.state.tokens[token].canRenew && this.rejectedToken === undefined;
+  }
+
+  /** Removes the secrets that this call sends, besides those of its client. */
+  get redactor(): Redactor {
+    const { token, rejectedToken, input, options, settings } = this;
+    return settings.redactor.with([token, rejectedToken, ...(input.secrets ?? []), ...secretHeaders(options.headers)]);
+  }
+
+  /** The call as hooks see it now. */
+  get event(): RequestEvent {
+    const { operation, path, attempts, key } = this;
+    const { name, method } = operation;
+    return { operation: name, method, path, attempt: attempts, ...(key !== undefined && { idempotencyKey: key }) };
+  }
+
+  succeed(): void {
+    this.isInFlight = false;
+    this.isDone = true;
+  }
+
+  /** Takes note of a failed attempt; returns the failure. */
+  fail(failed: AttemptFailure): AttemptFailure {
+    this.isInFlight = false;
+    this.lastFailure = failed;
+    return failed;
+  }
+
+  /** Takes note that a failed attempt will be retried. */
+  noteRetry({ failure }: AttemptFailure, reason: 'transient' | 'conflict' | 'token'): void {
+    if (reason === 'token') this.rejectedToken = this.token;
+    if (reason === 'transient') this.retries++;
+    const outcome = attemptOutcome(failure);
+    if (outcome === 'unknown') this.mayHaveArrived = true;
+    if (outcome === 'refused') this.wasRefused = true;
+  }
+
+  noteConflict(): void {
+    if (this.conflicts++ === 0) this.#firstConflictAt = performance.now();
+  }
 }
+
+/** How one kind of call is made. */
+export interface CallSteps<R> {
+  /** Builds the request; every attempt sends the same bytes. */
+  prepare(call: Call): PreparedRequest | Promise<PreparedRequest>;
+  /** Throws {@link AttemptFailure} where a retry may help, or the error that ends the call. */
+  attempt(call: Call, request: PreparedRequest, signal: AbortSignal): Promise<R>;
+}
+
+/** Options that a typo or a missing value would turn into endless work. */
+const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
 
 const DEADLINE = Symbol('deadline');
 
-/** What is particular to a kind of call: how its request is built, and what one attempt of it is. */
-export interface Course<R> {
-  prepare(options: CallOptions): PreparedRequest | Promise<PreparedRequest>;
-  /** Throws {@link AttemptFailure}, or what ends the call. */
-  attempt(call: Call): Promise<R>;
-}
-
-/** Makes a call of the API. */
-export function runCall(plan: CallPlan): Promise<Reply> {
-  return carryOut(plan, { prepare: (options) => prepare(plan, options), attempt });
-}
-
-/** Makes a call: request built once, attempts repeated as far as the operation allows. */
-export async function carryOut<R>(plan: CallPlan, course: Course<R>): Promise<R> {
-  const { state, input } = plan;
-  const history: History = {
-    retries: 0,
-    renewed: false,
-    mayHaveArrived: false,
-    refused: false,
-    conflicts: 0,
-    firstConflict: 0,
-    paid: false,
-    budgetSpent: false,
-  };
-  let call: Call | undefined;
+/** Makes a call: builds the request once and retries attempts as far as the operation allows. */
+export async function execute<R>(call: Call, { prepare, attempt }: CallSteps<R>): Promise<R> {
+  const { options, input, state } = call;
   try {
-    const options = input.options ?? {};
-    checkNumbers(options, ['timeout', 'maxRetries', 'maxRetryWait', 'deadline']);
-    const invalid = input.invalid?.() ?? {};
-    if (Object.keys(invalid).length > 0) throw new InvalidInputError(invalid);
-    options.signal?.throwIfAborted();
-    const deadline = options.deadline ?? Number.POSITIVE_INFINITY;
-    const deadlineAt = performance.now() + deadline;
-    const life = state.open({ parent: options.signal, ms: deadline, reason: () => DEADLINE });
+    // The options of background calls are the package's own, or have been checked.
+    if (input.options && options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
+    const errors = input.validate?.() ?? {};
+    if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
+    const parents = [options.signal, state.closing.signal];
+    const scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
     try {
-      const preparing = course.prepare(options);
-      const request = preparing instanceof Promise ? await preparing : preparing;
-      const fresh = { attempts: 0, inFlight: false, last: undefined, token: undefined, rejected: undefined };
-      call = { ...plan, ...fresh, secrets: input.secrets, request, options, deadlineAt, signal: life.signal };
-      const result = await repeatedly(call, history, course);
-      if (options.priority !== 'background') state.retryBudget.onSuccess(history.paid);
+      const { signal } = scope;
+      signal.throwIfAborted();
+      const request = await prepare(call);
+      call.path = request.path;
+      const result = await withRetries(() => attempt(call, request, signal), {
+        signal,
+        delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
+      });
+      if (options.priority !== 'background') state.retryBudget.onSuccess(call.paidForRetry);
       return result;
     } finally {
-      life.dispose();
+      scope.dispose();
     }
   } catch (error) {
-    const aborted = isReason(error, [plan.input.options?.signal]);
-    throw aborted ? error : atCallSite(finalError(error, plan, call, history), plan.site);
+    throw isReason(error, [options.signal]) ? error : atCallSite(finalError(error, call), call.site);
   }
 }
 
-function prepare(
-  { settings, operation, input, key }: CallPlan,
-  options: CallOptions,
-): PreparedRequest | Promise<PreparedRequest> {
-  return prepareRequest(operation, input, { url: settings.baseUrl, headers: headersOf(settings, options) }, key);
-}
-
-/** The client's headers and the call's own. */
-function headersOf(settings: Settings, { headers }: CallOptions): Settings['headers'] {
-  if (!headers) return settings.headers;
-  checkHeaders(headers);
-  checkSendable(headers);
-  return { ...settings.headers, ...lowerCased(headers) };
-}
-
-/** The retry loop. p-retry takes over only after a first failure: most calls never have one. */
-async function repeatedly<R>(call: Call, history: History, { attempt: once }: Course<R>): Promise<R> {
-  const again = (error: Error): Promise<boolean> =>
-    error instanceof AttemptFailure ? repeat(error, call, history) : Promise.resolve(false);
-  try {
-    return await once(call);
-  } catch (error) {
-    if (!(error instanceof AttemptFailure) || !(await again(error))) throw error;
-    return pRetry(() => once(call), {
-      // The decision counts by itself, because some repeats are free.
-      retries: Number.POSITIVE_INFINITY,
-      minTimeout: 0,
-      signal: call.signal,
-      shouldRetry: ({ error: next }) => again(next),
-    });
-  }
-}
-
-/** Decides about a failed attempt, and waits out what has to be waited. */
-async function repeat(failed: AttemptFailure, call: Call, history: History): Promise<boolean> {
+/** Decides about a failed attempt: milliseconds until the next one, or `undefined`. */
+function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
   const { failure } = failed;
-  if (failure.kind === 'status' && failure.status === 409 && history.conflicts++ === 0) {
-    history.firstConflict = performance.now();
+  if (failure.kind === 'status' && failure.status === 409) call.noteConflict();
+  const next = nextRetry(failure, call, Math.random);
+  if (!next) return undefined;
+  call.paidForRetry = next.reason === 'transient' && consumesRetryBudget(failure);
+  if (call.paidForRetry && !call.state.retryBudget.take()) {
+    call.isRetryBudgetEmpty = true;
+    return undefined;
   }
-  const decision = decide(failure, factsFor(call, history), Math.random);
-  if (!decision.repeat) return false;
-  history.paid = decision.counts && drainsBudget(failure);
-  if (history.paid && !call.state.retryBudget.take()) {
-    history.budgetSpent = true;
-    return false;
-  }
-  if (decision.renew) {
-    history.renewed = true;
-    call.rejected = call.token;
-  }
-  if (decision.counts) history.retries++;
-  const outcome = lastOutcome(failure);
-  if (outcome === 'unknown') history.mayHaveArrived = true;
-  if (outcome === 'refused') history.refused = true;
-  emitRetry(call.settings, { ...eventOf(call), error: failed.error, wait: decision.wait });
-  await sleep(decision.wait, call.signal);
-  return true;
+  call.noteRetry(failed, next.reason);
+  emitRetry(call.settings, { ...call.event, error: failed.error, wait: next.delay });
+  return next.delay;
 }
 
-function factsFor({ state, operation, options, settings, deadlineAt }: Call, history: History): RetryFacts {
-  const now = performance.now();
-  const renewable = operation.token !== 'none' && state.tokens[operation.token].renewable && !history.renewed;
-  return {
-    retry: operation.retry,
-    retries: history.retries,
-    maxRetries: options.maxRetries ?? settings.maxRetries,
-    maxRetryWait: options.maxRetryWait ?? settings.maxRetryWait,
-    backoff: settings.backoff,
-    renewable,
-    mayHaveArrived: history.mayHaveArrived,
-    onConflict: options.onConflict ?? 'throw',
-    conflicts: history.conflicts,
-    conflictFor: history.conflicts > 0 ? now - history.firstConflict : 0,
-    timeLeft: deadlineAt - now,
-  };
-}
-
-/** What the caller's promise rejects with. */
-function finalError(thrown: unknown, plan: CallPlan, call: Call | undefined, history: History): AudienceError {
-  const failure = toError(thrown, plan, call);
-  const error = history.budgetSpent ? withDetails(failure, {}, BUDGET_SPENT) : failure;
-  if (plan.key === undefined) return error;
-  const outcome = finalOutcome(thrown, call, history);
-  const local = ValidationError.isInstance(error) && error.local;
-  return withDetails(error, { idempotencyKey: plan.key, outcome }, local ? 'Nothing was created.' : ADVICE[outcome]);
-}
-
-function toError(thrown: unknown, plan: CallPlan, call: Call | undefined): AudienceError {
-  if (thrown instanceof AttemptFailure) return thrown.error;
-  if (thrown instanceof InvalidInputError) {
-    return localValidationError(plan.operation, thrown.errors, fieldText(thrown.errors));
-  }
-  if (thrown === DEADLINE) return deadlineError(plan, call);
-  return AudienceError.isInstance(thrown) ? thrown : callbackError(thrown, plan, call);
-}
-
-function finalOutcome(thrown: unknown, call: Call | undefined, history: History): CreateOutcome {
-  if (thrown instanceof AttemptFailure) return outcomeOf(thrown.failure, history);
-  if (call?.inFlight) return 'unknown';
-  return outcomeOf(call?.last?.failure ?? { kind: 'not-sent' }, history);
-}
-
-/** Something the user gave to the client threw: a limiter, an override. */
-function callbackError(thrown: unknown, plan: CallPlan, call: Call | undefined): AudienceError {
-  const { settings, operation } = plan;
-  const cause = (call ? redactorOf(call) : settings.redactor).cause(thrown);
-  return new AudienceError(`${operation.name} failed in a callback: ${cause.message}`, {
-    code: 'callback-failed',
-    cause,
-  });
-}
-
-const BUDGET_SPENT =
+const RETRY_BUDGET_EMPTY =
   'It was not retried: earlier failures have used up the retry budget of this client (`retryBudget`).';
 
-/** What a failed create means for the caller's data. */
+/** What the outcome of a create means for its caller. */
 const ADVICE: Readonly<Record<CreateOutcome, string>> = {
-  'not-sent': 'Nothing reached the service; repeating is safe.',
+  'not-sent': 'Nothing reached the service; a retry is safe.',
   refused: 'Nothing was created by this call.',
   unknown:
-    'It may have been created: repeat it with the same `idempotencyKey` (valid for 24 hours) and body; it then happens once.',
+    'It may have been created: retry with the same `idempotencyKey` (valid for 24 hours) and body, and it happens once.',
   done: 'The create itself succeeded.',
 };
 
-function deadlineError({ operation, input }: CallPlan, call: Call | undefined): TimeoutError {
-  const attempts = call?.attempts ?? 0;
-  const stood = attempts === 0 ? ': it waited for its token, or for a slot in its bucket' : '';
-  const message = `${operation.name} was not done after ${input.options?.deadline} ms (\`deadline\`); requests sent: ${attempts}${stood}.`;
+/** Returns the error that the caller's promise rejects with. */
+function finalError(thrown: unknown, call: Call): AudienceError {
+  const failure = toError(thrown, call);
+  const error = call.isRetryBudgetEmpty ? withDetails(failure, {}, RETRY_BUDGET_EMPTY) : failure;
+  if (call.key === undefined) return error;
+  const outcome = createOutcome(thrown, call);
+  const isLocal = ValidationError.isInstance(error) && error.local;
+  const advice = isLocal ? 'Nothing was created.' : ADVICE[outcome];
+  return withDetails(error, { idempotencyKey: call.key, outcome }, advice);
+}
+
+function toError(thrown: unknown, call: Call): AudienceError {
+  if (thrown instanceof AttemptFailure) return thrown.error;
+  if (thrown instanceof InvalidInputError) {
+    return localValidationError(call.operation, thrown.errors, messageOfFields(thrown.errors));
+  }
+  if (thrown === DEADLINE) return deadlineError(call);
+  if (AudienceError.isInstance(thrown)) return thrown;
+  const cause = call.redactor.cause(thrown);
+  const message = `${call.operation.name} failed in a callback: ${cause.message}`;
+  return new AudienceError(message, { code: 'callback-failed', cause });
+}
+
+function createOutcome(thrown: unknown, call: Call): CreateOutcome {
+  if (thrown instanceof AttemptFailure) return outcomeOf(thrown.failure, call);
+  if (call.isDone) return 'done';
+  if (call.isInFlight) return 'unknown';
+  return outcomeOf(call.lastFailure?.failure ?? { kind: 'not-sent' }, call);
+}
+
+function deadlineError({ operation, options, attempts, lastFailure }: Call): TimeoutError {
+  const where = attempts === 0 ? ' It was waiting for its token or for a permit of its rate bucket.' : '';
+  const message = `${operation.name} was not done after ${options.deadline} ms (\`deadline\`); requests sent: ${attempts}.${where}`;
   return new TimeoutError(message, {
     code: 'deadline-exceeded',
     operation: operation.name,
     attempts,
-    ...(call?.last && { cause: call.last.error }),
+    ...(lastFailure && { cause: lastFailure.error }),
   });
 }

@@ -1,89 +1,36 @@
-import type { ClientTokens } from '../auth/token-source.ts';
+import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
 import { AudienceError } from '../errors/audience-error.ts';
-import { BudgetGate } from '../rate-limit/build-budget.ts';
-import type { Gatekeeper } from '../rate-limit/rate-limiter.ts';
-import { Slots } from '../storage/reservations.ts';
-import { AbortScope, type AbortScopeOptions, abortable } from '../util/abort.ts';
-import type { Part } from '../util/part.ts';
+import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
+import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { Redactor } from '../util/redact.ts';
-import { RetryBudget, type RetryBudgetOptions } from './retry-budget.ts';
+import type { RetryBudget } from '../util/retry.ts';
 
-/** What a client shares with those derived from it by `withOptions`. */
-export interface ClientState {
-  readonly limiter: Gatekeeper;
-  readonly budget: BudgetGate;
+/** The state that a client shares with those derived from it by `withOptions`. */
+export class ClientState {
+  readonly limiter: RateLimiter;
+  readonly buildBudget: BuildBudgetGate;
   readonly retryBudget: RetryBudget;
   readonly redactor: Redactor;
-  readonly slots: Slots;
-  /** Fields that differ from what is documented, and have been logged. */
-  readonly loggedFields: Set<string>;
-  /** What reading answers takes. */
-  readonly answers: Part<unknown>;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
-  /** A signal for one call: follows the caller's, and aborts when the client is closed. */
-  open(options: AbortScopeOptions): AbortScope;
-  /** Has a part loaded, until the caller aborts or the client is closed. */
-  load<M>(part: Part<M>, signal: AbortSignal | undefined): Promise<M>;
-  /** Ends every call and wait under way; later ones are refused. */
-  close(): void;
-  readonly closed: boolean;
-}
+  /** Passed to token sources, which issue tokens by it. */
+  readonly tokenContext: TokenContext;
+  /** Fields that differ from the documented shape and have been logged, with the name of their kind. */
+  readonly loggedFields = new Set<string>();
+  /** Aborts when the client is closed; every call and wait follows its signal. */
+  readonly closing = new AbortController();
 
-/** A scope among those that the client's close ends. */
-class TrackedScope extends AbortScope {
-  readonly #among: Set<AbortScope>;
-
-  constructor(options: AbortScopeOptions, among: Set<AbortScope>) {
-    super(options);
-    this.#among = among;
+  constructor(parts: Omit<ClientState, 'loggedFields' | 'closing' | 'close'>) {
+    this.limiter = parts.limiter;
+    this.buildBudget = parts.buildBudget;
+    this.retryBudget = parts.retryBudget;
+    this.redactor = parts.redactor;
+    this.tokens = parts.tokens;
+    this.tokenContext = parts.tokenContext;
   }
 
-  override dispose(): void {
-    this.#among.delete(this);
-    super.dispose();
+  /** Ends every call and wait in progress; later ones are refused. */
+  close(): void {
+    const message = 'The client is closed. Create a new one, or close it later.';
+    this.closing.abort(new AudienceError(message, { code: 'client-closed' }));
   }
-}
-
-/** What a state is made of. */
-export interface ClientStateParts extends Pick<ClientState, 'limiter' | 'redactor' | 'tokens' | 'answers'> {
-  readUsage(): Promise<unknown>;
-  readonly retryBudget?: RetryBudgetOptions | false | undefined;
-}
-
-const closedError = (): AudienceError =>
-  new AudienceError('The client is closed. Create a new one, or close it later.', { code: 'client-closed' });
-
-/** A state with nothing under way. */
-export function createClientState({ readUsage, retryBudget, ...parts }: ClientStateParts): ClientState {
-  const scopes = new Set<AbortScope>();
-  let closed = false;
-  return {
-    ...parts,
-    budget: new BudgetGate(readUsage),
-    retryBudget: new RetryBudget(retryBudget),
-    slots: new Slots(),
-    loggedFields: new Set(),
-    open(options) {
-      if (closed) throw closedError();
-      const scope = new TrackedScope(options, scopes);
-      scopes.add(scope);
-      return scope;
-    },
-    async load(part, signal) {
-      if (part.loaded) return part.loaded;
-      const life = this.open({ parent: signal });
-      try {
-        return await abortable(Promise.resolve(part.load()), life.signal);
-      } finally {
-        life.dispose();
-      }
-    },
-    get closed() {
-      return closed;
-    },
-    close() {
-      closed = true;
-      for (const scope of scopes) scope.abort(closedError());
-    },
-  };
 }

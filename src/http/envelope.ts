@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+import { isObject } from '../util/json.ts';
 
 /** The service's response envelope of a success ("Response envelope"). */
 export interface Envelope {
@@ -11,13 +11,7 @@ export interface Envelope {
   readonly data?: unknown;
 }
 
-function isEnvelope(value: unknown): value is Envelope & JsonObject {
-  return (
-    isObject(value) && value.status === 'success' && Number.isInteger(value.code) && typeof value.message === 'string'
-  );
-}
-
-/** What the text of a 2xx is: a success, a refusal all the same (`status: error`), or no envelope. */
+/** The body of a 2xx: a success, a refusal (`status: error`), or not an envelope. */
 export type EnvelopeReading =
   | { readonly envelope: Envelope }
   | { readonly refusal: unknown }
@@ -28,15 +22,22 @@ export function isRefusal(value: unknown): boolean {
   return isObject(value) && value.status === 'error';
 }
 
-/** Reads the envelope in an answer's text. */
+/** Reads the envelope in a response's body. */
 export function readEnvelope(text: string): EnvelopeReading {
-  const value = parseJson(text);
-  if (isEnvelope(value)) return { envelope: value };
-  if (isRefusal(value)) return { refusal: value };
-  return { problem: problemOf(text, value) };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { problem: problemOf(text, undefined) };
+  }
+  const { status, code, message }: Partial<Envelope> = Object(value);
+  if (status === 'success' && Number.isInteger(code) && typeof message === 'string') {
+    return { envelope: value as Envelope }; // all of its fields are checked
+  }
+  return isRefusal(value) ? { refusal: value } : { problem: problemOf(text, value) };
 }
 
-/** Why a text has no JSON value. */
+/** Returns why a body has no JSON value, `undefined` if it has one. */
 export function notJson(text: string, value: unknown): string | undefined {
   if (text.trim() === '') return 'the body is empty';
   if (value !== undefined) return undefined;
@@ -46,18 +47,18 @@ export function notJson(text: string, value: unknown): string | undefined {
 function problemOf(text: string, value: unknown): string {
   const broken = notJson(text, value);
   if (broken !== undefined) return broken;
-  if (Array.isArray(value)) return 'the body is a list instead of an envelope';
+  if (Array.isArray(value)) return 'the body is an array instead of an envelope';
   if (!isObject(value)) return `the body is ${value === null ? 'null' : `a ${typeof value}`} instead of an envelope`;
   return 'the body lacks the envelope: `status`, an integer `code`, and `message`';
 }
 
-/** How much of all messages about fields is kept, in UTF-16 units. */
+/** Maximum length of all messages about fields, in UTF-16 units. */
 const FIELD_ERRORS_LIMIT = 65_536;
 
-/** What a name or a message counts besides its length: empty ones are bounded, too. */
-const LEAST_COST = 16;
+/** Length that each name and message counts in addition, so that empty ones are limited as well. */
+const MIN_COST = 16;
 
-/** Returns the field errors of a 422 in one shape, whatever the body holds; `clean` is applied to every text. */
+/** Returns the field errors of a 422, in whatever form the body has them; `clean` is applied to every string. */
 export function readFieldErrors(body: unknown, clean: (text: string) => string): Record<string, string[]> {
   const errors = isObject(body) ? body.errors : undefined;
   const fields = new Map<string, string[]>();
@@ -67,12 +68,12 @@ export function readFieldErrors(body: unknown, clean: (text: string) => string):
     for (const message of Array.isArray(value) ? value : [value]) {
       if (left <= 0) break;
       messages.push(clean(textOf(message)));
-      left -= LEAST_COST + (messages.at(-1)?.length ?? 0);
+      left -= MIN_COST + (messages.at(-1)?.length ?? 0);
     }
     if (left <= 0 && messages.length === 0) break;
     const field = clean(name);
     fields.set(field, [...(fields.get(field) ?? []), ...messages]);
-    left -= LEAST_COST + field.length;
+    left -= MIN_COST + field.length;
   }
   return Object.fromEntries(fields);
 }

@@ -2,9 +2,9 @@ import type { ResolvedOperation } from '../spec/operations.ts';
 import type { RequestBody } from '../util/input-types.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';
 import { type EnvelopeReading, isRefusal, notJson, readEnvelope } from './envelope.ts';
-import type { Answer } from './send.ts';
+import type { ReceivedResponse } from './send.ts';
 
-/** A request of JSON-RPC 2.0, to be answered by a response with the same `id`. */
+/** A JSON-RPC 2.0 request; its response has the same `id`. */
 export interface JsonRpcRequest {
   readonly jsonrpc: '2.0';
   readonly id: string | number;
@@ -13,7 +13,7 @@ export interface JsonRpcRequest {
   readonly params?: RequestBody<JsonObject> | undefined;
 }
 
-/** A message that is not answered. */
+/** A JSON-RPC 2.0 message without a response. */
 export interface JsonRpcNotification {
   readonly jsonrpc: '2.0';
   readonly id?: undefined;
@@ -22,7 +22,7 @@ export interface JsonRpcNotification {
   readonly params?: RequestBody<JsonObject> | undefined;
 }
 
-/** What a request has led to: its `result`, or the `error` it was answered with. */
+/** A JSON-RPC 2.0 response with a `result` or an `error`. */
 export type JsonRpcResponse =
   | {
       readonly jsonrpc: '2.0';
@@ -32,21 +32,21 @@ export type JsonRpcResponse =
     }
   | {
       readonly jsonrpc: '2.0';
-      /** Missing where the request could not be read; never in what `mcp.send` resolves to. */
+      /** Missing if the request could not be read; `mcp.send` never resolves with such a response. */
       readonly id?: string | number | undefined;
       readonly result?: undefined;
       readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
     };
 
-/** One message, to or from the service. */
+/** Any JSON-RPC 2.0 message. */
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-/** Whether a value can tie a response to its request. */
+/** Whether a value can be the `id` of a request. */
 export function isJsonRpcId(value: unknown): value is string | number {
   return typeof value === 'string' || Number.isInteger(value);
 }
 
-/** Whether a value is a response as MCP has them. */
+/** Whether a value is a response in the format of MCP. */
 export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
   if (!isMessage(value) || !isJsonRpcId(value.id) || value.method !== undefined) return false;
   const { result, error } = value;
@@ -56,30 +56,36 @@ export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
 
 const isMessage = (value: unknown): value is JsonObject => isObject(value) && value.jsonrpc === '2.0';
 
-/** What a 2xx is, by what its operation reads. A `data` override may take the response of MCP out of an envelope. */
-export function readSuccess(answer: Answer, { reads, override }: ResolvedOperation, sent: unknown): EnvelopeReading {
-  if (reads === 'envelope') return readEnvelope(answer.text);
-  const read = readJsonRpc(answer, sent);
-  return 'problem' in read && override?.data ? readEnvelope(answer.text) : read;
+/** Reads the body of a 2xx of MCP. A `data` override may take the JSON-RPC response out of an envelope. */
+export function readRpcResponse(
+  response: ReceivedResponse,
+  { override }: ResolvedOperation,
+  sent: unknown,
+): EnvelopeReading {
+  const read = readJsonRpc(response, sent);
+  return 'problem' in read && override?.data ? readEnvelope(response.text) : read;
 }
 
 /**
  * What a 2xx says to the message that was sent: an envelope made of its status and the response with the id
  * of the request, without `data` for what is not answered.
  */
-export function readJsonRpc(answer: Pick<Answer, 'status' | 'headers' | 'text'>, sent: unknown): EnvelopeReading {
+export function readJsonRpc(
+  answer: Pick<ReceivedResponse, 'status' | 'headers' | 'text'>,
+  sent: unknown,
+): EnvelopeReading {
   const { status } = answer;
   const read = messagesOf(answer);
   if ('refusal' in read) return read;
   const made = { status: 'success', code: status, message: '' } as const;
   const id = isObject(sent) && sent.method !== undefined ? sent.id : undefined;
   if (id === undefined) {
-    // Whatever goes with it, 202 says that the message was accepted.
+    // 202 means that the message was accepted, whatever the body is.
     const accepted = status === 202 || answer.text.trim() === '' || 'messages' in read;
     return accepted ? { envelope: made } : read;
   }
   if ('problem' in read) return read;
-  // A request of the service's own may bear the same id.
+  // A request by the service may have the same id.
   const found = findResponse(read.messages, id);
   if (!found) return { problem: `the body holds no response with the id ${JSON.stringify(id)}` };
   if (isJsonRpcResponse(found)) return { envelope: { ...made, data: found } };
@@ -96,8 +102,8 @@ type Messages =
   | { readonly refusal: unknown }
   | { readonly problem: string };
 
-/** All messages in a body, or what it is instead. */
-function messagesOf({ headers, text }: Pick<Answer, 'headers' | 'text'>): Messages {
+/** Returns all messages in a body, or why there are none. */
+function messagesOf({ headers, text }: Pick<ReceivedResponse, 'headers' | 'text'>): Messages {
   if (/^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
     return { messages: messagesIn(text) };
   }
@@ -108,20 +114,20 @@ function messagesOf({ headers, text }: Pick<Answer, 'headers' | 'text'>): Messag
   return { problem: notJson(text, value) ?? 'the body is no message of JSON-RPC 2.0' };
 }
 
-/** How many events that are not JSON an event stream may hold: the failure to parse one costs microseconds. */
-const MOST_BROKEN_EVENTS = 100;
+/** Maximum number of events that are not JSON in an event stream: each failure to parse costs microseconds. */
+const MAX_BROKEN_EVENTS = 100;
 
-/** The messages of an event stream. */
+/** Yields the messages of an event stream. */
 function* messagesIn(stream: string): Generator<JsonObject, void> {
   let broken = 0;
   for (const data of eventsOf(stream)) {
     const value = parseJson(data);
-    if (value === undefined && ++broken > MOST_BROKEN_EVENTS) return;
+    if (value === undefined && ++broken > MAX_BROKEN_EVENTS) return;
     for (const one of Array.isArray(value) ? value : [value]) if (isMessage(one)) yield one;
   }
 }
 
-/** The data of each `message` event of an event stream, as it is asked for. The last one may lack its empty line. */
+/** Yields the data of each `message` event of an event stream. The last event may lack its empty line. */
 function* eventsOf(stream: string): Generator<string, void> {
   const text = stream.replace(/\r\n?/g, '\n');
   let type = '';

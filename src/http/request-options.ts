@@ -1,30 +1,21 @@
-import type { Priority } from '../rate-limit/rate-limit-bucket.ts';
+import type { Priority } from '../rate-limit/rate-limiter.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
+import { safely } from '../util/callbacks.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import type { Fetch, FetchOptions } from './send.ts';
 
-/** Defaults of options that requests of all kinds have. Durations are milliseconds. */
-export const DEFAULTS = {
-  timeout: 30_000,
-  maxRetries: 4,
-  maxRetryWait: 120_000,
-  backoff: { min: 500, max: 30_000 },
-  /** 64 MiB. */
-  maxResponseBytes: 64 * 2 ** 20,
-} as const;
-
-/** Options of one call. What is left out comes from the client. */
+/** Options of one call. The defaults are those of the client. */
 export interface RequestOptions {
-  /** Ends the call at once; it rejects with the signal's own reason. */
+  /** Aborts the call immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds for one attempt, from sending until the whole body has arrived. @default 30000 */
   readonly timeout?: number | undefined;
   /** Attempts after the first. @default 4 */
   readonly maxRetries?: number | undefined;
-  /** The longest wait the service may ask for; a longer one fails at once. Milliseconds. @default 120000 */
+  /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. Milliseconds. @default 120000 */
   readonly maxRetryWait?: number | undefined;
   /** Milliseconds for the whole call, queueing and retries included. @default Infinity */
   readonly deadline?: number | undefined;
@@ -37,20 +28,20 @@ export interface CreateOptions extends RequestOptions {
   /** Names this create for 24 hours: under one key it happens once. @default a random UUID */
   readonly idempotencyKey?: string | undefined;
   /**
-   * What a 409 means on the first attempt: `throw` a `ConflictError`, or `wait` up to a minute for
-   * the answer of a create still in flight under the same key. @default 'throw'
+   * How to handle a 409 on the first attempt: `throw` a `ConflictError`, or `wait` up to a minute for the response of a
+   * create still in flight under the same key. @default 'throw'
    */
   readonly onConflict?: 'throw' | 'wait' | undefined;
 }
 
-/** What the transport itself adds to the caller's options. */
+/** Options that the package itself adds to the caller's. */
 export interface CallOptions extends CreateOptions {
   readonly priority?: Priority;
-  /** Called whenever a slot in the bucket has been granted, just before sending. */
-  readonly onSlot?: () => void;
+  /** Called before each attempt, once it has its permit of the rate bucket. */
+  readonly onPermit?: () => void;
 }
 
-/** What a hook is told about a request. */
+/** A request, as hooks see it. */
 export interface RequestEvent {
   /** Operation name, or method and path of a free request. */
   readonly operation: string;
@@ -62,7 +53,7 @@ export interface RequestEvent {
   readonly idempotencyKey?: string;
 }
 
-/** What a hook is told about a complete answer. */
+/** A complete response, as hooks see it. */
 export interface ResponseEvent extends RequestEvent {
   readonly status: number;
   /** Milliseconds from sending until the body had arrived. */
@@ -70,20 +61,29 @@ export interface ResponseEvent extends RequestEvent {
   readonly requestId?: string;
 }
 
-/** What a hook is told before a repeat. */
+/** A retry, as hooks see it before it is made. */
 export interface RetryEvent extends RequestEvent {
-  /** What the last attempt failed with. */
+  /** Error of the last attempt. */
   readonly error: Error;
-  /** Milliseconds until the repeat; its turn in the rate bucket comes on top. */
+  /** Milliseconds until the next attempt; the wait for a permit of its rate bucket is added. */
   readonly wait: number;
 }
 
-/** Callbacks that watch calls. One that throws is logged and harms no call. */
+/** Callbacks that observe calls. One that throws is logged and does not affect the call. */
 export interface Hooks {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
+
+/** Defaults of the options that concern requests. Durations are milliseconds. */
+export const DEFAULTS = {
+  timeout: 30_000,
+  maxRetries: 4,
+  maxRetryWait: 120_000,
+  backoff: { min: 500, max: 30_000 },
+  maxResponseBytes: 64 * 2 ** 20,
+} as const;
 
 /** Every option of a client with its default filled in. */
 export interface Settings extends Hooks {
@@ -94,8 +94,8 @@ export interface Settings extends Hooks {
   readonly maxRetryWait: number;
   readonly backoff: Backoff;
   readonly rateLimits: RateLimits;
-  /** A row of the operation table, the user's overrides applied. */
-  readonly operation: (name: OperationName) => ResolvedOperation;
+  /** The operation table with the user's overrides applied. */
+  readonly operations: Readonly<Record<OperationName, ResolvedOperation>>;
   readonly validation: 'lenient' | 'strict';
   readonly serverTimeZone: string;
   readonly requestIdHeader: string;
@@ -103,10 +103,29 @@ export interface Settings extends Hooks {
   readonly logger: Logger;
   /** Knows the secrets of the client, and those among its headers. */
   readonly redactor: Redactor;
-  /** Whether somebody is told of answers: a hook, or a log of level `debug`. */
-  readonly observed: boolean;
+  /** Whether responses are reported, to a hook or to a log of level `debug`. */
+  readonly isObserved: boolean;
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
   /** Bytes of a response after decompression. */
   readonly maxResponseBytes: number;
+}
+
+/** Runs a user's hook; its failure is logged and does not affect the call. */
+export function runHook({ logger }: Settings, hook: () => unknown): void {
+  safely(hook, (message) => logger.error(`A hook threw: ${message}`));
+}
+
+/** Logs a response and passes it to the user's hook. */
+export function emitResponse(settings: Settings, event: ResponseEvent): void {
+  settings.logger.debug(`${event.method} ${event.path} → ${event.status}`, { ...event });
+  runHook(settings, () => settings.onResponse?.(event));
+}
+
+/** Logs a retry and passes it to the user's hook. */
+export function emitRetry(settings: Settings, event: RetryEvent): void {
+  const { operation, attempt, error } = event;
+  const wait = Math.round(event.wait);
+  settings.logger.info(`${operation} is retried in ${wait} ms: ${error.message}`, { operation, attempt, wait });
+  runHook(settings, () => settings.onRetry?.(event));
 }

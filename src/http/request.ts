@@ -1,8 +1,8 @@
-import type { PathParams, Query, Reads, ResolvedOperation } from '../spec/operations.ts';
-import { InvalidInputError, shown } from '../util/input-checks.ts';
-import { applyOverride } from './apply-override.ts';
+import type { OperationOverride, PathParams, Query, Reads, ResolvedOperation } from '../spec/operations.ts';
+import { checkHeaders, checkSendable, InvalidInputError, lowerCased, shown } from '../util/input-checks.ts';
+import { isObject } from '../util/json.ts';
 
-/** What a call wants to send. */
+/** The data of a call. */
 export interface RequestInput {
   readonly params?: PathParams;
   readonly query?: Query;
@@ -10,7 +10,7 @@ export interface RequestInput {
   readonly body?: unknown;
 }
 
-/** A request built once; every attempt sends the very same bytes. */
+/** A request built once; every attempt sends the same bytes. */
 export interface PreparedRequest {
   readonly method: string;
   readonly url: string;
@@ -20,24 +20,25 @@ export interface PreparedRequest {
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
-/** Fills `{name}` with encoded values. */
+/** Fills `{name}` with encoded values; refuses values that would change the form of the path. */
 function fillPath(template: string, params: PathParams): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(checkParam(name, Object.hasOwn(params, name) ? params[name] : undefined)),
-  );
+  let path = template;
+  for (const [name, value] of Object.entries<unknown>(params)) {
+    // URL parsers drop `.` and `..` and would address another resource.
+    const isUsable =
+      typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
+    if (!isUsable) throw paramError(name, value);
+    path = path.replaceAll(`{${name}}`, encodeURIComponent(String(value)));
+  }
+  const missing = /\{(\w+)\}/.exec(path)?.[1];
+  if (missing !== undefined) throw paramError(missing, undefined);
+  return path;
 }
 
-/** Refuses what would change the shape of a path, and no id is, wherever it goes. */
-function checkParam(name: string, value: unknown): string {
-  // URL parsers drop `.` and `..` and would address another resource.
-  const usable =
-    typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
-  if (usable) return String(value);
-  throw new InvalidInputError({ [name]: [`${shown(value)} cannot be part of a path; give an id.`] });
-}
+const paramError = (name: string, value: unknown): InvalidInputError =>
+  new InvalidInputError({ [name]: [`${shown(value)} cannot be part of a path; pass an id.`] });
 
-function queryString(query: Query | undefined): string {
-  if (!query) return '';
+function queryString(query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) {
@@ -47,14 +48,14 @@ function queryString(query: Query | undefined): string {
   return search.size > 0 ? `?${search}` : '';
 }
 
-/** A body's bytes, and what they are. */
-interface Encoded {
+/** A body's bytes and their content type. */
+interface EncodedBody {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Serialised once, so that repeats carry the same boundary and bytes. */
-async function encodeForm(body: FormData): Promise<Encoded> {
+/** Serializes once, so that retries carry the same boundary and bytes. */
+async function encodeForm(body: FormData): Promise<EncodedBody> {
   const form = new Response(body);
   return {
     type: form.headers.get('content-type') ?? 'multipart/form-data',
@@ -62,8 +63,10 @@ async function encodeForm(body: FormData): Promise<Encoded> {
   };
 }
 
-function encodeJson(body: unknown): Encoded {
+function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
+  if (body instanceof FormData) return encodeForm(body);
   if (
+    body instanceof Promise ||
     body instanceof Blob ||
     body instanceof ArrayBuffer ||
     ArrayBuffer.isView(body) ||
@@ -83,54 +86,115 @@ function encodeJson(body: unknown): Encoded {
   return { type: 'application/json', bytes: new TextEncoder().encode(text) };
 }
 
-/** What is asked for; the service wants `application/json` among it. */
+/** The `Accept` header; the service requires `application/json` in it. */
 const ACCEPT: Readonly<Record<Reads, string>> = {
   envelope: 'application/json',
   'json-rpc': 'application/json, text/event-stream',
 };
 
 /**
- * Builds URL, headers and body bytes of a call; only a form takes time.
+ * Builds URL, headers and body bytes of a call.
  *
- * @throws {InvalidInputError} for a path parameter or a body that cannot be sent.
+ * @throws {InvalidInputError} for a path parameter, a header or a body that cannot be sent.
  */
-export function prepareRequest(
-  operation: ResolvedOperation,
-  input: RequestInput,
-  base: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
-  idempotencyKey: string | undefined,
-): PreparedRequest | Promise<PreparedRequest> {
-  if (/[?#]/.test(operation.path)) {
-    throw new InvalidInputError({ path: ['must not hold "?" or "#": give `query` instead.'] });
+export async function prepareRequest({
+  operation,
+  input,
+  settings,
+  options,
+  key,
+}: RequestPlan): Promise<PreparedRequest> {
+  const { method, path: template, override, reads } = operation;
+  if (/[?#]/.test(template)) {
+    throw new InvalidInputError({ path: ['must not contain "?" or "#": use `query` instead.'] });
   }
-  const { method } = operation;
   const params = input.params ?? {};
-  for (const [name, value] of Object.entries(params)) checkParam(name, value);
-  const path = fillPath(operation.path, params);
-  const { query, body } = applyOverride(operation, { ...input, params });
-  if (body instanceof Promise) throw new InvalidInputError({ body: ['must not be a promise.'] });
-  if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot go with a GET.'] });
-  const url = `${base.url}${path}${queryString(query)}`;
-  const withBody = (encoded?: Encoded): PreparedRequest => ({
+  const path = fillPath(template, params);
+  const { query, body } = override ? applyOverride(override, { ...input, params }) : input;
+  for (const [name, value] of Object.entries(params)) {
+    if (template.includes(`{${name}}`) || contains(query, value) || contains(body, value)) continue;
+    throw unsentError(name, override);
+  }
+  if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot be sent with a GET.'] });
+  const encoded = body === undefined ? undefined : await encodeBody(body);
+  return {
     method,
-    url,
+    url: `${settings.baseUrl}${path}${query ? queryString(query) : ''}`,
     path,
     headers: {
-      ...base.headers,
-      accept: ACCEPT[operation.reads],
+      ...settings.headers,
+      ...(options.headers && checkedHeaders(options.headers)),
+      accept: ACCEPT[reads],
       ...(encoded && { 'content-type': encoded.type }),
-      ...(idempotencyKey !== undefined && { 'idempotency-key': checkKey(idempotencyKey) }),
+      ...(key !== undefined && { 'idempotency-key': checkKey(key) }),
     },
     ...(encoded && { body: encoded.bytes }),
-  });
-  if (body instanceof FormData) return encodeForm(body).then(withBody);
-  return withBody(body === undefined ? undefined : encodeJson(body));
+  };
 }
 
-/** What a header carries unchanged: visible ASCII, spaces inside. */
+/** The parts of a call that its request is built from. */
+interface RequestPlan {
+  readonly operation: ResolvedOperation;
+  readonly input: RequestInput;
+  readonly settings: { readonly baseUrl: string; readonly headers: HeaderRecord };
+  readonly options: { readonly headers?: HeaderRecord | undefined };
+  /** The idempotency key, for operations that take one. */
+  readonly key: string | undefined;
+}
+
+type HeaderRecord = Readonly<Record<string, string>>;
+
+/** Checks the headers of a call; returns them by lower-case name. */
+function checkedHeaders(headers: HeaderRecord): HeaderRecord {
+  checkHeaders(headers);
+  checkSendable(headers);
+  return lowerCased(headers);
+}
+
+/** The characters that a header carries unchanged: visible ASCII, spaces inside. */
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
 function checkKey(key: unknown): string {
   if (typeof key === 'string' && KEY.test(key)) return key;
-  throw new InvalidInputError({ idempotencyKey: ['must be 1 to 255 characters of ASCII, without space at its ends.'] });
+  throw new InvalidInputError({
+    idempotencyKey: ['must be 1 to 255 characters of ASCII, without leading or trailing spaces.'],
+  });
+}
+
+/** Returns query and body of a call, adapted by the user's override of its operation. */
+function applyOverride(
+  override: OperationOverride,
+  { params = {}, query, body }: RequestInput,
+): Pick<RequestInput, 'query' | 'body'> {
+  return {
+    ...(override.query ? { query: checkQuery(override.query(query ?? {}, params)) } : query && { query }),
+    body: override.body ? silenceRejection(override.body(body, params)) : body,
+  };
+}
+
+/** Without the parameter, the request would act on another resource, or on all. */
+function unsentError(name: string, override: OperationOverride | undefined): InvalidInputError {
+  const fix = override
+    ? `write \`{${name}}\` into the path, or have \`query\` or \`body\` of the override send \`params.${name}\`.`
+    : `write \`{${name}}\` into the path.`;
+  return new InvalidInputError({ [name]: [`would not be sent: ${fix}`] });
+}
+
+/** Whether a query or a body contains a value, alone or within a string. */
+function contains(sent: unknown, value: string | number): boolean {
+  if (sent instanceof FormData) return [...sent.values()].some((part) => contains(part, value));
+  if (typeof sent !== 'object' || sent === null) return sent !== undefined && String(sent).includes(String(value));
+  return Object.values(sent).some((part) => contains(part, value));
+}
+
+/** Refuses what would be sent as an empty query. */
+function checkQuery(query: Query): Query {
+  if (isObject(silenceRejection(query)) && !(query instanceof Promise)) return query;
+  throw new TypeError('the `query` of an override must return an object, not a promise');
+}
+
+/** Keeps the rejection of a promise, which is refused anyway, from ending the process. */
+function silenceRejection<T>(value: T): T {
+  if (value instanceof Promise) value.catch(() => {});
+  return value;
 }

@@ -15,12 +15,11 @@ import type { ApiErrorDetails } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { isObject, parseJson } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
-import { type Envelope, readFieldErrors } from './envelope.ts';
-import { readSuccess } from './json-rpc.ts';
+import { readFieldErrors } from './envelope.ts';
 import { type Failure, statusFailureOf } from './retry-policy.ts';
-import { type Answer, BodyFailure, surelyNotSent } from './send.ts';
+import { BodyError, isNotSent, type ReceivedResponse } from './send.ts';
 
-/** One attempt failed: the error for the user, and what the retry decision needs to know. */
+/** A failed attempt: the error for the user, and the failure that the retry policy decides by. */
 export class AttemptFailure extends Error {
   readonly failure: Failure;
   readonly error: AudienceError;
@@ -32,166 +31,165 @@ export class AttemptFailure extends Error {
   }
 }
 
-/** What every error of a call tells about it. */
-export interface CallFacts {
+/** The parts of a call that its errors report. */
+export interface CallInfo {
   readonly operation: ResolvedOperation;
   readonly path: string;
   readonly attempts: number;
-  readonly requestIdHeader: string;
-  /** Whether its token was renewed already. */
-  readonly renewed?: boolean;
-  /** Knows the secrets of the call. */
+  readonly settings: { readonly requestIdHeader: string };
+  /** The token that was renewed after a 401. */
+  readonly rejectedToken?: string | undefined;
+  /** Removes the secrets that the call sends. */
   readonly redactor: Redactor;
 }
 
-/** How much of the service's own message, and of one message about a field, an error repeats, in UTF-16 units. */
+/** Maximum length of the service's own message, and of one message about a field, in an error. UTF-16 units. */
 const MESSAGE_LIMIT = 300;
 const FIELD_MESSAGE_LIMIT = 1_000;
 
-/** How much of a request id an error repeats. */
+/** Maximum length of a request id in an error. */
 const REQUEST_ID_LIMIT = 200;
 
-/** The envelope of a successful answer to the body sent; throws {@link AttemptFailure} for any other. */
-export function readAnswer(answer: Answer, facts: CallFacts, sent: unknown): Envelope {
-  const { name } = facts.operation;
-  const failure = statusFailure(answer, facts);
-  if (failure) throw failure;
-  if (answer.cut) {
-    const message = `${name} got a response larger than \`maxResponseBytes\`. Ask for less, for example by \`per_page\`, or raise the option.`;
-    const error = responseError(message, answer, facts, 'response-too-large');
-    throw new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
-  }
-  const read = readSuccess(answer, facts.operation, sent);
-  if ('refusal' in read) throw apiFailure(answer, facts, read.refusal);
-  if ('envelope' in read) return read.envelope;
-  const message = `${name} got ${answer.status}, but ${read.problem}.`;
-  throw new AttemptFailure({ kind: 'no-envelope' }, responseError(message, answer, facts, 'not-an-envelope'));
+/** Returns the failure for a success that is larger than `maxResponseBytes`. */
+export function truncatedFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`. Request less, e.g. by \`per_page\`, or raise the option.`;
+  const error = responseError(message, response, call, 'response-too-large');
+  return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
 }
 
-/** A response whose reading failed: it did arrive, so a create may have happened. */
-export function unreadableFailure(thrown: unknown, answer: Answer, facts: CallFacts): AttemptFailure {
-  const cause = facts.redactor.cause(thrown);
-  const message = `${facts.operation.name} got ${answer.status}, but reading the response failed: ${cause.message}`;
-  return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, responseError(message, answer, facts));
+/** Returns the failure for a success that is not an envelope. */
+export function noEnvelopeFailure(response: ReceivedResponse, call: CallInfo, problem: string): AttemptFailure {
+  const message = `${call.operation.name} got ${response.status}, but ${problem}.`;
+  return new AttemptFailure({ kind: 'no-envelope' }, responseError(message, response, call, 'not-an-envelope'));
 }
 
-/** How an answer failed by its status; `undefined` for a success. */
-export function statusFailure(answer: Answer, facts: CallFacts): AttemptFailure | undefined {
-  if (answer.status >= 400) return apiFailure(answer, facts, bodyOf(answer));
-  return answer.status < 200 || answer.status >= 300 ? redirectFailure(answer, facts) : undefined;
+/** Returns the failure for a response that could not be read: it did arrive, so a create may have happened. */
+export function unreadableFailure(thrown: unknown, response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  const cause = call.redactor.cause(thrown);
+  const message = `${call.operation.name} got ${response.status}, but reading the response failed: ${cause.message}`;
+  return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, responseError(message, response, call));
 }
 
-/** A `ResponseError` about an answer. */
+/** Returns the failure of a response whose status is not a success. */
+export function statusFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  return response.status >= 400 ? refusalFailure(response, call, bodyOf(response)) : redirectFailure(response, call);
+}
+
+/** Creates a `ResponseError` about a response. */
 export function responseError(
   message: string,
-  answer: Answer,
-  facts: CallFacts,
+  response: ReceivedResponse,
+  call: CallInfo,
   code: ResponseError['code'] = 'response-invalid',
 ): ResponseError {
-  const { redactor } = facts;
+  const { redactor } = call;
   return new ResponseError(message, {
     code,
-    status: answer.status,
-    operation: facts.operation.name,
-    attempts: facts.attempts,
-    // A fresh token is in the body of an exchange, under whatever name.
-    body: facts.operation.token === 'none' ? redactor.body('') : redactor.body(answer.text),
-    ...requestIdOf(answer, facts),
+    status: response.status,
+    operation: call.operation.name,
+    attempts: call.attempts,
+    // The body of a credential exchange holds a new token, perhaps under a name that is not known.
+    body: call.operation.token === 'none' ? redactor.body('') : redactor.body(response.text),
+    ...requestIdOf(response, call),
   });
 }
 
-/** The request id of a response, where it has one, without secrets. */
+/** Returns the request id of a response, if it has one, without secrets. */
 export function requestIdOf(
-  { headers }: Pick<Answer, 'headers'>,
-  { requestIdHeader, redactor }: CallFacts,
+  { headers }: Pick<ReceivedResponse, 'headers'>,
+  { settings, redactor }: CallInfo,
 ): { readonly requestId?: string } {
-  const requestId = headers.get(requestIdHeader);
+  const requestId = headers.get(settings.requestIdHeader);
   return requestId === null ? {} : { requestId: redactor.text(requestId, REQUEST_ID_LIMIT) };
 }
 
-function redirectFailure(answer: Answer, facts: CallFacts): AttemptFailure {
-  const where = answer.status === 0 ? '' : ` (${answer.status})`;
-  const message = `${facts.operation.name} was redirected${where}; redirects are never followed. Set \`baseUrl\` to the service's own address.`;
+function redirectFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  const where = response.status === 0 ? '' : ` (${response.status})`;
+  const message = `${call.operation.name} was redirected${where}; redirects are never followed. Set \`baseUrl\` to the service's own address.`;
   return new AttemptFailure(
     { kind: 'final', outcome: 'unknown' },
-    responseError(message, answer, facts, 'redirect-refused'),
+    responseError(message, response, call, 'redirect-refused'),
   );
 }
 
-/** The largest body of an error status that is read as JSON, in UTF-16 units: no envelope of the service comes near it. */
+/** Maximum length of an error body that is parsed as JSON, in UTF-16 units; envelopes are far shorter. */
 const ERROR_BODY_LIMIT = 1_048_576;
 
-const bodyOf = ({ text }: Answer): unknown => (text.length > ERROR_BODY_LIMIT ? undefined : parseJson(text));
+const bodyOf = ({ text }: ReceivedResponse): unknown => (text.length > ERROR_BODY_LIMIT ? undefined : parseJson(text));
 
-function apiFailure(answer: Answer, facts: CallFacts, body: unknown): AttemptFailure {
+/** Returns the failure of a response that refuses the call: by its status, or by `status: error` in its envelope. */
+export function refusalFailure(response: ReceivedResponse, call: CallInfo, body: unknown): AttemptFailure {
   const envelopeCode = isObject(body) && typeof body.code === 'number' ? body.code : undefined;
-  const failure = statusFailureOf(answer.status, answer.headers);
+  const failure = statusFailureOf(response.status, response.headers);
   const { retryAfter: wait } = failure;
-  const { redactor } = facts;
+  const { redactor } = call;
   const details: ApiErrorDetails = {
-    status: answer.status,
-    operation: facts.operation.name,
-    method: facts.operation.method,
-    path: facts.path,
-    attempts: facts.attempts,
-    headers: redactor.headers(answer.headers),
-    body: redactor.body(answer.text),
+    status: response.status,
+    operation: call.operation.name,
+    method: call.operation.method,
+    path: call.path,
+    attempts: call.attempts,
+    headers: redactor.headers(response.headers),
+    body: redactor.body(response.text),
     ...(envelopeCode !== undefined && { envelopeCode }),
-    ...requestIdOf(answer, facts),
+    ...requestIdOf(response, call),
     ...(wait !== undefined && { retryAfter: Math.ceil(wait / 1000), retryAt: new Date(Date.now() + wait) }),
   };
-  const error = apiError(details, body, facts);
-  if (answer.status < 400) {
+  const error = apiError(details, body, call);
+  if (response.status < 400) {
     const refused = envelopeCode !== undefined && envelopeCode >= 400 && envelopeCode < 500;
     return new AttemptFailure({ kind: 'final', outcome: refused ? 'refused' : 'unknown' }, error);
   }
   return new AttemptFailure(failure, error);
 }
 
-const NO_PERMISSION = 'The token may not do this; use one of the right kind and scope.';
+const NO_PERMISSION = 'The token is not permitted to do this. Use one of the right kind and scope.';
 
 const NO_MCP =
-  'Only tokens of scope `mcp` are taken here, no API and no login tokens: use `mcpToken(credentials, { store })` or an OAuth client.';
+  'Only tokens of scope `mcp` are accepted here. Use `mcpToken(credentials, { store })` or an OAuth client.';
 
 const RENEWED =
-  'Asking for another token has not helped: it may be of another kind than this takes (`apiToken`, `mcpToken`), another login may have ended it, or something on the way removes it.';
+  'A new token was refused as well. It may be of the wrong kind (`apiToken`, `mcpToken`), another login may have ended it, or a proxy may remove it.';
 
 const KEY_IN_USE =
-  'The idempotency key is in use: by a create still in flight, or by one with another body, which needs a fresh key.';
+  'The idempotency key is in use, by a create that is still in flight or by one with another body. A new body needs a new key.';
 
-/** The service's own words: of its envelope, or of an error of JSON-RPC. */
+/** Returns the service's own message, from its envelope or from a JSON-RPC error. */
 function messageIn(body: unknown): string {
   if (!isObject(body)) return '';
   const inner = isObject(body.error) ? body.error.message : undefined;
   return [body.message, inner].find((text) => typeof text === 'string') ?? '';
 }
 
-/** The class that fits the status; under a 2xx the envelope's code stands for it. */
-function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts): ApiError {
+/** Creates the error that fits the status; under a 2xx the envelope's code is used instead. */
+function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiError {
   const status = details.status >= 400 ? details.status : (details.envelopeCode ?? details.status);
-  const { redactor } = facts;
-  const told = redactor.text(messageIn(body), MESSAGE_LIMIT);
+  const { redactor } = call;
+  const message = redactor.text(messageIn(body), MESSAGE_LIMIT);
   const say = (advice: string): string =>
-    `${details.operation} failed: ${status}${told ? ` ${told}` : ''}.${advice && ` ${advice}`}`.replace('..', '.');
+    `${details.operation} failed: ${status}${message ? ` ${message}` : ''}.${advice && ` ${advice}`}`.replace(
+      '..',
+      '.',
+    );
   switch (status) {
     case 401:
-      return authenticationError(say, details, facts);
+      return authenticationError(say, details, call);
     case 403:
-      return new PermissionError(say(facts.operation.token === 'mcp' ? NO_MCP : NO_PERMISSION), details);
+      return new PermissionError(say(call.operation.token === 'mcp' ? NO_MCP : NO_PERMISSION), details);
     case 404:
       return new NotFoundError(say('The id does not exist for this account.'), details);
     case 406:
-      return new NotAcceptableError(say('Something on the way removed `Accept: application/json`.'), details);
+      return new NotAcceptableError(say('A proxy may have removed `Accept: application/json`.'), details);
     case 409:
-      return new ConflictError(say(facts.operation.token === 'mcp' ? '' : KEY_IN_USE), details);
+      return new ConflictError(say(call.operation.token === 'mcp' ? '' : KEY_IN_USE), details);
     case 422: {
       const errors = readFieldErrors(body, (text) => redactor.text(text, FIELD_MESSAGE_LIMIT));
-      return new ValidationError(say(fieldText(errors)), { ...details, errors, local: false });
+      return new ValidationError(say(messageOfFields(errors)), { ...details, errors, local: false });
     }
     case 429:
       return new RateLimitError(say(details.retryAt ? `Try again at ${details.retryAt.toISOString()}.` : ''), {
         ...details,
-        bucket: facts.operation.bucket,
+        bucket: call.operation.bucket,
       });
     default:
       return status >= 500 ? new ServerError(say(''), details) : new ApiError(say(''), details);
@@ -201,55 +199,55 @@ function apiError(details: ApiErrorDetails, body: unknown, facts: CallFacts): Ap
 function authenticationError(
   say: (advice: string) => string,
   details: ApiErrorDetails,
-  facts: CallFacts,
+  call: CallInfo,
 ): AuthenticationError {
-  if (facts.operation.token === 'none') {
+  if (call.operation.token === 'none') {
     return new AuthenticationError(say('Email or password is wrong.'), { ...details, reason: 'credentials' });
   }
-  if (facts.renewed) return new AuthenticationError(say(RENEWED), { ...details, reason: 'token' });
+  if (call.rejectedToken !== undefined) return new AuthenticationError(say(RENEWED), { ...details, reason: 'token' });
   const advice =
-    facts.operation.token === 'mcp'
-      ? 'The token is missing, invalid, expired or revoked; a password change ends all tokens. `mcpToken(credentials, { store })` and OAuth clients renew theirs, a text cannot be renewed.'
+    call.operation.token === 'mcp'
+      ? 'The token is missing, invalid, expired or revoked; a password change ends all tokens. `mcpToken(credentials, { store })` and OAuth clients renew their token; a string cannot be renewed.'
       : 'The token is missing, invalid, expired or revoked: each login ends the previous one, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
   return new AuthenticationError(say(advice), { ...details, reason: 'token' });
 }
 
-/** Field errors in one line. */
-export function fieldText(errors: ValidationError['errors']): string {
+/** Returns field errors in one line. */
+export function messageOfFields(errors: ValidationError['errors']): string {
   const text = Object.entries(errors)
     .map(([field, messages]) => `${field}: ${messages.join(' ')}`)
     .join(' ');
   return text.length > FIELD_MESSAGE_LIMIT ? `${text.slice(0, FIELD_MESSAGE_LIMIT)}…` : text;
 }
 
-/** No answer: what `fetch` threw, scrubbed, and whether anything was sent. */
-export function connectionFailure(thrown: unknown, facts: CallFacts): AttemptFailure {
-  const notSent = surelyNotSent(thrown);
-  const cause = facts.redactor.cause(thrown instanceof BodyFailure ? thrown.cause : thrown);
-  // Node says no more than "fetch failed" and leaves the reason to the cause.
+/** Returns the failure for a rejected `fetch`, with a cause without secrets. */
+export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailure {
+  const notSent = isNotSent(thrown);
+  const cause = call.redactor.cause(thrown instanceof BodyError ? thrown.cause : thrown);
+  // Node reports "fetch failed" only, with the reason as its cause.
   const inner = cause.cause instanceof Error ? cause.cause.message : '';
   const reason = (cause.message === 'fetch failed' && inner ? inner : cause.message).trim();
-  const what = notSent ? 'could not reach the service' : 'lost the connection before a complete answer arrived';
-  const error = new ConnectionError(`${facts.operation.name} ${what}: ${reason}`, {
-    operation: facts.operation.name,
-    attempts: facts.attempts,
+  const what = notSent ? 'could not reach the service' : 'lost the connection before a complete response arrived';
+  const error = new ConnectionError(`${call.operation.name} ${what}: ${reason}`, {
+    operation: call.operation.name,
+    attempts: call.attempts,
     cause,
   });
   return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
 }
 
-/** An attempt that outlasted `timeout`; one without any time is not sent. */
-export function timeoutFailure(timeout: number, facts: CallFacts): AttemptFailure {
-  const message = `${facts.operation.name} had no complete answer after ${timeout} ms (\`timeout\`).`;
+/** Returns the failure of an attempt that exceeded `timeout`; with a timeout of 0 nothing is sent. */
+export function timeoutFailure(timeout: number, call: CallInfo): AttemptFailure {
+  const message = `${call.operation.name} had no complete response after ${timeout} ms (\`timeout\`).`;
   const error = new TimeoutError(message, {
     code: 'attempt-timeout',
-    operation: facts.operation.name,
-    attempts: facts.attempts,
+    operation: call.operation.name,
+    attempts: call.attempts,
   });
   return new AttemptFailure(timeout === 0 ? { kind: 'final', outcome: 'not-sent' } : { kind: 'lost' }, error);
 }
 
-/** An input that was refused before sending: status 422, local, no quota spent. */
+/** Returns the error for input that was refused before sending: status 422, `local`. */
 export function localValidationError(
   operation: Pick<ResolvedOperation, 'name' | 'method' | 'path'>,
   errors: ValidationError['errors'],

@@ -1,77 +1,199 @@
 import { v4 as uuid } from 'uuid';
-import { AudienceError } from '../errors/audience-error.ts';
-import type { FieldErrors } from '../errors/error-details.ts';
-import type { OperationName, OperationOverride, ResolvedOperation } from '../spec/operations.ts';
-import { atCallSite, captureCallSite } from '../util/call-site.ts';
-import { ApiPromise, type PendingCall, type Reply } from './api-promise.ts';
-import { runCall } from './call.ts';
+import { AudienceError, withDetails } from '../errors/audience-error.ts';
+import { ResponseError } from '../errors/call-errors.ts';
+import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
+import { atCallSite } from '../util/call-site.ts';
+import { attempt, type SuccessResponse } from './attempt.ts';
+import { Call, type CallInput, execute } from './call.ts';
 import type { ClientState } from './client-state.ts';
-import { type Decode, type DecodeContext, type DecodeScope, decodeContext } from './decode-context.ts';
-import type { RequestInput } from './request.ts';
-import type { CallOptions, Settings } from './request-options.ts';
+import type { Envelope } from './envelope.ts';
+import { prepareRequest } from './request.ts';
+import type { Settings } from './request-options.ts';
+import { responseError } from './response-errors.ts';
 
-/** What a namespace's method hands to the transport. */
-export interface CallInput<T> extends RequestInput {
+/** The input of a namespace's method: what to send, and how to decode `data`. */
+export interface TransportInput<T> extends CallInput {
   readonly decode: Decode<T>;
-  readonly options?: CallOptions;
-  /** What is wrong with the input, found before anything is sent. */
-  readonly invalid?: () => FieldErrors;
-  /** Secrets in what is sent, besides token and headers. */
-  readonly secrets?: readonly unknown[];
 }
 
-/** The way to the service: every call of every namespace goes through `call`. */
-export interface Transport {
+/** Turns the envelope's `data` into the payload. */
+export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T>;
+
+/** A call in progress, and how its payload is decoded. */
+export interface PendingCall<T> {
+  readonly call: Call;
+  readonly response: Promise<SuccessResponse>;
+  readonly decode: Decode<T>;
+}
+
+/** Makes the calls of every namespace. */
+export class Transport {
+  readonly state: ClientState;
   readonly settings: Settings;
-  call<T>(operation: OperationName | ResolvedOperation, input: CallInput<T>): ApiPromise<T>;
-  /** As `call`, for promises with more to them. */
-  start<T>(operation: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T>;
+
+  /** A transport with its own settings; `state` may be shared with others. */
+  constructor(state: ClientState, settings: Settings) {
+    this.state = state;
+    this.settings = settings;
+  }
+
+  call<T>(operation: OperationName | ResolvedOperation, input: TransportInput<T>): ApiPromise<T> {
+    return new ApiPromise(this.start(operation, input));
+  }
+
+  /** As `call`, for promises with further methods. */
+  start<T>(operation: OperationName | ResolvedOperation, input: TransportInput<T>): PendingCall<T> {
+    const { state, settings } = this;
+    const resolved = typeof operation === 'string' ? settings.operations[operation] : operation;
+    const key = resolved.retry === 'idempotency-key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
+    const call = new Call({ state, settings, operation: resolved, input, key });
+    return { call, response: execute(call, { prepare: prepareRequest, attempt }), decode: input.decode };
+  }
 }
 
-/** What the user's override makes of a success. */
-async function adaptData(
-  adapt: NonNullable<OperationOverride['data']>,
-  { envelope, overrideFailed }: DecodeContext,
-): Promise<unknown> {
+/** A payload with its response. */
+export interface WithResponse<T> {
+  readonly data: T;
+  /** Status, headers and the unread body. */
+  readonly response: Response;
+  /** For `mcp.send`, whose responses have no envelope, one made of the HTTP status and the response. */
+  readonly envelope: Envelope;
+  /** Value of the request id header, if there was one. */
+  readonly requestId: string | undefined;
+  /** Requests sent. */
+  readonly attempts: number;
+}
+
+/**
+ * One call in progress. Awaited, it resolves with the payload, which is parsed and checked only then; the other methods
+ * return the response.
+ *
+ * @example
+ * const { data, requestId } = await client.audiences.get(42).withResponse();
+ */
+export class ApiPromise<T> extends Promise<T> {
+  /** The idempotency key of a create, known before any response. */
+  readonly idempotencyKey: string | undefined;
+  readonly #pending: PendingCall<T>;
+  #payload: Promise<T> | undefined;
+
+  /** @internal */
+  constructor(pending: PendingCall<T>) {
+    // The promise's own state is never used: `catch` and `finally` of the platform call `then`.
+    super(() => {});
+    this.#pending = pending;
+    this.idempotencyKey = pending.call.key;
+  }
+
+  static override readonly [Symbol.species] = Promise;
+
+  /** Decodes the payload once, however often it is awaited. */
+  #decode(): Promise<T> {
+    this.#payload ??= decodePayload(this.#pending);
+    return this.#payload;
+  }
+
+  /** Payload, response, envelope, request id and the number of attempts. */
+  async withResponse(): Promise<WithResponse<T>> {
+    const [data, received] = await Promise.all([this.#decode(), this.#pending.response]);
+    const { settings, attempts } = this.#pending.call;
+    const requestId = received.headers.get(settings.requestIdHeader) ?? undefined;
+    return { data, response: unreadResponse(received), envelope: received.envelope, requestId, attempts };
+  }
+
+  /** The `Response` of a success, its body unread; errors still reject. */
+  async asResponse(): Promise<Response> {
+    return unreadResponse(await this.#pending.response);
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it is a promise.
+  override then<A = T, B = never>(
+    resolved?: ((value: T) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: PromiseRejectedResult['reason']) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#decode().then(resolved, rejected);
+  }
+}
+
+/** Statuses whose `Response` may not have a body. */
+const BODYLESS_STATUSES: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+
+/** Returns a response with its body unread. */
+function unreadResponse({ status, headers, text, response }: SuccessResponse): Response {
+  const body = BODYLESS_STATUSES.has(status) ? null : text;
+  const unread = new Response(body, { status, statusText: response.statusText, headers });
+  Object.defineProperty(unread, 'url', { value: response.url });
+  return unread;
+}
+
+async function decodePayload<T>({ call, response, decode }: PendingCall<T>): Promise<T> {
+  const context = new DecodeContext(call, await response);
   try {
-    return await adapt(envelope.data, envelope);
+    const adapt = call.operation.override?.data;
+    const { data } = context.envelope;
+    return await decode(adapt ? await adaptData(() => adapt(data, context.envelope), context) : data, context);
   } catch (error) {
-    throw overrideFailed(error);
+    const known = AudienceError.isInstance(error);
+    const message = known ? '' : `reading its \`data\` failed: ${call.redactor.cause(error).message}`;
+    throw atCallSite(known ? error : context.fail(message), call.site);
   }
 }
 
-/** A transport with the given settings on a state shared with others. */
-export function createTransport(state: ClientState, settings: Settings): Transport {
-  const scope: DecodeScope = { settings, loggedFields: state.loggedFields };
+/** Applies the user's `data` override. */
+async function adaptData(adapt: () => unknown, context: DecodeContext): Promise<unknown> {
+  try {
+    return await adapt();
+  } catch (error) {
+    throw context.overrideFailed(error);
+  }
+}
 
-  function start<T>(name: OperationName | ResolvedOperation, input: CallInput<T>): PendingCall<T> {
-    const operation = typeof name === 'string' ? settings.operation(name) : name;
-    const key = operation.retry === 'idempotency-key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
-    const site = captureCallSite();
-    const reply = runCall({ state, settings, operation, input, key, site });
-    const decode = (got: Reply): T | Promise<T> => {
-      const context = decodeContext(scope, operation, got, key);
-      const failed = (error: unknown): never => {
-        if (AudienceError.isInstance(error)) throw atCallSite(error, site);
-        const failure = context.fail(`reading its \`data\` failed: ${got.facts.redactor.cause(error).message}`);
-        throw atCallSite(failure, site);
-      };
-      try {
-        const { envelope } = context;
-        const decodeData = (data: unknown): T | Promise<T> => input.decode(data, context);
-        const adapt = operation.override?.data;
-        const decoded = adapt ? adaptData(adapt, context).then(decodeData) : decodeData(envelope.data);
-        return decoded instanceof Promise ? decoded.catch(failed) : decoded;
-      } catch (error) {
-        return failed(error);
-      }
-    };
-    return { reply, decode, idempotencyKey: key };
+/** Maximum number of fields that a client logs: a service that differs a lot would fill the log. */
+const MAX_LOGGED_FIELDS = 10;
+
+/** Errors and log lines about the payload of one response. */
+export class DecodeContext {
+  readonly envelope: Envelope;
+  readonly validation: 'lenient' | 'strict';
+  readonly #call: Call;
+  readonly #response: SuccessResponse;
+
+  constructor(call: Call, response: SuccessResponse) {
+    this.envelope = response.envelope;
+    this.validation = call.settings.validation;
+    this.#call = call;
+    this.#response = response;
   }
 
-  return {
-    settings,
-    start,
-    call: (operation, input) => new ApiPromise(start(operation, input)),
-  };
+  /** Returns the error for a payload that is not as documented and cannot be used. */
+  fail(problem: string): ResponseError {
+    const message = `${this.#call.operation.name} succeeded, but ${problem}.`;
+    return this.#withOutcome(responseError(message, this.#response, this.#call));
+  }
+
+  /** Returns the error for a `data` override that threw. */
+  overrideFailed(thrown: unknown): ResponseError {
+    const { operation, redactor } = this.#call;
+    const cause = redactor.cause(thrown);
+    const message = `\`operations["${operation.name}"].data\` failed on the data of a success: ${cause.message}`;
+    const error = responseError(message, this.#response, this.#call, 'callback-failed');
+    return this.#withOutcome(new ResponseError(error.message, { ...error, cause }));
+  }
+
+  /** Logs that a field of a kind of resource differs from the documented shape, once per field. The data is kept. */
+  warn(kind: string, field: string, problem: string): void {
+    const { operation, settings, state } = this.#call;
+    const { loggedFields } = state;
+    if (loggedFields.size >= MAX_LOGGED_FIELDS || loggedFields.has(`${kind}.${field}`)) return;
+    loggedFields.add(`${kind}.${field}`);
+    const last = loggedFields.size === MAX_LOGGED_FIELDS ? ' Further fields that differ are not logged.' : '';
+    const message = `${operation.name}: \`${field}\` ${problem}. The value is kept as it is.${last}`;
+    settings.logger.warn(message, { operation: operation.name, field });
+  }
+
+  #withOutcome(error: ResponseError): ResponseError {
+    const { key } = this.#call;
+    if (key === undefined) return error;
+    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The create itself succeeded.');
+  }
 }

@@ -1,14 +1,11 @@
-import { type ClientOptions, resolveOptions } from '../client/client-options.ts';
-import { setUpTokens } from '../client/client-tokens.ts';
-import { contextOf } from '../client/standalone.ts';
+import type { ClientOptions } from '../client/client-options.ts';
+import { readTokens } from '../client/client-tokens.ts';
+import { createTransport } from '../client/create-transport.ts';
 import { AudienceError, check } from '../errors/audience-error.ts';
-import { type ClientState, createClientState } from '../http/client-state.ts';
-import type { Settings } from '../http/request-options.ts';
-import { createTransport } from '../http/transport.ts';
-import { createLimiter, gatekeeperOf } from '../rate-limit/rate-limiter.ts';
-import { checking } from '../schemas/decode.ts';
+import type { Transport } from '../http/transport.ts';
 import { operations, type ResolvedOperation } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
+import { Redactor } from '../util/redact.ts';
 import { createMcpFetch, endpointOf } from './mcp-fetch.ts';
 import { type ConnectMcpOptions, checkOptions, type McpClient } from './mcp-options.ts';
 import { transportClassOf } from './transport-class.ts';
@@ -27,26 +24,25 @@ import { transportClassOf } from './transport-class.ts';
  * @throws {ConfigurationError} for a wrong option, before any request.
  */
 export async function connectMcp<C extends McpClient>(options: ConnectMcpOptions<C>): Promise<C> {
-  const { state, settings } = setUp(options);
+  const api = createApiTransport(options);
   const { client, signal } = options;
   signal?.throwIfAborted();
-  const Transport = options.transport ?? (await transportClassOf(client));
-  const transport = new Transport(endpointOf(settings), { fetch: createMcpFetch(state, settings) });
-  // A token source can outlive the connection and must not keep it alive.
-  transport.onclose = () => state.close();
+  const McpTransport = options.transport ?? (await transportClassOf(client));
+  const transport = new McpTransport(endpointOf(api.settings), { fetch: createMcpFetch(api) });
+  transport.onclose = () => api.state.close();
   try {
     await abortable(client.connect(transport), signal);
     return client;
   } catch (error) {
     // A client closes its transport when it cannot connect, but not when `signal` aborts.
-    if (!state.closed) await transport.close().catch(() => {});
-    state.close();
+    await transport.close().catch(() => {});
+    api.state.close();
     throw signal?.aborted ? error : unwrapped(error);
   }
 }
 
-/** Checks the options and creates the state of an API client that serves the MCP endpoint only. */
-function setUp(options: ConnectMcpOptions<McpClient>): { readonly state: ClientState; readonly settings: Settings } {
+/** Checks the options and creates the transport of an API client that serves the MCP endpoint only. */
+function createApiTransport(options: ConnectMcpOptions<McpClient>): Transport {
   checkOptions(options);
   const { client, transport, signal, token, ...shared } = options;
   check(
@@ -57,19 +53,11 @@ function setUp(options: ConnectMcpOptions<McpClient>): { readonly state: ClientS
     typeof client?.connect === 'function',
     '`client` must be a `Client` of `@modelcontextprotocol/client` or `/sdk`.',
   );
-  const { settings, redactor, limits } = resolveOptions(shared);
-  checkOverrides(shared.operations, settings.operation('mcp.send'));
-  const { tokens, bind } = setUpTokens({ token }, redactor);
-  const state = createClientState({
-    limiter: shared.limiter ? gatekeeperOf(shared.limiter) : createLimiter(limits),
-    redactor,
-    tokens: { general: tokens.general, mcp: tokens.general },
-    answers: checking,
-    readUsage: () => Promise.resolve(undefined),
-    retryBudget: shared.retryBudget,
-  });
-  bind(contextOf(createTransport(state, settings), state));
-  return { state, settings };
+  const redactor = new Redactor();
+  const { general } = readTokens({ token }, redactor);
+  const api = createTransport(shared, { general, mcp: general }, redactor);
+  checkOverrides(shared.operations, api.settings.operations['mcp.send']);
+  return api;
 }
 
 /** Refuses overrides without effect: the MCP client writes the requests and reads the responses. */

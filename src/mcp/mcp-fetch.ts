@@ -1,122 +1,145 @@
-import { fingerprint } from '../auth/token-source.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
-import { admit, bearer, type Call, exchange, factsOf, fail, heed, redactorOf } from '../http/attempt.ts';
-import { carryOut } from '../http/call.ts';
-import type { ClientState } from '../http/client-state.ts';
+import { acquirePermit, handleRateLimit, sendAttempt } from '../http/attempt.ts';
+import { Call, execute } from '../http/call.ts';
 import type { PreparedRequest } from '../http/request.ts';
 import type { Settings } from '../http/request-options.ts';
 import { statusFailure } from '../http/response-errors.ts';
-import { type Answer, open, readBody } from '../http/send.ts';
+import { AttemptTimeout, type ReceivedResponse, readResponse } from '../http/send.ts';
+import type { Transport } from '../http/transport.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
-import { captureCallSite } from '../util/call-site.ts';
 import type { Redactor } from '../util/redact.ts';
 import { type Message, readMessage } from './message.ts';
 
 /** The `fetch` of an MCP transport. */
 export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Errors that the official transports read by themselves: no stream to open, no such session, an error of JSON-RPC. */
-const FOR_TRANSPORT: ReadonlySet<number> = new Set([400, 404, 405]);
+/** Errors that the official transports handle: no stream to open, no such session, an error of JSON-RPC. */
+const STATUSES_FOR_TRANSPORT: ReadonlySet<number> = new Set([400, 404, 405]);
 
-/** One request of the transport's. */
-interface Sending {
+/** A request of the MCP transport. */
+interface McpRequest {
   readonly operation: ResolvedOperation;
   readonly request: PreparedRequest;
-  /** The caller's; holds for the body, too. */
+  /** The caller's signal; it holds for the body, too. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** A request that has no answer yet. */
-interface Waiting {
-  readonly life: AbortScope;
-  call?: Call;
-  /** Given up while it was on its way: it is not sent again. */
-  cancelled?: boolean;
+/** A request without a response so far. */
+interface PendingRequest {
+  readonly scope: AbortScope;
+  readonly call: Call;
+  /** Cancelled while it was in flight: it is not sent again. */
+  isCancelled: boolean;
 }
 
-/** The address of the MCP endpoint. */
-export function endpointOf({ baseUrl, operation }: Settings): URL {
-  return new URL(`${baseUrl}${operation('mcp.send').path}`);
+/** Returns the address of the MCP endpoint. */
+export function endpointOf({ baseUrl, operations }: Settings): URL {
+  return new URL(`${baseUrl}${operations['mcp.send'].path}`);
 }
 
 /**
- * A `fetch` for the MCP endpoint alone: token, slot, repeats and errors are those of every call; the body of an
- * answer is passed on unread, because it may be a stream.
+ * Creates a `fetch` for the MCP endpoint only: token, permit, retries and errors are those of every call. The body of a
+ * success is passed on unread, because it may be a stream.
  */
-export function createMcpFetch(state: ClientState, settings: Settings): McpFetch {
-  const waiting = new Map<Message['id'], Waiting>();
+export function createMcpFetch({ state, settings }: Transport): McpFetch {
+  const pending = new Map<Message['id'], PendingRequest>();
   return async (url, init = {}) => {
-    const site = captureCallSite();
     const body = bodyOf(init);
     const message = readMessage(body);
-    if (giveUp(waiting, message)) return new Response(null, { status: 202 });
-    const sending = sendingOf(new URL(url), init, body, message, settings);
-    const { operation, request } = sending;
+    if (cancelPending(pending, message)) return new Response(null, { status: 202 });
+    const { operation, request, signal } = toRequest(new URL(url), init, body, message, settings);
     const { id } = message;
-    const one: Waiting = { life: new AbortScope({ parent: sending.signal }) };
-    if (id !== undefined) waiting.set(id, one);
-    const input = { options: { signal: one.life.signal } };
-    const plan = { state, settings, operation, input, key: undefined, site };
-    const once = (call: Call): Promise<Response> => {
-      one.call = call;
-      if (one.cancelled) one.life.abort(cancelled());
-      call.signal.throwIfAborted();
-      return attempt(call, sending);
-    };
+    const scope = new AbortScope({ parents: [signal] });
+    const input = { options: { signal: scope.signal } };
+    const call = new Call({ state, settings, operation, input, key: undefined });
+    const one: PendingRequest = { scope, call, isCancelled: false };
+    if (id !== undefined) pending.set(id, one);
     try {
-      return await carryOut(plan, { prepare: () => request, attempt: once });
+      return await execute(call, {
+        prepare: () => request,
+        async attempt(_, __, callSignal) {
+          if (one.isCancelled) scope.abort(cancelledError());
+          callSignal.throwIfAborted();
+          return attempt(call, request, signal, callSignal);
+        },
+      });
     } finally {
-      waiting.delete(id);
-      one.life.dispose();
+      pending.delete(id);
+      scope.dispose();
     }
   };
 }
 
 /**
- * Ends a request that is cancelled while it waits to be sent: it must not act when nobody awaits it any more. Tells
- * whether the service need not hear of it.
+ * Aborts a request that is cancelled before it was sent: it must not act when nobody awaits it any more. Returns
+ * whether the service does not need the cancellation.
  */
-function giveUp(waiting: ReadonlyMap<Message['id'], Waiting>, { cancels }: Message): boolean {
-  const one = cancels === undefined ? undefined : waiting.get(cancels);
+function cancelPending(pending: ReadonlyMap<Message['id'], PendingRequest>, { cancels }: Message): boolean {
+  const one = cancels === undefined ? undefined : pending.get(cancels);
   if (!one) return false;
-  one.cancelled = true;
-  if (one.call?.inFlight) return false;
-  one.life.abort(cancelled());
-  return (one.call?.attempts ?? 0) === 0;
+  one.isCancelled = true;
+  if (one.call.isInFlight) return false;
+  one.scope.abort(cancelledError());
+  return one.call.attempts === 0;
 }
 
-const cancelled = (): DOMException =>
-  new DOMException('The request was cancelled, and is not sent again.', 'AbortError');
+const cancelledError = (): DOMException =>
+  new DOMException('The request was cancelled and is not sent again.', 'AbortError');
 
-/** One attempt: token, slot, request. The answer as it came, or an {@link AttemptFailure}. */
-async function attempt(call: Call, { signal }: Sending): Promise<Response> {
-  const { settings, request } = call;
-  call.token = await bearer(call, 'mcp');
-  const scope = fingerprint(call.token);
-  await admit(call, scope);
-  const answer = await exchange(call, async (own): Promise<Answer> => {
-    // The time for an attempt ends with the headers; whoever gives up the request gives up its stream as well.
-    const lasting = signal ? AbortSignal.any([signal, own]) : own;
-    const response = await open(request, call.token, { life: own, signal: lasting }, settings);
-    const { status, headers } = response;
-    const body = isSuccess(status) ? { text: '' } : await abortable(readBody(response, settings.maxResponseBytes), own);
-    return { status, headers, response, ...body };
-  });
-  const forTransport = FOR_TRANSPORT.has(answer.status);
-  const failure = forTransport ? undefined : statusFailure(answer, factsOf(call));
-  if (failure) throw await heed(fail(call, failure), call, scope);
-  call.inFlight = false;
-  return forTransport ? redacted(answer, redactorOf(call)) : answer.response;
+/** One attempt: token, permit, request. Returns the response as it came, or throws an {@link AttemptFailure}. */
+async function attempt(
+  call: Call,
+  request: PreparedRequest,
+  callerSignal: AbortSignal | undefined,
+  signal: AbortSignal,
+): Promise<Response> {
+  const scope = await acquirePermit(call, signal);
+  const received = await sendAttempt(call, signal, (timeout) => open(call, request, callerSignal, signal, timeout));
+  const isForTransport = STATUSES_FOR_TRANSPORT.has(received.status);
+  if (!isForTransport && !isSuccess(received.status)) {
+    throw await handleRateLimit(call.fail(statusFailure(received, call)), call, scope, signal);
+  }
+  call.succeed();
+  return isForTransport ? redacted(received, call.redactor) : received.response;
+}
+
+/** Sends the request; the body of a success is left unread, so `timeout` ends with the headers. */
+async function open(
+  { token, settings }: Call,
+  { url, method, headers, body }: PreparedRequest,
+  callerSignal: AbortSignal | undefined,
+  signal: AbortSignal,
+  timeout: number,
+): Promise<ReceivedResponse> {
+  const { fetch, fetchOptions, maxResponseBytes } = settings;
+  const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => new AttemptTimeout() });
+  // A caller who aborts the request aborts its stream as well.
+  const lasting = callerSignal ? AbortSignal.any([callerSignal, scope.signal]) : scope.signal;
+  const init = {
+    ...fetchOptions,
+    method,
+    headers: { ...headers, authorization: `Bearer ${token}` },
+    redirect: 'manual',
+    signal: lasting,
+  } as const;
+  try {
+    const response = await abortable(fetch(url, { ...init, ...(body && { body }) }), scope.signal);
+    const { status, headers: received } = response;
+    if (isSuccess(status)) return { status, headers: received, text: '', response };
+    return await abortable(readResponse(response, maxResponseBytes), scope.signal);
+  } finally {
+    scope.dispose();
+  }
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** How much of an error that is passed on is kept, in UTF-16 units. */
+/** Maximum length of an error body that is passed on, in UTF-16 units. */
 const PASSED_ON_LIMIT = 65_536;
 
-/** Returns an error for the transport to read: its own errors repeat the body, in which a service may repeat the token. */
-function redacted({ status, headers, text }: Answer, redactor: Redactor): Response {
+/** Returns an error for the transport to read, without secrets: its own errors quote the body. */
+function redacted({ status, headers, text }: ReceivedResponse, redactor: Redactor): Response {
   const kept = redactor.headers(headers);
   // The body is not encoded any more, and has another length.
   for (const name of ['content-encoding', 'content-length']) kept.delete(name);
@@ -126,24 +149,24 @@ function redacted({ status, headers, text }: Answer, redactor: Redactor): Respon
 function bodyOf({ body }: RequestInit): string | undefined {
   if (body === undefined || body === null) return undefined;
   if (typeof body === 'string') return body;
-  throw refusal('sends texts only, as the official transports do.');
+  throw fetchError('sends strings only, as the official transports do.');
 }
 
-/** The request to send; refused unless it goes to the endpoint: the token is for nobody else. */
-function sendingOf(
+/** Returns the request to send. The token is sent to the endpoint only. */
+function toRequest(
   url: URL,
   init: RequestInit,
   body: string | undefined,
   { acts }: Message,
   settings: Settings,
-): Sending {
+): McpRequest {
   const endpoint = endpointOf(settings);
   const within = url.pathname === endpoint.pathname || url.pathname.startsWith(`${endpoint.pathname}/`);
   if (url.origin !== endpoint.origin || !within || url.username || url.password) {
-    throw refusal(`sends to ${endpoint} only: the token does not leave it.`);
+    throw fetchError(`sends to ${endpoint} only, because the token must not be sent elsewhere.`);
   }
   const method = methodOf(init.method);
-  const row = settings.operation('mcp.send');
+  const row = settings.operations['mcp.send'];
   return {
     operation: {
       ...row,
@@ -163,7 +186,7 @@ function sendingOf(
   };
 }
 
-/** The service wants to read `application/json` in every `Accept` ("Request rules", rule 3), also of a request for a stream. */
+/** The service requires `application/json` in every `Accept` ("Request rules", rule 3), also for a stream. */
 function headersOf(init: RequestInit): Record<string, string> {
   const headers = new Headers(init.headers);
   const accept = headers.get('accept');
@@ -174,7 +197,7 @@ function headersOf(init: RequestInit): Record<string, string> {
 
 function methodOf(method = 'GET'): 'GET' | 'POST' | 'DELETE' {
   if (method === 'GET' || method === 'POST' || method === 'DELETE') return method;
-  throw refusal('sends GET, POST and DELETE only.');
+  throw fetchError('sends GET, POST and DELETE only.');
 }
 
-const refusal = (what: string): ConfigurationError => new ConfigurationError(`The \`fetch\` of connectMcp ${what}`);
+const fetchError = (what: string): ConfigurationError => new ConfigurationError(`The \`fetch\` of connectMcp ${what}`);

@@ -4,7 +4,7 @@ import { operations } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { isObject } from '../util/json.ts';
-import { createLogger, isLogger } from '../util/log.ts';
+import { createLogger, isLogger, LOG_LEVELS } from '../util/log.ts';
 import * as option from '../util/options.ts';
 import { Redactor } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
@@ -32,7 +32,7 @@ const checkOptions = option.optionChecker<OAuthClientOptions>('createOAuthClient
   backoff: option.nestedOptions<Backoff>({ min: option.nonNegative, max: option.nonNegative }),
   fetch: option.functionOption,
   logger: option.optionOf(isLogger, 'must have the methods error, warn, info and debug'),
-  logLevel: option.choice('off', 'error', 'warn', 'info', 'debug'),
+  logLevel: option.choice(...LOG_LEVELS),
 });
 
 /**

@@ -5,7 +5,7 @@ import type { CallDetails } from '../errors/error-details.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import { DEFAULTS } from '../http/request-options.ts';
 import { type Failure, retryDelay, statusFailureOf } from '../http/retry-policy.ts';
-import { platformFetch, readBody, surelyNotSent } from '../http/send.ts';
+import { isNotSent, platformFetch, readResponse } from '../http/send.ts';
 import type { RetryPolicy } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';
@@ -75,7 +75,7 @@ export class OAuthHttp {
       const call = { operation: name, attempts: ++attempts };
       const message = `${name} failed: no complete response arrived within ${timeout} ms (\`timeout\`).`;
       const reason = (): Error => new TimeoutError(message, { ...call, code: 'attempt-timeout' });
-      const scope = new AbortScope({ parent: signal, ms: timeout, reason });
+      const scope = new AbortScope({ parents: [signal], ms: timeout, reason });
       const parts = {
         signal: scope.signal,
         [oauth.customFetch]: this.#fetch,
@@ -109,9 +109,9 @@ export class OAuthHttp {
   readonly #fetch: RequestParts[typeof oauth.customFetch] = async (address, { body = null, ...init }) => {
     const { fetch = platformFetch } = this.#options;
     const response = await fetch(this.checkUrl(address).href, { ...init, body });
-    const { text, cut } = await readBody(response, DEFAULTS.maxResponseBytes);
+    const { text, isTruncated } = await readResponse(response, DEFAULTS.maxResponseBytes);
     const message = `The response is larger than ${DEFAULTS.maxResponseBytes} bytes.`;
-    if (cut) throw new OAuthError(message, { error: 'invalid_response' });
+    if (isTruncated) throw new OAuthError(message, { error: 'invalid_response' });
     if (!response.ok) throw new ErrorResponse(response, text);
     const { status, statusText, headers } = response;
     return new Response(text === '' ? null : text, { status, statusText, headers });
@@ -126,7 +126,7 @@ function failureOf(error: unknown): Failure {
   if (error instanceof ErrorResponse) return statusFailureOf(error.status, error.headers);
   if (TimeoutError.isInstance(error)) return { kind: 'lost' };
   if (AudienceError.isInstance(error) || isProtocolError(error)) return { kind: 'final', outcome: 'refused' };
-  return { kind: surelyNotSent(error) ? 'not-sent' : 'lost' };
+  return { kind: isNotSent(error) ? 'not-sent' : 'lost' };
 }
 
 /** Returns the error of this package for a failed request. Pure. */

@@ -1,208 +1,212 @@
 import { RateLimitError } from '../errors/api-errors.ts';
 import type { CallOptions, RequestOptions } from '../http/request-options.ts';
-import type { JobKind } from '../spec/job-status.ts';
-import { type Observed, progressOf } from '../spec/job-status.ts';
-import { isOlder } from '../util/updated-at.ts';
-import { Job, type Subscriber, type UpdateSource } from './job.ts';
-import type { Listing, Source } from './job-source.ts';
-import { ListReader, type Shown } from './list-poller.ts';
-import { askedToWait, isPassing, isUnsendable } from './poll-errors.ts';
-import type { Look, LookQueue, LookQueues, Schedulable, Scheduler } from './scheduler.ts';
-import { TokenOutage } from './token-outage.ts';
-import { EventTrust } from './webhook-health.ts';
+import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
+import { isOlder } from '../util/timestamps.ts';
+import { Job, type JobRow, type JobSource, type Subscriber, type UpdateSource } from './job.ts';
+import type { PollGroup, PollRequest, Scheduler } from './scheduler.ts';
+import { Sweeps } from './sweeps.ts';
+import {
+  isBeyondLastPage,
+  isTransient,
+  isUnlistable,
+  isUnsendable,
+  requestedPause,
+  TokenOutage,
+} from './wait-errors.ts';
+import { WebhookHealth } from './webhook-health.ts';
 
-/** While events flow, a look is only to find what no event told of. Milliseconds. */
-const FALLBACK_PERIOD = 60_000;
-/** Whatever happens to a job, it is not read by itself more often than this. Milliseconds. */
-const SHORTEST_GAP = 2_000;
-/** A wait that joins others is told what was seen last; what is older than this is looked at anew. Milliseconds. */
-const STALE = 10_000;
-/** A look that is held up, for want of a token, a slot or an answer, is given up. Milliseconds. */
-const LOOK_DEADLINE = 120_000;
+/** Shortest period while webhooks are healthy: polls find only the ends that no event reported. */
+const FALLBACK_PERIOD_MS = 60_000;
+/** Least time between two reads of one job. */
+const MIN_READ_GAP_MS = 2_000;
+/** A wait that joins others receives the last known state; one that is older than this is read again. */
+const STALE_AFTER_MS = 10_000;
+/** Maximum duration of a poll, with its token, its permit and its response. */
+const POLL_DEADLINE_MS = 120_000;
 
-/** What a group is made of. */
-export interface JobGroupParts<T> {
+/** Options of a {@link JobGroup}. Groups of one name share their turns. */
+export interface JobGroupOptions<T> {
   readonly scheduler: Scheduler;
-  /** Of the list, or of the kind: groups of one name take turns as one. */
   readonly name: string;
-  /** Where the resources are listed; without it each is read by itself. */
-  readonly listing?: Listing<T> | undefined;
-  /** Options of the reads; `maxRetries` has no use, because the next look is the repeat. */
+  /** Reads a page of the list, with as many rows as the service allows. Without a list, each job is polled on its own. */
+  readonly readPage?: (page: number, options: CallOptions) => PromiseLike<readonly JobRow<T>[]>;
+  /** Options of the requests. */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
-  /** Reports that the list is of no use. */
+  /** Logs that the list cannot be used. */
   readonly warn?: (message: string) => void;
 }
 
-/** The jobs that one list shows, and the looks they need: pages for several, a read of its own for one. */
-export class JobGroup<T extends Observed> implements Schedulable {
-  readonly #parts: JobGroupParts<T>;
+/** The jobs that one list shows, and their polls: pages for those that share one, reads for the others. */
+export class JobGroup<T extends Observed> implements PollGroup {
+  readonly #options: JobGroupOptions<T>;
   readonly #jobs = new Map<number, Job<T>>();
-  readonly #list: ListReader<T>;
-  readonly #trust = new EventTrust();
-  readonly #queues: LookQueues;
-  readonly #outage = new TokenOutage();
-  #answered = Number.NEGATIVE_INFINITY;
+  /** Number of jobs that makes a page worth a read. */
+  readonly #minJobs: number;
+  #sweeps: Sweeps<T> | undefined;
+  #webhooks: WebhookHealth | undefined;
+  #outage: TokenOutage | undefined;
 
-  constructor(parts: JobGroupParts<T>) {
-    const { scheduler, name, listing, warn } = parts;
-    this.#parts = parts;
-    this.#queues = scheduler.queues(name);
-    this.#list = new ListReader({
-      listing: scheduler.via === 'get' ? undefined : listing,
-      worth: scheduler.via === 'list' ? 1 : 2,
-      jobs: this.#jobs,
-      queues: this.#queues,
-      options: (signal, onSlot) => this.#options(signal, onSlot),
-      show: (shown, began) => this.#show(shown, began),
-      miss: (error, began) => this.#miss(error, began, this.#jobs.values()),
-      answered: () => this.#answered,
-      warn: (message) => warn?.(`The list of ${name} ${message}`),
-    });
+  constructor(options: JobGroupOptions<T>) {
+    const { readPage, scheduler } = options;
+    this.#options = options;
+    this.#minJobs = !readPage || scheduler.via === 'get' ? Number.POSITIVE_INFINITY : scheduler.via === 'list' ? 1 : 2;
   }
 
   get size(): number {
-    let waits = 0;
-    for (const { subscribers } of this.#jobs.values()) waits += subscribers.size;
-    return waits;
+    return [...this.#jobs.values()].reduce((sum, { subscribers }) => sum + subscribers.size, 0);
   }
 
   get round(): number {
-    return this.#trust.flowing ? 0 : this.#list.placement.round;
+    if (this.#webhooks?.healthy) return 0;
+    return this.#sweeps?.round() ?? this.#jobs.size;
   }
 
-  /** A group for waits whose reads have options of their own: it shares no list with others. */
-  apart(request: Omit<RequestOptions, 'signal'>): JobGroup<T> {
-    const { scheduler, name } = this.#parts;
+  /** Returns a group for waits with request options of their own: they share no list with others. */
+  withRequest(request: Omit<RequestOptions, 'signal'>): JobGroup<T> {
+    const { scheduler, name } = this.#options;
     return new JobGroup({ scheduler, name, request });
   }
 
-  /** Begins to look at a job for `subscriber`; returns what ends it. */
-  subscribe(source: Source<T>, id: number, subscriber: Subscriber<T>): () => void {
-    const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
+  /** Polls a job for `subscriber`; returns a function that ends it. */
+  subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): () => void {
+    const job = this.#jobs.get(id) ?? new Job(id, source);
+    const { last, timer } = job;
+    this.#jobs.set(id, job);
     job.subscribers.add(subscriber);
-    job.catchUp(subscriber);
-    if (job.resource && performance.now() - (job.turn.looked ?? 0) > STALE) job.urge('changed');
-    this.#parts.scheduler.add(this);
-    this.#parts.scheduler.wake();
+    if (last) {
+      job.deliverLast(last, subscriber);
+      if (performance.now() - (timer.polledAt ?? 0) > STALE_AFTER_MS) job.requestRefresh('changed');
+    }
+    if (this.#jobs.size >= this.#minJobs) this.#sweeps ??= new Sweeps(this.#jobs, this.#minJobs);
+    this.#options.scheduler.add(this);
     return () => {
-      if (job.subscribers.delete(subscriber) && job.subscribers.size === 0) this.#remove(job);
+      if (!job.subscribers.delete(subscriber) || job.subscribers.size > 0) return;
+      this.#jobs.delete(id);
+      timer.abort();
+      this.#sweeps?.remove(job);
+      if (this.#jobs.size === 0) this.#options.scheduler.remove(this);
+      this.#options.scheduler.wake();
     };
   }
 
-  *looks(period: number): Generator<Look, void> {
-    const own = this.#trust.flowing ? Math.max(FALLBACK_PERIOD, period) : period;
-    const search = this.#list.nextSearch();
-    if (search) yield search;
-    yield* this.#list.looks(own);
+  *polls(period: number): Generator<PollRequest, void> {
+    const every = this.#webhooks?.healthy ? Math.max(FALLBACK_PERIOD_MS, period) : period;
+    const { name } = this.#options;
+    const sweep = `${name} sweep`;
+    const plan = this.#sweeps?.plan(every);
+    if (plan?.due !== undefined)
+      yield { queue: sweep, limit: sweep, due: plan.due, run: (onPermit) => this.#pollPage(onPermit) };
     for (const job of this.#jobs.values()) {
-      if (job.turn.busy || (this.#list.placement.isShared(job) && !job.urgent)) continue;
-      yield { ...this.#turnOf(job, own, search !== undefined), take: (onSlot) => this.#read(job, onSlot) };
+      const { timer, refreshReason } = job;
+      if (timer.inFlight || (!refreshReason && plan?.covers(job))) continue;
+      const queue = `${name} ${refreshReason ?? (timer.polledAt === undefined ? 'first' : 'regular')}`;
+      const due = refreshReason ? timer.startedAt + MIN_READ_GAP_MS : timer.due(every);
+      yield { queue, limit: name, due, run: (onPermit) => this.#poll(job, onPermit) };
     }
   }
 
-  hear(kinds: readonly JobKind[], id: number, data: unknown): boolean {
+  notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
     const job = this.#jobs.get(id);
-    if (!job || !kinds.includes(job.kind)) return false;
+    if (!job || !kinds.includes(job.source.kind)) return false;
     const resource = job.source.decode(data)?.resource;
-    if (!resource) {
-      job.urge('changed');
-      this.#parts.scheduler.wake();
-      return false;
+    if (resource && isOlder(resource, job.last?.resource)) return false;
+    if (!resource) job.requestRefresh('changed');
+    else if (job.update(resource, 'webhook', performance.now())) {
+      this.#webhooks ??= new WebhookHealth();
+      this.#webhooks.received();
     }
-    if (isOlder(resource, job.resource)) return false;
-    if (job.see(resource, 'webhook', performance.now())) this.#trust.heard();
-    this.#parts.scheduler.wake();
-    return true;
+    this.#options.scheduler.wake();
+    return resource !== undefined;
   }
 
-  #add(job: Job<T>): Job<T> {
-    this.#jobs.set(job.id, job);
-    this.#list.placement.add(job);
-    return job;
-  }
-
-  #remove(job: Job<T>): void {
-    this.#jobs.delete(job.id);
-    this.#list.placement.remove(job);
-    job.turn.abort();
-    if (this.#jobs.size === 0) {
-      this.#list.clear();
-      this.#parts.scheduler.remove(this);
-    }
-    this.#parts.scheduler.wake();
-  }
-
-  /** In which queue a job is read by itself, and when. */
-  #turnOf(job: Job<T>, period: number, searches: boolean): { readonly queue: LookQueue; readonly due: number } {
-    const queues = this.#queues;
-    if (job.urgent) return { queue: queues[job.urgent], due: job.readAt + SHORTEST_GAP };
-    const due = job.turn.due(period);
-    return due === undefined
-      ? { queue: queues.fresh, due: this.#list.freshDue(job, searches) }
-      : { queue: queues.others, due };
-  }
-
-  async #read(job: Job<T>, onSlot: () => void): Promise<void> {
-    job.readAt = performance.now();
-    const taken = await job.turn.take((signal) => job.source.read(job.id, this.#options(signal, onSlot)));
-    if ('result' in taken) {
-      this.#answered = taken.began;
-      this.#succeeded();
-      this.#see(job, taken.result, 'poll', taken.began);
-    } else if ('error' in taken) {
-      job.turn.hold(askedToWait(taken.error));
-      this.#miss(taken.error, taken.began, [job]);
+  async #poll(job: Job<T>, onPermit: () => void): Promise<void> {
+    const outcome = await job.timer.run((signal) => job.source.read(job.id, this.#callOptions(signal, onPermit)));
+    if (!outcome) return;
+    const { startedAt } = outcome;
+    if ('result' in outcome) {
+      this.#options.scheduler.rate.onSuccess();
+      this.#outage = undefined;
+      this.#update(job, outcome.result, 'poll', startedAt);
+    } else {
+      job.timer.pause(requestedPause(outcome.error));
+      this.#onError(outcome.error, startedAt, [job]);
     }
   }
 
-  /** A look is not repeated by the call: the next one comes by itself. */
-  #options(signal: AbortSignal, onSlot: () => void): CallOptions {
-    const { request } = this.#parts;
-    const deadline = Math.min(LOOK_DEADLINE, request?.deadline ?? LOOK_DEADLINE);
-    return { ...request, maxRetries: 0, deadline, signal, priority: 'background', onSlot };
+  async #pollPage(onPermit: () => void): Promise<void> {
+    const { readPage } = this.#options;
+    const sweeps = this.#sweeps;
+    const page = sweeps?.nextPage();
+    if (!readPage || !sweeps || page === undefined) return;
+    const outcome = await sweeps.timer.run((signal) => readPage(page, this.#callOptions(signal, onPermit)));
+    if (!outcome) return;
+    const { startedAt } = outcome;
+    if ('result' in outcome) this.#onRows(sweeps, page, outcome.result, startedAt);
+    else if (page > 1 && isBeyondLastPage(outcome.error)) this.#onRows(sweeps, page, [], startedAt);
+    else if (isUnlistable(outcome.error)) this.#disable(sweeps, String(outcome.error));
+    else {
+      this.#onError(outcome.error, startedAt, this.#jobs.values());
+      sweeps.timer.pause(requestedPause(outcome.error));
+      sweeps.onFailure(page, RateLimitError.isInstance(outcome.error) ? '429' : 'other');
+    }
   }
 
-  #show(shown: readonly Shown<T>[], began: number): void {
-    this.#succeeded();
-    for (const { job, row } of shown) {
-      const { id, status, resource } = row;
-      job.turn.looked = began;
-      if (resource) this.#see(job, resource, 'list', began);
-      else if (status !== undefined && status !== job.resource?.status.id) {
+  #onRows(sweeps: Sweeps<T>, page: number, rows: readonly JobRow<T>[], startedAt: number): void {
+    const shown = rows.filter(({ id }) => this.#jobs.has(id));
+    if (shown.some(({ status }) => status === undefined)) {
+      this.#disable(sweeps, 'its rows carry no `status`');
+      return;
+    }
+    this.#options.scheduler.rate.onSuccess();
+    this.#outage = undefined;
+    sweeps.onPage(page, rows);
+    for (const { id, status = 0, resource } of shown) {
+      // The job may have left while another one was updated.
+      const job = this.#jobs.get(id);
+      if (!job) continue;
+      job.timer.polledAt = startedAt;
+      if (resource) this.#update(job, resource, 'list', startedAt);
+      else if (status !== job.last?.resource.status.id) {
         // A row that leaves fields out shows only that something has changed.
-        const ended = progressOf(job.kind, { id, status: { id: status, name: '' } }) !== 'running';
-        job.urge(ended ? 'ended' : 'changed');
+        const isRunning = progressOf(job.source.kind, { id, status: { id: status, name: '' } }) === 'running';
+        job.requestRefresh(isRunning ? 'changed' : 'ended');
       }
     }
   }
 
-  #succeeded(): void {
-    this.#parts.scheduler.pace.ease();
-    this.#outage.end();
+  #disable(sweeps: Sweeps<T>, reason: string): void {
+    const { name, warn } = this.#options;
+    const advice = 'Each resource is read on its own; the list is tried again every ten minutes.';
+    if (sweeps.disable()) warn?.(`Cannot poll via the list of ${name}: ${reason}. ${advice}`);
   }
 
-  #see(job: Job<T>, resource: T, source: UpdateSource, began: number): void {
-    const known = job.resource !== undefined;
-    const ended = job.see(resource, source, began);
-    if (ended && known) this.#trust.missed();
+  /** Returns the options of a poll's request. It is not retried: the next poll is the retry. */
+  #callOptions(signal: AbortSignal, onPermit: () => void): CallOptions {
+    const { request = {} } = this.#options;
+    const deadline = Math.min(POLL_DEADLINE_MS, request.deadline ?? POLL_DEADLINE_MS);
+    return { ...request, maxRetries: 0, deadline, signal, priority: 'background', onPermit };
+  }
+
+  #update(job: Job<T>, resource: T, source: UpdateSource, startedAt: number): void {
+    const wasKnown = job.last !== undefined;
+    if (job.update(resource, source, startedAt) && wasKnown) this.#webhooks?.missedCompletion();
   }
 
   /**
-   * A look has failed. Waits ride out what passes, and, once they have seen something, what kept it from
-   * being sent, a token source for ten minutes at most; all else ends them. Returns whether it passes.
+   * Waits ride out transient errors and, once they know a state, failures of the token source and the limiter; all
+   * other errors end them.
    */
-  #miss(error: unknown, began: number, jobs: Iterable<Job<T>>): boolean {
-    const { pace } = this.#parts.scheduler;
+  #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
+    const { rate } = this.#options.scheduler;
     if (RateLimitError.isInstance(error)) {
-      pace.cut(began);
-      pace.hold(askedToWait(error));
+      rate.onThrottled(startedAt);
+      rate.pause(requestedPause(error));
     }
-    const passes = isPassing(error);
-    const unsendable = isUnsendable(error) && !this.#outage.isTooLong(error);
+    this.#outage ??= new TokenOutage();
+    const isUnsent = isUnsendable(error) && !this.#outage.isTooLong(error);
     for (const job of [...jobs]) {
-      if (passes || (unsendable && job.resource)) job.miss(error);
+      if (isTransient(error) || (isUnsent && job.last)) job.reportPollError(error);
       else job.fail(error);
     }
-    return passes;
   }
 }

@@ -1,99 +1,102 @@
-import type { JobKind } from '../spec/job-status.ts';
-import { type Observed, type Progress, progressOf } from '../spec/job-status.ts';
-import type { Source } from './job-source.ts';
-import { Turn } from './poll-timer.ts';
+import type { CallOptions } from '../http/request-options.ts';
+import { type JobKind, type Observed, type Progress, progressOf } from '../spec/job-status.ts';
+import { PollTimer } from './poll-timer.ts';
 
-/** How an update was learnt of: a read of its own, a page of a list, or an event. */
+/** How a state was learned: by a request for the resource, from a page of a list, or from a webhook event. */
 export type UpdateSource = 'poll' | 'list' | 'webhook';
 
-/** What came of one look at a resource. */
-export interface Sighting<T> {
+/** A state of a job's resource. */
+export interface JobUpdate<T> {
   readonly resource: T;
   readonly progress: Progress;
   readonly source: UpdateSource;
 }
 
-/** One wait, as far as its job is concerned. It leaves by itself when it has seen the job end. */
+/** One wait or watch. It unsubscribes when it receives the end of its job. */
 export interface Subscriber<T> {
-  see(sighting: Sighting<T>): void;
-  /** A look has failed, and will be repeated. */
-  miss(error: unknown): void;
-  fail(error: unknown): void;
+  onUpdate(update: JobUpdate<T>): void;
+  /** A poll failed; the next one follows. */
+  onPollError(error: unknown): void;
+  onFailure(error: unknown): void;
 }
 
-/** A job that is waited for, by one or by several. */
+/** A resource as far as a list row or an event shows it. */
+export interface JobRow<T> {
+  readonly id: number;
+  /** Id of the status, if shown. */
+  readonly status?: number | undefined;
+  /** The resource, if no documented field is left out. */
+  readonly resource?: T | undefined;
+}
+
+/** A kind of job, and how its resource is read. */
+export interface JobSource<T extends Observed> {
+  readonly kind: JobKind;
+  read(id: number, options: CallOptions): PromiseLike<T>;
+  /** Decodes the data of an event; `undefined` if it shows no resource. */
+  decode(data: unknown): JobRow<T> | undefined;
+  /** Creates the error for an invalid id; nothing is sent. */
+  invalidId(problem: string): Error;
+  /** Logs that a callback threw. */
+  warn(message: string): void;
+}
+
+/** A job that is waited for, by one wait or several. */
 export class Job<T extends Observed> {
   readonly id: number;
-  readonly source: Source<T>;
+  readonly source: JobSource<T>;
   readonly subscribers = new Set<Subscriber<T>>();
-  /** Reads of its own. */
-  readonly turn = new Turn();
-  /** When it was last read by itself. */
-  readAt = Number.NEGATIVE_INFINITY;
-  /** The page it was last found on. */
-  page: number | undefined;
-  /** When it was first asked for, or last not found where it had been. */
-  since = performance.now();
-  #urgent: 'ended' | 'changed' | undefined;
-  #urgedAt = Number.NEGATIVE_INFINITY;
-  /** The resource as last seen, how, and when the look began that showed it. */
-  resource: T | undefined;
-  #source: UpdateSource = 'poll';
-  #seen = Number.NEGATIVE_INFINITY;
+  readonly timer = new PollTimer();
+  /** When the list is searched for it again; `undefined` unless the list has not shown it. */
+  searchAgainAt: number | undefined;
+  /** Why it has to be read soon, if a refresh was requested. */
+  refreshReason: 'ended' | 'changed' | undefined;
+  #refreshRequestedAt = Number.NEGATIVE_INFINITY;
+  /** Last known state, and when the poll that showed it began. */
+  last: JobUpdate<T> | undefined;
+  shownAt = Number.NEGATIVE_INFINITY;
 
-  constructor(id: number, source: Source<T>) {
+  constructor(id: number, source: JobSource<T>) {
     this.id = id;
     this.source = source;
   }
 
-  /** Why it is to be read by itself, and soon: it has ended, or something else has happened to it. */
-  get urgent(): 'ended' | 'changed' | undefined {
-    return this.#urgent;
+  /** Has the resource read soon, until a poll that begins after this has shown it. */
+  requestRefresh(reason: 'ended' | 'changed'): void {
+    if (this.refreshReason !== 'ended') this.refreshReason = reason;
+    this.#refreshRequestedAt = performance.now();
   }
 
-  /** Has it read soon, until a look that begins after this has shown it. */
-  urge(why: 'ended' | 'changed'): void {
-    this.#urgent = this.#urgent === 'ended' ? 'ended' : why;
-    this.#urgedAt = performance.now();
-  }
-
-  get kind(): JobKind {
-    return this.source.kind;
-  }
-
-  /** Tells every wait what was seen by a look that began at `began`; returns whether the job has ended. */
-  see(resource: T, source: UpdateSource, began: number): boolean {
-    const progress = progressOf(this.kind, resource);
-    // An answer that was on its way while something newer was seen; an end is an end all the same.
-    if (began < this.#seen && progress === 'running') return false;
-    if (began >= this.#urgedAt) this.#urgent = undefined;
-    this.resource = resource;
-    this.#source = source;
-    this.#seen = began;
-    for (const subscriber of [...this.subscribers]) {
-      // One may have left while another was told, or have told of something newer.
-      if (this.resource === resource && this.subscribers.has(subscriber))
-        subscriber.see({ resource, progress, source });
-    }
+  /** Delivers a state shown by a poll that began at `startedAt`; returns whether the job has ended. */
+  update(resource: T, source: UpdateSource, startedAt: number): boolean {
+    const progress = progressOf(this.source.kind, resource);
+    // The response was under way while something newer arrived; an end is final in any order.
+    if (startedAt < this.shownAt && progress === 'running') return false;
+    if (startedAt >= this.#refreshRequestedAt) this.refreshReason = undefined;
+    const update = { resource, progress, source };
+    this.last = update;
+    this.shownAt = startedAt;
+    for (const subscriber of [...this.subscribers]) this.#deliver(update, subscriber);
     return progress !== 'running';
   }
 
-  /** Tells one that has joined what was seen last, unless it is told of something newer first. */
-  catchUp(subscriber: Subscriber<T>): void {
-    const { resource } = this;
-    queueMicrotask(() => {
-      if (!resource || resource !== this.resource || !this.subscribers.has(subscriber)) return;
-      subscriber.see({ resource, progress: progressOf(this.kind, resource), source: this.#source });
-    });
+  /** Delivers the last known state to a subscriber that has joined, unless a newer one comes first. */
+  deliverLast(last: JobUpdate<T>, subscriber: Subscriber<T>): void {
+    queueMicrotask(() => this.#deliver(last, subscriber));
   }
 
-  /** Tells every wait of a failed look that they ride out. */
-  miss(error: unknown): void {
-    for (const subscriber of this.subscribers) subscriber.miss(error);
+  /** Delivers a state to a subscriber that has not left, unless a newer one has come. */
+  #deliver(update: JobUpdate<T>, subscriber: Subscriber<T>): void {
+    if (update === this.last && this.subscribers.has(subscriber)) subscriber.onUpdate(update);
   }
 
-  /** Ends every wait. */
+  /** Reports a failed poll that is repeated. */
+  reportPollError(error: unknown): void {
+    for (const subscriber of this.subscribers) subscriber.onPollError(error);
+  }
+
+  /** Ends every wait with an error. */
   fail(error: unknown): void {
-    for (const subscriber of [...this.subscribers]) if (this.subscribers.has(subscriber)) subscriber.fail(error);
+    for (const subscriber of [...this.subscribers]) if (this.subscribers.has(subscriber)) subscriber.onFailure(error);
   }
 }

@@ -1,55 +1,56 @@
-/** Time between two looks is off by up to a tenth, so that clients do not march in step. */
+/** Periods vary by up to a tenth, so that clients do not poll in step. */
 const JITTER = 0.1;
 
-/** When something was looked at, and when it is due again. Times are those of `performance.now()`. */
-export class Turn {
-  /** When the last look that could have shown it began. */
-  looked: number | undefined;
+/** The outcome of a poll that began at `startedAt`. */
+export type PollOutcome<R> =
+  | { readonly startedAt: number; readonly result: R }
+  | { readonly startedAt: number; readonly error: unknown };
+
+/** Polls of one target: when the next one is due, and the one in flight. Times are those of `performance.now()`. */
+export class PollTimer {
+  readonly createdAt = performance.now();
+  /** When its last poll began. */
+  startedAt = Number.NEGATIVE_INFINITY;
+  /** When the last poll that could have shown the target began; another target's may have. */
+  polledAt: number | undefined;
   #jitter = 1;
-  #heldUntil = Number.NEGATIVE_INFINITY;
-  #under: AbortController | undefined;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** Aborts the poll in flight, if there is one. */
+  inFlight: AbortController | undefined;
 
-  /** Whether a look is under way. */
-  get busy(): boolean {
-    return this.#under !== undefined;
+  /** When the next poll is due, with `period` between the beginnings of two polls. */
+  due(period: number): number {
+    const next = this.polledAt === undefined ? this.createdAt : this.polledAt + period * this.#jitter;
+    return Math.max(this.#pausedUntil, next);
   }
 
-  /** When the next look is due; `undefined` before the first. */
-  due(period: number): number | undefined {
-    return this.looked === undefined ? undefined : Math.max(this.#heldUntil, this.looked + period * this.#jitter);
+  /** Lets no poll be due for `ms`: the service asked for the pause. */
+  pause(ms: number): void {
+    this.#pausedUntil = performance.now() + ms;
   }
 
-  /** The service asked for time: no look for `ms`. */
-  hold(ms: number): void {
-    this.#heldUntil = performance.now() + ms;
-  }
-
-  /** Takes a look. A failed one counts, too: the next is due as after any other. */
-  async take<R>(look: (signal: AbortSignal) => PromiseLike<R>): Promise<Taken<R>> {
-    const under = new AbortController();
-    const began = performance.now();
-    this.#under = under;
-    this.looked = began;
+  /** Sends a poll; resolves with its outcome, or `undefined` if it was aborted. The next one is due after a period in any case. */
+  async run<R>(poll: (signal: AbortSignal) => PromiseLike<R>): Promise<PollOutcome<R> | undefined> {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const startedAt = performance.now();
+    this.inFlight = controller;
+    this.startedAt = startedAt;
+    this.polledAt = startedAt;
     this.#jitter = 1 - JITTER + 2 * JITTER * Math.random();
     try {
-      const result = await look(under.signal);
-      return under.signal.aborted ? { began, aborted: true } : { began, result };
+      const result = await poll(signal);
+      return signal.aborted ? undefined : { startedAt, result };
     } catch (error) {
-      return under.signal.aborted ? { began, aborted: true } : { began, error };
+      return signal.aborted ? undefined : { startedAt, error };
     } finally {
-      if (this.#under === under) this.#under = undefined;
+      if (this.inFlight === controller) this.inFlight = undefined;
     }
   }
 
-  /** Ends a look under way: nobody wants to know any more. */
+  /** Aborts the poll in flight. */
   abort(): void {
-    this.#under?.abort();
-    this.#under = undefined;
+    this.inFlight?.abort();
+    this.inFlight = undefined;
   }
 }
-
-/** What came of a look that began at `began`. */
-export type Taken<R> =
-  | { readonly began: number; readonly result: R }
-  | { readonly began: number; readonly error: unknown }
-  | { readonly began: number; readonly aborted: true };

@@ -1,121 +1,106 @@
 import type { WaitTimeoutError } from '../errors/job-errors.ts';
 import type { ClientState } from '../http/client-state.ts';
 import type { Observed } from '../spec/job-status.ts';
-import { onAbort } from '../util/abort.ts';
+import { type IdLike, idOf } from '../spec/job-status.ts';
+import { AbortScope, onAbort } from '../util/abort.ts';
+import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
-import type { Sighting } from './job.ts';
+import type { JobSource, Subscriber } from './job.ts';
 import type { JobGroup } from './job-group.ts';
-import type { Source } from './job-source.ts';
-import type { WaitRoom } from './room.ts';
-import { Changes, type Observer } from './status-changes.ts';
-import { jobError, timeoutError } from './wait-errors.ts';
-import {
-  ASLEEP_AT_MOST,
-  checkOptions,
-  type IdLike,
-  idOf,
-  idProblem,
-  type UpdateInfo,
-  type WaitOptions,
-  type WatchOptions,
-} from './wait-options.ts';
+import { type Observer, StatusChanges } from './status-changes.ts';
+import { jobError, MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
+import { checkWaitOptions, idProblem, type WaitOptions, type WatchOptions } from './wait-options.ts';
 
-const HOUR = 3_600_000;
-
-/** What waiting needs of a client. */
-export interface WaitContext {
-  readonly state: ClientState;
-  readonly room: WaitRoom;
-  /** Reports a callback that threw. */
-  warn(message: string): void;
-}
+const DEFAULT_TIMEOUT_MS = 3_600_000;
 
 /** Waits for jobs of one kind. */
-export class Waiter<T extends Observed> {
-  readonly #context: WaitContext;
-  readonly #source: Source<T>;
+export class Poller<T extends Observed> {
+  readonly #state: ClientState;
+  readonly #source: JobSource<T>;
   readonly #group: JobGroup<T>;
 
-  constructor(context: WaitContext, source: Source<T>, group: JobGroup<T>) {
-    this.#context = context;
+  /** @param group The jobs that its jobs are polled with. */
+  constructor(state: ClientState, source: JobSource<T>, group: JobGroup<T>) {
+    this.#state = state;
     this.#source = source;
     this.#group = group;
   }
 
-  wait(target: IdLike, options: WaitOptions<T> = {}): Promise<T> {
-    const started = performance.now();
-    return new Promise((resolve, reject) => {
-      this.#observe(target, options, {
-        see: ({ resource, progress, source }) => {
-          const info: UpdateInfo = { elapsed: performance.now() - started, source };
+  /** Resolves with the completed resource. The caller has checked the options. */
+  wait(target: IdLike, { onUpdate, ...options }: WaitOptions<T> = {}): Promise<T> {
+    const { kind, warn } = this.#source;
+    const { redactor } = this.#state;
+    const startedAt = performance.now();
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#observe(target, options, {
+      onUpdate({ resource, progress, source }) {
+        const info = { elapsed: performance.now() - startedAt, source };
+        if (onUpdate)
           safely(
-            () => options.onUpdate?.(resource, info),
-            (message) => this.#context.warn(`\`onUpdate\` threw: ${message}`),
+            () => onUpdate(resource, info),
+            (message) => warn(`\`onUpdate\` threw: ${message}`),
           );
-          if (progress === 'completed') resolve(resource);
-          else if (progress !== 'running')
-            reject(jobError(this.#source.kind, resource, progress, this.#context.state.redactor));
-        },
-        fail: reject,
-      });
+        if (progress === 'completed') resolve(resource);
+        else if (progress !== 'running') reject(jobError(kind, resource, progress, redactor));
+      },
+      onFailure: reject,
     });
+    return promise;
   }
 
-  /** Each walk looks anew. */
+  /** Iterates changes of status; each iteration polls separately. */
   watch(target: IdLike, options: WatchOptions<T> = {}): AsyncIterable<T> {
-    return {
-      [Symbol.asyncIterator]: () => new Changes<T>((observer) => this.#observe(target, options, observer)),
+    const site = captureCallSite();
+    const begin = (changes: Observer<T>): (() => void) => {
+      checkWaitOptions(options);
+      return this.#observe(target, options, {
+        onUpdate: (update) => changes.onUpdate(update),
+        onFailure: (error) => changes.onFailure(isReason(error, [options.signal]) ? error : atCallSite(error, site)),
+      });
     };
+    return { [Symbol.asyncIterator]: () => new StatusChanges<T>(begin) };
   }
 
-  /** Tells `subscriber` what is seen, until the job ends, the wait fails, or the function returned is called. */
-  #observe(target: IdLike, options: WatchOptions<T>, subscriber: Observer<T>): () => void {
-    const { kind } = this.#source;
+  /** Delivers states until the job ends, the wait fails, or the returned function is called. */
+  #observe(target: IdLike, options: WatchOptions<T>, observer: Observer<T>): () => void {
     const id = idOf(target);
-    const problem = idProblem(id);
-    if (problem !== undefined) throw this.#source.refuse(problem);
-    const timeout = checkOptions(options).timeout ?? HOUR;
-    options.signal?.throwIfAborted();
-    const { redactor } = this.#context.state;
+    if (!Number.isSafeInteger(id) || id <= 0) throw this.#source.invalidId(idProblem(id));
+    const { signal: parent, timeout = DEFAULT_TIMEOUT_MS, request = {} } = options;
+    parent?.throwIfAborted();
     let last: T | undefined;
     let cause: unknown;
-    const expired = (): WaitTimeoutError => timeoutError({ kind, id, timeout, resource: last, cause, redactor });
-    const group = this.#groupFor(options);
-    const scope = this.#context.state.open({
-      parent: options.signal,
-      ms: timeout,
-      reason: expired,
-      longestStep: ASLEEP_AT_MOST,
-    });
-    let leave = (): void => {};
+    const { kind } = this.#source;
+    const { redactor } = this.#state;
+    const reason = (): WaitTimeoutError => timeoutError({ kind, id, timeout }, last, cause, redactor);
+    const parents = [parent, this.#state.closing.signal];
+    const scope = new AbortScope({ parents, ms: timeout, reason, longestStep: MAX_SLEEP_MS });
+    let unsubscribe: (() => void) | undefined;
     const stop = (): void => {
-      leave();
+      unsubscribe?.();
       scope.dispose();
     };
-    const fail = (error: unknown): void => {
-      stop();
-      subscriber.fail(error);
+    const subscriber: Subscriber<T> = {
+      onUpdate(update) {
+        last = update.resource;
+        cause = undefined;
+        if (update.progress !== 'running') stop();
+        observer.onUpdate(update);
+      },
+      onPollError(error) {
+        cause = error;
+      },
+      onFailure(error) {
+        stop();
+        observer.onFailure(error);
+      },
     };
-    const miss = (error: unknown): void => {
-      cause = error;
-    };
-    const see = (sighting: Sighting<T>): void => {
-      last = sighting.resource;
-      cause = undefined;
-      if (sighting.progress !== 'running') stop();
-      subscriber.see(sighting);
-    };
-    if (scope.signal.aborted) {
-      fail(scope.signal.reason);
-      return stop;
+    if (scope.signal.aborted) subscriber.onFailure(scope.signal.reason);
+    else {
+      onAbort(scope.signal, () => subscriber.onFailure(scope.signal.reason));
+      // Requests with options of their own differ from those of other waits.
+      const group = Object.keys(request).length === 0 ? this.#group : this.#group.withRequest(request);
+      unsubscribe = group.subscribe(this.#source, id, subscriber);
     }
-    onAbort(scope.signal, () => fail(scope.signal.reason));
-    leave = group.subscribe(this.#source, id, { see, miss, fail });
     return stop;
-  }
-
-  /** Requests of its own make a wait share none with others. */
-  #groupFor({ request = {} }: WatchOptions<T>): JobGroup<T> {
-    return Object.keys(request).length === 0 ? this.#group : this.#group.apart(request);
   }
 }

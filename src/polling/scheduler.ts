@@ -1,172 +1,149 @@
 import type { JobKind } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import { startTimer } from '../util/abort.ts';
-import { Pace } from './poll-rate.ts';
+import { PollRate } from './poll-rate.ts';
 
-/** How jobs are looked at: by pages of a list, by reads of their own, or as it is cheaper. */
+/** How jobs are polled: by pages of a list, each on its own, or as it is cheaper. */
 export type WaitsVia = 'list' | 'get' | undefined;
 
-/** Looks of one sort, which take turns with those of other sorts. */
-export interface LookQueue {
-  /** When it was last served, as a number that grows. */
-  served: number;
-  /** Looks that have been taken and not been answered, in all queues of pages, or of single reads. */
-  readonly unanswered: { count: number };
-}
-
-/** The queues of a list, or of a kind without one, whatever options its reads have. */
-export type LookQueues = Readonly<Record<'pages' | 'search' | 'ended' | 'changed' | 'fresh' | 'others', LookQueue>>;
-
-/** A read that is due at a time of `performance.now()`. */
-export interface Look {
-  readonly queue: LookQueue;
+/** A request that is due at a time of `performance.now()`. */
+export interface PollRequest {
+  /** Queues take turns; the polls of one queue come in the order of `due`. */
+  readonly queue: string;
+  /** What it counts as while it is in flight: of each, there is a maximum. */
+  readonly limit: string;
   readonly due: number;
-  /** Never rejects. `onSlot` is called whenever a request is about to be sent. */
-  take(onSlot: () => void): Promise<void>;
+  /** Sends the request; never rejects. `onPermit` is called when the rate limit permits it. */
+  run(onPermit: () => void): Promise<void>;
 }
 
-/** Jobs that have to be looked at. */
-export interface Schedulable {
-  /** Waits under way. */
+/** Jobs that are polled together. */
+export interface PollGroup {
+  /** Waits and watches under way. */
   readonly size: number;
-  /** Looks of one round over all of them; 0 while events make looking a fallback. */
+  /** Polls that one round over all jobs takes; 0 while webhooks make polling a fallback. */
   readonly round: number;
-  /** All looks that are not under way. */
-  looks(period: number): Iterable<Look>;
-  /** An event's data for one of the kinds. Returns whether it told a wait something new. */
-  hear(kinds: readonly JobKind[], id: number, data: unknown): boolean;
+  /** All polls that are not in flight, with `period` between two polls of one target. */
+  polls(period: number): Iterable<PollRequest>;
+  /** Takes the data of an event about one of the kinds; returns whether it brought a wait something new. */
+  notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
 }
 
-/** A service that does not answer holds up no more looks than this, and of pages or single reads of one kind no more than that. */
-const MOST_UNANSWERED = { all: 12, each: 6 } as const;
+/** Maximum polls in flight: `all` in total, `each` of one `limit`. */
+const MAX_IN_FLIGHT = { all: 12, each: 6 } as const;
 
-/** Which of two looks comes first: of those that are due, the one whose queue has waited longer. */
-function precedes(one: Look, other: Look, now: number): boolean {
-  const turns = one.due <= now && other.due <= now && one.queue !== other.queue;
-  return turns ? one.queue.served < other.queue.served : one.due < other.due;
+/** Whether `a` comes before `b`: of polls that are due, the one whose queue was served longer ago. */
+function precedes(a: PollRequest, b: PollRequest, now: number, served: ReadonlyMap<string, number>): boolean {
+  if (a.due > now || b.due > now || a.queue === b.queue) return a.due < b.due;
+  return (served.get(a.queue) ?? 0) < (served.get(b.queue) ?? 0);
 }
 
-/** Takes the looks of all waits of a client, one by one as they are due, at the pace of all. */
+/** Starts the polls of all waits of a client, one by one as they are due, at one rate. */
 export class Scheduler {
-  readonly pace: Pace;
+  readonly rate: PollRate;
   readonly via: WaitsVia;
-  readonly #groups = new Set<Schedulable>();
-  readonly #queues = new Map<string, LookQueues>();
-  #unanswered = 0;
-  /** A look has been taken and not been sent yet. */
-  #queued = false;
-  #served = 0;
-  #planned = false;
-  /** Whether the next plan waits for the pace: nothing can start before, whatever changes. */
-  #paced = false;
-  #stopTimer = (): void => {};
+  readonly #groups = new Set<PollGroup>();
+  readonly #inFlight = new Set<PollRequest>();
+  /** When queues were last served, as numbers that grow. */
+  readonly #served = new Map<string, number>();
+  #started = 0;
+  /** A poll has started and waits for its permit. */
+  #isQueued = false;
+  #isPlanned = false;
+  #stopTimer: (() => void) | undefined;
 
   constructor(rate: RateLimit, via: WaitsVia) {
-    this.pace = new Pace(rate);
+    this.rate = new PollRate(rate);
     this.via = via;
   }
 
-  /** Waits under way. */
+  /** Waits and watches under way. */
   get size(): number {
     return [...this.#groups].reduce((sum, group) => sum + group.size, 0);
   }
 
-  /** Jobs to look at; those added already stay. */
-  add(group: Schedulable): void {
+  /** Polls the jobs of a group; one that is polled already has changed. */
+  add(group: PollGroup): void {
     this.#groups.add(group);
+    this.wake();
   }
 
-  remove(group: Schedulable): void {
+  remove(group: PollGroup): void {
     this.#groups.delete(group);
-    if (this.#groups.size > 0) return;
-    this.#stopTimer();
-    this.#paced = false;
+    if (this.#groups.size === 0) this.#stopTimer?.();
   }
 
-  /** The queues of a list or a kind, by its name. */
-  queues(name: string): LookQueues {
-    const [pages, reads] = [{ count: 0 }, { count: 0 }];
-    const create = (unanswered: { count: number }): LookQueue => ({ served: 0, unanswered });
-    const known = this.#queues.get(name) ?? {
-      pages: create(pages),
-      search: create(pages),
-      ended: create(reads),
-      changed: create(reads),
-      fresh: create(reads),
-      others: create(reads),
-    };
-    this.#queues.set(name, known);
-    return known;
-  }
-
-  /** Something has changed: plan anew, once everything that changes together has. */
+  /** Plans the next poll again, once everything that changes together has changed. */
   wake(): void {
-    if (this.#planned || this.#queued || this.#paced) return;
-    this.#planned = true;
+    if (this.#isPlanned || this.#isQueued) return;
+    this.#isPlanned = true;
     queueMicrotask(() => {
-      this.#planned = false;
+      this.#isPlanned = false;
       this.#plan();
     });
   }
 
-  /** Hands an event's data to the groups. Returns whether it told a wait something new. */
-  hear(kinds: readonly JobKind[], id: number, data: unknown): boolean {
-    // All hear it: clients derived from one another may wait for the same job.
-    return [...this.#groups].map((group) => group.hear(kinds, id, data)).includes(true);
+  /** Passes the data of an event to all groups; returns whether it brought a wait something new. */
+  notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
+    // Clients derived from one another may wait for the same job.
+    return [...this.#groups].map((group) => group.notify(kinds, id, data)).includes(true);
   }
 
   #plan(): void {
-    this.#stopTimer();
-    this.#paced = false;
-    while (!this.#queued && this.#unanswered < MOST_UNANSWERED.all) {
-      const look = this.#first();
-      if (!look) return;
-      const due = look.due - performance.now();
-      const pace = this.pace.wait();
-      if (Math.max(due, pace) > 0) {
-        this.#paced = pace >= due;
-        this.#stopTimer = startTimer(Math.max(due, pace), () => this.#plan());
+    this.#stopTimer?.();
+    while (!this.#isQueued && this.#inFlight.size < MAX_IN_FLIGHT.all) {
+      const poll = this.#next();
+      if (!poll) return;
+      const wait = Math.max(poll.due - performance.now(), this.rate.wait());
+      if (wait > 0) {
+        this.#stopTimer = startTimer(wait, () => this.#plan());
         return;
       }
-      void this.#take(look);
+      void this.#start(poll);
     }
   }
 
-  #first(): Look | undefined {
+  #next(): PollRequest | undefined {
     const now = performance.now();
-    const period = this.pace.period([...this.#groups].reduce((sum, group) => sum + group.round, 0));
-    let first: Look | undefined;
+    let round = 0;
+    for (const group of this.#groups) round += group.round;
+    const period = this.rate.period(round);
+    let next: PollRequest | undefined;
     for (const group of this.#groups) {
-      for (const look of group.looks(period)) {
-        const free = look.queue.unanswered.count < MOST_UNANSWERED.each;
-        if (free && (!first || precedes(look, first, now))) first = look;
+      for (const poll of group.polls(period)) {
+        const isFirst = !next || precedes(poll, next, now, this.#served);
+        if (isFirst && (this.#inFlight.size < MAX_IN_FLIGHT.each || this.#isOpen(poll.limit))) next = poll;
       }
     }
-    return first;
+    return next;
   }
 
-  /** One look at a time stands in the queue of the bucket, and counts when it leaves it. */
-  async #take(look: Look): Promise<void> {
-    const { queue } = look;
-    queue.served = ++this.#served;
-    queue.unanswered.count++;
-    this.#unanswered++;
-    this.#queued = true;
-    let sent = false;
-    const onSlot = (): void => {
-      this.pace.spend();
-      if (sent) return;
-      sent = true;
-      this.#queued = false;
+  #isOpen(limit: string): boolean {
+    return [...this.#inFlight].filter((poll) => poll.limit === limit).length < MAX_IN_FLIGHT.each;
+  }
+
+  /**
+   * Only one poll at a time waits for its permit, and it counts when it receives it: polls that queue behind the
+   * user's calls would otherwise leave together, above half of the bucket.
+   */
+  async #start(poll: PollRequest): Promise<void> {
+    this.#served.set(poll.queue, ++this.#started);
+    this.#inFlight.add(poll);
+    this.#isQueued = true;
+    let isPermitted = false;
+    const onPermit = (): void => {
+      this.rate.consume();
+      if (isPermitted) return;
+      isPermitted = true;
+      this.#isQueued = false;
       this.wake();
     };
     try {
-      await look.take(onSlot);
+      await poll.run(onPermit);
     } finally {
-      // One that failed before it could be sent counts, too.
-      if (!sent) onSlot();
-      queue.unanswered.count--;
-      this.#unanswered--;
+      // A poll that failed before its permit counts, too.
+      if (!isPermitted) onPermit();
+      this.#inFlight.delete(poll);
       this.wake();
     }
   }

@@ -1,20 +1,20 @@
 import type { Observed } from '../spec/job-status.ts';
-import type { Sighting, Subscriber } from './job.ts';
+import type { JobUpdate, Subscriber } from './job.ts';
 
-/** What a wait does with what is seen. */
-export type Observer<T> = Pick<Subscriber<T>, 'see' | 'fail'>;
+/** The part of a subscriber that waits and watches differ in. */
+export type Observer<T> = Pick<Subscriber<T>, 'onUpdate' | 'onFailure'>;
 
-/** A walk over the changes of status of one job, until it has ended. What was not walked yet is kept in order. */
-export class Changes<T extends Observed> implements AsyncIterableIterator<T>, Observer<T> {
+/** Iterates the changes of status of one job until it has ended; keeps those that were not consumed yet. */
+export class StatusChanges<T extends Observed> implements AsyncIterableIterator<T>, Observer<T> {
   readonly #begin: (observer: Observer<T>) => () => void;
   readonly #changes: T[] = [];
   #status: number | undefined;
   #stop: (() => void) | undefined;
   #end: { readonly error?: unknown } | undefined;
-  /** Steps under way. */
-  readonly #steps: (() => void)[] = [];
+  /** Resolves when there is something for the pending calls of `next`. */
+  #next = Promise.withResolvers<void>();
 
-  /** `begin` starts to tell what is seen, and returns what stops it. It is called by the first step. */
+  /** @param begin Subscribes the observer, and returns a function that ends it. The first call of `next` calls it. */
   constructor(begin: (observer: Observer<T>) => () => void) {
     this.#begin = begin;
   }
@@ -25,20 +25,16 @@ export class Changes<T extends Observed> implements AsyncIterableIterator<T>, Ob
 
   async next(): Promise<IteratorResult<T, undefined>> {
     if (!this.#end) this.#stop ??= this.#begin(this);
-    for (;;) {
-      const value = this.#changes.shift();
-      if (value) return { done: false, value };
-      const end = this.#end;
-      if (end) {
-        this.#end = {};
-        if ('error' in end) throw end.error;
-        return { done: true, value: undefined };
-      }
-      await new Promise<void>((resolve) => this.#steps.push(resolve));
-    }
+    while (this.#changes.length === 0 && !this.#end) await this.#next.promise;
+    const value = this.#changes.shift();
+    if (value) return { done: false, value };
+    const end = this.#end;
+    this.#end = {};
+    if (end && 'error' in end) throw end.error;
+    return { done: true, value: undefined };
   }
 
-  /** Ends the walk, also while a step is under way. */
+  /** Ends the iteration, also while a call of `next` is pending: a generator could not. */
   async return(): Promise<IteratorResult<T, undefined>> {
     this.#end = {};
     this.#changes.length = 0;
@@ -47,7 +43,7 @@ export class Changes<T extends Observed> implements AsyncIterableIterator<T>, Ob
     return { done: true, value: undefined };
   }
 
-  see({ resource, progress }: Sighting<T>): void {
+  onUpdate({ resource, progress }: JobUpdate<T>): void {
     if (this.#end) return;
     if (resource.status.id !== this.#status) this.#changes.push(resource);
     this.#status = resource.status.id;
@@ -55,12 +51,13 @@ export class Changes<T extends Observed> implements AsyncIterableIterator<T>, Ob
     this.#wake();
   }
 
-  fail(error: unknown): void {
+  onFailure(error: unknown): void {
     this.#end ??= { error };
     this.#wake();
   }
 
   #wake(): void {
-    for (const step of this.#steps.splice(0)) step();
+    this.#next.resolve();
+    this.#next = Promise.withResolvers<void>();
   }
 }

@@ -1,4 +1,14 @@
 import {
+  ApiError,
+  AuthenticationError,
+  NotFoundError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from '../errors/api-errors.ts';
+import { AudienceError } from '../errors/audience-error.ts';
+import { ConnectionError, ResponseError } from '../errors/call-errors.ts';
+import {
   JobCancelledError,
   type JobError,
   JobFailedError,
@@ -8,25 +18,83 @@ import {
 import { type JobKind, type Observed, statusText } from '../spec/job-status.ts';
 import type { Redactor } from '../util/redact.ts';
 
-/** How much of a status an error repeats, in UTF-16 units. */
-const STATUS_LIMIT = 200;
-
-/** What a wait that has timed out knows. */
-interface Expired {
-  readonly kind: JobKind;
-  readonly id: number;
-  readonly timeout: number;
-  readonly resource: Observed | undefined;
-  /** What the last look failed with. */
-  readonly cause: unknown;
-  readonly redactor: Redactor;
+/** Whether an error of a poll says nothing about the job: the network, a proxy, a 429, a failing server. */
+export function isTransient(error: unknown): boolean {
+  if (ConnectionError.isInstance(error) || ServerError.isInstance(error) || RateLimitError.isInstance(error))
+    return true;
+  if (ApiError.isInstance(error)) return error.status === 408;
+  return ResponseError.isInstance(error) && error.code === 'not-an-envelope';
 }
 
-/** The error for a wait whose time has passed. */
-export function timeoutError({ kind, id, timeout, resource, cause, redactor }: Expired): WaitTimeoutError {
-  const seen = resource ? `last seen at ${redactor.text(statusText(resource.status), STATUS_LIMIT)}` : 'never seen';
-  const failed = cause instanceof Error ? `; the last look failed: ${cause.message}` : '';
-  const message = `Waited ${timeout} ms for ${kind} ${id} (${seen}${failed}). The job goes on: wait again by its id, or longer with \`timeout\`.`;
+/** Whether the request could not be sent because the user's token source or limiter failed. */
+export function isUnsendable(error: unknown): boolean {
+  // A `data` override throws when the response has arrived.
+  if (ResponseError.isInstance(error)) return false;
+  return AudienceError.isInstance(error) && (error.code === 'token-unavailable' || error.code === 'callback-failed');
+}
+
+/** Whether an error may mean that a list has no such page. */
+export function isBeyondLastPage(error: unknown): boolean {
+  return NotFoundError.isInstance(error) || ValidationError.isInstance(error);
+}
+
+/** Whether the service refuses a list, or returns something else: single resources may well be readable. */
+export function isUnlistable(error: unknown): boolean {
+  if (AuthenticationError.isInstance(error) || isTransient(error)) return false;
+  return ApiError.isInstance(error) || ResponseError.isInstance(error);
+}
+
+/** The longest `Retry-After` of a poll to honor. */
+const MAX_PAUSE_MS = 120_000;
+
+/** Returns the milliseconds for which the service asked for no further polls. */
+export function requestedPause(error: unknown): number {
+  const seconds = ApiError.isInstance(error) ? (error.retryAfter ?? 0) : 0;
+  return Math.min(MAX_PAUSE_MS, seconds * 1000);
+}
+
+/** Durations are time awake: a machine that sleeps for an hour adds at most this to them. */
+export const MAX_SLEEP_MS = 60_000;
+
+/** The longest outage of a token source that waits ride out: a session that has ended does not come back. Time awake. */
+const MAX_TOKEN_OUTAGE_MS = 600_000;
+
+/** Failures of a token source in a row, from the first failed poll to the next success. */
+export class TokenOutage {
+  #failedAt: number | undefined;
+  #lastedMs = 0;
+
+  /** Counts a failed poll; returns whether the outage has lasted too long. */
+  isTooLong(error: unknown): boolean {
+    if (!AudienceError.isInstance(error) || error.code !== 'token-unavailable') return false;
+    const now = performance.now();
+    this.#lastedMs += Math.min(now - (this.#failedAt ?? now), MAX_SLEEP_MS);
+    this.#failedAt = now;
+    return this.#lastedMs >= MAX_TOKEN_OUTAGE_MS;
+  }
+}
+
+/** Maximum length of a status in an error message, in UTF-16 units. */
+const MAX_STATUS_LENGTH = 200;
+
+const statusIn = (resource: Observed, redactor: Redactor): string =>
+  redactor.text(statusText(resource.status), MAX_STATUS_LENGTH);
+
+/**
+ * Creates the error for a wait whose `timeout` has passed.
+ *
+ * @param resource Last known state.
+ * @param cause Error of the last poll.
+ */
+export function timeoutError(
+  { kind, id, timeout }: { readonly kind: JobKind; readonly id: number; readonly timeout: number },
+  resource: Observed | undefined,
+  cause: unknown,
+  redactor: Redactor,
+): WaitTimeoutError {
+  const state = resource ? `last known status: ${statusIn(resource, redactor)}` : 'status unknown';
+  const failure = cause instanceof Error ? `; the last poll failed: ${cause.message}` : '';
+  const message = `The wait for ${kind} ${id} timed out after ${timeout} ms (${state}${failure}). The job keeps running: wait for it again, or raise \`timeout\`.`;
   return new WaitTimeoutError(message, {
     kind,
     id,
@@ -35,13 +103,7 @@ export function timeoutError({ kind, id, timeout, resource, cause, redactor }: E
   });
 }
 
-/** How a failed job can be tried again; an upload can be claimed once only. */
-const AGAIN = {
-  create: 'Creating it again (with a fresh key) is safe.',
-  file: 'Upload the file again and create another: an upload can be claimed once.',
-};
-
-/** The error for a job that ended otherwise than completed. */
+/** Creates the error for a job that did not complete. */
 export function jobError(
   kind: JobKind,
   resource: Observed,
@@ -49,16 +111,16 @@ export function jobError(
   redactor: Redactor,
 ): JobError {
   const details = { kind, id: resource.id, resource: redactor.resource(resource) };
-  const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id} ended at ${redactor.text(statusText(resource.status), STATUS_LIMIT)}`;
-  switch (progress) {
-    case 'needs-info':
-      return new JobNeedsInfoError(
-        `${name}: it cannot be done as defined. The console shows the reason; change the definition and create anew.`,
-        details,
-      );
-    case 'cancelled':
-      return new JobCancelledError(`${name}: it was cancelled.`, details);
-    default:
-      return new JobFailedError(`${name}: the job failed. ${AGAIN[kind === 'cohort' ? 'file' : 'create']}`, details);
+  const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id}`;
+  const status = `(status ${statusIn(resource, redactor)})`;
+  if (progress === 'needs-info') {
+    const advice = 'The console shows the reason: change the definition and create it again.';
+    return new JobNeedsInfoError(`${name} cannot be completed as defined ${status}. ${advice}`, details);
   }
+  if (progress === 'cancelled') return new JobCancelledError(`${name} was cancelled ${status}.`, details);
+  const advice =
+    kind === 'cohort'
+      ? 'To try again, upload the file again: an upload can be claimed only once.'
+      : 'It can safely be created again, with a fresh idempotency key.';
+  return new JobFailedError(`${name} failed ${status}. ${advice}`, details);
 }

@@ -1,26 +1,26 @@
-/** So many ends in a row that no event told of mean that events have stopped. */
-const MISSED = 2;
-/** Events are not counted on for longer than this after the last one. Milliseconds. */
-const MEMORY = 3_600_000;
+/** Completions in a row without an event that mean that webhooks have stopped. */
+const MAX_MISSED_COMPLETIONS = 2;
+/** How long webhooks are relied on after the last one. */
+const HEALTHY_FOR_MS = 3_600_000;
 
-/** Whether webhook events can be counted on to tell of ends. */
-export class EventTrust {
-  #heardAt = Number.NEGATIVE_INFINITY;
+/** Evidence that webhooks report the ends of jobs. */
+export class WebhookHealth {
+  #receivedAt = Number.NEGATIVE_INFINITY;
   #missed = 0;
 
-  /** As long as events flow, looks are a fallback only. */
-  get flowing(): boolean {
-    return this.#missed < MISSED && performance.now() - this.#heardAt < MEMORY;
+  /** While webhooks are healthy, polling is only a fallback. */
+  get healthy(): boolean {
+    return this.#missed < MAX_MISSED_COMPLETIONS && performance.now() - this.#receivedAt < HEALTHY_FOR_MS;
   }
 
-  /** An event has come. */
-  heard(): void {
-    this.#heardAt = performance.now();
+  /** An event has ended a job. */
+  received(): void {
+    this.#receivedAt = performance.now();
     this.#missed = 0;
   }
 
-  /** A look has found an end that no event told of. */
-  missed(): void {
+  /** A poll has found an end that no event reported. */
+  missedCompletion(): void {
     this.#missed++;
   }
 }

@@ -3,42 +3,43 @@ import { abortable, sleep } from '../util/abort.ts';
 import { singleFlight } from '../util/concurrency.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../util/retry-after.ts';
-import { PauseTooLongError } from './rate-limit-bucket.ts';
+import { PauseTooLongError } from './rate-limiter.ts';
 
-/** What is known of a spent build budget. Milliseconds. */
+/** A refusal for the build budget. */
 interface BudgetRefusal {
+  /** Milliseconds until the budget allows a create again. */
   readonly wait: number;
   readonly budget?: JsonObject;
 }
 
-/** A refusal that is believed: `until` the service's own time, but only `probe` without asking again. */
+/** A refusal in effect: `until` the time that the service named, with one attempt each time `probe` has passed. */
 interface Hold {
   readonly until: number;
   probe: number;
 }
 
 /**
- * Holds job-starting creates back while the organization's build budget is spent. A refusal is
- * believed for a minute at a time; then one request tries again, because the budget can be raised.
+ * Holds job-starting creates back while the organization's build budget is used up. Once a minute one request is let
+ * through, because the budget can be raised.
  */
-export class BudgetGate {
+export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
   readonly #holds = new Map<string, Hold>();
-  readonly #shared = singleFlight<BudgetRefusal | undefined>();
+  readonly #share = singleFlight<BudgetRefusal | undefined>();
   #classifying: Promise<unknown> | undefined;
   #refusals = 0;
 
-  /** `readUsage` reads the usage report; its failure means "not known". */
+  /** `readUsage` reads the usage report; its failure means that the budget is not known. */
   constructor(readUsage: () => Promise<unknown>) {
     this.#readUsage = readUsage;
   }
 
-  /** How many refusals there were: who has passed before the latest has to pass again. */
+  /** Number of refusals: a create that passed before the latest one has to pass again. */
   get refusals(): number {
     return this.#refusals;
   }
 
-  /** Waits while a refusal holds; rejects at once when it would last longer than `maxWait`. */
+  /** Waits while a refusal is in effect; rejects immediately when that takes longer than `maxWait`. */
   async pass(scope: string, maxWait: number, signal: AbortSignal): Promise<void> {
     if (this.#classifying) await abortable(this.#classifying, signal);
     for (let hold = this.#hold(scope); hold; hold = this.#hold(scope)) {
@@ -52,11 +53,11 @@ export class BudgetGate {
     }
   }
 
-  /** Whether a 429 came from the budget (else from a rate bucket), and how long it holds. */
+  /** Returns the refusal if a 429 came from the budget, `undefined` if it came from a rate bucket. */
   async classify(retryAfter: number | undefined, signal: AbortSignal): Promise<BudgetRefusal | undefined> {
     if (retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL) return { wait: retryAfter };
-    const reading = this.#shared(() => this.#readBudget(), signal);
-    // Later creates wait for the answer instead of being refused, too.
+    const reading = this.#share(() => this.#readBudget(), signal);
+    // Later creates wait for the result instead of being refused as well.
     const settled = reading.then(
       () => {},
       () => {},
@@ -68,7 +69,7 @@ export class BudgetGate {
     return reading;
   }
 
-  /** Remembers a refusal. */
+  /** Puts a refusal into effect for `ms`. */
   hold(scope: string, ms: number): void {
     const now = performance.now();
     this.#refusals++;
@@ -76,7 +77,7 @@ export class BudgetGate {
     this.#holds.set(scope, { until: now + ms, probe: now + Math.min(ms, LONGEST_RATE_INTERVAL) });
   }
 
-  /** A create has succeeded: the budget is not spent any more. */
+  /** Ends a refusal after a create has succeeded. */
   release(scope: string): void {
     this.#holds.delete(scope);
   }

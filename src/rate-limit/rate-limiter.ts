@@ -1,84 +1,283 @@
-import type { Bucket, RateLimits } from '../spec/limits.ts';
-import { AbortScope, abortable } from '../util/abort.ts';
+import pThrottle from 'p-throttle';
+import type { Bucket, RateLimit, RateLimits } from '../spec/limits.ts';
+import { onAbort, startTimer } from '../util/abort.ts';
 import type { Optional } from '../util/input-types.ts';
-import { checkLimits } from './check-limits.ts';
-import { Lane, type Priority } from './rate-limit-bucket.ts';
+import { mergeRateLimits } from './rate-limits.ts';
 
-/** What a limiter is told about a request that wants a slot. */
+/** The queue of a rate bucket that a request waits in. */
+export type Priority = 'foreground' | 'background';
+
+/** A request that needs a permit of a rate bucket. */
 export interface AcquireOptions {
-  /** Whose bucket: a fingerprint of the token, or the origin for buckets kept per client IP. */
+  /** Owner of the bucket: a fingerprint of the token, or one name for buckets kept per client IP. */
   readonly scope: string;
   /** Background requests (waits, usage checks) yield to foreground ones. */
   readonly priority: Priority;
   readonly signal?: AbortSignal | undefined;
   /**
-   * The longest pause that the call will sit out, in milliseconds. A limiter that knows of a
-   * longer one may reject at once with an error that carries `retryAt: Date`.
+   * Maximum pause to wait for, in milliseconds. A limiter that knows of a longer one may reject immediately with an
+   * error that carries `retryAt: Date`.
    */
   readonly maxWait?: number | undefined;
 }
 
 /**
- * Grants slots to requests so that no bucket is overrun. The built-in one serves one process;
- * give your own to share limits among several.
+ * Grants permits to requests so that no rate bucket exceeds its limit. The built-in one serves one process; pass your
+ * own to share limits among several.
  */
 export interface RateLimiter {
-  /** Resolves when the request may be sent at once. */
+  /** Resolves when the request may be sent immediately. */
   acquire(bucket: Bucket, options: AcquireOptions): Promise<void>;
-  /** Holds a bucket after a 429, for `ms` milliseconds. */
+  /** Pauses a bucket after a 429, for `ms` milliseconds. */
   pause(bucket: Bucket, scope: string, ms: number): void;
 }
 
-/** What a client's calls ask for slots: a limiter that takes their scopes, too. */
-export interface Gatekeeper extends RateLimiter {
-  acquire(
-    bucket: Bucket,
-    options: Omit<AcquireOptions, 'signal'> & { readonly signal?: AbortSignal | undefined },
-  ): Promise<void>;
-}
-
-/** A limiter of the user's, which may ignore the signal: the call ends all the same. */
-export function gatekeeperOf(limiter: RateLimiter): Gatekeeper {
-  return {
-    async acquire(bucket, { signal, ...options }) {
-      const platform = signal instanceof AbortScope ? signal.signal : signal;
-      return abortable(limiter.acquire(bucket, { ...options, ...(platform && { signal: platform }) }), signal);
-    },
-    pause: (bucket, scope, ms) => limiter.pause(bucket, scope, ms),
-  };
-}
-
 /**
- * A limiter for several clients of this process that use one token, such as a client and a connection of `connectMcp`:
- * each would count by itself. Processes share limits by `redisLimiter`.
+ * Creates a limiter for several clients of this process that use one token, such as a client and a connection of
+ * `connectMcp`: without it each keeps the limits separately. Processes share limits by `redisLimiter`.
  *
- * @param rateLimits The service's limits; a bucket given replaces that bucket only.
+ * @param rateLimits The service's limits; each bucket that is set replaces that bucket only.
  * @throws {ConfigurationError} naming the bucket that is wrong.
  * @example
  * const limiter = memoryLimiter();
  * const [one, other] = [new AudienceClient({ token, limiter }), new AudienceClient({ token, limiter })];
  */
 export function memoryLimiter(rateLimits: Optional<RateLimits> = {}): RateLimiter {
-  return createLimiter(checkLimits(rateLimits));
+  return createRateLimiter(mergeRateLimits(rateLimits));
 }
 
-/** The limiter of one process. `limits: false` grants every slot at once, pauses excepted. */
-export function createLimiter(limits: RateLimits | false): Gatekeeper {
-  const lanes = new Map<string, Lane>();
+/** Creates the limiter of one process. `false` grants every permit immediately, except during a pause. */
+export function createRateLimiter(limits: RateLimits | false): RateLimiter {
+  const buckets = new Map<string, RateLimitBucket>();
 
-  function lane(bucket: Bucket, scope: string): Lane {
-    const key = `${bucket} ${scope}`;
-    const known = lanes.get(key);
-    if (known) return known;
-    // Tokens come and go: an idle lane holds nothing that a new one would not.
-    for (const [name, other] of lanes) if (other.idle()) lanes.delete(name);
-    const created = new Lane(limits === false ? undefined : limits[bucket]);
-    lanes.set(key, created);
+  function bucketOf(name: Bucket, scope: string): RateLimitBucket {
+    const key = `${name} ${scope}`;
+    const existing = buckets.get(key);
+    if (existing) return existing;
+    // Tokens are replaced: an idle bucket holds nothing that a new one would not.
+    for (const [other, bucket] of buckets) if (bucket.isIdle) buckets.delete(other);
+    const created = new RateLimitBucket(limits === false ? undefined : new SlidingWindowLog(limits[name]));
+    buckets.set(key, created);
     return created;
   }
 
   return {
-    acquire: (bucket, options) => lane(bucket, options.scope).acquire(options),
-    pause: (bucket, scope, ms) => lane(bucket, scope).pause(ms),
+    acquire: (bucket, options) => bucketOf(bucket, options.scope).acquire(options),
+    pause: (bucket, scope, ms) => bucketOf(bucket, scope).pause(ms),
   };
+}
+
+/** A bucket is paused for longer than the call may wait. */
+export class PauseTooLongError extends Error {
+  readonly retryAt: Date;
+  constructor(ms: number) {
+    super('The rate bucket is paused for longer than the call may wait.');
+    this.name = 'PauseTooLongError';
+    this.retryAt = new Date(Date.now() + ms);
+  }
+}
+
+interface QueuedRequest {
+  readonly since: number;
+  readonly maxWait: number;
+  grant(): void;
+  reject(reason: unknown): void;
+}
+
+/** Maximum time between two permits of the background queue while the foreground queue is never empty. Milliseconds. */
+const MAX_BACKGROUND_DELAY_MS = 15_000;
+
+/** The permits of a rate bucket within its interval. */
+export interface PermitLog {
+  /** Returns the milliseconds until a permit may be free. */
+  wait(): number;
+  /** Takes permits for at most `waiting` requests; resolves with their number, 0 if there are none yet. Never rejects. */
+  take(waiting: number): Promise<number>;
+  /** Whether no permit counts any more. */
+  isEmpty(): boolean;
+}
+
+/** The rate bucket of one token: grants permits in order, foreground requests first. */
+export class RateLimitBucket {
+  readonly #log: PermitLog | undefined;
+  readonly #queues = { foreground: new Set<QueuedRequest>(), background: new Set<QueuedRequest>() };
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  #backgroundGrantedAt = Number.NEGATIVE_INFINITY;
+  #isTaking = false;
+  #stopTimer: (() => void) | undefined;
+
+  /** Without a log, only pauses limit it. */
+  constructor(log: PermitLog | undefined) {
+    this.#log = log;
+  }
+
+  /** Resolves when the request may be sent immediately. */
+  async acquire(request: Omit<AcquireOptions, 'scope'>): Promise<void> {
+    const { signal, maxWait = Number.POSITIVE_INFINITY } = request;
+    signal?.throwIfAborted();
+    const pause = this.#pausedUntil - performance.now();
+    if (pause > maxWait) throw new PauseTooLongError(pause);
+    const isQueueEmpty = this.#queues.foreground.size + this.#queues.background.size === 0;
+    if (isQueueEmpty && !this.#isTaking && pause <= 0 && (!this.#log || this.#log.wait() === 0)) {
+      if (!this.#log) return;
+      this.#isTaking = true;
+      const permits = await this.#log.take(1);
+      this.#isTaking = false;
+      if (this.#queues.foreground.size + this.#queues.background.size > 0) void this.#grantAll();
+      signal?.throwIfAborted();
+      // Discard a permit acquired before the pause: using it afterwards could exceed the limit.
+      if (permits > 0 && this.#pausedUntil <= performance.now()) return;
+    }
+    return this.#enqueue(request);
+  }
+
+  #enqueue({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#pauseLeft > maxWait) return reject(new PauseTooLongError(this.#pauseLeft));
+      const queue = this.#queues[priority];
+      const leave = (): void => {
+        queue.delete(request);
+        unsubscribe?.();
+        if (this.#isEmpty) this.#clearTimer();
+      };
+      const request: QueuedRequest = {
+        since: performance.now(),
+        maxWait,
+        grant() {
+          leave();
+          resolve();
+        },
+        reject(reason) {
+          leave();
+          reject(reason);
+        },
+      };
+      const unsubscribe = signal && onAbort(signal, () => request.reject(signal.reason));
+      queue.add(request);
+      if (!this.#isTaking && !this.#stopTimer) void this.#grantAll();
+    });
+  }
+
+  /** Pauses the bucket for `ms`; requests that may not wait so long are rejected immediately. */
+  pause(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
+    const left = this.#pauseLeft;
+    for (const queue of Object.values(this.#queues)) {
+      for (const request of queue) if (left > request.maxWait) request.reject(new PauseTooLongError(left));
+    }
+  }
+
+  /** Whether no request waits, no pause holds, and no permit counts any more. */
+  get isIdle(): boolean {
+    return this.#isEmpty && this.#pauseLeft === 0 && (this.#log?.isEmpty() ?? true);
+  }
+
+  /** Grants permits until the queues are empty; while there is none, it sleeps. */
+  async #grantAll(): Promise<void> {
+    while (!this.#isEmpty) {
+      const wait = Math.max(this.#pauseLeft, this.#log?.wait() ?? 0);
+      if (wait > 0) {
+        this.#stopTimer = startTimer(wait, () => {
+          this.#clearTimer();
+          void this.#grantAll();
+        });
+        return;
+      }
+      this.#isTaking = true;
+      const waiting = this.#queues.foreground.size + this.#queues.background.size;
+      const permits = (await this.#log?.take(waiting)) ?? 1;
+      this.#isTaking = false;
+      // As in `acquire`.
+      if (this.#pauseLeft === 0) for (let n = 0; n < permits; n++) this.#grantNext();
+    }
+  }
+
+  #grantNext(): void {
+    const now = performance.now();
+    const [foreground] = this.#queues.foreground;
+    const [background] = this.#queues.background;
+    const waitingSince = background && Math.max(background.since, this.#backgroundGrantedAt);
+    const isOverdue = waitingSince !== undefined && now - waitingSince >= MAX_BACKGROUND_DELAY_MS;
+    const next = isOverdue ? background : (foreground ?? background);
+    if (next !== undefined && next === background) this.#backgroundGrantedAt = now;
+    next?.grant();
+  }
+
+  #clearTimer(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#queues.foreground.size + this.#queues.background.size === 0;
+  }
+
+  get #pauseLeft(): number {
+    return Math.max(0, this.#pausedUntil - performance.now());
+  }
+}
+
+/** Requests may arrive closer together than they were sent, so the client keeps a longer interval than the service. */
+const MARGIN_RATIO = 0.02;
+const MIN_MARGIN_MS = 100;
+
+/** Returns the interval that the client keeps, in milliseconds. */
+export function withMargin(interval: number): number {
+  return interval + Math.max(interval * MARGIN_RATIO, MIN_MARGIN_MS);
+}
+
+/**
+ * The permits of this process, on p-throttle. A wait in p-throttle cannot be aborted, so it is called
+ * only when a permit is free by the times of the last permits, which are kept on the monotonic clock.
+ */
+export class SlidingWindowLog implements PermitLog {
+  readonly #limit: number;
+  readonly #interval: number;
+  readonly #takenAt: number[] = [];
+  #throttle: () => Promise<unknown>;
+  #lastWallTime = Date.now();
+  #next = 0;
+  #burst = 0;
+
+  constructor({ limit, interval }: RateLimit) {
+    this.#limit = limit;
+    this.#interval = withMargin(interval);
+    this.#throttle = this.#createThrottle();
+  }
+
+  wait(): number {
+    const oldest = this.#takenAt[this.#next] ?? Number.NEGATIVE_INFINITY;
+    return Math.max(0, oldest + this.#interval - performance.now());
+  }
+
+  isEmpty(): boolean {
+    return performance.now() - (this.#takenAt.at(this.#next - 1) ?? Number.NEGATIVE_INFINITY) > this.#interval;
+  }
+
+  /** Takes one permit, which must be free; it counts from the end of this turn of the event loop, when the request is sent. */
+  async take(): Promise<number> {
+    this.#takenAt[this.#next] = performance.now();
+    this.#next = (this.#next + 1) % this.#limit;
+    if (this.#burst === 0) setTimeout(() => this.#stampBurst(), 0);
+    this.#burst = Math.min(this.#burst + 1, this.#limit);
+    const wallTime = Date.now();
+    // p-throttle counts by the wall clock: after a step back its permits would lie in the future.
+    if (wallTime < this.#lastWallTime) this.#throttle = this.#createThrottle();
+    this.#lastWallTime = wallTime;
+    await this.#throttle();
+    return 1;
+  }
+
+  #stampBurst(): void {
+    const sentAt = performance.now();
+    for (; this.#burst > 0; this.#burst--) {
+      this.#takenAt[(this.#next - this.#burst + this.#limit) % this.#limit] = sentAt;
+    }
+  }
+
+  #createThrottle(): () => Promise<unknown> {
+    const options = { limit: this.#limit, interval: this.#interval, strict: true, weight: () => 1 };
+    const throttled = pThrottle(options)(() => {});
+    return async () => throttled();
+  }
 }

@@ -1,52 +1,52 @@
+import type { FieldErrors } from '../errors/error-details.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
-import { type IdLike, idOf } from '../polling/wait-options.ts';
-import type { Activation, ActivationCreate } from '../schemas/activation.ts';
-import { COMPLETED } from '../spec/job-status.ts';
-import type { StorageContext } from '../storage/transfer.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import { type Activation, type ActivationCreate, activationResource } from '../schemas/activation.ts';
+import { COMPLETED, type IdLike, idOf } from '../spec/job-status.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';
 import { isObject } from '../util/json.ts';
-import type { ActivationResult, Download, DownloadOptions } from './activation-results.ts';
-import { activationErrors } from './checks.ts';
+import {
+  type ActivationResult,
+  type Download,
+  type DownloadOptions,
+  downloadsOf,
+  resultsOf,
+} from './activation-results.ts';
 import { ListedJobResource } from './resource.ts';
-import { files } from './uploads.ts';
 
 /** Activations: audiences delivered to a partner, through 105 DataStreaming to 104, 107 or a 4xx status. */
 export class Activations extends ListedJobResource<Activation, ActivationCreate, 'activations'> {
-  readonly #storage: StorageContext;
+  readonly #transport: Transport;
 
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, storage: StorageContext) {
+  constructor(transport: Transport, scheduler: Scheduler) {
     const plan = {
       name: 'activations',
       kind: 'activation',
-      shape: { schema: 'activation' },
-      check: activationErrors,
+      schema: activationResource,
+      check: forbiddenFieldErrors,
     } as const;
-    super(transport, plan, waits);
-    this.#storage = storage;
+    super(transport, plan, scheduler);
+    this.#transport = transport;
   }
 
   /**
-   * Where the files of a completed activation can be read. One that is given as it was at 104 costs no request.
+   * Names and URIs of the result files of a completed activation. Passing the activation itself at 104 saves a request.
    *
    * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise;
    * `ResponseError` where the name or the URI of a result is missing.
    */
   results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
     return fromCallSite(async () => {
-      const { resultsOf } = await this.#storage.state.load(files, options.signal);
-      return resultsOf(
-        isCompleted(target) ? target : await this.get(idOf(target), options),
-        this.#storage.settings.redactor,
-      );
+      const activation = isCompleted(target) ? target : await this.get(idOf(target), options);
+      return resultsOf(activation, this.#transport.settings.redactor);
     }, options.signal);
   }
 
   /**
-   * The files of a completed activation, each to be opened when its turn comes. No token goes to
-   * storage. In Node, `downloadTo` of `audience-activation/node` writes them to a directory.
+   * The result files of a completed activation, each to be opened when it is needed. Storage gets no token. In Node,
+   * `downloadTo` of `audience-activation/node` writes them to a directory.
    *
    * @example
    * for await (const { name, open } of client.activations.download(42)) await consume(name, await open());
@@ -63,12 +63,19 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
     const { signal, maxRetries, maxRetryWait } = options;
     try {
       const results = await this.results(target, { signal, maxRetries, maxRetryWait });
-      const { downloadsOf } = await this.#storage.state.load(files, signal);
-      yield* downloadsOf(results, this.#storage, options);
+      yield* downloadsOf(results, this.#transport, options);
     } catch (error) {
       throw isReason(error, [signal]) ? error : atCallSite(error, site);
     }
   }
+}
+
+/** Fields that make the service refuse an activation ("Rules known for creates", rule 2). */
+const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'] as const;
+
+function forbiddenFieldErrors(body: unknown): FieldErrors {
+  const forbidden = FORBIDDEN_FIELDS.filter((field) => isObject(body) && body[field] !== undefined);
+  return Object.fromEntries(forbidden.map((field) => [field, ['must not be set: the service refuses it.']]));
 }
 
 function isCompleted(target: Activation | IdLike): target is Activation {

@@ -1,31 +1,21 @@
 import type { Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
-import type { SharedJobs } from '../polling/room.ts';
-import type { Audience, AudienceCreate } from '../schemas/audience.ts';
-import type { Shape } from '../schemas/decode.ts';
+import type { JobGroup } from '../polling/job-group.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import { type Audience, type AudienceCreate, audienceResource } from '../schemas/audience.ts';
 import { datasetErrors } from './checks.ts';
 import { ListedJobResource } from './resource.ts';
-import { sharedJobs } from './shared-jobs.ts';
-
-/** The wire object; `is_activation_allowed` arrives as `1` or `false` and becomes a boolean. */
-export const audienceShape: Shape<Audience> = {
-  schema: 'audience',
-  mend: (wire) =>
-    wire.is_activation_allowed === 1 || wire.is_activation_allowed === 0
-      ? { ...wire, is_activation_allowed: wire.is_activation_allowed === 1 }
-      : wire,
-};
+import { listedJobs } from './shared-jobs.ts';
 
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
 export class Audiences extends ListedJobResource<Audience, AudienceCreate, 'audiences'> {
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, jobs: SharedJobs<Audience>) {
+  constructor(transport: Transport, scheduler: Scheduler, jobs: JobGroup<Audience>) {
     const check = (body: unknown) => datasetErrors(body, Date.now());
-    super(transport, { name: 'audiences', kind: 'audience', shape: audienceShape, check, jobs }, waits);
+    super(transport, { name: 'audiences', kind: 'audience', schema: audienceResource, check, jobs }, scheduler);
   }
 }
 
-/** The jobs of the audiences' list, lookalikes among them. */
-export function audienceJobs(transport: Transport): SharedJobs<Audience> {
-  return sharedJobs(transport, { shape: audienceShape, name: 'audiences', listed: 'audiences' });
+/** Returns the group of the jobs that the list of audiences shows, lookalikes among them. */
+export function audienceJobs(transport: Transport, scheduler: Scheduler): JobGroup<Audience> {
+  return listedJobs(transport, scheduler, { name: 'audiences', schema: audienceResource });
 }

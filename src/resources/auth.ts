@@ -1,10 +1,14 @@
-import type { Credentials } from '../auth/token-source.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
-import type { Decode } from '../http/decode-context.ts';
+import type { Credentials, StoredToken, TokenOperation } from '../auth/token-source.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, Decode, DecodeContext, Transport, TransportInput } from '../http/transport.ts';
 import { isObject } from '../util/json.ts';
-import { exchangeInput, type IssuedToken, requestToken } from './mint.ts';
+
+/** A new token, as the credential exchange returns it. */
+export interface IssuedToken {
+  readonly token: string;
+  /** ISO 8601 with offset; login tokens have none. */
+  readonly expires_at?: string;
+}
 
 /** A token that expires a year after it was issued. */
 export interface ExpiringToken extends IssuedToken {
@@ -12,17 +16,12 @@ export interface ExpiringToken extends IssuedToken {
   readonly expires_at: string;
 }
 
-/** How many tokens a revocation ended. */
+/** The number of tokens that a revocation ended. */
 export interface Revocation {
   readonly revoked: number;
 }
 
-const decodeRevocation: Decode<Revocation> = (data, context) => {
-  if (!isObject(data) || typeof data.revoked !== 'number') throw context.fail('`data.revoked` is not a number');
-  return { ...data, revoked: data.revoked };
-};
-
-/** The credential exchange: no bearer token goes with it ("Credential exchange"). */
+/** The credential exchange: no bearer token is sent with it ("Credential exchange"). */
 export class Auth {
   readonly #transport: Transport;
 
@@ -36,46 +35,104 @@ export class Auth {
     return requestToken(this.#transport, 'auth.login', credentials, options, (issued) => issued);
   }
 
-  /** Issues an API token; ten may be live at once. Never repeated after a doubtful failure. */
-  createApiToken(credentials: Credentials, options?: RequestOptions): ApiPromise<ExpiringToken> {
-    return this.#mint('auth.createApiToken', credentials, options);
+  /** Issues an API token; ten may be live. It is retried only if the service certainly did not issue one. */
+  createApiToken(credentials: Credentials, options: RequestOptions = {}): ApiPromise<ExpiringToken> {
+    return requestToken(this.#transport, 'auth.createApiToken', credentials, options, withExpiry);
   }
 
-  /** Issues a token of scope `mcp`; ten may be live at once. */
-  createMcpToken(credentials: Credentials, options?: RequestOptions): ApiPromise<ExpiringToken> {
-    return this.#mint('auth.createMcpToken', credentials, options);
+  /** Issues a token of scope `mcp`; ten may be live. It is retried only if the service certainly did not issue one. */
+  createMcpToken(credentials: Credentials, options: RequestOptions = {}): ApiPromise<ExpiringToken> {
+    return requestToken(this.#transport, 'auth.createMcpToken', credentials, options, withExpiry);
   }
 
   /** Revokes every live API token of the account. */
-  revokeApiTokens(credentials: Credentials, options?: RequestOptions): ApiPromise<Revocation> {
+  revokeApiTokens(credentials: Credentials, options: RequestOptions = {}): ApiPromise<Revocation> {
     return this.#revoke('auth.revokeApiTokens', credentials, options);
   }
 
   /** Revokes every live MCP token of the account. */
-  revokeMcpTokens(credentials: Credentials, options?: RequestOptions): ApiPromise<Revocation> {
+  revokeMcpTokens(credentials: Credentials, options: RequestOptions = {}): ApiPromise<Revocation> {
     return this.#revoke('auth.revokeMcpTokens', credentials, options);
-  }
-
-  #mint(
-    operation: 'auth.createApiToken' | 'auth.createMcpToken',
-    credentials: Credentials,
-    options: RequestOptions = {},
-  ): ApiPromise<ExpiringToken> {
-    return requestToken(this.#transport, operation, credentials, options, (token, context) => {
-      if (token.expires_at === undefined) throw context.fail('`data.expires_at` is missing');
-      return { ...token, expires_at: token.expires_at };
-    });
   }
 
   #revoke(
     operation: 'auth.revokeApiTokens' | 'auth.revokeMcpTokens',
     credentials: Credentials,
-    options: RequestOptions = {},
+    options: RequestOptions,
   ): ApiPromise<Revocation> {
     return this.#transport.call(operation, {
-      ...exchangeInput(this.#transport, credentials),
+      ...credentialInput(this.#transport, credentials),
       decode: decodeRevocation,
       options,
     });
   }
 }
+
+/** Exchanges credentials for a token, in the form in which token stores keep it. */
+export async function issueToken(
+  transport: Transport,
+  operation: TokenOperation,
+  credentials: Credentials,
+): Promise<StoredToken> {
+  const { token, expires_at } = await requestToken(transport, operation, credentials, {}, (issued) => issued);
+  return { token, ...(expires_at !== undefined && { expiresAt: expires_at }) };
+}
+
+function requestToken<T>(
+  transport: Transport,
+  operation: TokenOperation,
+  credentials: Credentials,
+  options: RequestOptions,
+  narrow: (token: IssuedToken, context: DecodeContext) => T,
+): ApiPromise<T> {
+  return transport.call(operation, {
+    ...credentialInput(transport, credentials),
+    decode(data, context) {
+      const issued = decodeToken(data, context);
+      transport.settings.redactor.addRecent(issued.token);
+      return narrow(issued, context);
+    },
+    options,
+  });
+}
+
+/** One address: something, `@`, a host with or without dots; the service checks the rest. */
+const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/;
+
+/** Returns body and validation of a credential exchange. */
+function credentialInput(
+  transport: Transport,
+  credentials: Credentials,
+): Pick<TransportInput<unknown>, 'body' | 'validate' | 'secrets'> {
+  const { email, password }: Partial<Credentials> = credentials ?? {};
+  transport.settings.redactor.addRecent(password);
+  return {
+    body: { email, password },
+    secrets: [password],
+    validate: () => ({
+      ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['must be a valid email address.'] }),
+      ...(!(typeof password === 'string' && password !== '') && { password: ['must not be empty.'] }),
+    }),
+  };
+}
+
+function decodeToken(data: unknown, context: DecodeContext): IssuedToken {
+  if (!isObject(data) || typeof data.token !== 'string' || data.token === '') {
+    throw context.fail('`data.token` is not a string');
+  }
+  const { token, expires_at } = data;
+  if (expires_at !== undefined && typeof expires_at !== 'string') {
+    throw context.fail('`data.expires_at` is not a string');
+  }
+  return { ...data, token, ...(expires_at !== undefined && { expires_at }) };
+}
+
+function withExpiry({ expires_at, ...token }: IssuedToken, context: DecodeContext): ExpiringToken {
+  if (expires_at === undefined) throw context.fail('`data.expires_at` is missing');
+  return { ...token, expires_at };
+}
+
+const decodeRevocation: Decode<Revocation> = (data, context) => {
+  if (!isObject(data) || typeof data.revoked !== 'number') throw context.fail('`data.revoked` is not a number');
+  return { ...data, revoked: data.revoked };
+};

@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../errors/error-details.ts';
 import { isJsonRpcId } from '../http/json-rpc.ts';
-import { LOOKALIKE_TARGET_SIZE, UPLOAD_SIZES, WEB_VISITATION_LOOKBACK_DAYS } from '../spec/limits.ts';
+import { LOOKALIKE_TARGET_SIZE, WEB_VISITATION_LOOKBACK_DAYS } from '../spec/limits.ts';
 import { isObject } from '../util/json.ts';
 
 const DAY = 86_400_000;
@@ -37,26 +37,6 @@ export function targetSizeErrors(body: unknown): FieldErrors {
     typeof target_size === 'number' && Number.isInteger(target_size) && target_size >= min && target_size <= max;
   if (target_size === undefined || right) return {};
   return { 'config.target_size': [`must be an integer from ${min} to ${max}.`] };
-}
-
-/** Fields that make the service refuse an activation ("Rules known for creates", rule 2). */
-const FORBIDDEN = ['partner_id', 'partner_name', 'pricing_model'] as const;
-
-/** Fields of an activation that the service refuses. */
-export function activationErrors(body: unknown): FieldErrors {
-  const given = FORBIDDEN.filter((field) => isObject(body) && body[field] !== undefined);
-  return Object.fromEntries(given.map((field) => [field, ['must not be given: the service refuses it.']]));
-}
-
-/** A file's size, by what it is for ("Other limits"). */
-export function uploadErrors(input: unknown): FieldErrors {
-  const { kind, size } = isObject(input) ? input : {};
-  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
-    return { size: ['must be the length of the file in bytes.'] };
-  }
-  const largest = kind === 'cohort' || kind === 'poi_submission' ? UPLOAD_SIZES[kind] : Number.POSITIVE_INFINITY;
-  if (size <= largest) return {};
-  return { size: [`is ${size} bytes; a ${kind} upload may hold ${largest}: split the file into several uploads.`] };
 }
 
 /** What keeps a value from being one message of JSON-RPC 2.0: a request, a notification or a response. */

@@ -1,15 +1,15 @@
 import type { Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
 import type { AudienceCreate } from '../schemas/audience.ts';
-import type { Estimate } from '../schemas/open-resources.ts';
+import { type Estimate, estimateResource } from '../schemas/open-resources.ts';
 import { datasetErrors } from './checks.ts';
 import { JobResource } from './resource.ts';
 
 /** Estimates of an audience's size, made by a job with the lifecycle of audiences (assumed). */
 export class Estimates extends JobResource<Estimate, AudienceCreate, 'estimates'> {
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext) {
+  constructor(transport: Transport, scheduler: Scheduler) {
     const check = (body: unknown) => datasetErrors(body, Date.now());
-    super(transport, { name: 'estimates', kind: 'estimate', shape: { schema: 'estimate' }, check }, waits);
+    super(transport, { name: 'estimates', kind: 'estimate', schema: estimateResource, check }, scheduler);
   }
 }

@@ -4,7 +4,7 @@ import { COMPLETED, statusText } from '../spec/job-status.ts';
 import { ACTIVATION_MINIMUM, LOOKALIKE_ACTIVATION_MINIMUM, MAPPING_KEY_RETENTION_DAYS } from '../spec/limits.ts';
 import { isObject } from '../util/json.ts';
 
-/** One thing that stands in the way of an activation, or limits it. */
+/** A reason that blocks or limits an activation. */
 export interface ActivationRemark {
   readonly code: OpenUnion<
     'not_completed' | 'too_few_devices' | 'affinity_device_coverage' | 'audience_expired' | 'not_allowed'
@@ -12,12 +12,12 @@ export interface ActivationRemark {
   readonly message: string;
 }
 
-/** What {@link explainActivation} found. */
+/** Result of {@link explainActivation}. */
 export interface ActivationVerdict {
   readonly allowed: boolean;
-  /** Why not; empty when allowed. */
+  /** Reasons that block it; empty if it is allowed. */
   readonly blockers: readonly ActivationRemark[];
-  /** What an activation cannot deliver, or soon will not. */
+  /** Limits of an activation that is allowed. */
   readonly notices: readonly ActivationRemark[];
 }
 
@@ -34,21 +34,21 @@ const DAY = 86_400_000;
 /** Identifiers that are delivered by mapping keys ("Mapping-key retention"). */
 const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
-const AFFINITY = 'AffinityTransactions data need more than twice as many unique EIDs as unique SCIDs.';
+const AFFINITY = 'AffinityTransactions data needs more than twice as many unique EIDs as unique SCIDs.';
 
-/** The objects in a list; none where the service sent something else. */
+/** Returns the objects in an array; none if the service sent something else. */
 const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
   Array.isArray(list) ? list.filter((one): boolean => isObject(one)) : [];
 
-/** Reasons or notices of the service that have a code. */
+/** Returns the reasons or notices of the service that have a code. */
 const codedIn = <T extends { readonly code: string }>(list: readonly T[] | undefined): readonly T[] =>
   objectsIn(list).filter(({ code }) => typeof code === 'string');
 
-/** The moment an audience's mapping keys are gone, or `undefined` where no dataset tells. */
-function keysGoneAt({ dataset, is_lookalike }: Audience): number | undefined {
+/** Returns when the mapping keys of an audience are deleted, `undefined` if no dataset has an end date. */
+function keysDeletedAt({ dataset, is_lookalike }: Audience): number | undefined {
   const ends = is_lookalike ? [] : objectsIn(dataset).map(({ end_date }) => Date.parse(end_date));
-  const known = ends.filter((end) => !Number.isNaN(end));
-  return known.length > 0 ? Math.max(...known) + (MAPPING_KEY_RETENTION_DAYS + 1) * DAY : undefined;
+  const valid = ends.filter((end) => !Number.isNaN(end));
+  return valid.length > 0 ? Math.max(...valid) + (MAPPING_KEY_RETENTION_DAYS + 1) * DAY : undefined;
 }
 
 function expiry(audience: Audience, now: number): { blocked: readonly string[]; message: string } | undefined {
@@ -58,29 +58,28 @@ function expiry(audience: Audience, now: number): { blocked: readonly string[]; 
     const blocked = Array.isArray(blocks_identifiers) ? blocks_identifiers : KEYED_IDENTIFIERS;
     return { blocked, message: `The audience is expired: ${blocked.join(' and ')} cannot be delivered any more.` };
   }
-  const gone = keysGoneAt(audience);
-  if (gone === undefined || now < gone) return undefined;
+  const deletedAt = keysDeletedAt(audience);
+  if (deletedAt === undefined || now < deletedAt) return undefined;
   const days = `${MAPPING_KEY_RETENTION_DAYS} days after the latest dataset end date`;
-  const message = `Mapping keys are kept until ${days} (assumed: by UTC days, for audiences that are no lookalikes): ${KEYED_IDENTIFIERS.join(' and ')} cannot be delivered any more.`;
+  const message = `Mapping keys are kept until ${days} (assumed: by UTC days, not for lookalikes): ${KEYED_IDENTIFIERS.join(' and ')} cannot be delivered any more.`;
   return { blocked: KEYED_IDENTIFIERS, message };
 }
 
 function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): ActivationRemark | undefined {
-  const least = is_lookalike ? LOOKALIKE_ACTIVATION_MINIMUM : ACTIVATION_MINIMUM;
+  const minimum = is_lookalike ? LOOKALIKE_ACTIVATION_MINIMUM : ACTIVATION_MINIMUM;
   // Assumed: `metrics.unique_eids` counts the unique devices; without it, `results_count` does.
   const devices = eligibility?.metrics?.unique_eids ?? results_count;
-  if (!(devices < least)) return undefined;
-  const what = is_lookalike ? 'a lookalike' : 'an audience';
+  if (!(devices < minimum)) return undefined;
+  const kind = is_lookalike ? 'a lookalike' : 'an audience';
   return {
     code: 'too_few_devices',
-    message: `It holds ${devices} unique devices (assumed: its unique EIDs); ${what} needs ${least} to be activated.`,
+    message: `It has ${devices} unique devices (assumed: its unique EIDs); ${kind} needs ${minimum} to be activated.`,
   };
 }
 
 /**
- * Whether an audience can be activated, and if not, why. Pure: it reads what the service says of
- * the audience, and the rules of the specification; what rests on an assumption says so. The
- * service has the last word.
+ * Explains whether an audience can be activated, by the fields of the audience and the rules of the specification.
+ * Messages name their assumptions; the service decides. Pure.
  *
  * @example
  * const { allowed, blockers } = explainActivation(audience, { identifier: 'MAID' });
@@ -99,8 +98,8 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   if (size) blockers.push(size);
   const { is_affinity = false, unique_eids = 0, unique_scids = null } = eligibility?.metrics ?? {};
   const reasons = codedIn(eligibility?.reasons);
-  const told = reasons.some(({ code }) => code === 'affinity_device_coverage');
-  if (is_affinity && !told && unique_scids !== null && unique_eids <= 2 * unique_scids) {
+  const isReported = reasons.some(({ code }) => code === 'affinity_device_coverage');
+  if (is_affinity && !isReported && unique_scids !== null && unique_eids <= 2 * unique_scids) {
     blockers.push({ code: 'affinity_device_coverage', message: AFFINITY });
   }
   for (const { code } of reasons) {
@@ -111,14 +110,14 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   }
   const expired = expiry(audience, now);
   if (expired) {
-    const hit = identifier !== undefined && expired.blocked.includes(identifier);
-    (hit ? blockers : notices).push({ code: 'audience_expired', message: expired.message });
+    const isBlocked = identifier !== undefined && expired.blocked.includes(identifier);
+    (isBlocked ? blockers : notices).push({ code: 'audience_expired', message: expired.message });
   }
   for (const { code, blocks_identifiers } of codedIn(eligibility?.notices)) {
     if (code === 'audience_expired') continue;
-    const hit =
+    const isBlocked =
       identifier !== undefined && Array.isArray(blocks_identifiers) && blocks_identifiers.includes(identifier);
-    (hit ? blockers : notices).push({ code, message: `The service gives the notice "${code}".` });
+    (isBlocked ? blockers : notices).push({ code, message: `The service gives the notice "${code}".` });
   }
   const refused = eligibility?.allowed === false || is_activation_allowed === false;
   if (refused && blockers.length === 0) {

@@ -1,12 +1,10 @@
-import type { ApiPromise } from '../http/api-promise.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
-import type { WaitContext } from '../polling/poller.ts';
-import type { SharedJobs } from '../polling/room.ts';
-import type { Audience } from '../schemas/audience.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
+import type { JobGroup } from '../polling/job-group.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import { type Audience, audienceResource } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import type { LookalikeCreate } from '../schemas/open-resources.ts';
-import { audienceShape } from './audiences.ts';
 import { targetSizeErrors } from './checks.ts';
 import { JobResource } from './resource.ts';
 
@@ -15,10 +13,10 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
   readonly #transport: Transport;
 
   /** @internal */
-  constructor(transport: Transport, waits: WaitContext, audiences: SharedJobs<Audience>) {
+  constructor(transport: Transport, scheduler: Scheduler, audiences: JobGroup<Audience>) {
     const [own, other] = [
-      transport.settings.operation('lookalikes.get'),
-      transport.settings.operation('audiences.get'),
+      transport.settings.operations['lookalikes.get'],
+      transport.settings.operations['audiences.get'],
     ];
     // Read elsewhere, their ids may be other ids than those of the audiences' list.
     const readAlike = own.path === other.path && own.override?.query === other.override?.query;
@@ -26,11 +24,11 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
     const plan = {
       name: 'lookalikes',
       kind: 'lookalike',
-      shape: audienceShape,
+      schema: audienceResource,
       check: targetSizeErrors,
       jobs,
     } as const;
-    super(transport, plan, waits);
+    super(transport, plan, scheduler);
     this.#transport = transport;
   }
 

@@ -1,5 +1,3 @@
-import type { ApiPromise } from '../http/api-promise.ts';
-import type { Decode } from '../http/decode-context.ts';
 import {
   isJsonRpcResponse,
   type JsonRpcMessage,
@@ -8,14 +6,14 @@ import {
   type JsonRpcResponse,
 } from '../http/json-rpc.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { ApiPromise, Decode, Transport } from '../http/transport.ts';
 import { isObject } from '../util/json.ts';
 import { messageErrors } from './checks.ts';
 
-/** Methods that change nothing at the service; what a tool does is not known here. */
-const HARMLESS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
+/** Methods that change nothing at the service; the effect of a tool is not known. */
+const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
 
-/** The endpoint of the Model Context Protocol; it wants the client option `mcpToken`. */
+/** The endpoint of the Model Context Protocol; it needs the client option `mcpToken`. */
 export class Mcp {
   readonly #transport: Transport;
 
@@ -25,9 +23,9 @@ export class Mcp {
   }
 
   /**
-   * Sends one message. A request resolves to the response with its `id`, whether that holds a `result` or an
-   * `error`; a notification, or a response of yours, to `undefined`. A `tools/call` is repeated only when the
-   * service surely did not act.
+   * Sends one message. A request resolves with the response of the same `id`, which has a `result` or an `error`; a
+   * notification or a response resolves with `undefined`. A `tools/call` is retried only if the service certainly did not
+   * act.
    *
    * @example
    * const { result } = await client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
@@ -36,16 +34,17 @@ export class Mcp {
   send(message: JsonRpcNotification | JsonRpcResponse, options?: RequestOptions): ApiPromise<undefined>;
   send(message: JsonRpcMessage, options?: RequestOptions): ApiPromise<JsonRpcResponse | undefined>;
   send(message: JsonRpcMessage, options: RequestOptions = {}): ApiPromise<JsonRpcResponse | undefined> {
-    // The caller may use the object again before the answer is here.
+    // The caller may change the object before the response arrives.
     const body: unknown = isObject(message) ? { ...message } : message;
-    const row = this.#transport.settings.operation('mcp.send');
-    const harmless = row.override?.retry === undefined && isObject(body) && HARMLESS.test(String(body.method));
-    const operation = harmless ? ({ ...row, retry: 'always' } as const) : row;
-    return this.#transport.call(operation, { body, options, invalid: () => messageErrors(body), decode });
+    const row = this.#transport.settings.operations['mcp.send'];
+    const isReadOnly =
+      row.override?.retry === undefined && isObject(body) && READ_ONLY_METHODS.test(String(body.method));
+    const operation = isReadOnly ? ({ ...row, retry: 'always' } as const) : row;
+    return this.#transport.call(operation, { body, options, validate: () => messageErrors(body), decode });
   }
 }
 
 const decode: Decode<JsonRpcResponse | undefined> = (data, context) => {
   if (data === undefined || isJsonRpcResponse(data)) return data;
-  throw context.fail('its `data` is no response of JSON-RPC 2.0');
+  throw context.fail('its `data` is not a JSON-RPC 2.0 response');
 };

@@ -1,11 +1,11 @@
 import type { Transport } from '../http/transport.ts';
-import type { OpenCreate, Project } from '../schemas/open-resources.ts';
+import { type OpenCreate, type Project, projectResource } from '../schemas/open-resources.ts';
 import { ListedResource } from './resource.ts';
 
 /** Projects, which organize work. */
 export class Projects extends ListedResource<Project, OpenCreate, 'projects'> {
   /** @internal */
   constructor(transport: Transport) {
-    super(transport, { name: 'projects', shape: { schema: 'identified' } });
+    super(transport, { name: 'projects', schema: projectResource });
   }
 }

@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import type { OpenObject } from '../schemas/common.ts';
-import type { Shape } from '../schemas/decode.ts';
+import { referenceRow } from '../schemas/open-resources.ts';
 import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../spec/limits.ts';
 import type { QueryOf } from '../util/input-types.ts';
 import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
@@ -9,9 +9,7 @@ import { type ListFields, type ListParams, listPages, type PagePromise } from '.
 /** Families of reference data ("Pagination"). */
 export type ReferenceDataset = 'common' | 'web' | 'ctv' | 'apps';
 
-const shape: Shape<OpenObject> = { schema: 'open' };
-
-/** Look-up tables: values that filters and datasets refer to. Their fields are not specified. */
+/** Reference tables: the values that filters and datasets refer to. Their fields are not specified. */
 export class Reference {
   readonly #transport: Transport;
 
@@ -21,8 +19,7 @@ export class Reference {
   }
 
   /**
-   * One table. Pages hold 500 rows, which is also the cap; those of `apps` hold 250 unless asked
-   * for more, and have no cap.
+   * Lists a table. Pages have 500 rows, which is also the cap; those of `apps` have 250 by default and no cap.
    */
   list<Q extends QueryOf<Q> & ListFields = ListParams>(
     dataset: ReferenceDataset,
@@ -33,8 +30,8 @@ export class Reference {
     const apps = dataset === 'apps';
     const plan = {
       operation: 'reference.list',
-      shape,
-      anonymous: true,
+      schema: referenceRow,
+      hasNoIds: true,
       size: apps ? APPS_PAGE_SIZE : REFERENCE_PAGE_CAP,
       cap: apps ? Number.MAX_SAFE_INTEGER : REFERENCE_PAGE_CAP,
       path: { dataset, name },

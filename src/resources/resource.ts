@@ -1,23 +1,24 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../errors/job-errors.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
 import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
 import { localValidationError } from '../http/response-errors.ts';
-import type { Transport } from '../http/transport.ts';
-import type { Source } from '../polling/job-source.ts';
-import type { WaitContext } from '../polling/poller.ts';
-import { type SharedJobs, WaitDesk, type WaitRoom } from '../polling/room.ts';
-import { checkOptions, type IdLike, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
-import { decodeNothing, decodeOne, type Shape } from '../schemas/decode.ts';
-import type { JobKind, Observed } from '../spec/job-status.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
+import type { JobSource } from '../polling/job.ts';
+import { JobGroup } from '../polling/job-group.ts';
+import { Poller } from '../polling/poller.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import { checkWaitOptions, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
+import type { ResourceSchema } from '../schemas/common.ts';
+import { decodeNothing, decodeOne } from '../schemas/decode.ts';
+import type { IdLike, JobKind, Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { Query } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import type { QueryOf, RequestBody } from '../util/input-types.ts';
 import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
-import { type JobListName, readRow, sharedJobs } from './shared-jobs.ts';
+import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
 
 /** Namespaces whose resources are listed and deleted. */
 export type ListedName = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
@@ -28,7 +29,7 @@ export type ResourceName = ListedName | 'lookalikes' | 'estimates';
 /** What tells one namespace from another. */
 export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly name: Name;
-  readonly shape: Shape<T>;
+  readonly schema: ResourceSchema<T>;
   /** What is certainly wrong with a create's body; the service decides about the rest. */
   readonly check?: (body: unknown) => FieldErrors;
 }
@@ -36,8 +37,8 @@ export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
 /** As {@link ResourcePlan}, of resources with a worker job behind them. */
 export interface JobPlan<T extends Observed, Name extends ResourceName = ResourceName> extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
-  /** The jobs it is waited for with; without it, those of its kind, each read by itself. */
-  readonly jobs?: SharedJobs<T> | undefined;
+  /** The jobs that its jobs are polled with. @default those of its kind, each on its own */
+  readonly jobs?: JobGroup<T> | undefined;
 }
 
 /** Options of `createAndWait`. */
@@ -66,20 +67,20 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
    * @throws {ValidationError} 422, or `local` for what the service would certainly refuse.
    * @throws {BuildBudgetError} where it starts a job and the build budget is spent for longer than `maxRetryWait`.
    */
-  create(body: RequestBody<Fields>, options: CreateOptions = {}): ApiPromise<T> {
-    const { name, shape, check } = this.#plan;
+  create(body: RequestBody<Fields>, options?: CreateOptions): ApiPromise<T> {
+    const { name, schema, check } = this.#plan;
     return this.#transport.call(`${name}.create`, {
       body,
       options,
-      ...(check && { invalid: () => check(body) }),
-      decode: decodeOne(shape),
+      ...(check && { validate: () => check(body) }),
+      decode: decodeOne(schema),
     });
   }
 
   /** Reads one. */
-  get(id: number, options: RequestOptions = {}): ApiPromise<T> {
-    const { name, shape } = this.#plan;
-    return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(shape) });
+  get(id: number, options?: RequestOptions): ApiPromise<T> {
+    const { name, schema } = this.#plan;
+    return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(schema) });
   }
 }
 
@@ -111,83 +112,86 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
   Name
 > {
   readonly #kind: JobKind;
-  readonly #room: WaitRoom;
-  readonly #desk: WaitDesk<T>;
-  readonly #report: (message: string) => void;
+  readonly #poller: Poller<T>;
+  readonly #logError: (message: string) => void;
 
   /** @internal */
-  constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
+  constructor(transport: Transport, plan: JobPlan<T, Name>, scheduler: Scheduler) {
     super(transport, plan);
-    const { kind, shape, jobs = sharedJobs(transport, { shape, name: plan.name }) } = plan;
+    const { state, settings } = transport;
+    const { kind, name, schema, jobs = new JobGroup<T>({ scheduler, name }) } = plan;
     this.#kind = kind;
-    const source: Source<T> = {
+    this.#logError = (message) => settings.logger.error(message);
+    const source: JobSource<T> = {
       kind,
       read: (id, options) => this.get(id, options),
-      refuse: (problem) =>
-        localValidationError(transport.settings.operation(`${plan.name}.get`), { id: [problem] }, problem),
-      decode: (data) => readRow(data, shape, transport.settings),
+      decode: (data) => readRow(data, schema, settings),
+      invalidId: (problem) =>
+        localValidationError(settings.operations[`${name}.get`], { id: [problem] }, `id: ${problem}`),
+      warn: (message) => settings.logger.warn(message),
     };
-    this.#room = waits.room;
-    this.#desk = new WaitDesk(waits.room, (engine) => new engine.Waiter(waits, source, jobs.group(engine)));
-    this.#report = (message) => transport.settings.logger.error(`\`onCreated\` threw: ${message}`);
+    this.#poller = new Poller(state, source, jobs);
   }
 
   /**
-   * Waits until the job has ended. Waits share their reads: start as many as you like.
+   * Waits until the job has ended. Waits share their requests: start as many as you like.
    *
    * @returns the resource at 104; a cohort at 4.
    * @throws {JobNeedsInfoError} at 107.
    * @throws {JobFailedError} at a 4xx status; a cohort at 5.
    * @throws {JobCancelledError} for a lookalike at 400.
-   * @throws {WaitTimeoutError} after `timeout`, an hour awake unless given; the job goes on.
+   * @throws {WaitTimeoutError} after `timeout`, by default an hour awake; the job keeps running.
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
-    return fromCallSite(() => this.#desk.wait(target, options), options?.signal);
+    return fromCallSite(async () => this.#poller.wait(target, checkWaitOptions(options)), options?.signal);
   }
 
-  /** Each change of status, the last one final. Does not throw at 107 or 4xx. */
+  /** Iterates the changes of status, the last one final. Does not throw at 107 or 4xx. */
   watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T> {
-    return this.#desk.watch(target, options);
-  }
-
-  /** @internal Has what waits need, before there is something to wait for. */
-  protected loadWaits(signal: AbortSignal | undefined): Promise<void> {
-    return this.#room.ready(signal);
+    return this.#poller.watch(target, options);
   }
 
   /**
-   * Creates one and waits for its job. Throws what `create` and `wait` throw. An error that ended the wait, and is not
-   * of the job, tells in `created` what goes on, and can be waited for by `client.waits.wait(error.created)`.
+   * Creates one and waits for its job. Throws what `create` and `wait` throw. If the wait fails for another reason than
+   * the job, `error.created` is the created resource: its job keeps running, and `client.waits.wait(error.created)`
+   * waits for it again.
    */
   createAndWait(body: RequestBody<Fields>, options?: CreateAndWaitOptions<T>): Promise<T> {
-    return fromCallSite(() => this.#createAndWait(body, options), options?.signal, options?.wait?.signal);
+    const work = async (): Promise<T> => {
+      // A typo is found before something is created.
+      checkWaitOptions(options?.wait);
+      return this.createThenWait(body, options);
+    };
+    return fromCallSite(work, options?.signal, options?.wait?.signal);
   }
 
-  async #createAndWait(body: RequestBody<Fields>, options: CreateAndWaitOptions<T> = {}): Promise<T> {
+  /** @internal As `createAndWait`, with options of the wait that have been checked. */
+  protected async createThenWait(body: RequestBody<Fields>, options: CreateAndWaitOptions<T> = {}): Promise<T> {
     const { onCreated, wait = {}, ...request } = options;
-    // A typo is found before something is created, and so is that there is nothing to wait with.
-    checkOptions(wait);
-    await this.loadWaits(request.signal);
     const creating = this.create(body, request);
     const created = await creating;
-    safely(() => onCreated?.(created), this.#report);
+    if (onCreated) {
+      safely(
+        () => onCreated(created),
+        (message) => this.#logError(`\`onCreated\` threw: ${message}`),
+      );
+    }
     try {
-      return await this.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
+      return await this.#poller.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
     } catch (error) {
       throw withCreated(error, { kind: this.#kind, id: created.id }, creating.idempotencyKey);
     }
   }
 }
 
-/** A wait's error that says what was created; those of jobs do so by themselves. */
+/** Adds what was created to the error of a wait; errors of jobs carry it already. */
 function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
   if (!AudienceError.isInstance(error) || JobError.isInstance(error)) return error;
-  const told = WaitTimeoutError.isInstance(error);
-  const goesOn = `The ${created.kind} ${created.id} was created and goes on: wait for it again by \`error.created\`.`;
+  const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for it again by \`error.created\`.`;
   return withDetails(
     error,
     { created, outcome: 'done', ...(idempotencyKey !== undefined && { idempotencyKey }) },
-    told ? '' : goesOn,
+    WaitTimeoutError.isInstance(error) ? '' : advice,
   );
 }
 
@@ -200,12 +204,8 @@ export class ListedJobResource<T extends Observed, Fields, Name extends JobListN
   readonly #lists: Lists<T>;
 
   /** @internal */
-  constructor(transport: Transport, plan: JobPlan<T, Name>, waits: WaitContext) {
-    super(
-      transport,
-      { jobs: sharedJobs(transport, { shape: plan.shape, name: plan.name, listed: plan.name }), ...plan },
-      waits,
-    );
+  constructor(transport: Transport, plan: JobPlan<T, Name>, scheduler: Scheduler) {
+    super(transport, { jobs: listedJobs(transport, scheduler, plan), ...plan }, scheduler);
     this.#lists = createLists(transport, plan);
   }
 
@@ -227,11 +227,11 @@ interface Lists<T> {
 
 function createLists<T, Name extends ListedName>(
   transport: Transport,
-  { name, shape }: ResourcePlan<T, Name>,
+  { name, schema }: ResourcePlan<T, Name>,
 ): Lists<T> {
-  const plan = { operation: `${name}.list`, shape, cap: RESOURCE_PAGE_CAP } as const;
+  const plan = { operation: `${name}.list`, schema, cap: RESOURCE_PAGE_CAP } as const;
   return {
     list: (params, options) => listPages(transport, plan, params, options),
-    delete: (id, options = {}) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),
+    delete: (id, options) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),
   };
 }

@@ -1,20 +1,25 @@
-import type { Upload } from '../errors/error-details.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
+import type { FieldErrors, Upload } from '../errors/error-details.ts';
 import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import { localValidationError, messageOfFields } from '../http/response-errors.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { UploadKind } from '../schemas/common.ts';
-import { decodeOne, type Shape } from '../schemas/decode.ts';
-import type { UploadRequest, UploadReservation } from '../schemas/upload-reservation.ts';
-import type { StorageContext } from '../storage/transfer.ts';
-import type { UploadOptions } from '../storage/upload.ts';
-import type { UploadData } from '../storage/upload-source.ts';
+import { decodeOne } from '../schemas/decode.ts';
+import {
+  reservationResource,
+  reservationSchema,
+  type UploadRequest,
+  type UploadReservation,
+} from '../schemas/upload-reservation.ts';
+import { CLAIM_WINDOW, UPLOAD_SIZES } from '../spec/limits.ts';
+import { checkTransferOptions } from '../storage/transfer.ts';
+import { type UploadOptions, uploadFile } from '../storage/upload.ts';
+import { isStream, type UploadData, UploadSource } from '../storage/upload-source.ts';
 import { fromCallSite } from '../util/call-site.ts';
+import { checkStorageHeaders, InvalidInputError } from '../util/input-checks.ts';
 import type { RequestBody } from '../util/input-types.ts';
 import type { JsonObject } from '../util/json.ts';
-import { part } from '../util/part.ts';
-import { uploadErrors } from './checks.ts';
 
-/** What {@link Uploads.upload} takes: the file and how to send it. */
+/** Input of {@link Uploads.upload}: the file, and how to send it. */
 export interface UploadInput extends UploadOptions {
   readonly kind: UploadKind;
   readonly data: UploadData;
@@ -22,62 +27,159 @@ export interface UploadInput extends UploadOptions {
   readonly fields?: RequestBody<JsonObject> | undefined;
 }
 
-/** What moves files is loaded with the first of them. */
-export const files = part('files', () => import('./files.ts'));
+const decodeReservation = decodeOne(reservationResource);
 
-/** What a reservation has to be. */
-export const reservationShape: Shape<UploadReservation> = { schema: 'reservation', essential: ['reference', 'url'] };
-const decodeReservation = decodeOne(reservationShape);
+/** An upload slot that this client has reserved. */
+interface Slot {
+  /** Bytes. */
+  readonly size: number;
+  /** Time on the monotonic clock at which the slot has certainly expired. */
+  readonly expiresAt: number;
+  /** The service certainly accepts a claim before this moment. */
+  readonly claimBefore: Date;
+}
 
-/** Files on their way in: a slot is reserved, the file is sent to storage, its reference is claimed by a create. */
+/** Error message for a slot that has expired. */
+const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
+
+/** Maximum number of slots kept; the oldest is dropped first. */
+const MAX_SLOTS = 10_000;
+
+/** The upload slots that a client has reserved: uploads and claims that are certainly too late fail without a request. */
+export class Reservations {
+  readonly #slots = new Map<string, Slot>();
+
+  /** Adds a slot that was requested at the wall-clock time `requestedAt`. */
+  add(reference: string, size: number, requestedAt: number): void {
+    const expiresAt = performance.now() + CLAIM_WINDOW;
+    this.#slots.set(reference, { size, expiresAt, claimBefore: new Date(requestedAt + CLAIM_WINDOW) });
+    const [oldest] = this.#slots.keys();
+    if (this.#slots.size > MAX_SLOTS && oldest !== undefined) this.#slots.delete(oldest);
+  }
+
+  /** Returns `undefined` for a slot that another client has reserved. */
+  get(reference: string): Slot | undefined {
+    return this.#slots.get(reference);
+  }
+
+  /** Returns an error for a create whose `upload_reference` names an expired slot. */
+  claimErrors(body: unknown): FieldErrors {
+    const { upload_reference: reference } = Object(body);
+    const slot = typeof reference === 'string' ? this.#slots.get(reference) : undefined;
+    return slot && slot.expiresAt <= performance.now() ? { upload_reference: [EXPIRED_SLOT] } : {};
+  }
+}
+
+/** Files to be uploaded: a slot is reserved, the file is sent to storage, and a create claims its reference. */
 export class Uploads {
   readonly #transport: Transport;
-  readonly #storage: StorageContext;
+  readonly #reservations: Reservations;
 
   /** @internal */
-  constructor(transport: Transport, storage: StorageContext) {
+  constructor(transport: Transport, reservations: Reservations) {
     this.#transport = transport;
-    this.#storage = storage;
+    this.#reservations = reservations;
   }
 
   /**
-   * Reserves a slot. Its URL takes a file, and its reference can be claimed, for 15 minutes.
+   * Reserves a slot. For 15 minutes, its URL accepts a file and its reference can be claimed.
    *
-   * @throws {ValidationError} `local` for a file larger than the service takes.
+   * @throws {ValidationError} `local` for a file larger than the service accepts.
    */
   reserve(input: RequestBody<UploadRequest>, options: RequestOptions = {}): ApiPromise<UploadReservation> {
-    const { slots } = this.#storage.state;
-    const asked = Date.now();
+    const requestedAt = Date.now();
     return this.#transport.call('uploads.reserve', {
       body: input,
       options,
-      invalid: () => uploadErrors(input),
+      validate: () => sizeErrors(input),
       decode: async (data, context) => {
         const reservation = await decodeReservation(data, context);
-        slots.note(reservation.reference, input.size, asked);
+        this.#reservations.add(reservation.reference, input.size, requestedAt);
         return reservation;
       },
     });
   }
 
   /**
-   * Sends a file to a reserved slot; repeated while the slot lasts, if the data can be read again.
+   * Sends a file to a reserved slot, with retries until the slot expires if the data can be read again.
    *
-   * @throws {AudienceError} with `slot`, which tells whether sending again makes sense: `PermissionError` (403) for an
+   * @throws {AudienceError} with `slot`, which says whether sending again makes sense: `PermissionError` (403) for an
    * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
    */
   send(reservation: RequestBody<UploadReservation>, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
     return fromCallSite(async () => {
-      const { sendFile } = await this.#storage.state.load(files, options.signal);
-      return sendFile(this.#storage, reservation, data, options);
+      if (!isReservation(reservation)) {
+        throw inputError('uploads.send', { reservation: ['must be the result of `uploads.reserve`.'] });
+      }
+      const reserved = isStream(data) ? this.#reservations.get(reservation.reference)?.size : undefined;
+      const known = { ...options, size: options.size ?? reserved };
+      return this.#send('uploads.send', data, known, async () => reservation);
     }, options.signal);
   }
 
   /** Reserves a slot and sends a file to it. Throws what `reserve` and `send` throw. */
   upload(input: UploadInput): Promise<Upload> {
     return fromCallSite(async () => {
-      const { reserveAndSend } = await this.#storage.state.load(files, input.signal);
-      return reserveAndSend(this.#storage, input, (request, options) => this.reserve(request, options));
+      const { kind, data, fields, ...options } = input;
+      const { signal, maxRetries, maxRetryWait } = options;
+      return this.#send('uploads.upload', data, options, (size) =>
+        this.reserve({ ...fields, kind, size }, { signal, maxRetries, maxRetryWait }),
+      );
     }, input.signal);
   }
+
+  async #send(
+    name: string,
+    data: UploadData,
+    options: UploadOptions,
+    reserve: (size: number) => PromiseLike<UploadReservation>,
+  ): Promise<Upload> {
+    const source = openSource(name, data, options, this.#transport);
+    try {
+      const { reference, url, expires_at } = await reserve(source.size);
+      const slot = this.#reservations.get(reference);
+      const { expiresAt = Number.POSITIVE_INFINITY } = slot ?? {};
+      if (expiresAt <= performance.now()) throw inputError(name, { reservation: [EXPIRED_SLOT] });
+      if (slot && slot.size !== source.size) {
+        const message = `is ${source.size} bytes, but the slot was reserved for ${slot.size}: reserve one for this file.`;
+        throw inputError(name, { size: [message] });
+      }
+      await uploadFile({ transport: this.#transport, url, source, options, expiresAt });
+      return { reference, claimBefore: slot?.claimBefore ?? new Date(expires_at) };
+    } catch (error) {
+      source.close(error);
+      throw error;
+    }
+  }
+}
+
+function openSource(name: string, data: UploadData, options: UploadOptions, { settings }: Transport): UploadSource {
+  checkTransferOptions(options);
+  try {
+    if (options.headers) checkStorageHeaders(options.headers);
+    return new UploadSource(data, options.size, settings.redactor);
+  } catch (error) {
+    throw error instanceof InvalidInputError ? inputError(name, error.errors) : error;
+  }
+}
+
+/** Reservations may come from JSON, or from JavaScript. */
+function isReservation(value: unknown): boolean {
+  const { success, data } = reservationSchema.safeParse(value);
+  return success && !new URL(data.url).username;
+}
+
+/** Returns what is wrong with the size of a file ("Other limits"). */
+function sizeErrors(input: unknown): FieldErrors {
+  const { kind, size }: { readonly kind?: unknown; readonly size?: unknown } = Object(input);
+  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
+    return { size: ['must be the length of the file in bytes.'] };
+  }
+  const max = kind === 'cohort' || kind === 'poi_submission' ? UPLOAD_SIZES[kind] : Number.POSITIVE_INFINITY;
+  if (size <= max) return {};
+  return { size: [`is ${size} bytes; a ${kind} upload may have at most ${max}: split the file into several uploads.`] };
+}
+
+function inputError(name: string, errors: FieldErrors): Error {
+  return localValidationError({ name, method: 'PUT', path: '' }, errors, messageOfFields(errors));
 }

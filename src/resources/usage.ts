@@ -1,10 +1,8 @@
 import type { FieldErrors } from '../errors/error-details.ts';
-import type { ApiPromise } from '../http/api-promise.ts';
-import type { DecodeContext } from '../http/decode-context.ts';
 import type { CallOptions, RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
-import { decodeOne, type Shape } from '../schemas/decode.ts';
-import type { BuildBudget, Usage } from '../schemas/usage-report.ts';
+import type { ApiPromise, DecodeContext, Transport } from '../http/transport.ts';
+import { decodeOne } from '../schemas/decode.ts';
+import { type BuildBudget, type Usage, usageResource } from '../schemas/usage-report.ts';
 import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';
 import { isObject, jsonTypeOf } from '../util/json.ts';
 
@@ -14,36 +12,35 @@ export interface UsageParams {
   readonly yearmonth?: string | undefined;
 }
 
-const shape: Shape<Usage> = { schema: 'usage' };
-const decodeUsage = decodeOne(shape);
+const decodeUsage = decodeOne(usageResource);
 const DAY = 86_400_000;
 
 const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
 
-/** A month that the service certainly rejects; another form than `YYYY-MM` may be right there. */
+/** Refuses months that the service certainly rejects; it may accept other formats than `YYYY-MM`. */
 function monthErrors(yearmonth: string, now: number): FieldErrors {
   if (!/^\d{4}-\d{2}$/.test(yearmonth)) return {};
   if (yearmonth < EARLIEST_USAGE_MONTH) return { yearmonth: [`must not be before ${EARLIEST_USAGE_MONTH}.`] };
   return yearmonth > monthOf(now + DAY) ? { yearmonth: ['must not be in the future.'] } : {};
 }
 
-/** One month's usage report, or a part of it. */
+/** Reads the usage report of one month, or a part of it. */
 export function readUsage<T>(
   transport: Transport,
   params: UsageParams,
   options: CallOptions,
-  part: (usage: Usage, context: DecodeContext) => T,
+  select: (usage: Usage, context: DecodeContext) => T,
 ): ApiPromise<T> {
   const yearmonth = params?.yearmonth ?? monthOf(Date.now());
   return transport.call('usage.get', {
     query: { yearmonth },
     options,
-    invalid: () => monthErrors(yearmonth, Date.now()),
-    decode: async (data, context) => part(await decodeUsage(data, context), context),
+    validate: () => monthErrors(yearmonth, Date.now()),
+    decode: async (data, context) => select(await decodeUsage(data, context), context),
   });
 }
 
-/** Usage reports, the build budget among them. */
+/** Usage reports and the build budget. */
 export class UsageReports {
   readonly #transport: Transport;
 
@@ -52,12 +49,12 @@ export class UsageReports {
     this.#transport = transport;
   }
 
-  /** The report of one month. */
+  /** Returns the usage report of one month. */
   get(params: UsageParams = {}, options: RequestOptions = {}): ApiPromise<Usage> {
     return readUsage(this.#transport, params, options, (usage) => usage);
   }
 
-  /** How many job-starting creates the organization has left in this hour and day. */
+  /** Returns how many job-starting creates the organization has left in this hour and day. */
   buildBudget(options: RequestOptions = {}): ApiPromise<BuildBudget> {
     return readUsage(this.#transport, {}, options, ({ build_budget }, context) => {
       if (isObject(build_budget)) return build_budget;

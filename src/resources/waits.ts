@@ -1,12 +1,12 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { JobResources } from '../errors/error-details.ts';
-import type { WaitRoom } from '../polling/room.ts';
-import type { IdLike, WaitOptions } from '../polling/wait-options.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import type { WaitOptions } from '../polling/wait-options.ts';
 import type { Activation } from '../schemas/activation.ts';
 import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate } from '../schemas/open-resources.ts';
-import type { JobKind } from '../spec/job-status.ts';
+import type { IdLike, JobKind } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
 
 /** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
@@ -50,12 +50,12 @@ const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
 
 /** All waits of a client and of those made by `withOptions`, whatever method began them. */
 export class Waits {
-  readonly #room: WaitRoom;
+  readonly #scheduler: Scheduler;
   readonly #waitables: { readonly [K in JobKind]: Waitable<JobResources[K]> };
 
   /** @internal */
-  constructor(room: WaitRoom, namespaces: Namespaces) {
-    this.#room = room;
+  constructor(scheduler: Scheduler, namespaces: Namespaces) {
+    this.#scheduler = scheduler;
     this.#waitables = {
       audience: namespaces.audiences,
       lookalike: namespaces.lookalikes,
@@ -67,7 +67,7 @@ export class Waits {
 
   /** Waits and watches under way. */
   get size(): number {
-    return this.#room.size;
+    return this.#scheduler.size;
   }
 
   /**
@@ -103,6 +103,6 @@ export class Waits {
     const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};
     const kinds = typeof type === 'string' ? KINDS.get(type.split('.')[0] ?? '') : undefined;
     if (!kinds || !isObject(data) || typeof data.id !== 'number') return false;
-    return this.#room.hear(kinds, data.id, data);
+    return this.#scheduler.notify(kinds, data.id, data);
   }
 }

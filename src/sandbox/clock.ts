@@ -1,161 +1,164 @@
-/** How the sandbox's time runs: with the machine's, faster, or only when told. */
+/**
+ * How the sandbox's time runs: `'real'` follows the machine's clock, `{ speed: 60 }` runs sixty times as fast, and
+ * `'manual'` moves only with `sandbox.advance(ms)`.
+ */
 export type ClockMode = 'real' | 'manual' | { readonly speed: number };
 
-interface Due {
+interface Task {
   readonly time: number;
   readonly order: number;
-  readonly work: () => void;
+  readonly run: () => void;
 }
 
-/** The longest delay `setTimeout` can hold. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+/** Maximum delay of `setTimeout`, in milliseconds. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The last date that JavaScript knows, in milliseconds. */
-const LATEST_DATE = 8.64e15;
+/** The latest time of a JavaScript `Date`. */
+const MAX_DATE_MS = 8.64e15;
 
-/** Time of a sandbox, and work that is due at a time. Milliseconds since 1970. */
+/** The sandbox's time and the tasks scheduled on it. Times are milliseconds since 1970. */
 export class Clock {
   readonly #mode: ClockMode;
   readonly #speed: number;
-  readonly #began = performance.now();
+  readonly #startedAt = performance.now();
   readonly #start: number;
-  /** Sorted: the last is due first. */
-  readonly #due: Due[] = [];
-  /** Time of a clock that stands still. */
-  #manual: number;
-  /** Time of the work that runs: when it was due, though it may run later. */
-  #dueTime: number | undefined;
+  /** Sorted, the next task last. */
+  readonly #tasks: Task[] = [];
+  /** Time of a manual clock. */
+  #manualTime: number;
+  /** Time of the task that is running: the time it was due, even if it runs later. */
+  #taskTime: number | undefined;
   #advanced: Promise<void> = Promise.resolve();
   #order = 0;
-  #timed = false;
-  #stopped = false;
+  #usesTimer = false;
+  #isStopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** A clock that starts at `start`. */
+  /** Creates a clock whose time is `start`. */
   constructor(mode: ClockMode, start: number) {
     this.#mode = mode;
     this.#speed = typeof mode === 'object' ? mode.speed : 1;
     this.#start = start;
-    this.#manual = start;
+    this.#manualTime = start;
   }
 
   now(): number {
-    if (this.#dueTime !== undefined) return this.#dueTime;
-    if (this.#mode === 'manual') return this.#manual;
-    return this.#start + (performance.now() - this.#began) * this.#speed;
+    if (this.#taskTime !== undefined) return this.#taskTime;
+    if (this.#mode === 'manual') return this.#manualTime;
+    return this.#start + (performance.now() - this.#startedAt) * this.#speed;
   }
 
-  /** A number for works that, due at one time, run in the order of their numbers. */
-  order(): number {
+  /** Returns a number that ranks a task among those due at the same time. */
+  nextOrder(): number {
     return this.#order++;
   }
 
-  /** Runs `work` when the time has come. Returns what calls it off. */
-  at(time: number, work: () => void, order = this.order()): () => void {
-    if (this.#stopped) return () => {};
-    const entry: Due = { time, order, work };
-    this.#due.splice(this.#placeOf(entry), 0, entry);
-    this.#arm();
+  /** Runs a task once its time has come. Returns a function that cancels it. */
+  schedule(time: number, run: () => void, order = this.nextOrder()): () => void {
+    if (this.#isStopped) return () => {};
+    const task: Task = { time, order, run };
+    this.#tasks.splice(this.#indexOf(task), 0, task);
+    this.#setTimer();
     return () => {
-      const place = this.#placeOf(entry);
-      if (this.#due[place] === entry) this.#due.splice(place, 1);
-      this.#arm();
+      const index = this.#indexOf(task);
+      if (this.#tasks[index] === task) this.#tasks.splice(index, 1);
+      this.#setTimer();
     };
   }
 
-  /** Runs what is due by now; called before each request, so that no timer needs to be exact. */
-  settle(): void {
+  /** Runs the tasks that are due; called before each request, so that no timer has to be exact. */
+  runDue(): void {
     this.#runUntil(this.now());
-    this.#arm();
+    this.#setTimer();
   }
 
-  /** From now on, what is due runs by itself; without, only when somebody looks, which leaves no timer behind. */
-  keepTime(): void {
-    this.#timed = true;
-    this.#arm();
+  /** From now on, a timer runs due tasks; without one, a sandbox that is no longer referenced can be collected. */
+  useTimer(): void {
+    this.#usesTimer = true;
+    this.#setTimer();
   }
 
-  /** Calls off all that is due, now and later. */
+  /** Cancels every task, and ignores later ones. */
   stop(): void {
-    this.#stopped = true;
-    this.#due.length = 0;
-    this.#arm();
+    this.#isStopped = true;
+    this.#tasks.length = 0;
+    this.#setTimer();
   }
 
   /**
-   * Moves a manual clock forward; everything due on the way runs in order, at its own time, and `settle`
-   * is awaited after each, because it may make more due. One advance follows the other.
+   * Moves a manual clock forward. Due tasks run in order, each at its own time; `settle` is awaited after each of them,
+   * because it may schedule more. Concurrent calls run one after the other.
    */
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {
-    if (this.#mode !== 'manual') throw new Error('`advance` needs a sandbox with `clock: "manual"`.');
+    if (this.#mode !== 'manual') throw new Error("`advance` requires a sandbox with `clock: 'manual'`.");
     const advanced = this.#advanced.then(() => this.#advance(ms, settle));
-    // The next one does not fail because this one did.
+    // A failed call must not fail the next one.
     this.#advanced = advanced.catch(() => {});
     await advanced;
   }
 
   async #advance(ms: number, settle: () => Promise<void>): Promise<void> {
-    const target = this.#manual + ms;
-    if (!(ms >= 0 && target <= LATEST_DATE))
-      throw new Error(`\`advance\` takes milliseconds from 0, up to the last date there is, not ${ms}.`);
+    const target = this.#manualTime + ms;
+    if (!(ms >= 0 && target <= MAX_DATE_MS))
+      throw new Error(`\`ms\` of \`advance\` must be a number from 0 that stays within the range of Date, not ${ms}.`);
     await settle();
-    for (let next = this.#due.at(-1); next && next.time <= target; next = this.#due.at(-1)) {
+    for (let next = this.#tasks.at(-1); next && next.time <= target; next = this.#tasks.at(-1)) {
       this.#runUntil(next.time);
       await settle();
     }
-    this.#manual = Math.max(this.#manual, target);
+    this.#manualTime = Math.max(this.#manualTime, target);
   }
 
   #runUntil(time: number): void {
-    for (let next = this.#due.at(-1); next && next.time <= time; next = this.#due.at(-1)) {
-      this.#due.pop();
-      this.#manual = Math.max(this.#manual, next.time);
-      // Work may look at the clock's other works, which run within it.
-      const outer = this.#dueTime;
-      this.#dueTime = next.time;
+    for (let next = this.#tasks.at(-1); next && next.time <= time; next = this.#tasks.at(-1)) {
+      this.#tasks.pop();
+      this.#manualTime = Math.max(this.#manualTime, next.time);
+      // A task may call `runDue`, which runs other tasks within it.
+      const outer = this.#taskTime;
+      this.#taskTime = next.time;
       try {
-        next.work();
+        next.run();
       } finally {
-        this.#dueTime = outer;
+        this.#taskTime = outer;
       }
     }
   }
 
-  /** Where an entry stands, or belongs: after all that are due later. */
-  #placeOf({ time, order }: Due): number {
+  /** Returns a task's index, by binary search: after all tasks that are due later. */
+  #indexOf({ time, order }: Task): number {
     let low = 0;
-    for (let high = this.#due.length; low < high; ) {
+    for (let high = this.#tasks.length; low < high; ) {
       const middle = (low + high) >>> 1;
-      const other = this.#due[middle];
+      const other = this.#tasks[middle];
       if (other && (other.time > time || (other.time === time && other.order > order))) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  /** One timer for the earliest work; it does not keep the process alive. */
-  #arm(): void {
-    if (!this.#timed || this.#mode === 'manual') return;
+  /** Sets one timer for the next task; it does not keep the process alive. */
+  #setTimer(): void {
+    if (!this.#usesTimer || this.#mode === 'manual') return;
     clearTimeout(this.#timer);
-    const next = this.#due.at(-1);
+    const next = this.#tasks.at(-1);
     if (!next) return;
     const delay = Math.max(0, (next.time - this.now()) / this.#speed);
-    this.#timer = setTimeout(() => this.settle(), Math.min(delay, LONGEST_TIMER));
-    letExit(this.#timer);
+    this.#timer = setTimeout(() => this.runDue(), Math.min(delay, MAX_TIMER_MS));
+    unref(this.#timer);
   }
 }
 
-/** Lets the process end though a timer is set, where there is a process. */
-export function letExit(timer: ReturnType<typeof setTimeout>): void {
+/** Lets the process exit while a timer is set; browsers have no `unref`. */
+export function unref(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === 'object' && 'unref' in timer) timer.unref();
 }
 
-/** The service's timestamps inside resources: `Y-m-d H:i:s`, UTC. */
-export function wireTime(time: number): string {
+/** Formats a timestamp of a resource: `Y-m-d H:i:s`, UTC. */
+export function formatTimestamp(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Expiry dates: ISO 8601 with offset. */
-export function offsetTime(time: number): string {
+/** Formats an expiry date: ISO 8601 with offset. */
+export function formatExpiry(time: number): string {
   return new Date(time).toISOString().replace(/\.\d+Z$/, '+00:00');
 }

@@ -6,25 +6,25 @@ import { createSandbox, type Delivery, type LogEntry, type Sandbox, type Sandbox
 
 const HELP = `audience-activation sandbox [options]
 
-The Audience Build and Activation API on this machine, to develop and test against.
+Runs the Audience Build and Activation API on this machine, for development and tests.
 
-  --port <n>          port of the API; any free one unless given
-  --storage-port <n>  port of the storage for uploads and results; any free one unless given
-  --host <address>    address to listen on (127.0.0.1); any other lets other machines in
-  --name <name>       name of this machine, for its URLs and accepted in the header Host
-  --speed <n>         how much faster than the machine's its clock runs (1)
-  --seed <n>          decides tokens, ids and all that is random (1)
-  --duration <s>      seconds of its clock that a job takes (600)
-  --outcome <status>  status that jobs end at: 104, 107 or a 4xx (104)
-  --webhook <url>     registers a webhook endpoint for all events and prints its secret; signatures hold the machine's
-                      time, whatever the speed
-  --email <email>     of the account (dev@example.com)
-  --password <text>   of the account (sandbox)
-  -h, --help          this text
-  -v, --version       version of the package
+  --port <n>          port of the API (default: a free port)
+  --storage-port <n>  port of the storage for uploads and results (default: a free port)
+  --host <address>    address to listen on (default: 127.0.0.1); any other is reachable by other machines
+  --name <name>       host name of this machine, used in URLs and accepted in the Host header
+  --speed <n>         speed of the sandbox's clock, relative to real time (default: 1)
+  --seed <n>          seed of tokens, ids and other random values (default: 1)
+  --duration <s>      duration of a job in seconds of the sandbox's clock (default: 600)
+  --outcome <status>  final status of jobs: 104, 107 or 4xx (default: 104)
+  --webhook <url>     registers a webhook endpoint for all events and prints its secret; signatures carry
+                      the real time, whatever the speed
+  --email <email>     email of the account (default: dev@example.com)
+  --password <text>   password of the account (default: sandbox)
+  -h, --help          prints this help
+  -v, --version       prints the version of the package
 
-Times in its log are those of its clock. Faults, budgets and all else of the console are for programs: see
-docs/sandbox.md of the package. Ctrl-C stops it; nothing is kept.
+The log shows the time of the sandbox's clock. To inject faults or change budgets, use the sandbox in a
+program: see docs/sandbox.md of the package. Ctrl-C stops the sandbox; its data are not kept.
 `;
 
 const options = {
@@ -43,64 +43,57 @@ const options = {
   version: { type: 'boolean', short: 'v', default: false },
 } as const;
 
-const LARGEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
-type Flags = ReturnType<typeof readFlags>;
+type Flags = ReturnType<typeof parseFlags>;
 
-function readFlags(args: string[]) {
+function parseFlags(args: string[]) {
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-  const [command, ...more] = positionals;
-  if (!values.help && !values.version && (command !== 'sandbox' || more.length > 0))
+  if (!values.help && !values.version && positionals.join(' ') !== 'sandbox')
     throw new Error(
-      command === undefined ? 'A command is missing.' : `There is no command "${positionals.join(' ')}".`,
+      positionals.length === 0 ? 'A command is missing.' : `There is no command "${positionals.join(' ')}".`,
     );
   return values;
 }
 
-/** A number of the command line; nothing where it was not given. */
-function numberOf(flags: Flags, name: 'speed' | 'seed' | 'duration' | 'outcome'): number | undefined {
-  const text = flags[name];
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (text.trim() !== '' && value >= 0) return value;
-  throw new Error(`\`--${name}\` must be a number from 0, not "${text}".`);
+function numberFlag(flags: Flags, name: 'speed' | 'seed' | 'duration' | 'outcome'): number | undefined {
+  const value = flags[name];
+  if (value === undefined) return undefined;
+  if (value.trim() !== '' && Number(value) >= 0) return Number(value);
+  throw new Error(`\`--${name}\` must be a number from 0, not "${value}".`);
 }
 
-/** A port of the command line; nothing where it was not given. */
-function portOf(flags: Flags, name: 'port' | 'storage-port'): number | undefined {
-  const text = flags[name];
-  if (text === undefined) return undefined;
-  if (/^\d+$/.test(text) && Number(text) <= LARGEST_PORT) return Number(text);
-  throw new Error(`\`--${name}\` must be an integer from 0 to ${LARGEST_PORT}, not "${text}".`);
+function portFlag(flags: Flags, name: 'port' | 'storage-port'): number | undefined {
+  const value = flags[name];
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value) && Number(value) <= MAX_PORT) return Number(value);
+  throw new Error(`\`--${name}\` must be an integer from 0 to ${MAX_PORT}, not "${value}".`);
 }
 
-/** Prints without what a terminal would take as a command of its own. */
+/** Prints a line without control characters, which a terminal would interpret. */
 function print(line: string): void {
   process.stdout.write(`${line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')}\n`);
 }
 
-/** A time of the sandbox, to the second. */
-const timeOf = (iso: string): string => `${iso.slice(0, 19)}Z`;
+const toSeconds = (iso: string): string => `${iso.slice(0, 19)}Z`;
 
-/** One line a request. */
 function requestLine({ at, method, path, status, account, replayed, fault }: LogEntry): string {
   const notes = [account, replayed && 'replayed', fault && `fault: ${fault}`].filter(Boolean);
-  return `${timeOf(at)} ${method.padEnd(4)} ${path} ${status || '---'} ${notes.join(', ')}`.trimEnd();
+  return `${toSeconds(at)} ${method.padEnd(4)} ${path} ${status || '---'} ${notes.join(', ')}`.trimEnd();
 }
 
 function deliveryLine({ at, type, endpointId, attempt, status }: Delivery): string {
-  return `${timeOf(new Date(at).toISOString())} SEND ${type} to endpoint ${endpointId}, attempt ${attempt}: ${status ?? 'no answer'}`;
+  const time = toSeconds(new Date(at).toISOString());
+  return `${time} SEND ${type} to endpoint ${endpointId}, attempt ${attempt}: ${status ?? 'no response'}`;
 }
 
 function sandboxOptions(flags: Flags): SandboxOptions {
-  const speed = numberOf(flags, 'speed');
-  const seed = numberOf(flags, 'seed');
-  const seconds = numberOf(flags, 'duration');
-  const outcome = numberOf(flags, 'outcome');
+  const speed = numberFlag(flags, 'speed');
+  const duration = numberFlag(flags, 'duration');
   return {
-    ...(speed !== undefined && { clock: { speed } }),
-    ...(seed !== undefined && { seed }),
-    jobs: { ...(seconds !== undefined && { duration: seconds * 1_000 }), ...(outcome !== undefined && { outcome }) },
+    clock: speed === undefined ? 'real' : { speed },
+    seed: numberFlag(flags, 'seed'),
+    jobs: { duration: duration === undefined ? undefined : duration * 1_000, outcome: numberFlag(flags, 'outcome') },
     signatureClock: 'machine',
     onRequest: (entry) => print(requestLine(entry)),
     onDelivery: (delivery) => print(deliveryLine(delivery)),
@@ -109,36 +102,30 @@ function sandboxOptions(flags: Flags): SandboxOptions {
 
 async function start(flags: Flags): Promise<Sandbox> {
   const sandbox = createSandbox(sandboxOptions(flags));
-  const port = portOf(flags, 'port');
-  const storagePort = portOf(flags, 'storage-port');
   const { host, name, email, password, webhook } = flags;
+  const ports = { port: portFlag(flags, 'port'), storagePort: portFlag(flags, 'storage-port') };
   const account = sandbox.accounts.create({ email, password });
   const endpoint =
     webhook === undefined ? undefined : sandbox.webhooks.create({ account, name: 'Command line', url: webhook });
-  const listening = await sandbox.listen({
-    ...(port !== undefined && { port }),
-    ...(storagePort !== undefined && { storagePort }),
-    ...(host !== undefined && { host }),
-    ...(name !== undefined && { name }),
-  });
-  print(`API      ${listening.url}`);
-  print(`Storage  ${listening.storageUrl}`);
+  const { url, storageUrl } = await sandbox.listen({ ...ports, host, name });
+  print(`API      ${url}`);
+  print(`Storage  ${storageUrl}`);
   print(`Account  ${email}  password: ${password}`);
   print(`Token    ${account.token('api')}`);
   if (endpoint) print(`Webhook  ${webhook}  secret: ${endpoint.secret}`);
-  print('Ready. Ctrl-C stops it.');
+  print('Ready. Press Ctrl-C to stop.');
   return sandbox;
 }
 
 async function main(args: string[]): Promise<void> {
-  const flags = readFlags(args);
+  const flags = parseFlags(args);
   if (flags.help || flags.version) {
     process.stdout.write(flags.help ? HELP : `${VERSION}\n`);
     return;
   }
   const sandbox = await start(flags);
   const stop = (): void => void sandbox.close();
-  // Nobody reads on, as after `| head`.
+  // A closed pipe, as after `| head`, ends the command.
   process.stdout.on('error', stop);
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
@@ -146,9 +133,9 @@ async function main(args: string[]): Promise<void> {
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);
-  const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  const isPortInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   process.stderr.write(
-    `${message}${taken ? '. Choose another --port or --storage-port.' : ''}\nSee: npx audience-activation --help\n`,
+    `${message}${isPortInUse ? '. Choose another --port or --storage-port.' : ''}\nSee: npx audience-activation --help\n`,
   );
   process.exitCode = 1;
 });

@@ -1,83 +1,82 @@
 /** @module audience-activation/sandbox */
 
-import { type Forms, formsOf } from './adapters.ts';
 import {
-  consoleOf,
-  consoleOfCompany,
+  accountAdmin,
+  companyAdmin,
+  createAccount,
   createCompany,
-  type ListedConnection,
-  type ListedToken,
   type NewAccount,
   type NewCompany,
-  openAccount,
   type SandboxAccount,
   type SandboxCompany,
-} from './admin.ts';
-import { type Endpoints, endpointsOf, type NewEndpoint } from './endpoints.ts';
-import type { FaultRequest, FaultRule } from './faults.ts';
+} from './admin/account-admin.ts';
+import { type SandboxWebhooks, webhookAdmin } from './admin/webhook-admin.ts';
+import type { FaultRule } from './faults.ts';
+import { createAdapters, type SandboxAdapters } from './http/adapters.ts';
 import type { JobInfo, JobKind, JobOutcome } from './jobs.ts';
-import type { Listening, ListenOptions } from './listen.ts';
-import { consent, readAuthorization } from './oauth/authorization.ts';
+import { grantAuthorization, readAuthorization } from './oauth/authorization.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
-import { createService, type Service } from './service.ts';
-import type { AccountRecord, LogEntry, TokenKind } from './state.ts';
+import { createService } from './service.ts';
+import type { AccountRecord, LogEntry } from './state.ts';
 
-export type { ClockMode } from './clock.ts';
-export type { Devices, JobInfo, JobKind, JobOptions, JobOutcome } from './jobs.ts';
-export type { SandboxLimits, WindowLimit } from './rate-limits.ts';
-export type { Delivery } from './webhook-deliveries.ts';
 export type {
-  Endpoints,
-  FaultRequest,
-  FaultRule,
-  ListedConnection,
-  ListedToken,
-  Listening,
-  ListenOptions,
-  LogEntry,
+  ConnectionInfo,
   NewAccount,
   NewCompany,
-  NewEndpoint,
   SandboxAccount,
   SandboxCompany,
-  SandboxOptions,
-  TokenKind,
-};
+  TokenInfo,
+} from './admin/account-admin.ts';
+export type { NewEndpoint, SandboxWebhooks } from './admin/webhook-admin.ts';
+export type { ClockMode } from './clock.ts';
+export type { FaultRequest, FaultRule } from './faults.ts';
+export type { SandboxAdapters } from './http/adapters.ts';
+export type { ListenOptions, SandboxServer } from './http/listen.ts';
+export type { DeviceCounts, JobInfo, JobKind, JobOptions, JobOutcome } from './jobs.ts';
+export type { SandboxOptions } from './sandbox-options.ts';
+export type { SandboxLimits, WindowLimit } from './service-limits.ts';
+export type { LogEntry, TokenKind } from './state.ts';
+export type { Delivery } from './webhook-deliveries.ts';
 
-/** The service on this machine. */
-export interface Sandbox extends Forms {
+/** The service, emulated on this machine. */
+export interface Sandbox extends SandboxAdapters {
   /**
-   * Moves a manual clock forward; everything due runs in order, and webhook deliveries are awaited, so do
-   * not await this while one is received. Milliseconds.
+   * Moves a manual clock forward by milliseconds. Everything due runs in order, and webhook deliveries are awaited: to
+   * await this inside a webhook receiver is a deadlock.
+   *
+   * @throws if the sandbox has no `clock: 'manual'`
    */
   advance(ms: number): Promise<void>;
-  /** The sandbox's time in milliseconds since 1970. */
+  /** Returns the time of the sandbox's clock in milliseconds since 1970. */
   now(): number;
   readonly companies: {
-    /** Creates an organization; accounts belong to it by its name. */
+    /** Creates an organization, to which accounts belong by its name. */
     create(input: NewCompany): SandboxCompany;
   };
   readonly accounts: {
-    /** Opens an account; those of one company share its build budget and webhook endpoints. */
+    /** Creates an account. Accounts of one organization share its build budget and webhook endpoints. */
     create(input: NewAccount): SandboxAccount;
   };
   readonly oauth: {
-    /** Consents to an authorization request as an account, as on its page; returns where the browser is sent. */
+    /**
+     * Grants an authorization request in the name of an account, as its consent page does. Returns the redirect URI
+     * with the code.
+     */
     consent(account: SandboxAccount, authorizationUrl: string | URL): string;
   };
-  readonly webhooks: Endpoints<SandboxAccount>;
+  readonly webhooks: SandboxWebhooks;
   readonly jobs: {
-    /** Decides how the next job of a kind ends; several wait in line. */
+    /** Sets the outcome of the next job of a kind. Several calls queue up. */
     next(kind: JobKind, outcome: JobOutcome): void;
-    /** Ends a running job now, at the given status id. */
+    /** Ends a running job immediately, at a status id: 104, 107 or 4xx, for cohorts also 4 or 5. */
     finish(kind: JobKind, id: number, status: number, reason?: string): void;
-    /** Why a job ended as it did; the API never tells. */
+    /** Returns why a job ended, which the console shows and the API does not. */
     reason(kind: JobKind, id: number): string | undefined;
-    /** Jobs that are running, oldest first. */
+    /** Running jobs, oldest first. */
     readonly running: readonly JobInfo[];
   };
   readonly faults: {
-    /** Adds a rule, behind those before it; returns what removes it, which releases the requests that it holds. */
+    /** Adds a rule after the existing ones. Returns a function that removes it and releases the requests it holds. */
     add(rule: FaultRule): () => void;
     /** Removes all rules. */
     clear(): void;
@@ -88,59 +87,57 @@ export interface Sandbox extends Forms {
 }
 
 /**
- * Starts the service on this machine, empty.
+ * Creates a sandbox: the service without accounts and resources.
  *
  * @example
  * const sandbox = createSandbox({ clock: 'manual' });
  * const account = sandbox.accounts.create({ email: 'me@example.com', password: 'secret' });
  * const client = new AudienceClient({ baseUrl: 'http://localhost', token: account.token('api'), fetch: sandbox.fetch });
+ *
+ * @throws if an option is invalid
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const service = createService(options);
-  const forms = formsOf(service, options.origin);
-  const { clock, faults, webhooks } = service;
+  const { clock, faults, jobs, webhooks, state } = service;
+  const adapters = createAdapters(service, options.origin);
   const records = new WeakMap<SandboxAccount, AccountRecord>();
   const recordOf = (account: SandboxAccount): AccountRecord => {
     const record = records.get(account);
     if (!record) throw new Error('The account is not one of this sandbox.');
     return record;
   };
+  const currentJobs = (): typeof jobs => {
+    clock.runDue();
+    return jobs;
+  };
   return {
-    ...forms,
-    advance: (ms) => clock.advance(ms, () => webhooks.settled()),
+    ...adapters,
+    advance: (ms) => clock.advance(ms, () => webhooks.idle()),
     now: () => clock.now(),
-    companies: { create: (input) => consoleOfCompany(createCompany(service, input)) },
+    companies: { create: (input) => companyAdmin(createCompany(service, input)) },
     accounts: {
       create(input) {
-        const record = openAccount(service, input);
-        const account = consoleOf(service, record);
+        const record = createAccount(service, input);
+        const account = accountAdmin(service, record);
         records.set(account, record);
         return account;
       },
     },
     oauth: {
-      consent: (account, url) => consent(service, readAuthorization(service, String(url)), recordOf(account)),
+      consent: (account, url) =>
+        grantAuthorization(service, readAuthorization(service, String(url)), recordOf(account)),
     },
-    webhooks: endpointsOf(service, recordOf),
-    jobs: jobsOf(service),
+    webhooks: webhookAdmin(service, recordOf),
+    jobs: {
+      next: (kind, outcome) => jobs.next(kind, outcome),
+      finish: (kind, id, status, reason) => currentJobs().finish(kind, id, status, reason),
+      reason: (kind, id) => currentJobs().reason(kind, id),
+      get running() {
+        return currentJobs().running;
+      },
+    },
     faults: { add: (rule) => faults.add(rule), clear: () => faults.clear() },
-    log: service.state.log.entries,
-    [Symbol.asyncDispose]: forms.close,
-  };
-}
-
-/** The worker's side of the console, up to date at every look. */
-function jobsOf({ clock, jobs }: Service): Sandbox['jobs'] {
-  const upToDate = (): typeof jobs => {
-    clock.settle();
-    return jobs;
-  };
-  return {
-    next: (kind, outcome) => jobs.next(kind, outcome),
-    finish: (kind, id, status, reason) => upToDate().finish(kind, id, status, reason),
-    reason: (kind, id) => upToDate().reason(kind, id),
-    get running() {
-      return upToDate().running;
-    },
+    log: state.log,
+    [Symbol.asyncDispose]: adapters.close,
   };
 }

@@ -1,80 +1,76 @@
-import { type Clock, wireTime } from './clock.ts';
-import type { Mutable } from './state.ts';
+import { type Clock, formatTimestamp } from './clock.ts';
 
-/** Kinds of job the worker runs. */
+/** Kinds of worker jobs. */
 export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
 
-/** What a rule about jobs is told. */
+/** A job, as the functions of `JobOptions` receive it. */
 export interface JobInfo {
   readonly kind: JobKind;
+  /** Id of the resource. */
   readonly id: number;
-  /** Its name or description, as created. */
+  /** Name or description of the resource, as created. */
   readonly name: string;
 }
 
-/** How many devices a build finds. */
-export interface Devices {
+/** Numbers of devices that a build finds. */
+export interface DeviceCounts {
   readonly eids: number;
-  /** For AffinityTransactions data only. */
+  /** For AffinityTransactions data only. @default a third of `eids` */
   readonly scids?: number | undefined;
 }
 
-/** Devices that a build has found. */
-export type FoundDevices = Readonly<Record<keyof Devices, number>>;
-
-/** How a job ends: a status id, or one with more. */
+/** The final status id of a job, or an object with more details. */
 export type JobOutcome =
   | number
   | {
-      /** 104, 107 or a 4xx; cohorts end at 4 for 104, and at 5 for any other. */
+      /** 104, 107 or a 4xx status. A cohort ends at 4 for 104 and at 5 for any other. */
       readonly status: number;
-      /** Why it ended so, as the console tells; the API does not. */
+      /** The reason, which only the console shows: `sandbox.jobs.reason`. */
       readonly reason?: string | undefined;
-      /** Milliseconds of sandbox time this job takes. @default what `duration` says */
+      /** Milliseconds of the sandbox's clock. @default `duration` of `JobOptions` */
       readonly duration?: number | undefined;
     };
 
-/** How jobs run. */
+/** Rules for jobs. Durations are milliseconds of the sandbox's clock. */
 export interface JobOptions {
-  /** Milliseconds of sandbox time a job takes. @default 600000 */
+  /** Duration of a job. @default 600_000 */
   readonly duration?: number | ((job: JobInfo) => number) | undefined;
-  /** How a job ends; `sandbox.jobs.next` goes first. @default 104 */
+  /** Outcome of a job; one set by `sandbox.jobs.next` takes precedence. @default 104 */
   readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome) | undefined;
-  /** Devices an audience's build finds. @default some thousands; a third as many SCIDs */
-  readonly devices?: number | Devices | ((job: JobInfo) => number | Devices) | undefined;
+  /** Devices that the build of an audience finds. @default a random number of EIDs from 2,000 to 102,000 */
+  readonly devices?: number | DeviceCounts | ((job: JobInfo) => number | DeviceCounts) | undefined;
 }
 
-/** A resource with a job behind it. */
-interface JobResource {
-  readonly id: number;
-  readonly status: { readonly id: number; readonly name: string };
-}
-
-/** A job as it is started. */
+/** A job to start. */
 export interface JobStart {
   readonly kind: JobKind;
   readonly name: string;
-  readonly resource: Mutable<JobResource & { readonly [more: string]: unknown }>;
-  /** Runs when the job has ended well. */
-  readonly completed?: () => void;
-  /** Runs when the job has ended, after that. */
-  readonly ended?: (succeeded: boolean) => void;
+  readonly resource: { readonly id: number; status: { id: number; name: string }; [field: string]: unknown };
+  /** Called when the job has succeeded. */
+  readonly onSuccess?: () => void;
+  /** Called when the job has ended, after `onSuccess`. */
+  readonly onEnd?: (succeeded: boolean) => void;
 }
 
-/** A phase begins after this share of the job's time. */
+interface RunningJob extends JobStart {
+  /** Cancel the scheduled status changes. */
+  readonly cancels: readonly (() => void)[];
+  outcome: Exclude<JobOutcome, number>;
+}
+
+/** A status that a job enters after a share of its duration. */
 interface Phase {
   readonly share: number;
   readonly status: number;
 }
 
-const TEN_MINUTES = 600_000;
+const DEFAULT_DURATION_MS = 600_000;
 
-/** Where audiences, estimates and activations begin (made up) and end ("States and transitions"). */
 export const QUEUED = 100;
 export const COMPLETED = 104;
+const PUBLISHING = 103;
 const NEEDS_INFO = 107;
 const STOPPED = 400;
-const PUBLISHING = 103;
 const COHORT_COMPLETED = 4;
 const COHORT_NOT_AVAILABLE = 5;
 
@@ -83,7 +79,7 @@ const build: readonly Phase[] = [
   { share: 0.1, status: 102 },
 ];
 
-/** The way of each kind; ids other than 104, 105, 107, 400 and the cohort scale are made up here. */
+/** Phases of each kind. Only 105 is specified: ids 100 to 103 and the names of 1 to 3 are assumed. */
 const PHASES: Readonly<Record<JobKind, readonly Phase[]>> = {
   audience: build,
   estimate: build,
@@ -111,129 +107,133 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   400: 'Stopped',
 };
 
-/** A status as resources show it. */
+/** Returns a status as resources show it. */
 export const statusOf = (id: number): { id: number; name: string } => ({ id, name: STATUS_NAMES[id] ?? 'Error' });
 
-/** What the console shows at 107 when nobody gave a reason. */
-const UNKNOWN_REASON = 'The job cannot be done as requested.';
+/** The reason of a 107 that has none. */
+const DEFAULT_REASON = 'The job cannot be processed as requested.';
 
-interface Running extends JobStart {
-  readonly stops: readonly (() => void)[];
-  end: Exclude<JobOutcome, number>;
-}
-
-/** The worker of the sandbox. */
+/** The sandbox's worker. */
 export class Jobs {
   readonly #clock: Clock;
   readonly #options: JobOptions;
-  readonly #running = new Map<number, Running>();
+  readonly #running = new Map<number, RunningJob>();
+  /** Outcomes of the next jobs, by kind. */
   readonly #next = new Map<JobKind, JobOutcome[]>();
-  readonly #reasons = new Map<number, { readonly kind: JobKind; readonly why: string }>();
+  readonly #reasons = new Map<number, { readonly kind: JobKind; readonly reason: string }>();
 
   constructor(clock: Clock, options: JobOptions) {
     this.#clock = clock;
     this.#options = options;
     const { outcome, duration } = options;
     if (outcome !== undefined && typeof outcome !== 'function') readOutcome('audience', outcome);
-    if (typeof duration === 'number') readDuration(duration);
+    if (typeof duration === 'number') checkDuration(duration);
   }
 
-  /** Jobs that are running, oldest first. */
+  /** Running jobs, oldest first. */
   get running(): JobInfo[] {
     return [...this.#running.values()].map(({ kind, name, resource }) => ({ kind, id: resource.id, name }));
   }
 
-  /** Decides how the next job of a kind ends; several wait in line. */
+  /** Queues the outcome of a future job of a kind. */
   next(kind: JobKind, outcome: JobOutcome): void {
     readOutcome(kind, outcome);
     this.#next.set(kind, [...(this.#next.get(kind) ?? []), outcome]);
   }
 
-  /** Starts the job of a resource just created. */
+  /** Starts the job of a new resource. */
   start(job: JobStart): void {
     const { kind, resource, name } = job;
     const info: JobInfo = { kind, id: resource.id, name };
-    const { duration = TEN_MINUTES, outcome } = this.#options;
-    const told = this.#next.get(kind)?.shift() ?? (typeof outcome === 'function' ? outcome(info) : outcome);
-    const end = readOutcome(kind, told ?? COMPLETED);
-    const takes = readDuration(end.duration ?? (typeof duration === 'function' ? duration(info) : duration));
-    const began = this.#clock.now();
+    const { duration: usual = DEFAULT_DURATION_MS, outcome: planned = COMPLETED } = this.#options;
+    const outcome = readOutcome(
+      kind,
+      this.#next.get(kind)?.shift() ?? (typeof planned === 'function' ? planned(info) : planned),
+    );
+    const duration = checkDuration(outcome.duration ?? (typeof usual === 'function' ? usual(info) : usual));
+    const start = this.#clock.now();
     const [first, ...later] = PHASES[kind];
-    if (first) this.#enter(job, first.status);
-    const stops = later.map(({ share, status }) =>
-      this.#clock.at(began + takes * share, () => this.#enter(job, status)),
-    );
-    const running: Running = { ...job, stops, end };
-    stops.push(
-      this.#clock.at(began + takes, () => this.finish(kind, resource.id, running.end.status, running.end.reason)),
-    );
+    if (first) this.#setStatus(job, first.status);
+    const running: RunningJob = {
+      ...job,
+      outcome,
+      cancels: [
+        ...later.map(({ share, status }) =>
+          this.#clock.schedule(start + duration * share, () => this.#setStatus(job, status)),
+        ),
+        this.#clock.schedule(start + duration, () => {
+          this.finish(kind, resource.id, running.outcome.status, running.outcome.reason);
+        }),
+      ],
+    };
     this.#running.set(resource.id, running);
   }
 
-  /** Ends a job now, at the given status. */
+  /** Ends a running job immediately. */
   finish(kind: JobKind, id: number, status: number, reason?: string): void {
     const job = this.#running.get(id);
     if (job?.kind !== kind) throw new Error(`No job of ${kind} ${id} is running.`);
     readOutcome(kind, status);
-    const completes = status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED);
+    const succeeded = status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED);
     this.drop(id);
-    if (kind === 'cohort') this.#enter(job, completes ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
-    else this.#enter(job, status);
-    const why = reason ?? (status === NEEDS_INFO ? UNKNOWN_REASON : undefined);
-    if (why !== undefined) this.#reasons.set(id, { kind, why });
-    if (completes) job.completed?.();
-    job.ended?.(completes);
+    if (kind === 'cohort') this.#setStatus(job, succeeded ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
+    else this.#setStatus(job, status);
+    const shown = reason ?? (status === NEEDS_INFO ? DEFAULT_REASON : undefined);
+    if (shown !== undefined) this.#reasons.set(id, { kind, reason: shown });
+    if (succeeded) job.onSuccess?.();
+    job.onEnd?.(succeeded);
   }
 
-  /** Why a job ended as it did; the console shows it, the API does not ("States and transitions"). */
+  /** Returns why a job ended, which the console shows and the API does not ("States and transitions"). */
   reason(kind: JobKind, id: number): string | undefined {
-    const known = this.#reasons.get(id);
-    return known?.kind === kind ? known.why : undefined;
+    const entry = this.#reasons.get(id);
+    return entry?.kind === kind ? entry.reason : undefined;
   }
 
-  /** Stops a running lookalike at 400; one that is publishing completes. Returns whether it was running. */
+  /** Stops a lookalike at 400; one that is publishing completes. Returns whether it was running. */
   cancel(id: number): boolean {
     const job = this.#running.get(id);
-    if (job?.resource.status.id === PUBLISHING) job.end = { status: COMPLETED };
+    if (job?.resource.status.id === PUBLISHING) job.outcome = { status: COMPLETED };
     else if (job) this.finish('lookalike', id, STOPPED);
     return job !== undefined;
   }
 
-  /** Forgets the job of a deleted resource; ids are unique over all kinds. */
+  /** Removes the job of a resource; ids are unique across all kinds. */
   drop(id: number): void {
-    for (const stop of this.#running.get(id)?.stops ?? []) stop();
+    for (const cancel of this.#running.get(id)?.cancels ?? []) cancel();
     this.#running.delete(id);
     this.#reasons.delete(id);
   }
 
-  /** Devices that the build of an audience finds. */
-  devices(info: JobInfo, random: number): FoundDevices {
+  /** Returns the devices that a build finds; `random` is in [0, 1). */
+  countDevices(info: JobInfo, random: number): Readonly<Record<keyof DeviceCounts, number>> {
     const { devices } = this.#options;
-    const found = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
-    const { eids, scids = Math.floor(eids / 3) } = typeof found === 'number' ? { eids: found } : found;
+    const counts = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
+    const { eids, scids = Math.floor(eids / 3) } = typeof counts === 'number' ? { eids: counts } : counts;
     if (![eids, scids].every((count) => Number.isSafeInteger(count) && count >= 0))
-      throw new Error(`An audience holds whole numbers of devices from 0, not ${eids} and ${scids}.`);
+      throw new Error(`Device counts of an audience must be integers from 0, not ${eids} and ${scids}.`);
     return { eids, scids };
   }
 
-  #enter({ resource }: JobStart, status: number): void {
+  #setStatus({ resource }: JobStart, status: number): void {
     resource.status = statusOf(status);
-    if ('updated_at' in resource) Object.assign(resource, { updated_at: wireTime(this.#clock.now()) });
+    if ('updated_at' in resource) Object.assign(resource, { updated_at: formatTimestamp(this.#clock.now()) });
   }
 }
 
-/** An outcome in its long form, if jobs of a kind can end so. */
+/** Returns an outcome as an object, after checking that jobs of the kind can end at its status. */
 function readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, number> {
-  if (!Object.hasOwn(PHASES, kind)) throw new Error(`"${kind}" is no kind of job: ${Object.keys(PHASES).join(', ')}.`);
-  const end = typeof outcome === 'number' ? { status: outcome } : outcome;
-  const { status } = end;
-  const ends =
+  if (!Object.hasOwn(PHASES, kind))
+    throw new Error(`The kind of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);
+  const result = typeof outcome === 'number' ? { status: outcome } : outcome;
+  const { status } = result;
+  const isFinal =
     status === COMPLETED || status === NEEDS_INFO || (Number.isInteger(status) && status >= 400 && status < 500);
-  if (ends || (kind === 'cohort' && (status === COHORT_COMPLETED || status === COHORT_NOT_AVAILABLE))) return end;
-  throw new Error(`A job ends at 104, 107 or a 4xx status, a cohort also at 4 or 5; not at ${status}.`);
+  if (isFinal || (kind === 'cohort' && (status === COHORT_COMPLETED || status === COHORT_NOT_AVAILABLE))) return result;
+  throw new Error(`The final status of a job must be 104, 107 or 4xx (of a cohort also 4 or 5), not ${status}.`);
 }
 
-function readDuration(ms: number): number {
+function checkDuration(ms: number): number {
   if (ms >= 0 && ms < Number.POSITIVE_INFINITY) return ms;
-  throw new Error(`A job takes milliseconds from 0, not ${ms}.`);
+  throw new Error(`The duration of a job must be a finite number of milliseconds from 0, not ${ms}.`);
 }

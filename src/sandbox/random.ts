@@ -1,24 +1,22 @@
-/** Random numbers that a seed decides: two sandboxes with one seed behave alike. */
+/** Seeded random numbers: two sandboxes with the same seed behave alike. */
 export interface Random {
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number;
-  /** Letters and digits. */
-  text(length: number): string;
+  /** Returns a string of letters and digits. */
+  string(length: number): string;
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A generator for a seed: a linear congruence of 48 bits, top bits used. */
+/** Creates a generator: a linear congruential one of 48 bits, of which the top 32 are used. */
 export function createRandom(seed: number): Random {
-  const modulus = 2n ** 48n;
-  let state = (BigInt(Math.trunc(seed)) * 0x9e3779b97f4an + 0xbn) % modulus;
-  if (state < 0n) state += modulus;
+  let state = BigInt.asUintN(48, BigInt(Math.trunc(seed)) * 0x9e3779b97f4an + 0xbn);
   const next = (): number => {
-    state = (state * 0x5deece66dn + 0xbn) % modulus;
+    state = BigInt.asUintN(48, state * 0x5deece66dn + 0xbn);
     return Number(state >> 16n) / 2 ** 32;
   };
   return {
     next,
-    text: (length) => Array.from({ length }, () => ALPHABET.charAt(Math.floor(next() * ALPHABET.length))).join(''),
+    string: (length) => Array.from({ length }, () => ALPHABET.charAt(Math.floor(next() * ALPHABET.length))).join(''),
   };
 }

@@ -2,45 +2,45 @@ import type { Optional } from '../util/input-types.ts';
 import type { ClockMode } from './clock.ts';
 import type { FaultRule } from './faults.ts';
 import type { JobOptions } from './jobs.ts';
-import { type SandboxLimits, SERVICE_LIMITS } from './rate-limits.ts';
+import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
 import type { LogEntry } from './state.ts';
 import type { Delivery } from './webhook-deliveries.ts';
 
-/** Options of a sandbox. */
+/** Options of `createSandbox`. */
 export interface SandboxOptions {
-  /** Decides all randomness; an integer. @default 1 */
+  /** Seed of all randomness, an integer: the same seed creates the same tokens, ids and device counts. @default 1 */
   readonly seed?: number | undefined;
-  /** @default 'real' */
+  /** How the sandbox's time runs. @default 'real' */
   readonly clock?: ClockMode | undefined;
-  /** The sandbox's time when it is created. @default the machine's */
+  /** Initial time of the sandbox's clock. @default the current time */
   readonly start?: Date | number | undefined;
+  /** Duration and outcome of jobs, and the devices they find. */
   readonly jobs?: JobOptions | undefined;
-  /** Replaces single limits of the service. */
+  /** Replaces individual limits of the service. */
   readonly limits?: Optional<SandboxLimits> | undefined;
-  /** What goes wrong on purpose, from the first request on. */
+  /** Fault rules that apply from the first request on; see also `sandbox.faults`. */
   readonly faults?: readonly FaultRule[] | undefined;
-  /** Origin at which `handlers` answer the API, like `https://api.example.com`. @default any origin */
+  /** Origin at which `handlers` serve the API, such as `https://api.example.com`. @default any origin */
   readonly origin?: string | undefined;
-  /** Hosts beyond loopback that OAuth clients may be redirected to. @default none */
+  /** Approved hosts other than loopback for the redirect URIs of OAuth clients. @default none */
   readonly redirectHosts?: readonly string[] | undefined;
-  /** Sends webhook deliveries in place of the global `fetch`. */
+  /** Sends webhook deliveries. @default the global `fetch` */
   readonly deliver?: ((request: Request) => Promise<Response>) | undefined;
   /**
-   * Whose time signatures of deliveries hold: `machine` is for receivers that know no sandbox while its clock is fast.
-   * @default 'sandbox'
+   * Clock of the timestamps in webhook signatures. Use `'machine'` for receivers that check them against the real time
+   * while the sandbox's clock differs from it. @default 'sandbox'
    */
   readonly signatureClock?: 'sandbox' | 'machine' | undefined;
-  /** Called with each request once it is answered, as it goes into `log`. */
+  /** Called after each request with its entry in `sandbox.log`. */
   readonly onRequest?: ((entry: LogEntry) => void) | undefined;
-  /** Called with each attempt to deliver an event once it has ended. */
+  /** Called after each attempt to deliver a webhook event. */
   readonly onDelivery?: ((delivery: Delivery) => void) | undefined;
 }
 
-/** The fastest clock: at more, a day of the machine would pass the last date there is. */
-const FASTEST = 1e6;
+/** Maximum `speed` of a clock: a faster one would pass the last `Date` within a day. */
+const MAX_SPEED = 1e6;
 
-/** Every option, so that one that is misspelt is told and not ignored. */
-const OPTION_NAMES = [
+const OPTION_NAMES: readonly string[] = [
   'seed',
   'clock',
   'start',
@@ -53,30 +53,31 @@ const OPTION_NAMES = [
   'signatureClock',
   'onRequest',
   'onDelivery',
-] as const satisfies readonly (keyof SandboxOptions)[];
+] satisfies readonly (keyof SandboxOptions)[];
 
-/** Refuses what no sandbox can be made of. */
+/** Checks the options; an unknown name is refused, because a typo would have no effect. */
 export function checkOptions(options: SandboxOptions): void {
   const { seed, clock = 'real', start, origin, limits = {} } = options;
-  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.some((known) => known === name));
-  if (unknown !== undefined) throw new Error(`There is no option \`${unknown}\` of a sandbox.`);
+  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`\`${unknown}\` is not an option of the sandbox: use ${OPTION_NAMES.join(', ')}.`);
   if (seed !== undefined && !Number.isSafeInteger(seed)) throw new Error(`\`seed\` must be an integer, not ${seed}.`);
   const speed = typeof clock === 'object' ? clock.speed : 1;
-  if (!(speed > 0 && speed <= FASTEST))
-    throw new Error(`\`clock.speed\` must be a number above 0, up to ${FASTEST}, not ${speed}.`);
+  if (!(speed > 0 && speed <= MAX_SPEED))
+    throw new Error(`\`clock.speed\` must be a number above 0 and up to ${MAX_SPEED}, not ${speed}.`);
   if (typeof clock !== 'object' && clock !== 'real' && clock !== 'manual')
     throw new Error(`\`clock\` must be 'real', 'manual' or { speed }, not ${String(clock)}.`);
-  if (start !== undefined && Number.isNaN(new Date(start).getTime())) throw new Error('`start` must be a date.');
+  if (start !== undefined && Number.isNaN(new Date(start).getTime())) throw new Error('`start` must be a valid date.');
   if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).origin !== origin))
-    throw new Error(`\`origin\` must be like "https://api.example.com", not "${origin}".`);
+    throw new Error(`\`origin\` must be an origin such as "https://api.example.com", not "${origin}".`);
   for (const [name, limit] of Object.entries(limits)) checkLimit(name, limit);
 }
 
 function checkLimit(name: string, limit: unknown): void {
   if (limit === undefined) return;
-  const ofService = Object.entries(SERVICE_LIMITS).find(([known]) => known === name)?.[1];
-  if (ofService === undefined)
-    throw new Error(`There is no limit \`${name}\`: ${Object.keys(SERVICE_LIMITS).join(', ')}.`);
+  const standard = Object.entries(SERVICE_LIMITS).find(([key]) => key === name)?.[1];
+  if (standard === undefined)
+    throw new Error(`\`limits.${name}\` is not a limit: use ${Object.keys(SERVICE_LIMITS).join(', ')}.`);
   const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0;
   const isWindow = (value: unknown): boolean =>
     typeof value === 'object' &&
@@ -85,7 +86,9 @@ function checkLimit(name: string, limit: unknown): void {
     'interval' in value &&
     isCount(value.limit) &&
     isCount(value.interval);
-  const fits = typeof ofService === 'object' ? isWindow(limit) : isCount(limit);
-  const shape = typeof ofService === 'object' ? '{ limit, interval }, in milliseconds' : 'a number from 0';
-  if (!fits) throw new Error(`The limit \`${name}\` must be ${shape}.`);
+  const [isValid, requirement] =
+    typeof standard === 'object'
+      ? [isWindow(limit), '{ limit, interval }, both numbers from 0, the interval in milliseconds']
+      : [isCount(limit), 'a number from 0'];
+  if (!isValid) throw new Error(`\`limits.${name}\` must be ${requirement}.`);
 }

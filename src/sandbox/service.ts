@@ -2,66 +2,67 @@ import { Clock } from './clock.ts';
 import { Faults } from './faults.ts';
 import { Jobs } from './jobs.ts';
 import { createRandom, type Random } from './random.ts';
-import { type SandboxLimits, SERVICE_LIMITS } from './rate-limits.ts';
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts';
-import { createState, type LogEntry, type State } from './state.ts';
-import { Webhooks } from './webhook-deliveries.ts';
+import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
+import { appendBounded, createState, type LogEntry, type State } from './state.ts';
+import { WebhookSender } from './webhook-deliveries.ts';
 
-/** What a sandbox is made of; every route works on it. */
+/** The parts of a sandbox, on which every route works. */
 export interface Service {
   readonly state: State;
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: SandboxLimits;
   readonly jobs: Jobs;
-  readonly webhooks: Webhooks;
+  readonly webhooks: WebhookSender;
   readonly faults: Faults;
-  /** Hosts beyond loopback that OAuth clients may be redirected to. */
+  /** Hosts other than loopback that OAuth clients may redirect to. */
   readonly redirectHosts: readonly string[];
-  /** Writes a request down. */
-  readonly record: (entry: LogEntry) => void;
+  /** Adds a request to the log. */
+  readonly logRequest: (entry: LogEntry) => void;
   /** Aborted when the sandbox is closed. */
-  readonly ended: AbortController;
+  readonly closed: AbortController;
 }
 
-/** A service without accounts. */
+/** Creates a service without accounts. */
 export function createService(options: SandboxOptions): Service {
   checkOptions(options);
   const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {}, onRequest, onDelivery } = options;
   const clock = new Clock(mode, Number(start));
-  const changed = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
-  const limits: SandboxLimits = { ...SERVICE_LIMITS, ...Object.fromEntries(changed) };
-  const state = createState(limits.logLength, options.origin);
+  const overrides = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
+  const limits: SandboxLimits = { ...SERVICE_LIMITS, ...Object.fromEntries(overrides) };
+  const state = createState(options.origin);
   return {
     state,
     clock,
     random: createRandom(seed),
     limits,
     jobs: new Jobs(clock, jobs),
-    // Numbers of their own: an event or a fault more leaves tokens and ids as they are.
-    webhooks: new Webhooks({
+    webhooks: new WebhookSender({
       clock,
+      // A generator for each part: one event or fault more does not change tokens and ids.
       random: createRandom(~seed),
       signingTime: options.signatureClock === 'machine' ? Date.now : () => clock.now(),
       send: options.deliver ?? ((request) => fetch(request)),
       timeout: limits.deliveryTimeout,
       logLength: limits.logLength,
-      onDelivery: (delivery) => tell(onDelivery, delivery),
+      onDelivery: (delivery) => notify(onDelivery, delivery),
     }),
     faults: new Faults(createRandom(seed + 2 ** 31), options.faults ?? []),
     redirectHosts: options.redirectHosts ?? [],
-    record(entry) {
-      state.log.add(entry);
-      tell(onRequest, entry);
+    logRequest(entry) {
+      state.requestCount++;
+      appendBounded(state.log, entry, limits.logLength);
+      notify(onRequest, entry);
     },
-    ended: new AbortController(),
+    closed: new AbortController(),
   };
 }
 
-/** Calls a user's function; what it throws is the user's to see, and no business of the request. */
-function tell<T>(listener: ((told: T) => void) | undefined, told: T): void {
+/** Calls a callback of the user. An error it throws is reported as uncaught and does not fail the request. */
+function notify<T>(callback: ((value: T) => void) | undefined, value: T): void {
   try {
-    listener?.(told);
+    callback?.(value);
   } catch (error) {
     queueMicrotask(() => {
       throw error;

@@ -3,93 +3,96 @@ import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate, Project, Schedule } from '../schemas/open-resources.ts';
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
-import type { FileMeasure } from './file-measure.ts';
-import type { SlidingLog } from './request-log.ts';
-import { Log } from './traffic-log.ts';
+import type { SlidingWindow } from './sliding-window.ts';
 
-/** Kinds of bearer token that the credential exchange issues. */
+/** Kinds of bearer tokens that the credential exchange issues. */
 export type TokenKind = 'login' | 'api' | 'mcp';
 
-/** Rate buckets that count by token, and those that count by address. */
+/** Rate buckets per token. */
 export type TokenBucket = 'read' | 'write' | 'mcp';
+
+/** Rate buckets per client address. */
 export type AddressBucket = 'login' | 'mint';
 
-/** A bearer token as the service knows it. */
+/** A bearer token. Times are milliseconds since 1970. */
 export interface Token {
   readonly id: number;
   readonly value: string;
   readonly kind: TokenKind | 'oauth';
   readonly account: AccountRecord;
-  /** Milliseconds. */
   readonly issuedAt: number;
-  /** Milliseconds; login tokens have no known lifetime. */
+  /** `Infinity` for login tokens, whose lifetime is not specified. */
   readonly expiresAt: number;
-  readonly buckets: Map<TokenBucket, SlidingLog>;
+  readonly buckets: Map<TokenBucket, SlidingWindow>;
 }
 
-/** What is remembered under an idempotency key. */
-export interface Replay {
+/** The create under an idempotency key. */
+export interface IdempotencyRecord {
   readonly operation: string;
-  /** Bytes of the body; unknown while the first request is still arriving. */
+  /** Bytes of the body; `undefined` while the first request is still arriving. */
   body: Uint8Array | undefined;
-  /** The stored response; unknown while the create is in flight. */
-  response: { readonly status: number; readonly text: string } | undefined;
+  /** The stored response; `undefined` while the create is in flight. */
+  response: { readonly status: number; readonly body: string } | undefined;
   readonly expiresAt: number;
 }
 
-/** A slot for a file, from its reservation until it is claimed or cleaned up. */
+/** Size and lines of a received file, whose bytes are not kept: a gigabyte costs no memory. */
+export interface FileStats {
+  readonly size: number;
+  readonly lines: number;
+}
+
+/** An upload slot, from its reservation until it is deleted. */
 export interface UploadSlot {
   readonly reference: string;
   readonly accountId: number;
   readonly kind: string;
-  /** Bytes it was reserved for, if told. */
+  /** The size in bytes that was reserved, if one was. */
   readonly size: number | undefined;
   readonly signature: string;
-  /** Milliseconds: presigned URL and claim end here. */
+  /** End of the presigned URL and of the claim window. */
   readonly expiresAt: number;
-  /** What has arrived: never the bytes themselves, so that a gigabyte costs no memory. */
-  file: FileMeasure | undefined;
+  file: FileStats | undefined;
   claimed: boolean;
 }
 
-/** A file that an activation has delivered; its rows are made up when it is read. */
+/** A result file of an activation; its rows are generated while it is read. */
 export interface ResultFile {
   readonly signature: string;
   readonly identifier: string;
   readonly rows: number;
-  /** Milliseconds. */
   readonly deliveredAt: number;
 }
 
-/** A webhook endpoint, with what its resource does not show. */
+/** A webhook endpoint, with the fields that its resource does not show. */
 export interface Endpoint extends Mutable<WebhookEndpoint> {
-  /** Who registered it, and is notified when it is switched off. */
+  /** The account that registered it and is notified when it is disabled. */
   readonly creator: AccountRecord;
   secret: string;
-  /** The secret before the last rotation, and until when it signs, too. */
+  /** The secret before the last rotation, which also signs until `until`. */
   previous: { readonly secret: string; readonly until: number } | undefined;
-  /** Deliveries in a row that exhausted all attempts. */
-  exhausted: number;
+  /** Consecutive deliveries whose attempts all failed. */
+  consecutiveFailures: number;
 }
 
 /** An organization: its build budget and webhook endpoints. */
 export interface Company {
   readonly id: number;
   readonly name: string;
-  readonly hour: SlidingLog;
-  readonly day: SlidingLog;
+  readonly hourlyBuilds: SlidingWindow;
+  readonly dailyBuilds: SlidingWindow;
   readonly endpoints: Endpoint[];
 }
 
-/** Someone who can log in. */
+/** An account with its resources. */
 export interface AccountRecord {
   readonly id: number;
   readonly email: string;
   password: string;
   readonly company: Company;
-  /** What the service has told its owner, oldest first. */
+  /** Messages of the service to the owner, oldest first. */
   readonly notifications: string[];
-  /** Whether the connection to the delivery partner holds credentials. */
+  /** `true` if credentials are stored on the connection to the delivery partner. */
   readonly deliveryCredentials: boolean;
   readonly audiences: Map<number, Mutable<Audience>>;
   readonly estimates: Map<number, Mutable<Estimate>>;
@@ -97,47 +100,46 @@ export interface AccountRecord {
   readonly cohorts: Map<number, Mutable<Cohort>>;
   readonly projects: Map<number, Mutable<Project>>;
   readonly schedules: Map<number, Mutable<Schedule>>;
-  readonly replays: Map<string, Replay>;
+  readonly idempotencyKeys: Map<string, IdempotencyRecord>;
 }
 
-/** A resource that the service itself may change. */
+/** A resource whose fields the service changes. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** One request in the sandbox's log. Never a token or a body. */
+/** One request in the sandbox's log. It never holds a token or a body. */
 export interface LogEntry {
-  /** Sandbox time, RFC 3339 UTC. */
+  /** Time of the sandbox's clock, RFC 3339 UTC. */
   readonly at: string;
   readonly method: string;
+  /** Path as sent, without the query. */
   readonly path: string;
-  /** 0 where the connection was cut before the service answered. */
+  /** HTTP status; 0 if the connection was cut before the service responded. */
   readonly status: number;
-  /** Email of the account whose token or credentials came with it. */
+  /** Email of the account whose token or credentials were sent. */
   readonly account?: string;
-  /** Whether an idempotency key was answered with its stored response. */
+  /** `true` if the response stored under the request's idempotency key was replayed. */
   readonly replayed?: boolean;
-  /** What was done to it on purpose. */
+  /** Description of the fault rule that applied to the request. */
   readonly fault?: string;
 }
 
-/** A client that has registered by OAuth. */
+/** A registered OAuth client. */
 export interface OAuthClient {
   readonly id: string;
-  /** None for public clients. */
+  /** `undefined` for public clients. */
   readonly secret: string | undefined;
   readonly name: string;
   readonly redirectUris: readonly string[];
 }
 
-/** Consent that was given, until its code is exchanged. */
 interface AuthorizationCode {
   readonly client: OAuthClient;
   readonly account: AccountRecord;
   readonly redirectUri: string;
   readonly challenge: string;
   readonly expiresAt: number;
-  /** A code is good for one try. */
   used: boolean;
-  /** The connection it was exchanged for. */
+  /** The grant it was exchanged for. */
   grantId: number | undefined;
 }
 
@@ -152,46 +154,42 @@ export interface Grant {
   readonly refreshExpiresAt: number;
 }
 
-/** Everything the service knows. */
-export interface State {
-  readonly accounts: Map<string, AccountRecord>;
-  readonly companies: Map<string, Company>;
-  readonly tokens: Map<string, Token>;
-  /** Rate buckets by name and address. */
-  readonly addresses: Map<string, SlidingLog>;
-  readonly uploads: Map<string, UploadSlot>;
-  /** Result files by activation. */
-  readonly results: Map<number, ResultFile>;
-  readonly oauthClients: Map<string, OAuthClient>;
-  readonly codes: Map<string, AuthorizationCode>;
-  /** By refresh token. */
-  readonly grants: Map<string, Grant>;
-  readonly log: Log<LogEntry>;
-  /** Origin that presigned URLs and results point to. */
-  storageUrl: string;
-  nextId: number;
-}
+/** Everything the service stores. */
+export type State = ReturnType<typeof createState>;
 
-/** Where storage is while the sandbox listens on no port: beside the API's origin, so that two sandboxes get two. */
-function storageInProcess(origin = 'https://sandbox.invalid'): string {
+/** Creates the state of an unused service, whose API is at `origin`. */
+export function createState(origin = 'https://sandbox.invalid') {
   const { protocol, host } = new URL(origin);
-  return `${protocol}//storage.${host}`;
-}
-
-/** A service that nobody has used yet. */
-export function createState(logLength: number, origin: string | undefined): State {
   return {
-    accounts: new Map(),
-    companies: new Map(),
-    tokens: new Map(),
-    addresses: new Map(),
-    uploads: new Map(),
-    results: new Map(),
-    oauthClients: new Map(),
-    codes: new Map(),
-    grants: new Map(),
-    log: new Log(logLength),
-    storageUrl: storageInProcess(origin),
+    /** By email. */
+    accounts: new Map<string, AccountRecord>(),
+    /** By name. */
+    companies: new Map<string, Company>(),
+    /** By value. */
+    tokens: new Map<string, Token>(),
+    /** By bucket name and client address. */
+    addressBuckets: new Map<string, SlidingWindow>(),
+    /** By reference. */
+    uploads: new Map<string, UploadSlot>(),
+    /** By id of the activation. */
+    results: new Map<number, ResultFile>(),
+    /** By id. */
+    oauthClients: new Map<string, OAuthClient>(),
+    authorizationCodes: new Map<string, AuthorizationCode>(),
+    /** By refresh token. */
+    grants: new Map<string, Grant>(),
+    /** The latest requests, oldest first. */
+    log: [] as LogEntry[],
+    /** Number of requests so far, including those no longer in the log. */
+    requestCount: 0,
+    /** Origin of presigned URLs and result files: of the latest server, or in process beside the API's origin. */
+    storageUrl: `${protocol}//storage.${host}`,
     nextId: 1,
   };
+}
+
+/** Appends to a list of at most `max` entries, dropping the oldest. */
+export function appendBounded<T>(entries: T[], entry: T, max: number): void {
+  entries.push(entry);
+  if (entries.length > max) entries.shift();
 }

@@ -7,6 +7,7 @@ import {
   type NamedId,
   type OpenObject,
   openObject,
+  type ResourceSchema,
   type Status,
   statusSchema,
 } from './common.ts';
@@ -59,7 +60,7 @@ export interface ActivationCreate {
   readonly [more: string]: unknown;
 }
 
-/** Shape of {@link Activation}. */
+/** Schema of {@link Activation}. */
 export const activationSchema = z.looseObject({
   id: z.int(),
   description: z.string(),
@@ -81,3 +82,6 @@ export const activationSchema = z.looseObject({
   created_at: z.string(),
   updated_at: z.string(),
 });
+
+/** Activations as responses hold them. */
+export const activationResource: ResourceSchema<Activation> = { name: 'activation', schema: activationSchema };

@@ -7,6 +7,7 @@ import {
   type OpenObject,
   type OpenUnion,
   openObject,
+  type ResourceSchema,
   type Status,
   statusSchema,
 } from './common.ts';
@@ -103,7 +104,7 @@ const eligibility = z.looseObject({
   }),
 });
 
-/** Shape of {@link Audience} after `is_activation_allowed` became a boolean. */
+/** Schema of {@link Audience} after `is_activation_allowed` became a boolean. */
 export const audienceSchema = z.looseObject({
   id: z.int(),
   name: z.string(),
@@ -121,3 +122,10 @@ export const audienceSchema = z.looseObject({
   created_at: z.string(),
   updated_at: z.string(),
 });
+
+/** Audiences as responses hold them. */
+export const audienceResource: ResourceSchema<Audience> = {
+  name: 'audience',
+  schema: audienceSchema,
+  flags: ['is_activation_allowed'],
+};

@@ -1,5 +1,12 @@
 import * as z from 'zod/mini';
-import { type CohortStatusId, type OpenObject, openObject, type Status, statusSchema } from './common.ts';
+import {
+  type CohortStatusId,
+  type OpenObject,
+  openObject,
+  type ResourceSchema,
+  type Status,
+  statusSchema,
+} from './common.ts';
 
 /** A cohort imported from a file ("Cohort object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Cohort {
@@ -26,7 +33,7 @@ export interface CohortCreate {
   readonly [more: string]: unknown;
 }
 
-/** Shape of {@link Cohort}. */
+/** Schema of {@link Cohort}. */
 export const cohortSchema = z.looseObject({
   id: z.int(),
   name: z.string(),
@@ -38,3 +45,6 @@ export const cohortSchema = z.looseObject({
   created_at: z.string(),
   updated_at: z.string(),
 });
+
+/** Cohorts as responses hold them. */
+export const cohortResource: ResourceSchema<Cohort> = { name: 'cohort', schema: cohortSchema };

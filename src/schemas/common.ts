@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import type { JsonObject } from '../util/json.ts';
 
-/** A text with known values that may grow. */
+/** A string with known values; the service may add others. */
 export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
 
-/** What an uploaded file is for ("Uploads"). */
+/** Purpose of an uploaded file ("Uploads"). */
 export type UploadKind = OpenUnion<'poi_submission' | 'cohort'>;
 
 /** An object whose fields the specification does not show. */
@@ -28,13 +28,26 @@ export interface Status<Id extends number = number> {
   readonly name: string;
 }
 
-/** Who created a resource. */
+/** The creator of a resource. */
 export interface Creator {
   readonly name: string;
   readonly email: string;
 }
 
-/** Shapes that several objects share. */
+/** How a kind of wire object is normalized and checked. */
+export interface ResourceSchema<T> {
+  /** Name of the kind in log lines. */
+  readonly name: string;
+  readonly schema: z.ZodMiniType;
+  /** Fields that the service writes as `1`, `0` or a boolean; they become booleans before the check. */
+  readonly flags?: readonly string[];
+  /** Fields that must be as documented in both validation modes, besides id and status. */
+  readonly required?: readonly string[];
+  /** Carries the type; never set. */
+  readonly type?: T;
+}
+
+/** Schemas that several objects share. */
 export const statusSchema = z.looseObject({ id: z.int(), name: z.string() });
 export const creatorSchema = z.looseObject({ name: z.string(), email: z.string() });
 export const openObject = z.record(z.string(), z.unknown());

@@ -1,21 +1,18 @@
-import type { Decode, DecodeContext } from '../http/decode-context.ts';
+import type * as z from 'zod/mini';
+import type { Decode, DecodeContext } from '../http/transport.ts';
 import { isObject, type JsonObject, jsonTypeOf } from '../util/json.ts';
-import { part } from '../util/part.ts';
-import type { checkers } from './checkers.ts';
+import type { ResourceSchema } from './common.ts';
 
-/** Fields without which a resource cannot be used or waited for: strict in both modes. */
-const ESSENTIAL: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
-
-/** What checks an object of the service; loaded before a call is sent, so that no answer is lost for want of it. */
-export const checking = part('schemas', () => import('./checkers.ts'));
+/** Fields without which a resource cannot be used or waited for: they must be as documented in both validation modes. */
+const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
 
 interface Issue {
   readonly path: readonly PropertyKey[];
-  /** The type that is documented, where it is the type that differs. */
+  /** The documented type, if it is the type that differs. */
   readonly expected?: string;
 }
 
-/** Types as texts name them, where they differ from the names of the schemas. */
+/** Types as messages name them, where they differ from the names of the schemas. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   int: 'an integer',
   array: 'an array',
@@ -23,101 +20,89 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** States how a field differs: missing, or of which type. Its content may be a secret, and is left out. */
-function problemOf(value: unknown, { path, expected }: Issue): string {
-  if (expected === undefined) return 'is of another format than documented';
+/** Describes how a field differs: missing, or of another type. Its content may be a secret and is left out. */
+function describeIssue(value: unknown, { path, expected }: Issue): string {
+  if (expected === undefined) return 'is not in the documented format';
   return `is ${jsonTypeOf(valueAt(value, path))}, expected ${TYPE_NAMES[expected] ?? `a ${expected}`}`;
 }
 
-/** A wire object's shape, and what to mend in it before the shape is checked. */
-export interface Shape<T> {
-  readonly schema: keyof typeof checkers;
-  readonly mend?: (wire: JsonObject) => JsonObject;
-  /** Fields that are strict in both modes, besides id and status. */
-  readonly essential?: readonly string[];
-  /** Carries the public type; never set. */
-  readonly type?: T;
+/** Returns how a value differs from a schema. */
+export function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[] {
+  return schema.safeParse(withShortArrays(value)).error?.issues ?? [];
 }
 
-/** What is wrong with a value. */
-export function issuesOf(value: unknown, { schema }: Pick<Shape<unknown>, 'schema'>): readonly Issue[] {
-  if (!checking.loaded) throw new Error('What checks answers is loaded before requests are sent.');
-  return checking.loaded.checkers[schema].safeParse(withShortArrays(value)).error?.issues ?? [];
-}
+/** Maximum number of elements of an array in a resource that are checked: each may have issues. */
+const MAX_CHECKED_ELEMENTS = 1_000;
 
-/** How many elements of an array in a resource are checked: each may have issues, and a million is more than anybody reads. */
-const MOST_CHECKED = 1_000;
-
-const isLong = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > MOST_CHECKED;
-
+/** Returns a value with the arrays in it cut to the number of elements that are checked. */
 function withShortArrays(value: unknown): unknown {
-  if (!isObject(value) || !Object.values(value).some(isLong)) return value;
-  const entries = Object.entries(value).map(([key, field]) => [
-    key,
-    isLong(field) ? field.slice(0, MOST_CHECKED) : field,
-  ]);
-  return Object.fromEntries(entries);
-}
-
-function isEssential(path: readonly PropertyKey[], { essential }: Pick<Shape<unknown>, 'essential'>): boolean {
-  const field = path.map(String).join('.');
-  return ESSENTIAL.has(field) || (essential?.includes(field) ?? false);
-}
-
-/** Whether a value may be used as `T`: as documented, or, in lenient mode, with odd fields that are logged. */
-function usable<T>(value: unknown, shape: Shape<T>, context: DecodeContext): value is T {
-  for (const issue of issuesOf(value, shape)) {
-    const { path } = issue;
-    const problem = problemOf(value, issue);
-    if (context.validation === 'strict' || isEssential(path, shape)) {
-      throw context.fail(`\`data\` is not as documented: \`${path.map(String).join('.')}\` ${problem}`);
-    }
-    const field = path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.');
-    context.warn(shape.schema, field, problem);
+  const cut: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(Object(value))) {
+    if (Array.isArray(field) && field.length > MAX_CHECKED_ELEMENTS) cut[key] = field.slice(0, MAX_CHECKED_ELEMENTS);
   }
-  return true;
+  return Object.keys(cut).length === 0 ? value : { ...Object(value), ...cut };
 }
 
-/** One object of a shape. */
-function decodeObject<T>(value: unknown, shape: Shape<T>, context: DecodeContext): T {
-  if (!isObject(value)) throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
-  const mended: unknown = shape.mend ? shape.mend(value) : value;
-  if (usable(mended, shape, context)) return mended;
-  throw context.fail('`data` is not as documented');
+/** Returns a wire object with its flags as booleans: the service writes some as `1`, `0` or `false`. */
+function normalize(wire: object, { flags = [] }: ResourceSchema<unknown>): JsonObject {
+  const normalized: Record<string, unknown> = { ...wire };
+  for (const flag of flags) {
+    if (normalized[flag] === 1 || normalized[flag] === 0) normalized[flag] = normalized[flag] === 1;
+  }
+  return normalized;
 }
 
-/** The `data` of a single resource: an object, or the one-element array of the service's GETs. */
-export function decodeOne<T>(shape: Shape<T>): Decode<T> {
+function isRequired(path: readonly PropertyKey[], { required }: ResourceSchema<unknown>): boolean {
+  const field = path.map(String).join('.');
+  return REQUIRED_FIELDS.has(field) || (required?.includes(field) ?? false);
+}
+
+/** Decodes one object: in lenient mode, fields that differ are logged and kept. */
+function decodeObject<T>(value: unknown, resource: ResourceSchema<T>, context: DecodeContext): T {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
+  }
+  const normalized = normalize(value, resource);
+  for (const issue of issuesOf(normalized, resource.schema)) {
+    const problem = describeIssue(normalized, issue);
+    if (context.validation === 'strict' || isRequired(issue.path, resource)) {
+      throw context.fail(`\`data\` is not as documented: \`${issue.path.map(String).join('.')}\` ${problem}`);
+    }
+    const field = issue.path.map((key) => (typeof key === 'number' ? '*' : String(key))).join('.');
+    context.warn(resource.name, field, problem);
+  }
+  return normalized as T; // checked above; unknown fields pass
+}
+
+/** Decodes the `data` of a single resource: an object, or the one-element array of the service's GETs. */
+export function decodeOne<T>(resource: ResourceSchema<T>): Decode<T> {
   return (data, context) => {
-    if (!Array.isArray(data)) return decodeObject(data, shape, context);
-    if (data.length === 1) return decodeObject(data[0], shape, context);
-    throw context.fail(`\`data\` holds ${data.length} elements where one is due`);
+    if (!Array.isArray(data)) return decodeObject(data, resource, context);
+    if (data.length === 1) return decodeObject(data[0], resource, context);
+    throw context.fail(`\`data\` has ${data.length} elements, expected one`);
   };
 }
 
-/** The `data` of a list. */
-export function decodeList<T>(shape: Shape<T>): Decode<T[]> {
+/** Decodes the `data` of a list. */
+export function decodeList<T>(resource: ResourceSchema<T>): Decode<T[]> {
   return (data, context) => {
     if (!Array.isArray(data)) throw context.fail(`\`data\` is ${jsonTypeOf(data)}, expected an array`);
-    return data.map((row) => decodeObject(row, shape, context));
+    return data.map((row) => decodeObject(row, resource, context));
   };
 }
 
-/** The resource in a value, or `undefined` where the value is none or leaves some of it out. */
-export function decodeWhole<T>(
+/** Returns the resource in a value, or `undefined` where the value is not one or leaves fields out. */
+export function decodeComplete<T>(
   value: unknown,
-  shape: Shape<T>,
-  context: Pick<DecodeContext, 'validation'>,
+  resource: ResourceSchema<T>,
+  { validation }: Pick<DecodeContext, 'validation'>,
 ): T | undefined {
-  // An event may come before the first answer; what it is about is read then.
-  if (!isObject(value) || !checking.loaded) return undefined;
-  const mended: JsonObject = shape.mend ? shape.mend(value) : value;
-  const isWhole = (wire: unknown): wire is T =>
-    issuesOf(wire, shape).every(
-      ({ path }) =>
-        context.validation === 'lenient' && !isEssential(path, shape) && valueAt(mended, path) !== undefined,
-    );
-  return isWhole(mended) ? mended : undefined;
+  if (!isObject(value)) return undefined;
+  const normalized = normalize(value, resource);
+  const isComplete = issuesOf(normalized, resource.schema).every(
+    ({ path }) => validation === 'lenient' && !isRequired(path, resource) && valueAt(normalized, path) !== undefined,
+  );
+  return isComplete ? (normalized as T) : undefined; // checked above
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
@@ -127,5 +112,5 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** For operations whose `data` says nothing. */
+/** Decodes the response of an operation without payload. */
 export const decodeNothing: Decode<void> = () => undefined;

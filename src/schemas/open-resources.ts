@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
 import type { RequestBody } from '../util/input-types.ts';
-import { type LifecycleStatusId, type Status, statusSchema } from './common.ts';
+import {
+  type LifecycleStatusId,
+  type OpenObject,
+  openObject,
+  type ResourceSchema,
+  type Status,
+  statusSchema,
+} from './common.ts';
 
 /** A project. Its fields are not specified, an id aside. */
 export interface Project {
@@ -42,8 +49,20 @@ export interface LookalikeCreate {
   readonly [more: string]: unknown;
 }
 
-/** Shape of {@link Project} and {@link Schedule}. */
+/** Schema of {@link Project} and {@link Schedule}. */
 export const identifiedSchema = z.looseObject({ id: z.int() });
 
-/** Shape of {@link Estimate}. */
+/** Schema of {@link Estimate}. */
 export const estimateSchema = z.looseObject({ id: z.int(), status: statusSchema });
+
+/** Estimates as responses hold them. */
+export const estimateResource: ResourceSchema<Estimate> = { name: 'estimate', schema: estimateSchema };
+
+/** Projects as responses hold them. */
+export const projectResource: ResourceSchema<Project> = { name: 'project', schema: identifiedSchema };
+
+/** Schedules as responses hold them. */
+export const scheduleResource: ResourceSchema<Schedule> = { name: 'schedule', schema: identifiedSchema };
+
+/** Rows of reference tables, whose fields are not specified. */
+export const referenceRow: ResourceSchema<OpenObject> = { name: 'reference row', schema: openObject };

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { UploadKind } from './common.ts';
+import type { ResourceSchema, UploadKind } from './common.ts';
 
-/** What a slot is reserved for. The specification shows kinds and sizes only; further fields pass through. */
+/** The file that a slot is reserved for. The specification shows kinds and sizes only; further fields pass through. */
 export interface UploadRequest {
   readonly kind: UploadKind;
   /** Bytes. At most 52,428,800 for `poi_submission`, 1,073,741,824 for `cohort`. */
@@ -11,7 +11,7 @@ export interface UploadRequest {
 
 /** A reserved slot (assumed shape). Its `url` is a secret: whoever has it can write the file. */
 export interface UploadReservation {
-  /** What a create claims, as `upload_reference`, within 15 minutes. */
+  /** The `upload_reference` of the create that claims the file, within 15 minutes. */
   readonly reference: string;
   /** Presigned: takes the file with `PUT`. */
   readonly url: string;
@@ -19,9 +19,16 @@ export interface UploadReservation {
   readonly [more: string]: unknown;
 }
 
-/** Shape of {@link UploadReservation}. */
+/** Schema of {@link UploadReservation}. */
 export const reservationSchema = z.looseObject({
   reference: z.string().check(z.minLength(1)),
   url: z.url({ protocol: /^https?$/ }),
   expires_at: z.string(),
 });
+
+/** Reservations as responses hold them. */
+export const reservationResource: ResourceSchema<UploadReservation> = {
+  name: 'reservation',
+  schema: reservationSchema,
+  required: ['reference', 'url'],
+};

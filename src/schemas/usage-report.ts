@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { ResourceSchema } from './common.ts';
 
 /** One window of the build budget. The specification names limits and live counts; the field names are assumed. */
 export interface BudgetWindow {
@@ -24,7 +25,7 @@ export interface Usage {
 
 const budgetWindow = z.looseObject({ limit: z.number(), used: z.number() });
 
-/** Shape of {@link Usage}. */
+/** Schema of {@link Usage}. */
 export const usageSchema = z.looseObject({
   build_budget: z.looseObject({
     hour: budgetWindow,
@@ -32,3 +33,6 @@ export const usageSchema = z.looseObject({
     retry_after_seconds: z.optional(z.nullable(z.number())),
   }),
 });
+
+/** Usage reports as responses hold them. */
+export const usageResource: ResourceSchema<Usage> = { name: 'usage', schema: usageSchema };

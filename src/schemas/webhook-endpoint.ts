@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { OpenUnion } from './common.ts';
+import type { OpenUnion, ResourceSchema } from './common.ts';
 
 /** Event types that the specification names. */
 export type EventType = OpenUnion<
@@ -28,7 +28,7 @@ export interface WebhookEndpoint {
   readonly [more: string]: unknown;
 }
 
-/** Shape of {@link WebhookEndpoint}. */
+/** Schema of {@link WebhookEndpoint}. */
 export const webhookEndpointSchema = z.looseObject({
   id: z.int(),
   name: z.string(),
@@ -40,3 +40,9 @@ export const webhookEndpointSchema = z.looseObject({
   created_at: z.string(),
   updated_at: z.string(),
 });
+
+/** Webhook endpoints as responses hold them. */
+export const webhookEndpointResource: ResourceSchema<WebhookEndpoint> = {
+  name: 'webhookEndpoint',
+  schema: webhookEndpointSchema,
+};

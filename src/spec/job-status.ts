@@ -1,27 +1,27 @@
 /** The kinds of resource that a worker job produces, and that can be waited for ("States and transitions"). */
 export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
 
-/** How far a job is. */
+/** Progress of a job. */
 export type Progress = 'running' | 'completed' | 'needs-info' | 'failed' | 'cancelled';
 
-/** Status ids with a meaning of their own ("States and transitions"). */
+/** Status ids with a defined meaning ("States and transitions"). */
 export const COMPLETED = 104;
 const ADDITIONAL_INFO = 107;
 const STOPPED = 400;
 const COHORT_COMPLETED = 4;
 const COHORT_NOT_AVAILABLE = 5;
 
-/** A resource as far as waiting is concerned. */
+/** The fields of a resource that its job's progress depends on. */
 export interface Observed {
   readonly id: number;
   readonly status: { readonly id: number; readonly name: string };
   readonly is_lookalike?: unknown;
 }
 
-/** A status as texts show it; its name may be left out. */
+/** Returns a status as messages show it; its name may be missing. */
 export const statusText = ({ id, name }: Observed['status']): string => (name ? `${id} ${name}` : String(id));
 
-/** What a resource's status says of its job. Unknown ids run on. Pure. */
+/** Returns the progress of a job by the status of its resource; unknown ids count as running. Pure. */
 export function progressOf(kind: JobKind, { status, is_lookalike }: Observed): Progress {
   if (kind === 'cohort') {
     if (status.id === COHORT_COMPLETED) return 'completed';
@@ -32,3 +32,9 @@ export function progressOf(kind: JobKind, { status, is_lookalike }: Observed): P
   if (status.id === STOPPED && is_lookalike === true) return 'cancelled';
   return status.id >= 400 && status.id < 500 ? 'failed' : 'running';
 }
+
+/** An id, or an object with one. */
+export type IdLike = number | { readonly id: number };
+
+/** Returns the id of a target. */
+export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);

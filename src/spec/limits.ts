@@ -1,9 +1,8 @@
 /**
- * Numbers of the service, each written once. The comment names the part of the service's
- * specification that a number comes from.
+ * Limits of the service, each defined once. The comment names the section of the service's specification.
  */
 
-/** How many requests the service accepts in one interval. */
+/** A number of requests that the service accepts per interval. */
 export interface RateLimit {
   /** Requests in any one interval. */
   readonly limit: number;
@@ -46,18 +45,18 @@ export const ACTIVATION_MINIMUM = 500;
 /** Limits, "Other limits": devices a lookalike must hold to be activated. */
 export const LOOKALIKE_ACTIVATION_MINIMUM = 1_000;
 
-/** Limits, "Other limits": days after the latest dataset end date that mapping keys are kept. */
+/** Limits, "Other limits": days for which mapping keys are kept after the latest dataset end date. */
 export const MAPPING_KEY_RETENTION_DAYS = 90;
 
 /** Limits, "Other limits": the first month that usage reports reach back to. */
 export const EARLIEST_USAGE_MONTH = '2020-01';
 
-/** Limits, "Other limits": how many days a WebDomain dataset may look back. */
+/** Limits, "Other limits": maximum age of a WebDomain dataset's start date, in days. */
 export const WEB_VISITATION_LOOKBACK_DAYS = 45;
 
 /**
- * A refusal of a job-starting create that asks for a longer wait than this comes from the build
- * budget: no rate bucket has a longer interval (Limits, "Rate limits"). Milliseconds.
+ * A 429 of a job-starting create with a longer `Retry-After` than this comes from the build budget: no rate bucket has a
+ * longer interval (Limits, "Rate limits"). Milliseconds.
  */
 export const LONGEST_RATE_INTERVAL = MINUTE;
 
@@ -67,5 +66,5 @@ export const UPLOAD_SIZES: Readonly<Record<'poi_submission' | 'cohort', number>>
   cohort: 2 ** 30,
 };
 
-/** Limits, "Other limits": how long a presigned URL takes a file and its reference can be claimed. Milliseconds. */
+/** Limits, "Other limits": how long a presigned URL accepts a file and its reference can be claimed. Milliseconds. */
 export const CLAIM_WINDOW = 15 * MINUTE;

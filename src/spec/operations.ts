@@ -3,15 +3,15 @@ import type { Bucket } from './limits.ts';
 /**
  * When a request of an operation may be sent again:
  * - `idempotency-key`: after any transient failure, under the create's idempotency key;
- * - `always`: after any transient failure, because sending it twice changes nothing more;
- * - `never`: only when the service surely did not act (a 429, or a request that was not sent).
+ * - `always`: after any transient failure, because it is idempotent;
+ * - `never`: only if the service certainly did not act (a 429, or a request that was not sent).
  */
 export type RetryPolicy = 'idempotency-key' | 'always' | 'never';
 
 /** HTTP methods that the service uses. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** How the body of a success is read: as the service's envelope, or as messages of JSON-RPC (MCP). */
+/** Format of a success: the service's envelope, or JSON-RPC messages (MCP). */
 export type Reads = 'envelope' | 'json-rpc';
 
 /** One row of the operation table. */
@@ -19,21 +19,21 @@ export interface Operation {
   readonly method: Method;
   /** Path below the base URL; `{name}` marks a parameter. */
   readonly path: string;
-  /** The rate bucket that the request is counted in. */
+  /** The rate bucket that counts the request. */
   readonly bucket: Bucket;
   readonly retry: RetryPolicy;
   /** Whether the create starts a worker job, which the build budget counts. */
   readonly startsJob: boolean;
-  /** Which bearer token goes with it; `none` for the credential exchange. */
+  /** The bearer token that is sent; `none` for the credential exchange. */
   readonly token: 'none' | 'general' | 'mcp';
   readonly reads: Reads;
-  /** Whether the specification shows method and path; otherwise they are assumed. */
+  /** Whether the specification shows method and path; if not, they are assumed. */
   readonly documented: boolean;
 }
 
 type Row = Omit<Operation, 'method' | 'path'>;
 
-/** What every path begins with. */
+/** Prefix of every path. */
 export const API = '/api/v2';
 const assumed = { startsJob: false, token: 'general', reads: 'envelope', documented: false } as const;
 const shown = { ...assumed, documented: true } as const;
@@ -57,8 +57,7 @@ const auth = (path: string, row: Pick<Row, 'bucket' | 'retry'>): Operation => ({
 });
 
 /**
- * Every operation of the service: the one place that says how it is called. Transport, resources
- * and `docs/assumptions.md` read this table.
+ * Every operation of the service and how it is called. Transport, resources and `docs/assumptions.md` read this table.
  */
 export const operations = {
   'auth.login': auth('login', { bucket: 'login', retry: 'always' }),
@@ -110,7 +109,7 @@ export const operations = {
 /** Name of a row of the operation table, `namespace.method`. */
 export type OperationName = keyof typeof operations;
 
-/** Whether a text names a row of the operation table. */
+/** Whether a string names a row of the operation table. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
 }
@@ -125,27 +124,27 @@ export type QueryValue = string | number | boolean | null | undefined;
 export type PathParams = Readonly<Record<string, string | number>>;
 
 /**
- * Adapts one operation to a service that differs from what is assumed. The last three translate
- * what the SDK sends and receives; `params` are the values of the path's parameters.
+ * Adapts one operation to a service that differs from the assumptions. The last three translate the data sent and
+ * received; `params` are the values of the path's parameters.
  *
  * @example
  * { path: '/api/v2/audience/delete', body: (body, { id }) => ({ audience_id: id }) }
  */
 export interface OperationOverride {
   readonly method?: Method | undefined;
-  /** Path below the base URL; `{name}` marks a parameter. One that is left out has to be read by `query` or `body`. */
+  /** Path below the base URL; `{name}` marks a parameter. A parameter that is left out must be sent by `query` or `body`. */
   readonly path?: string | undefined;
   readonly bucket?: Bucket | undefined;
   readonly retry?: RetryPolicy | undefined;
-  /** Returns the query to send, from the one the SDK would send. */
+  /** Returns the query to send; receives the one that the SDK would send. */
   readonly query?: ((query: Query, params: PathParams) => Query) | undefined;
-  /** Returns the JSON body to send, from the one the SDK would send: `undefined` where it would send none. */
+  /** Returns the JSON body to send; receives the one that the SDK would send, or `undefined`. */
   readonly body?: ((body: unknown, params: PathParams) => unknown) | undefined;
-  /** Returns the `data` the SDK expects, or a promise of it, from the received `data` and its envelope. */
+  /** Returns the `data` that the SDK expects, or a promise of it; receives the `data` of the response and its envelope. */
   readonly data?: ((data: unknown, envelope: unknown) => unknown) | undefined;
 }
 
-/** An operation with the user's overrides applied; what the transport works with. */
+/** An operation with the user's overrides applied. */
 export interface ResolvedOperation extends Operation {
   /** The operation's name in the table, or the method and path of a free request. */
   readonly name: string;

@@ -1,130 +1,112 @@
 import { ApiError, NotFoundError, PermissionError, ServerError } from '../errors/api-errors.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call-errors.ts';
-import type { ApiErrorDetails } from '../errors/error-details.ts';
+import type { RequestEvent } from '../http/request-options.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import { statusFailureOf } from '../http/retry-policy.ts';
-import { surelyNotSent } from '../http/send.ts';
+import { isNotSent } from '../http/send.ts';
+import { abortable } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';
-import type { StorageAnswer } from './storage-request.ts';
 
-/** What every error of a transfer tells about it. */
-export interface TransferFacts {
-  readonly operation: 'uploads.send' | 'activations.download';
-  readonly method: 'PUT' | 'GET';
-  readonly url: URL;
-  readonly attempts: number;
-}
+/** Maximum length of the part of an error's body that is read, in characters. Code and message come first. */
+const MAX_ERROR_TEXT_LENGTH = 2_048;
 
-/** The longest part of a code or a message of storage that an error shows, in characters. */
-const SHOWN = 200;
+/** Maximum length of storage's error code, and of its message, in an error. Characters. */
+const MAX_MESSAGE_LENGTH = 200;
 
-/** A shorter value of a presigned query, and a shorter part of one, is not a secret: an algorithm, a number of seconds. */
-const LEAST_SECRET = 16;
+/** Minimum length of a secret in a presigned query: a shorter part is an algorithm, a date or a number of seconds. */
+const MIN_SECRET_LENGTH = 16;
 
-/** With a longer query, which storage refuses, an error shows nothing of the answer. Characters. */
-const LONGEST_QUERY = 65_536;
-
-/** The headers of storage that an error shows. */
+/** Headers of storage that errors show: those its operator asks for. */
 const SHOWN_HEADERS =
   /^(?:content-length|content-type|date|retry-after|server|x-amz-id-2|x-amz-request-id|x-goog-.*|x-ms-request-id)$/;
 
-const character = (code: string, base: number): string => String.fromCharCode(Number.parseInt(code, base));
-
-/** Returns the letters and digits of a text, in lower case: the same for every spelling in URLs, XML and JSON. */
-function plain(text: string): string {
-  return text
-    .replace(/&(?:amp;)*(?:#(\d+)|#x([\da-f]+)|[a-z]+);/gi, (_, decimal = '', hex = '') =>
-      decimal ? character(decimal, 10) : character(hex, 16),
-    )
-    .replace(/(?:%(?:25)*|\\u00)([\da-f]{2})/gi, (_, code) => character(code, 16))
-    .replace(/[^\da-z]/gi, '')
-    .toLowerCase();
+/** Returns a redactor that also removes the presigned query, as it is spelled in the URL and decoded. */
+export function queryRedactor(redactor: Redactor, { search, searchParams }: URL): Redactor {
+  const parts = [...search.slice(1).split(/[&=]/), ...[...searchParams].flat()];
+  return redactor.with(parts.filter(({ length }) => length >= MIN_SECRET_LENGTH));
 }
 
-/** Every part of a text that is long enough for a secret. */
-const partsOf = (text: string): string[] =>
-  Array.from({ length: Math.max(0, text.length - LEAST_SECRET + 1) }, (_, at) => text.slice(at, at + LEAST_SECRET));
-
-/** Returns what hides a text that may repeat the presigned query, or a part of it. The work is linear in both. */
-function queryRedactor({ search, searchParams }: URL): (text: string) => string {
-  if (search.length > LONGEST_QUERY) return () => '[redacted]';
-  const values = [...searchParams].map(([name, value]) => value || name).filter(({ length }) => length >= LEAST_SECRET);
-  const secrets = values.map(plain);
-  const parts = new Set(secrets.flatMap(partsOf));
-  // What is short without its punctuation is looked for as a whole.
-  const short = new Set(secrets.filter(({ length }) => length < LEAST_SECRET));
-  return (text) => {
-    const letters = plain(text);
-    const repeats = partsOf(letters).some((part) => parts.has(part)) || [...short].some((one) => letters.includes(one));
-    return repeats ? '[redacted]' : text;
-  };
+/** Returns the failure for a response with a status other than 2xx. */
+export async function responseFailure(
+  response: Response,
+  request: RequestEvent,
+  redactor: Redactor,
+  signal: AbortSignal,
+): Promise<AttemptFailure> {
+  const { status, headers, type } = response;
+  const { operation, method, path, attempt } = request;
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
+    response.body?.cancel().catch(() => {});
+    return redirectFailure(request);
+  }
+  const failure = statusFailureOf(status, headers);
+  const { retryAfter: wait } = failure;
+  const body = codeAndMessage(await readErrorText(response, signal), redactor);
+  const shownHeaders = new Headers([...redactor.headers(headers)].filter(([name]) => SHOWN_HEADERS.test(name)));
+  const retry = wait !== undefined && { retryAfter: Math.ceil(wait / 1000), retryAt: new Date(Date.now() + wait) };
+  const details = { status, operation, method, path, attempts: attempt, headers: shownHeaders, body, ...retry };
+  const ErrorClass = errorClass(status);
+  const message = `${operation} failed: storage responded with ${status}${body && ` (${body})`}.`;
+  return new AttemptFailure(failure, new ErrorClass(message, details));
 }
 
-/** Returns the code and the message of an error of storage, which are safe to show; nothing of any other text. */
-function describe(text: string, hideQuery: (text: string) => string, redactor: Redactor): string {
-  const elements = [/<Code>([^<]*)<\/Code>/, /<Message>([^<]*)<\/Message>/];
-  return elements
-    .map((element) => element.exec(text)?.[1] ?? '')
+function errorClass(status: number) {
+  if (status === 403) return PermissionError;
+  if (status === 404) return NotFoundError;
+  return status >= 500 ? ServerError : ApiError;
+}
+
+/** Returns the code and the message in an error of storage. The rest may repeat the signature, and is never shown. */
+function codeAndMessage(text: string, redactor: Redactor): string {
+  return [/<Code>([^<]*)<\/Code>/, /<Message>([^<]*)<\/Message>/]
+    .map((element) => redactor.text(element.exec(text)?.[1] ?? '', MAX_MESSAGE_LENGTH))
     .filter((part) => part !== '')
-    .map((part) => redactor.text(hideQuery(part), SHOWN))
     .join(': ');
 }
 
-/** Storage refused, by a status other than 2xx. */
-export function statusFailure(answer: StorageAnswer, facts: TransferFacts, redactor: Redactor): AttemptFailure {
-  const { operation, method, url, attempts } = facts;
-  const failure = statusFailureOf(answer.status, answer.headers);
-  const { retryAfter: wait } = failure;
-  const hideQuery = queryRedactor(url);
-  const headers = new Headers();
-  for (const [name, value] of redactor.headers(answer.headers)) {
-    if (SHOWN_HEADERS.test(name)) headers.set(name, hideQuery(value));
+/** Reads the beginning of an error's body, as far as it arrives. */
+export async function readErrorText({ body }: Response, signal: AbortSignal): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    while (reader && text.length < MAX_ERROR_TEXT_LENGTH) {
+      const { done, value } = await abortable(reader.read(), signal);
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    // The status is known; the missing part of its reason changes nothing.
   }
-  const body = describe(answer.text, hideQuery, redactor);
-  const details: ApiErrorDetails = {
-    status: answer.status,
-    operation,
-    method,
-    path: url.pathname,
-    attempts,
-    headers,
-    body,
-    ...(wait !== undefined && { retryAfter: Math.ceil(wait / 1000), retryAt: new Date(Date.now() + wait) }),
-  };
-  const message = `${operation} failed: storage answered ${answer.status}${body ? ` (${body})` : ''}.`;
-  const error = statusError(message, details);
-  return new AttemptFailure(failure, error);
+  reader?.cancel().catch(() => {});
+  return text.slice(0, MAX_ERROR_TEXT_LENGTH);
 }
 
-function statusError(message: string, details: ApiErrorDetails): ApiError {
-  if (details.status === 403) return new PermissionError(message, details);
-  if (details.status === 404) return new NotFoundError(message, details);
-  return details.status >= 500 ? new ServerError(message, details) : new ApiError(message, details);
-}
-
-/** Storage pointed elsewhere. */
-export function redirectFailure({ operation, attempts }: TransferFacts, status = 0): AttemptFailure {
-  const message = `${operation} was redirected by storage; redirects are never followed.`;
-  const details = { code: 'redirect-refused', status, operation, attempts, body: '' } as const;
+/** Returns the failure for a redirect. */
+export function redirectFailure({ operation, attempt }: RequestEvent): AttemptFailure {
+  const message = `${operation} was redirected by storage. Redirects are never followed.`;
+  const details = { code: 'redirect-refused', status: 0, operation, attempts: attempt, body: '' } as const;
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, new ResponseError(message, details));
 }
 
-/** The connection was refused, cut or reset. `done` says how far the transfer was. */
-export function lostFailure(thrown: unknown, facts: TransferFacts, redactor: Redactor, done = ''): AttemptFailure {
-  const { operation, attempts, url } = facts;
-  const notSent = surelyNotSent(thrown);
-  const raw = redactor.cause(thrown);
-  const hideQuery = queryRedactor(url);
-  const cause = new Error(hideQuery(raw.message));
-  const inner = raw.cause instanceof Error ? hideQuery(raw.cause.message) : '';
-  const what = notSent ? 'could not reach storage' : `lost the connection to storage${done}`;
-  const error = new ConnectionError(`${operation} ${what}: ${inner || cause.message}`, { operation, attempts, cause });
+/** Returns the failure for a connection that was refused, cut off or reset; `progress` such as ` after 5 bytes`. */
+export function lostFailure(
+  thrown: unknown,
+  { operation, attempt }: RequestEvent,
+  redactor: Redactor,
+  progress: string,
+): AttemptFailure {
+  const notSent = isNotSent(thrown);
+  const cause = redactor.cause(thrown);
+  const reason = cause.cause instanceof Error ? cause.cause.message : cause.message;
+  const what = notSent ? 'could not reach storage' : `lost the connection to storage${progress}`;
+  const error = new ConnectionError(`${operation} ${what}: ${reason}`, { operation, attempts: attempt, cause });
   return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
 }
 
-/** Nothing has moved for `idleTimeout`. */
-export function idleFailure(ms: number, { operation, attempts }: TransferFacts, done = ''): AttemptFailure {
-  const message = `${operation} moved no byte for ${ms} ms${done} (\`idleTimeout\`).`;
-  const error = new TimeoutError(message, { code: 'idle-timeout', operation, attempts });
+/** Returns the failure for an attempt without a byte transferred for `idleTimeout`. */
+export function idleFailure(timeout: number, { operation, attempt }: RequestEvent, progress: string): AttemptFailure {
+  const message = `${operation} transferred no byte for ${timeout} ms${progress} (\`idleTimeout\`).`;
+  const error = new TimeoutError(message, { code: 'idle-timeout', operation, attempts: attempt });
   return new AttemptFailure({ kind: 'lost' }, error);
 }

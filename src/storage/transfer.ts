@@ -1,103 +1,160 @@
-import type { ClientState } from '../http/client-state.ts';
-import { emitResponse, emitRetry, watch } from '../http/hooks.ts';
-import type { RequestEvent, Settings } from '../http/request-options.ts';
+import { emitResponse, emitRetry, type RequestEvent, runHook, type Settings } from '../http/request-options.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
-import { decide, type RetryFacts } from '../http/retry-policy.ts';
-import { sleep } from '../util/abort.ts';
+import { retryDelay } from '../http/retry-policy.ts';
+import type { Transport } from '../http/transport.ts';
+import { AbortScope, startTimer } from '../util/abort.ts';
 import { checkNumbers } from '../util/input-checks.ts';
-import { idleFailure, lostFailure, type TransferFacts } from './storage-errors.ts';
-import { type IdleScope, idleScope } from './storage-request.ts';
-
-/** What uploads and downloads need of a client. */
-export interface StorageContext {
-  readonly state: ClientState;
-  readonly settings: Settings;
-}
+import type { Redactor } from '../util/redact.ts';
+import { withRetries } from '../util/retry.ts';
+import { idleFailure, lostFailure, queryRedactor, responseFailure } from './storage-errors.ts';
 
 /** Options of every transfer. */
 export interface TransferOptions {
-  /** Ends the transfer at once; it rejects with the signal's own reason. */
+  /** Ends the transfer immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte moved after which an attempt is given up. @default 30000 */
+  /** Milliseconds without a byte transferred after which an attempt fails. @default 30000 */
   readonly idleTimeout?: number | undefined;
   /** Attempts after the first. @default the client's */
   readonly maxRetries?: number | undefined;
-  /** The longest wait storage may ask for. Milliseconds. @default the client's */
+  /** The longest wait that storage may ask for, in milliseconds. @default the client's */
   readonly maxRetryWait?: number | undefined;
-}
-
-/** How long a transfer may stand still unless told otherwise. */
-const IDLE_TIMEOUT = 30_000;
-
-/** A transfer under way, as far as repeating it is concerned. */
-export interface Transfer {
-  readonly context: StorageContext;
-  readonly options: TransferOptions;
-  readonly signal: AbortSignal;
-  /** Milliseconds in which repeating makes sense. */
-  timeLeft(): number;
-  facts(): TransferFacts;
-}
-
-/** Whether to try again after a failure; if so, the wait is over when it resolves. */
-export async function waitToRepeat(error: unknown, retries: number, transfer: Transfer): Promise<boolean> {
-  if (!(error instanceof AttemptFailure)) return false;
-  const { settings } = transfer.context;
-  const decision = decide(error.failure, retryFacts(retries, transfer), Math.random);
-  if (!decision.repeat) return false;
-  emitRetry(settings, { ...eventOf(transfer.facts()), error: error.error, wait: decision.wait });
-  await sleep(decision.wait, transfer.signal);
-  return true;
-}
-
-function retryFacts(retries: number, { context, options, timeLeft }: Transfer): RetryFacts {
-  const { settings } = context;
-  return {
-    retry: 'always',
-    retries,
-    maxRetries: options.maxRetries ?? settings.maxRetries,
-    maxRetryWait: options.maxRetryWait ?? settings.maxRetryWait,
-    backoff: settings.backoff,
-    renewable: false,
-    mayHaveArrived: false,
-    onConflict: 'throw',
-    conflicts: 0,
-    conflictFor: 0,
-    timeLeft: timeLeft(),
-  };
-}
-
-function eventOf({ operation, method, url, attempts }: TransferFacts): RequestEvent {
-  return { operation, method, path: url.pathname, attempt: attempts };
-}
-
-/** Tells hooks of a request to storage; returns what tells them of its answer. */
-export function announce({ context, facts }: Transfer): (status: number) => void {
-  const { settings } = context;
-  const started = performance.now();
-  const event = eventOf(facts());
-  watch(settings, () => settings.onRequest?.(event));
-  return (status) => emitResponse(settings, { ...event, status, duration: performance.now() - started });
-}
-
-/** The idle timer of one attempt. */
-export function startIdle({ signal, options }: Transfer): IdleScope {
-  return idleScope(signal, options.idleTimeout ?? IDLE_TIMEOUT);
-}
-
-/** What a failed attempt means: nothing has moved, or the connection is lost. `done` says how far it was. */
-export function transferFailure(
-  thrown: unknown,
-  idle: IdleScope | undefined,
-  transfer: Transfer,
-  done = '',
-): AttemptFailure {
-  const { context, options, facts } = transfer;
-  if (!idle?.signal.aborted) return lostFailure(thrown, facts(), context.settings.redactor, done);
-  return idleFailure(options.idleTimeout ?? IDLE_TIMEOUT, facts(), done);
 }
 
 /** Refuses numbers that no transfer can have. */
 export function checkTransferOptions(options: TransferOptions): void {
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
+}
+
+/** True if `fetch` streams bodies over HTTP/1.1 and shows every header of a response: not in browsers. */
+export const isServerRuntime: boolean = globalThis.process?.versions?.node !== undefined || 'Deno' in globalThis;
+
+const IDLE_TIMEOUT_MS = 30_000;
+
+/** A file to be sent or fetched. */
+interface TransferPlan {
+  readonly operation: 'uploads.send' | 'activations.download';
+  readonly method: 'PUT' | 'GET';
+  readonly url: URL;
+  readonly transport: Transport;
+  readonly options: TransferOptions;
+  /** Time on the monotonic clock after which a retry makes no sense. @default never */
+  readonly expiresAt?: number;
+  /** Returns whether a failed attempt can be followed by another. */
+  canRetry(): boolean;
+  /** Returns the progress for errors, such as ` after 5 of 10 bytes`. */
+  progress?(): string;
+}
+
+/** The requests for one file: retries, hooks, idle timeouts and errors. */
+export class Transfer {
+  readonly settings: Settings;
+  /** Ends when the caller aborts, or the client is closed. */
+  readonly scope: AbortScope;
+  /** The latest attempt; it also ends when no byte has been transferred for `idleTimeout`. */
+  attempt: AbortScope | undefined;
+  /** Retries so far. A download resets them with each byte that arrives. */
+  retries = 0;
+  readonly #plan: TransferPlan;
+  readonly #idleTimeout: number;
+  #attempts = 0;
+  #stopIdleTimer: (() => void) | undefined;
+
+  constructor(plan: TransferPlan) {
+    const { transport, options } = plan;
+    this.settings = transport.settings;
+    this.scope = new AbortScope({ parents: [options.signal, transport.state.closing.signal] });
+    this.#plan = plan;
+    this.#idleTimeout = options.idleTimeout ?? IDLE_TIMEOUT_MS;
+  }
+
+  /** The latest request, as hooks and errors show it: without its query. */
+  get event(): RequestEvent {
+    const { operation, method, url } = this.#plan;
+    return { operation, method, path: url.pathname, attempt: this.#attempts };
+  }
+
+  /** Runs `attempt` until it succeeds. Rejects with an {@link AttemptFailure}, or the reason of an abort. */
+  run<T>(attempt: () => Promise<T>): Promise<T> {
+    const rethrow = (error: unknown): never => {
+      this.#endAttempt();
+      throw this.#failureOf(error);
+    };
+    return withRetries(() => attempt().catch(rethrow), {
+      delayAfter: (error) => (error instanceof AttemptFailure ? this.#delayAfter(error) : undefined),
+      signal: this.scope.signal,
+    });
+  }
+
+  /**
+   * Sends one request; hooks see it and its response. Rejects for a status other than 2xx, unless it is accepted. The idle
+   * timeout runs until {@link rest}, also while the body of the response is read.
+   */
+  async exchange(
+    send: (signal: AbortSignal) => Promise<Response>,
+    accepts?: (response: Response) => boolean,
+  ): Promise<Response> {
+    const { settings } = this;
+    const attempt = new AbortScope({ parents: [this.scope.signal] });
+    this.attempt = attempt;
+    this.#attempts++;
+    this.touch();
+    const { event } = this;
+    const startedAt = performance.now();
+    if (settings.onRequest) runHook(settings, () => settings.onRequest?.(event));
+    const response = await send(attempt.signal);
+    if (settings.isObserved) {
+      emitResponse(settings, { ...event, status: response.status, duration: performance.now() - startedAt });
+    }
+    if (response.ok || accepts?.(response)) return response;
+    throw await responseFailure(response, event, this.#redactor(), attempt.signal);
+  }
+
+  /** Starts the idle timeout again: bytes were transferred. */
+  touch(): void {
+    this.#stopIdleTimer?.();
+    this.#stopIdleTimer = startTimer(this.#idleTimeout, () => this.attempt?.abort(new Error('idle')));
+  }
+
+  /** Suspends the idle timeout until the next {@link touch}: nothing is awaited. */
+  rest(): void {
+    this.#stopIdleTimer?.();
+  }
+
+  /** Leaves no timer and no listener behind. */
+  close(): void {
+    this.#endAttempt();
+    this.scope.dispose();
+  }
+
+  #endAttempt(): void {
+    this.rest();
+    this.attempt?.dispose();
+  }
+
+  #failureOf(error: unknown): AttemptFailure {
+    if (error instanceof AttemptFailure) return error;
+    const progress = this.#plan.progress?.() ?? '';
+    if (this.attempt?.signal.aborted) return idleFailure(this.#idleTimeout, this.event, progress);
+    return lostFailure(error, this.event, this.#redactor(), progress);
+  }
+
+  #redactor(): Redactor {
+    return queryRedactor(this.settings.redactor, this.#plan.url);
+  }
+
+  /** Returns the wait before the next attempt, or `undefined` to give up. */
+  #delayAfter({ failure, error }: AttemptFailure): number | undefined {
+    const { settings } = this;
+    const { options, canRetry, expiresAt = Number.POSITIVE_INFINITY } = this.#plan;
+    if (!canRetry()) return undefined;
+    const wait = retryDelay(failure, this.retries++, {
+      retry: 'always',
+      maxRetries: options.maxRetries ?? settings.maxRetries,
+      maxRetryWait: options.maxRetryWait ?? settings.maxRetryWait,
+      backoff: settings.backoff,
+      timeLeft: expiresAt - performance.now(),
+    });
+    if (wait !== undefined) emitRetry(settings, { ...this.event, error, wait });
+    return wait;
+  }
 }

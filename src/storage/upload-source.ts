@@ -3,161 +3,137 @@ import { FileError } from '../errors/file-errors.ts';
 import { InvalidInputError } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';
 
-/** Bytes as they come: a `ReadableStream` of the web, or what `Readable.toWeb` of Node makes. */
+/** A stream of bytes: a `ReadableStream` of the web, or the result of `Readable.toWeb` of Node. */
 export interface ByteStream {
   readonly locked: boolean;
   getReader(): ByteReader;
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** What reads a {@link ByteStream}. */
+/** The reader of a {@link ByteStream}. */
 export interface ByteReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** What can be uploaded. A stream needs its `size` told, and can be sent once only. */
+/** Data that can be uploaded. A stream needs its `size`, and can be sent only once. */
 export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
-/** Data to upload, read as often as they can be. */
-export interface UploadSource {
-  readonly size: number;
-  /** Whether reading may begin: always, for a stream only once. */
-  readonly readable: boolean;
-  /** Reads from the start. */
-  open(): ByteReader;
-  /** All of it as one body, for senders that cannot stream. A stream is collected first. */
-  blob(): Promise<Blob>;
-  /** Gives up what was not read, so that its producer can stop. */
-  close(reason?: unknown): Promise<void>;
-}
-
+/** Returns whether data are a stream. */
+export const isStream = (data: UploadData): data is ByteStream => 'getReader' in data;
 const isBlob = (data: UploadData): data is Blob => 'stream' in data && typeof data.size === 'number';
-/** Also one of another realm; other views count their length in more than bytes. */
+/** Also for arrays of another realm. Other views count their length in more than bytes. */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';
-/** Whether data come as a stream. */
-export const isStream = (data: UploadData): data is ByteStream => 'getReader' in data;
 
-/**
- * The source of some data.
- *
- * @throws {InvalidInputError} for what cannot be uploaded, or a wrong or missing `size`.
- */
-export function sourceOf(data: UploadData, size: number | undefined): UploadSource {
-  const given: unknown = data;
-  if (typeof given !== 'object' || given === null) throw new InvalidInputError({ data: [WHAT_FITS] });
-  if (isStream(data)) {
-    if (data.locked) throw new InvalidInputError({ data: ['is a stream that is read already: give a fresh one.'] });
-    if (size === undefined) throw new InvalidInputError({ size: ['must be given for a stream: its length in bytes.'] });
-    return streamSource(data, size);
-  }
-  const source = isBlob(data) ? blobSource(data) : isBytes(data) ? bytesSource(data) : undefined;
-  if (!source) throw new InvalidInputError({ data: [WHAT_FITS] });
-  if (size !== undefined && size !== source.size) {
-    throw new InvalidInputError({ size: [`is ${size}, but the data hold ${source.size} bytes: leave it out.`] });
-  }
-  return source;
-}
-
-const WHAT_FITS =
+const UNSUPPORTED_DATA =
   'must be a Blob, a File, a Uint8Array or a ReadableStream. In Node: `openFile(path)`, or `Readable.toWeb(stream)` with `size`.';
 
-const nothing = (): Promise<void> => Promise.resolve();
+const invalid = (field: string, message: string): InvalidInputError => new InvalidInputError({ [field]: [message] });
 
-function blobSource(data: Blob): UploadSource {
-  return {
-    size: data.size,
-    readable: true,
-    open: () => data.stream().getReader(),
-    blob: () => Promise.resolve(data),
-    close: nothing,
-  };
-}
+/** Data to upload. All but streams can be read again for another attempt. */
+export class UploadSource {
+  readonly size: number;
+  /** The reason why the data could not be read. */
+  failure: AudienceError | undefined;
+  readonly #data: UploadData;
+  readonly #redactor: Redactor;
+  #reader: ByteReader | undefined;
+  #collected: Promise<Blob> | undefined;
 
-function bytesSource(data: Uint8Array<ArrayBuffer>): UploadSource {
-  const open = (): ByteReader =>
-    new ReadableStream<Uint8Array>({
-      start(controller) {
-        if (data.length > 0) controller.enqueue(data);
-        controller.close();
-      },
-    }).getReader();
-  return { size: data.length, readable: true, open, blob: () => Promise.resolve(new Blob([data])), close: nothing };
-}
+  /** @throws {InvalidInputError} for data that cannot be uploaded, or a wrong or missing `size`. */
+  constructor(data: UploadData, size: number | undefined, redactor: Redactor) {
+    const isObject = typeof data === 'object' && data !== null;
+    if (!isObject || !(isStream(data) || isBlob(data) || isBytes(data))) throw invalid('data', UNSUPPORTED_DATA);
+    if (isStream(data) && data.locked) throw invalid('data', 'is a stream that is already being read: pass a new one.');
+    const actual = isStream(data) ? size : isBlob(data) ? data.size : data.length;
+    if (actual === undefined) throw invalid('size', 'must be set for a stream: its length in bytes.');
+    if (size !== undefined && size !== actual)
+      throw invalid('size', `is ${size}, but the data have ${actual} bytes: leave it out.`);
+    this.size = actual;
+    this.#data = data;
+    this.#redactor = redactor;
+  }
 
-function streamSource(data: ByteStream, size: number): UploadSource {
-  let reader: ByteReader | undefined;
-  let collected: Promise<Blob> | undefined;
-  // Nobody waits for a producer to stop: one that has been forked stops only when both forks do.
-  const close = (reason?: unknown): Promise<void> => {
-    if (reader || !data.locked) (reader ?? data).cancel(reason).catch(() => {});
-    return Promise.resolve();
-  };
-  const open = (): ByteReader => {
-    const opened = data.getReader();
-    reader = opened;
-    return { read: () => opened.read(), cancel: close };
-  };
-  return {
-    size,
-    get readable() {
-      return collected !== undefined || !data.locked;
-    },
-    open,
-    blob() {
-      collected ??= collect(new UploadBody(open(), size));
-      return collected;
-    },
-    close,
-  };
-}
+  /** True if another attempt can read the data. */
+  get isReadable(): boolean {
+    if (this.failure) return false;
+    return !isStream(this.#data) || this.#collected !== undefined || !this.#data.locked;
+  }
 
-async function collect(body: UploadBody): Promise<Blob> {
-  try {
-    return await new Response(body.stream).blob();
-  } catch (error) {
-    throw body.failed ? body.failure : error;
+  /** Opens the data at their beginning. */
+  open(): ByteReader {
+    const data = this.#data;
+    if (isBytes(data)) return streamOf(data).getReader();
+    if (isBlob(data)) return data.stream().getReader();
+    if (data.locked) throw this.fail(new Error('the stream is already being read'));
+    const reader = data.getReader();
+    this.#reader = reader;
+    // Nothing waits for a producer to stop: a stream with two branches stops only when both are cancelled.
+    const cancel = async (reason?: unknown): Promise<void> => void reader.cancel(reason).catch(() => {});
+    return { read: () => reader.read(), cancel };
+  }
+
+  /** Returns the data as one body, for senders that cannot stream. A stream is collected in memory. */
+  async blob(): Promise<Blob> {
+    const data = this.#data;
+    if (isBlob(data)) return data;
+    if (isBytes(data)) return new Blob([data]);
+    this.#collected ??= new Response(new UploadBody(this).stream).blob();
+    return this.#collected.catch((error) => {
+      throw this.fail(error);
+    });
+  }
+
+  /** Cancels a stream that has not been read to its end, so that its producer can stop. */
+  close(reason: unknown): void {
+    const data = this.#data;
+    if (isStream(data) && (this.#reader || !data.locked)) (this.#reader ?? data).cancel(reason).catch(() => {});
+  }
+
+  /** Records why the data could not be read; returns it as the error for the caller. */
+  fail(error: unknown): AudienceError {
+    this.failure ??= AudienceError.isInstance(error) ? error : unreadable(this.#redactor.cause(error));
+    return this.failure;
   }
 }
 
-/** Bytes handed over at a time: small, so that a slow line still shows that it moves. */
-const PIECE = 65_536;
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      if (bytes.length > 0) controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+}
 
-const NONE = new Uint8Array(0);
-const NO_BYTES = 'a chunk of the stream is no Uint8Array; text goes through a `TextEncoderStream` first';
+/** Maximum number of bytes passed on at a time: small enough that a slow connection still shows progress. */
+const PIECE_SIZE = 65_536;
 
-/** Empty chunks in a row after which other work gets its turn. */
-const MANY = 100;
+/** Number of empty chunks after which timers and aborts get their turn. */
+const MAX_READS_IN_A_ROW = 100;
 
-/** The bytes of one attempt: as many as announced, neither fewer nor more. */
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+
+/** The body of one attempt: exactly as many bytes as announced. */
 export class UploadBody {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Whether the data could not be read to their end, and why. */
-  failed = false;
-  failure: unknown;
-  /** Resolves when the data have been read to their end, or have failed. */
-  readonly ended: Promise<void>;
-  #end = (): void => {};
+  readonly #source: UploadSource;
   readonly #reader: ByteReader;
-  readonly #size: number;
-  #chunk: Uint8Array = NONE;
-  #handed = 0;
+  #chunk = NO_BYTES;
+  #passed = 0;
+  #isClosed = false;
 
-  /** `onTaken` is told how many bytes the sender has taken. */
-  constructor(reader: ByteReader, size: number, onTaken?: (bytes: number) => void) {
-    this.#reader = reader;
-    this.#size = size;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
+  /** `onBytes` gets the number of bytes that the sender has taken so far. */
+  constructor(source: UploadSource, onBytes?: (bytes: number) => void) {
+    this.#source = source;
+    this.#reader = source.open();
     this.stream = new ReadableStream(
       {
         pull: (controller) => {
-          onTaken?.(this.#handed);
-          // Most pieces are at hand: no promise is made for them.
-          if (this.#chunk.length > 0) return this.#hand(controller);
-          return this.#refill(controller);
+          if (!this.#isClosed) onBytes?.(this.#passed);
+          // Most pieces are in memory, and need no promise.
+          return this.#chunk.length > 0 ? this.#enqueue(controller) : this.#refill(controller);
         },
         cancel: () => this.close(),
       },
@@ -165,64 +141,60 @@ export class UploadBody {
     );
   }
 
-  /** Whether every byte has been handed over. */
-  get complete(): boolean {
-    return this.#handed === this.#size;
+  /** True if all bytes have been passed on. */
+  get isComplete(): boolean {
+    return this.#passed === this.#source.size;
   }
 
-  /** Stops reading; what was opened for it is closed. */
+  /** Stops reading, and closes what was opened for it. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#reader.cancel().catch(() => {});
   }
 
-  /** Hands over the next piece of the chunk at hand. */
-  #hand(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    const piece = this.#chunk.subarray(0, PIECE);
-    this.#chunk = this.#chunk.subarray(PIECE);
-    this.#handed += piece.length;
-    if (this.#handed > this.#size) this.#fail(controller, mismatch(this.#size, 'go on beyond that'));
-    else controller.enqueue(piece);
+  /** Passes on the next piece of the current chunk. */
+  #enqueue(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const piece = this.#chunk.subarray(0, PIECE_SIZE);
+    this.#chunk = this.#chunk.subarray(PIECE_SIZE);
+    this.#passed += piece.length;
+    if (piece.length > 0) controller.enqueue(piece);
+    if (this.isComplete) controller.close();
   }
 
   async #refill(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
-      for (let empty = 0; this.#chunk.length === 0; empty++) {
-        const { done, value } = await this.#reader.read();
-        if (done) return this.#finish(controller);
-        if (!isBytes(value)) throw new TypeError(NO_BYTES);
-        this.#chunk = value;
-        // Chunks without content must not keep timers and aborts from running.
-        if (empty % MANY === MANY - 1) await new Promise((resolve) => setTimeout(resolve, 0));
-      }
-      this.#hand(controller);
+      await this.#readChunk();
+      this.#enqueue(controller);
     } catch (error) {
-      this.#fail(controller, error);
+      // A sender that continues to read after its attempt shows nothing about the data.
+      throw this.#isClosed ? error : this.#source.fail(error);
     }
   }
 
-  #finish(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    if (this.#handed < this.#size) throw mismatch(this.#size, `ended after ${this.#handed}`);
-    controller.close();
-    this.#end();
-  }
-
-  #fail(controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void {
-    this.failed = true;
-    this.failure = error;
-    controller.error(error);
-    this.#end();
+  /** Reads a chunk. The last one is passed on only after the end: storage never gets all of a file that has changed. */
+  async #readChunk(): Promise<void> {
+    const { size } = this.#source;
+    for (let reads = 1; this.#chunk.length === 0 || this.#passed + this.#chunk.length === size; reads++) {
+      const { done, value } = await this.#reader.read();
+      const read = this.#passed + this.#chunk.length;
+      if (done && read < size) throw sizeMismatch(size, `ended after ${read}`);
+      if (done) return;
+      if (!isBytes(value)) throw new TypeError(NOT_BYTES);
+      if (read + value.length > size) throw sizeMismatch(size, 'have more');
+      if (value.length > 0) this.#chunk = value;
+      if (reads % MAX_READS_IN_A_ROW === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    }
   }
 }
 
-function mismatch(size: number, found: string): FileError {
-  const message = `The data were announced with ${size} bytes, but ${found}: give the right \`size\`, and do not claim this upload.`;
+const NOT_BYTES = 'a chunk is not a Uint8Array; pipe text through a `TextEncoderStream`';
+
+function sizeMismatch(size: number, actual: string): FileError {
+  const message = `The data were announced with ${size} bytes, but ${actual}. Set the right \`size\`, and do not claim this upload.`;
   return new FileError(message, { code: 'size-mismatch' });
 }
 
-/** What stopped the reading of the data, as the caller is told. */
-export function sourceError(failure: unknown, redactor: Redactor): AudienceError {
-  if (AudienceError.isInstance(failure)) return failure;
-  const cause = redactor.cause(failure);
-  const text = `The data to upload could not be read: they may have changed or been removed since they were chosen. ${cause.message}`;
-  return new FileError(text, { code: 'file-unreadable', cause });
+function unreadable(cause: Error): FileError {
+  const message = `The data to upload could not be read: ${cause.message}. They may have changed or been removed.`;
+  return new FileError(message, { code: 'file-unreadable', cause });
 }

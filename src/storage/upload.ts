@@ -1,144 +1,151 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { SlotState } from '../errors/error-details.ts';
-import { watch } from '../http/hooks.ts';
+import { runHook } from '../http/request-options.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import type { Failure } from '../http/retry-policy.ts';
-import { redirectFailure, statusFailure, type TransferFacts } from './storage-errors.ts';
-import { putFile, RedirectRefusal, SourceFailure, type StorageAnswer } from './storage-request.ts';
-import {
-  announce,
-  type StorageContext,
-  startIdle,
-  type Transfer,
-  type TransferOptions,
-  transferFailure,
-  waitToRepeat,
-} from './transfer.ts';
-import { sourceError, type UploadSource } from './upload-source.ts';
+import { platformFetch } from '../http/send.ts';
+import type { Transport } from '../http/transport.ts';
+import { abortable } from '../util/abort.ts';
+import { MAX_CAUSE_DEPTH } from '../util/redact.ts';
+import { redirectFailure } from './storage-errors.ts';
+import { isServerRuntime, Transfer, type TransferOptions } from './transfer.ts';
+import { UploadBody, type UploadSource } from './upload-source.ts';
+import { type PutRequest, putByXhr } from './xhr-upload.ts';
 
-/** How far an upload is. Bytes. */
+/** Progress of an upload, in bytes. */
 export interface UploadProgress {
-  /** Never goes back; equals `total` only once storage has the file. */
+  /** Never decreases; equals `total` only once storage has the file. */
   readonly loaded: number;
   readonly total: number;
 }
 
 /** Options of an upload. */
 export interface UploadOptions extends TransferOptions {
-  /** Called as the upload moves. One that throws is logged and harms no upload. */
+  /** Called as bytes are sent. An error that it throws is logged and does not affect the upload. */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** Bytes; needed for a stream, otherwise known. @default the size that the slot was reserved for */
+  /** Bytes; required for a stream, otherwise known. @default the size that the slot was reserved for */
   readonly size?: number | undefined;
   /** Headers that the presigned URL was signed for, such as `Content-Type`. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An upload to be made. */
+/** A file to be sent to its slot. */
 export interface UploadPlan {
-  readonly context: StorageContext;
+  readonly transport: Transport;
   readonly url: string;
   readonly source: UploadSource;
   readonly options: UploadOptions;
-  /** Milliseconds that the slot still takes a file. */
-  readonly slotLeft: () => number;
+  /** Time on the monotonic clock at which the slot expires. */
+  readonly expiresAt: number;
 }
 
-/** Sends a file to its slot, again where that makes sense. Errors say what can be done with the slot. */
-export async function runUpload(plan: UploadPlan): Promise<void> {
-  const { context, source, options, slotLeft } = plan;
-  const url = new URL(plan.url);
-  const scope = context.state.open({ parent: options.signal });
-  let attempts = 0;
-  const facts = (): TransferFacts => ({ operation: 'uploads.send', method: 'PUT', url, attempts });
-  const transfer: Transfer = { context, options, signal: scope.signal, timeLeft: slotLeft, facts };
-  const progress = createProgress(plan);
-  try {
-    for (let retries = 0; ; retries++) {
-      scope.signal.throwIfAborted();
-      attempts++;
-      try {
-        await sendOnce(plan, transfer, progress.moved);
-        progress.stored();
-        return;
-      } catch (error) {
-        if (!source.readable || !(await waitToRepeat(error, retries, transfer))) throw error;
-      }
-    }
-  } catch (error) {
-    throw finalError(error, scope.signal, slotLeft());
-  } finally {
-    scope.dispose();
-    await source.close(scope.signal.reason);
-  }
-}
-
-async function sendOnce(plan: UploadPlan, transfer: Transfer, moved: (bytes: number) => void): Promise<void> {
-  const { source, options, context } = plan;
-  const { redactor } = context.settings;
-  const { headers = {} } = options;
-  const idle = startIdle(transfer);
-  const answered = announce(transfer);
-  const onBytes = (bytes: number): void => {
-    idle.touch();
-    moved(bytes);
-  };
-  let answer: StorageAnswer;
-  try {
-    answer = await putFile({ url: plan.url, headers, source, signal: idle.signal, onBytes }, context.settings);
-  } catch (error) {
-    transfer.signal.throwIfAborted();
-    if (error instanceof SourceFailure) throw sourceError(error.cause, redactor);
-    if (error instanceof RedirectRefusal) throw redirectFailure(transfer.facts());
-    throw transferFailure(error, idle, transfer);
-  } finally {
-    idle.dispose();
-  }
-  answered(answer.status);
-  if (answer.status < 200 || answer.status > 299) throw statusFailure(answer, transfer.facts(), redactor);
-}
-
-/** Progress that never goes back, over all attempts; the end is told when storage has the file. */
-function createProgress({ source, options, context }: UploadPlan): { moved(bytes: number): void; stored(): void } {
+/** Sends a file to its slot, with retries until the slot expires. Errors say in `slot` what can be done with it. */
+export async function uploadFile({ transport, url, source, options, expiresAt }: UploadPlan): Promise<void> {
+  const { settings } = transport;
+  const { headers = {}, onProgress } = options;
   const total = source.size;
-  let told = 0;
+  let reported = 0;
   const report = (loaded: number): void => {
-    told = loaded;
-    watch(context.settings, () => options.onProgress?.({ loaded, total }));
+    reported = loaded;
+    if (onProgress) runHook(settings, () => onProgress({ loaded, total }));
   };
-  return {
-    moved(bytes) {
-      if (bytes > told && bytes < total) report(bytes);
-    },
-    stored: () => report(total),
+  const onBytes = (bytes: number): void => {
+    transfer.touch();
+    if (bytes > reported && bytes < total) report(bytes);
   };
+  const transfer = new Transfer({
+    operation: 'uploads.send',
+    method: 'PUT',
+    url: new URL(url),
+    transport,
+    options,
+    expiresAt,
+    canRetry: () => source.isReadable,
+  });
+  const put = settings.fetch === platformFetch && hasXhr ? putByXhr : putByFetch;
+  try {
+    await transfer.run(() => transfer.exchange((signal) => put({ url, headers, source, transfer, signal, onBytes })));
+    report(total);
+  } catch (error) {
+    const { signal } = transfer.scope;
+    throw withSlot(signal.aborted ? signal.reason : (source.failure ?? error), expiresAt <= performance.now());
+  } finally {
+    transfer.close();
+  }
+}
+
+/** True in browsers, where only XMLHttpRequest reports progress. */
+const hasXhr = !isServerRuntime && typeof XMLHttpRequest === 'function';
+
+/**
+ * True if `fetch` sends a stream with its length, which storage may require, and supports `redirect: 'error'`: in Node and
+ * Bun. Deno and workers send a Blob, as browsers do.
+ */
+const canStream =
+  isServerRuntime && !('Deno' in globalThis) && globalThis.navigator?.userAgent !== 'Cloudflare-Workers';
+
+async function putByFetch({ url, headers, source, transfer, signal, onBytes }: PutRequest): Promise<Response> {
+  const { fetch, fetchOptions } = transfer.settings;
+  const body = canStream ? new UploadBody(source, onBytes) : undefined;
+  try {
+    const init = { ...fetchOptions, credentials: 'omit', method: 'PUT', signal } as const;
+    const data = await bodyInit(source, body, headers, signal);
+    // With 'error' and no window, undici does not keep a copy of the body in memory.
+    const sent = fetch(url, { ...init, ...data, redirect: body ? 'error' : 'manual', window: null });
+    const response = await abortable(sent, signal);
+    if (!response.ok) return response;
+    response.body?.cancel().catch(() => {});
+    if (body && !body.isComplete) throw new Error('storage responded before it had the entire file');
+    return response;
+  } catch (error) {
+    throw isRedirectError(error) ? redirectFailure(transfer.event) : error;
+  } finally {
+    await body?.close();
+  }
+}
+
+/** Returns the body of a request and its headers. */
+async function bodyInit(
+  source: UploadSource,
+  body: UploadBody | undefined,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<RequestInit & { readonly duplex?: 'half' }> {
+  // Read once also when `size` is 0, so that a stream with content is rejected.
+  if (body && source.size === 0) await abortable(body.stream.getReader().read(), signal);
+  if (source.size === 0) return { body: null, headers };
+  if (!body) return { body: await abortable(source.blob(), signal), headers };
+  return { body: body.stream, duplex: 'half', headers: { ...headers, 'content-length': String(source.size) } };
+}
+
+/** Runtimes report a refused redirect only in the text of an error. */
+function isRedirectError(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > MAX_CAUSE_DEPTH) return false;
+  return /redirect/i.test(error.message) || isRedirectError(error.cause, depth + 1);
 }
 
 const ADVICE: Readonly<Record<SlotState, string>> = {
-  usable: 'Uploading again is safe; the slot can still be used.',
-  unusable: 'The slot cannot be used any more: reserve another and upload again.',
-  unknown: 'Whether the slot can still be used is not known: reserve another and upload again.',
+  usable: 'The slot can still be used: uploading again is safe.',
+  unusable: 'The slot can no longer be used: reserve another and upload again.',
+  unknown: 'Whether the slot can still be used is unknown: reserve another and upload again.',
 };
 
-function finalError(thrown: unknown, signal: AbortSignal, slotLeft: number): unknown {
-  const cause = signal.aborted ? signal.reason : thrown;
-  const error = cause instanceof AttemptFailure ? cause.error : cause;
+/** Statuses of an expired, used or unknown slot. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+const TRANSIENT: ReadonlySet<number> = new Set([408, 429]);
+
+/** Returns the error for the caller, which says what can be done with the slot. */
+function withSlot(thrown: unknown, isExpired: boolean): unknown {
+  const failed = thrown instanceof AttemptFailure ? thrown : undefined;
+  const error = failed ? failed.error : thrown;
   if (!AudienceError.isInstance(error)) return error;
-  const slot = slotAfter(cause, slotLeft);
-  // What is wrong with the data says by itself what to do.
-  return withDetails(error, { slot }, cause instanceof AttemptFailure ? ADVICE[slot] : '');
+  const slot = isExpired ? 'unusable' : failed ? slotAfter(failed.failure) : 'usable';
+  // An error of the data says what to do.
+  return withDetails(error, { slot }, failed ? ADVICE[slot] : '');
 }
 
-/** Answers that tell of an expired, used or unknown slot. */
-const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 410]);
-const PASSING: ReadonlySet<number> = new Set([408, 429]);
-
-function slotAfter(thrown: unknown, slotLeft: number): SlotState {
-  if (slotLeft <= 0) return 'unusable';
-  return thrown instanceof AttemptFailure ? slotAfterFailure(thrown.failure) : 'usable';
-}
-
-function slotAfterFailure(failure: Failure): SlotState {
+function slotAfter(failure: Failure): SlotState {
   if (failure.kind === 'final') return 'unknown';
-  if (failure.kind !== 'status' || failure.status >= 500 || PASSING.has(failure.status)) return 'usable';
-  return REFUSALS.has(failure.status) ? 'unusable' : 'unknown';
+  if (failure.kind !== 'status' || failure.status >= 500 || TRANSIENT.has(failure.status)) return 'usable';
+  return REFUSED.has(failure.status) ? 'unusable' : 'unknown';
 }

@@ -71,33 +71,33 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
   }
 }
 
-/** What an {@link AbortScope} follows, and when it aborts. */
+/** Options of an {@link AbortScope}. */
 export interface AbortScopeOptions {
-  readonly parent?: AbortSignal | undefined;
+  readonly parents?: readonly (AbortSignal | undefined)[];
   /** Milliseconds after which it aborts. @default Infinity */
-  readonly ms?: number;
+  readonly ms?: number | undefined;
   /** Returns the reason of the abort after `ms`. */
   readonly reason?: () => unknown;
   /** See {@link startTimer}. */
   readonly longestStep?: number | undefined;
 }
 
-/** An abort signal with a limited lifetime: it follows a parent, aborts after a time, and leaves nothing behind. */
+/** An abort signal with a limited lifetime: it follows its parents, aborts after a time, and leaves nothing behind. */
 export class AbortScope {
   readonly #controller = new AbortController();
-  readonly #stopTimer: (() => void) | undefined;
-  readonly #unsubscribe: (() => void) | undefined;
+  readonly signal = this.#controller.signal;
+  readonly #cleanups: (() => void)[] = [];
 
-  constructor({ parent, ms = Number.POSITIVE_INFINITY, reason, longestStep }: AbortScopeOptions) {
-    if (parent?.aborted) this.abort(parent.reason);
-    else if (ms <= 0) this.abort(reason?.());
-    else if (parent) this.#unsubscribe = onAbort(parent, () => this.abort(parent.reason));
-    if (!this.signal.aborted && ms < Number.POSITIVE_INFINITY)
-      this.#stopTimer = startTimer(ms, () => this.abort(reason?.()), longestStep);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  constructor({ parents = [], ms = Number.POSITIVE_INFINITY, reason, longestStep }: AbortScopeOptions) {
+    for (const parent of parents) if (parent?.aborted) this.abort(parent.reason);
+    if (ms <= 0) this.abort(reason?.());
+    if (this.signal.aborted) return;
+    for (const parent of parents) {
+      if (parent) this.#cleanups.push(onAbort(parent, () => this.abort(parent.reason)));
+    }
+    if (ms < Number.POSITIVE_INFINITY) {
+      this.#cleanups.push(startTimer(ms, () => this.abort(reason?.()), longestStep));
+    }
   }
 
   /** Without a reason, it is an `AbortError`, as on the platform. */
@@ -105,9 +105,18 @@ export class AbortScope {
     this.#controller.abort(reason);
   }
 
-  /** Removes its listener and its timer. */
+  /** Removes its listeners and its timer. */
   dispose(): void {
-    this.#stopTimer?.();
-    this.#unsubscribe?.();
+    for (const cleanup of this.#cleanups.splice(0)) cleanup();
+  }
+}
+
+/** Settles as `work` does, or rejects with what `reason` returns after `ms`; leaves no timer behind. */
+export async function withTimeout<T>(work: Promise<T>, ms: number, reason: () => unknown): Promise<T> {
+  const scope = new AbortScope({ ms, reason });
+  try {
+    return await abortable(work, scope.signal);
+  } finally {
+    scope.dispose();
   }
 }

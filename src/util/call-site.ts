@@ -1,23 +1,23 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 
-/** The stack of the code that made a call; formatted only when it is read. */
+/** The stack of the caller; V8 formats it when it is read. */
 export interface CallSite {
   readonly stack?: string;
 }
 
-/** Captures the present stack: errors are created later, when nothing of it is left. */
+/** Captures the current stack: errors are created later, in another one. */
 export function captureCallSite(): CallSite {
   const site: CallSite = {};
   Error.captureStackTrace?.(site, captureCallSite);
   return site;
 }
 
-/** Matches the frames: below a first line in V8, the entire stack in other engines. */
+/** Matches the frames of a stack: below its first line in V8, all of it in other engines. */
 const FRAMES = /\n {4}at .*|^[^\n]*@.*/s;
 
-/** Returns the error with the stack of the call; others may have received the same error, so it is copied. */
+/** Returns a copy of an error with the stack of the caller; several calls may share one error. */
 export function atCallSite(error: unknown, { stack }: CallSite): unknown {
-  // The user may have switched stacks off, or have them made otherwise; and an error of a class of the user's has its own.
+  // Stacks may be switched off or of another format, and an error of a user's subclass keeps its own.
   if (!AudienceError.isInstance(error) || typeof stack !== 'string' || !Object.hasOwn(error.constructor, 'className'))
     return error;
   const [frames] = FRAMES.exec(stack) ?? [];
@@ -28,7 +28,7 @@ export function atCallSite(error: unknown, { stack }: CallSite): unknown {
   return copy;
 }
 
-/** Runs work whose errors show the code that called for it; the reasons of the caller's signals stay as they are. */
+/** Runs `work` and gives its errors the stack of the caller, except for the reasons of the caller's signals. */
 export async function fromCallSite<T>(
   work: () => Promise<T>,
   ...signals: readonly (AbortSignal | undefined)[]
@@ -41,7 +41,7 @@ export async function fromCallSite<T>(
   }
 }
 
-/** Whether an error is the reason of a signal that has aborted: callers compare it with theirs. */
+/** Whether an error is the reason of an aborted signal: callers compare it by identity. */
 export function isReason(error: unknown, signals: readonly (AbortSignal | undefined)[]): boolean {
   return signals.some((signal) => signal?.aborted && signal.reason === error);
 }

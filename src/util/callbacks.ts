@@ -1,22 +1,19 @@
-/**
- * Runs a user's callback that cannot fail the work it watches: what it throws, or rejects with when
- * it is async, is reported.
- */
+/** Runs a user's callback; an error that it throws, or rejects with if it is async, is reported and goes no further. */
 export function safely(callback: () => unknown, report: (message: string) => void): void {
-  const tell = (error: unknown): void => report(textOf(error));
+  const reportError = (error: unknown): void => report(messageOf(error));
   try {
     const result = callback();
-    if (result instanceof Promise) result.catch(tell);
+    if (result instanceof Promise) result.catch(reportError);
   } catch (error) {
-    tell(error);
+    reportError(error);
   }
 }
 
-/** Anything can be thrown, even what cannot be made a text. */
-function textOf(thrown: unknown): string {
+/** Anything can be thrown, also values that cannot be converted to a string. */
+function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);
   } catch {
-    return 'something that is no text';
+    return 'a value that has no string form';
   }
 }

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { FieldErrors } from '../errors/error-details.ts';
 
-/** The input cannot be sent; nothing was. */
+/** Input that cannot be sent. */
 export class InvalidInputError extends Error {
   readonly errors: FieldErrors;
   constructor(errors: FieldErrors) {
@@ -15,7 +15,7 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** A value of a caller's, as an error shows it. */
+/** Returns a caller's value as messages show it. */
 export const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
 /** Refuses numbers that a typo or a missing value would turn into endless work. */
@@ -26,15 +26,17 @@ export function checkNumbers<Name extends string>(
   for (const name of names) {
     const value = options[name];
     if (value === undefined || (typeof value === 'number' && value >= 0)) continue;
-    throw new ConfigurationError(`\`${name}\` is ${value}: give a number of 0 or more.`);
+    throw new ConfigurationError(`\`${name}\` must be a number of 0 or more, not ${value}.`);
   }
 }
 
-/** Header names and values that no request can carry are found before the first attempt. */
+/** Refuses header names and values that no request can carry. */
 export function checkSendable(headers: Readonly<Record<string, string>>): void {
   if (isSendable(headers)) return;
   const [name] = Object.entries(headers).find(([one, value]) => !isSendable({ [one]: value })) ?? [];
-  throw new InvalidInputError({ headers: [`"${name}" has a name or a value that no header can carry.`] });
+  throw new InvalidInputError({
+    headers: [`"${name}" is not a valid header name, or its value is not a valid header value.`],
+  });
 }
 
 function isSendable(headers: Readonly<Record<string, string>>): boolean {
@@ -45,7 +47,7 @@ function isSendable(headers: Readonly<Record<string, string>>): boolean {
   }
 }
 
-/** Headers by lower-case name, so that a later one replaces an earlier one. */
+/** Returns headers by lower-case name, so that a later one replaces an earlier one. */
 export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -58,12 +60,12 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(headers)) {
     if (!RESERVED_HEADERS.has(name.toLowerCase())) continue;
     throw new ConfigurationError(
-      `\`headers\` may not set ${name}: the client sets it itself. Use \`token\` for authorization and \`idempotencyKey\` for keys.`,
+      `\`headers\` must not set ${name}: the client sets it. Use \`token\` for authorization and \`idempotencyKey\` for keys.`,
     );
   }
 }
 
-/** Headers of an upload that would break it, or tell storage a secret. */
+/** Headers that would break an upload or reveal a secret to storage. */
 const NOT_FOR_STORAGE: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -82,6 +84,6 @@ const NOT_FOR_STORAGE: ReadonlySet<string> = new Set([
 /** Refuses headers that storage must not be sent. */
 export function checkStorageHeaders(headers: Readonly<Record<string, string>>): void {
   const name = Object.keys(headers).find((one) => NOT_FOR_STORAGE.has(one.toLowerCase()));
-  if (name !== undefined) throw new ConfigurationError(`\`headers\` of an upload may not set ${name}.`);
+  if (name !== undefined) throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`);
   checkSendable(headers);
 }

@@ -1,12 +1,12 @@
-/** A JSON object, its fields not yet known. */
+/** A JSON object whose fields are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether a decoded JSON value is an object (no list, no `null`). */
+/** Whether a parsed JSON value is an object: not an array, not `null`. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A JSON text's value, or `undefined` when it is none. */
+/** Returns the value of a JSON string, or `undefined` for any other string. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -20,7 +20,7 @@ export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 }
 
-/** The JSON type of a value, with its article. Its content is left out: it may be a secret. */
+/** Returns the JSON type of a value with its article. The content is left out, because it may be a secret. */
 export function jsonTypeOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

@@ -3,7 +3,7 @@ import type { Redactor } from './redact.ts';
 /** How much is logged: each level includes those before it. */
 export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug';
 
-/** Where log lines go; `console` fits. */
+/** Receives log lines; `console` is one. */
 export interface Logger {
   error(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
@@ -14,22 +14,18 @@ export interface Logger {
 /** Details of a log line. Never a token, a password, a body, or a query. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-const LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
-
-/** Whether a value is a log level. */
-export function isLogLevel(value: unknown): value is LogLevel {
-  return LEVELS.some((level) => level === value);
-}
+/** All log levels. */
+export const LOG_LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 
 /** Whether a value has the methods of a logger. */
 export function isLogger(value: unknown): boolean {
-  return LEVELS.every((level) => level === 'off' || typeof Object(value)[level] === 'function');
+  return LOG_LEVELS.every((level) => level === 'off' || typeof Object(value)[level] === 'function');
 }
 
-/** A logger that drops what is above `level` and removes secrets from the rest; a failing sink harms no call. */
+/** Creates a logger that drops lines above `level` and removes secrets from the rest; a failing sink does not affect the call. */
 export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor): Logger {
   const at = (name: Exclude<LogLevel, 'off'>) => {
-    if (LEVELS.indexOf(name) > LEVELS.indexOf(level)) return (): void => {};
+    if (LOG_LEVELS.indexOf(name) > LOG_LEVELS.indexOf(level)) return (): void => {};
     return (message: string, fields: LogFields = {}): void => {
       const clean = Object.entries(fields).map(([key, value]) => [
         key,

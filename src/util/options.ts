@@ -4,12 +4,13 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 /** The fields of an option object: a schema for each name. */
 export type OptionFields<Options> = { readonly [Name in keyof Options]-?: z.ZodMiniType };
 
-/** Checks an option object; returns it as it is. */
-export type CheckOptions<Options> = (options: Options) => Options;
+/** Checks an option object and returns it as it is. `of` replaces what the options belong to in errors. */
+export type CheckOptions<Options> = (options: Options, of?: string) => Options;
 
-const optional = (schema: z.ZodMiniType): z.ZodMiniType => z.optional(schema);
+/** Allows an option to be left out. */
+export const optional = (schema: z.ZodMiniType): z.ZodMiniType => z.optional(schema);
 
-/** Any value; what it is for checks it. */
+/** Any value; it is checked where it is used. */
 export const anyOption = optional(z.unknown());
 
 /** A number of 0 or more, such as a duration in milliseconds. `Infinity` is allowed. */
@@ -27,13 +28,19 @@ export const booleanOption = optionOf((value) => typeof value === 'boolean', 'mu
 /** A string. */
 export const stringOption = optionOf((value) => typeof value === 'string', 'must be a string');
 
+/** A string that must be set, and not blank. */
+export const requiredString = requiredOption(
+  (value) => typeof value === 'string' && value.trim() !== '',
+  'must be a non-empty string',
+);
+
 /** An `AbortSignal`, also one of another realm. */
 export const signalOption = optionOf(
   (value) => 'throwIfAborted' in Object(value),
   'must be an AbortSignal, such as that of an AbortController',
 );
 
-/** One of some strings. */
+/** One of the given strings. */
 export function choice(...values: readonly string[]): z.ZodMiniType {
   const last = values.at(-1);
   const message = `must be ${values.slice(0, -1).join(', ')} or ${last}`;
@@ -42,8 +49,22 @@ export function choice(...values: readonly string[]): z.ZodMiniType {
 
 /** An optional value that `isValid` accepts; `message` follows the option's name in the error. */
 export function optionOf(isValid: (value: unknown) => boolean, message: string): z.ZodMiniType {
-  return optional(z.custom(isValid, { error: message }));
+  return optional(requiredOption(isValid, message));
 }
+
+/** As {@link optionOf}, for an option that must be set. */
+export function requiredOption(isValid: (value: unknown) => boolean, message: string): z.ZodMiniType {
+  return z.custom(isValid, { error: message });
+}
+
+/** An integer within bounds, inclusive, that must be set; see {@link optional}. */
+export function integer(min: number, max = Number.POSITIVE_INFINITY): z.ZodMiniType {
+  const isValid = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+  return requiredOption(isValid, `must be an integer of ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`);
+}
+
+/** An option that may also be `false`. */
+export const optionalOrFalse = (schema: z.ZodMiniType): z.ZodMiniType => z.union([z.literal(false), schema]);
 
 /** An option that is an object of options. */
 export function nestedOptions<Options>(fields: OptionFields<Options>, message = 'must be an object'): z.ZodMiniType {
@@ -61,15 +82,17 @@ export function optionChecker<Options extends object>(
   fields: OptionFields<Options>,
 ): CheckOptions<Options> {
   const schema = z.strictObject(fields);
-  return (options) => {
+  return (options, owner = of) => {
     const issue = schema.safeParse(options, { jitless: true }).error?.issues[0];
-    if (issue) throw new ConfigurationError(messageOf(issue, of, Object.keys(fields)));
+    if (issue) throw new ConfigurationError(messageOf(issue, owner, Object.keys(fields)));
     return options;
   };
 }
 
-function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[]): string {
-  const path = issue.path.join('.');
+function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[], parent: PropertyKey[] = []): string {
+  const path = [...parent, ...issue.path].join('.');
+  const nested = issue.code === 'invalid_union' ? issue.errors.at(-1)?.[0] : undefined;
+  if (nested) return messageOf(nested, of, names, issue.path);
   if (issue.code !== 'unrecognized_keys') {
     return path === '' ? `The options of ${of} must be an object.` : `\`${path}\` ${issue.message}.`;
   }

@@ -1,31 +1,31 @@
 /** Replaces a secret in a text. */
 const REDACTED = '[redacted]';
 
-/** How much of a text is kept, in UTF-16 units. Longer ones are cut before they are searched, which bounds the work. */
+/** Maximum length of a string, in UTF-16 units. Longer ones are cut before they are searched, which bounds the work. */
 const TEXT_LIMIT = 8192;
 
-/** How much of a response's body an error keeps, in UTF-16 units. */
+/** Maximum length of a response's body in an error, in UTF-16 units. */
 const BODY_LIMIT = 2048;
 
-/** How much of a text is read beyond its limit, so that a secret across the limit is still recognized. */
-const LEAST_MARGIN = 256;
+/** Minimum length that is searched beyond the limit, so that a secret across the limit is recognized. */
+const MIN_MARGIN = 256;
 
-/** How many secrets that follow each other are kept; those that a call sends are known to it besides. */
+/** Maximum number of secrets kept that replace each other; a call also knows those that it sends. */
 const RECENT_SECRETS = 20;
 
-/** A shorter text is no secret, and removing it would make every message unreadable. */
-const LEAST_SECRET = 4;
+/** Minimum length of a secret: removing shorter strings would make every message unreadable. */
+const MIN_SECRET_LENGTH = 4;
 
-/** How deep JSON may stand within JSON for a secret to be found still. */
-const NESTED_JSON = 3;
+/** Maximum depth of JSON within JSON strings in which a secret is found. */
+const MAX_JSON_NESTING = 3;
 
-// Each pattern reads a character once, whatever the text: none begins again within what it has read.
+// Each pattern reads every character once: none starts again within its last match.
 const NAMED_SECRET = /("(?:[a-z_]*token|password|secret|client_secret)"\s*:\s*)"[^"\\]*(?:\\.[^"\\]*)*"?/gi;
-/** Parameters of a challenge are no token. */
+/** Parameters of a challenge are not a token. */
 const BEARER = /(bearer\s+)(?!(?:realm|error|error_description|scope|resource_metadata)=")[\w.~+/|=-]+/gi;
 const URL_TEXT = /(https?:(?:\\?\/){2})((?:[^\s"'<>\\]|\\[^\s"])*)/gi;
 
-/** Headers of the user's own whose values are secrets, by their names. */
+/** Names of the user's headers whose values are secrets. */
 const SECRET_HEADER = /key|token|secret|auth|cookie|password|session/i;
 
 /** Returns the values of headers that are secrets, judged by the headers' names. */
@@ -47,17 +47,17 @@ function redactUrls(text: string): string {
   return text.replace(URL_TEXT, (_, scheme: string, rest: string) => `${scheme}${withoutUserAndQuery(rest)}`);
 }
 
-/** How deep a resource is copied for an error. */
-const DEEPEST_FIELD = 10;
+/** Maximum depth to which a resource is copied for an error. */
+const MAX_FIELD_DEPTH = 10;
 
-/** How many values of a resource are copied for an error. */
-const MOST_FIELDS = 2_000;
+/** Maximum number of values of a resource that are copied for an error. */
+const MAX_FIELDS = 2_000;
 
-/** Returns a secret as it may show up in URLs and in JSON, also in JSON quoted by JSON. */
+/** Returns a secret in the forms in which it appears in URLs and in JSON, also within JSON strings. */
 function formsOf(secret: string): Set<string> {
   const forms = new Set([secret, encodeURIComponent(secret)]);
   let quoted = secret;
-  for (let depth = 0; depth < NESTED_JSON; depth++) {
+  for (let depth = 0; depth < MAX_JSON_NESTING; depth++) {
     quoted = JSON.stringify(quoted).slice(1, -1);
     forms.add(quoted);
   }
@@ -72,18 +72,18 @@ interface Secrets {
   version: number;
 }
 
-/** What is searched for in a text. */
+/** The strings to search for. */
 interface Forms {
   readonly version: number;
-  /** The longest first: one may be part of another. */
+  /** Longest first: one may contain another. */
   readonly forms: readonly string[];
-  /** How much of a text is read beyond its limit. */
+  /** Length that is searched beyond the limit. */
   readonly margin: number;
 }
 
 /**
- * Removes secrets from whatever leaves the transport: error texts, bodies, causes, logs. A redactor knows the secrets
- * of its owner: a client those it was configured with, a call ({@link Redactor.with}) those that it sends.
+ * Removes secrets from error messages, bodies, causes and log lines. A redactor knows the secrets of its owner: a client
+ * those of its options, a call ({@link Redactor.with}) those that it sends.
  */
 export class Redactor {
   readonly #owner: Secrets;
@@ -103,7 +103,7 @@ export class Redactor {
     this.#owner.version++;
   }
 
-  /** Adds a secret that others will follow, such as a token that is renewed; the latest ones are kept. */
+  /** Adds a secret that others will replace, such as a token that is renewed; the latest ones are kept. */
   addRecent(secret: unknown): void {
     const { recent } = this.#owner;
     if (!isSecret(secret)) return;
@@ -116,12 +116,12 @@ export class Redactor {
     }
   }
 
-  /** Returns a redactor that removes these secrets, too; for what one call sends. */
+  /** Returns a redactor that also removes the secrets that one call sends. */
   with(secrets: readonly unknown[]): Redactor {
     return new Redactor(this.#owner, [...this.#own, ...secrets.filter(isSecret)]);
   }
 
-  /** Returns a text without secrets, cut at `limit`. */
+  /** Returns a string without secrets, cut at `limit`. */
   text(value: unknown, limit = TEXT_LIMIT): string {
     const { forms, margin } = this.#forms();
     const whole = typeof value === 'string' ? value : describe(value);
@@ -129,7 +129,7 @@ export class Redactor {
     let clean = isCut ? whole.slice(0, limit + margin) : whole;
     for (const form of forms) clean = clean.replaceAll(form, REDACTED);
     clean = redactUrls(clean.replace(NAMED_SECRET, `$1"${REDACTED}"`).replace(BEARER, `$1${REDACTED}`));
-    // What stands at the end of a text that was cut may be the beginning of a secret.
+    // The end of a string that was cut may be the beginning of a secret.
     const end = Math.min(limit, isCut ? clean.length - margin : clean.length);
     return end < clean.length ? `${clean.slice(0, Math.max(0, end))}… (cut)` : clean;
   }
@@ -148,11 +148,11 @@ export class Redactor {
   /** Returns a copy of a resource as an error may show it: without secrets and presigned queries, and of bounded size. */
   resource<T>(resource: T): T;
   resource(resource: unknown): unknown {
-    let left = MOST_FIELDS;
+    let left = MAX_FIELDS;
     const copyOf = (value: unknown, depth: number): unknown => {
       if (typeof value === 'string') return this.text(value, BODY_LIMIT);
       if (typeof value !== 'object' || value === null) return value;
-      if (depth > DEEPEST_FIELD || left <= 0) return undefined;
+      if (depth > MAX_FIELD_DEPTH || left <= 0) return undefined;
       const keys = Object.keys(value).slice(0, left);
       left -= keys.length;
       const entries = keys.map((key): [string, unknown] => [key, copyOf(Reflect.get(value, key), depth + 1)]);
@@ -161,7 +161,7 @@ export class Redactor {
     return copyOf(resource, 0);
   }
 
-  /** Returns a copy of a foreign error, free of secrets and of objects that hold them. */
+  /** Returns a copy of an error of other code, without secrets and without objects that may hold them. */
   cause(error: unknown): Error {
     return cleanError(error, (value) => this.text(value), 0);
   }
@@ -171,26 +171,27 @@ export class Redactor {
     if (this.#found?.version === version) return this.#found;
     const secrets = new Set([...kept, ...recent, ...this.#own]);
     const forms = [...secrets].flatMap((secret) => [...formsOf(secret)]).sort((a, b) => b.length - a.length);
-    this.#found = { version, forms, margin: Math.max(LEAST_MARGIN, forms[0]?.length ?? 0) };
+    this.#found = { version, forms, margin: Math.max(MIN_MARGIN, forms[0]?.length ?? 0) };
     return this.#found;
   }
 }
 
-/** Values that are not strings are refused elsewhere, with a better message. */
-const isSecret = (secret: unknown): secret is string => typeof secret === 'string' && secret.length >= LEAST_SECRET;
+/** Values that are not strings are refused elsewhere, with a clearer message. */
+const isSecret = (secret: unknown): secret is string =>
+  typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH;
 
-/** Header values are bytes: the mark of a cut text is not. */
+/** Header values are bytes, so the ellipsis of a cut string is replaced. */
 const headerValue = (text: string): string => text.replace('…', '...');
 
-/** How many causes of causes are kept, or looked into: they may lead in a circle. */
-export const DEEPEST_CAUSE = 5;
+/** Maximum depth of causes that are read: they may form a circle. */
+export const MAX_CAUSE_DEPTH = 5;
 
 function cleanError(error: unknown, text: (value: string) => string, depth: number): Error {
   if (!(error instanceof Error)) return new Error(text(describe(error)));
-  const deeper = error.cause instanceof Error && depth < DEEPEST_CAUSE;
+  const deeper = error.cause instanceof Error && depth < MAX_CAUSE_DEPTH;
   const options = deeper ? { cause: cleanError(error.cause, text, depth + 1) } : undefined;
   const clean =
-    error instanceof AggregateError && depth < DEEPEST_CAUSE
+    error instanceof AggregateError && depth < MAX_CAUSE_DEPTH
       ? new AggregateError(
           error.errors.map((one) => cleanError(one, text, depth + 1)),
           text(error.message),

@@ -27,8 +27,8 @@ export interface RetryOptions {
 }
 
 /**
- * Runs `attempt` until it succeeds or `delayAfter` gives up; rejects with the error of the last attempt. The waits are
- * not those of p-retry: a `Retry-After` header replaces them, and their jitter is part of the public contract.
+ * Runs `attempt` until it succeeds or `delayAfter` gives up; rejects with the error of the last attempt. p-retry runs the
+ * loop; the waits are not its own, because `Retry-After` replaces them and their jitter is part of the public contract.
  */
 export function withRetries<T>(attempt: () => Promise<T>, { delayAfter, signal }: RetryOptions): Promise<T> {
   return pRetry(attempt, {
@@ -42,4 +42,45 @@ export function withRetries<T>(attempt: () => Promise<T>, { delayAfter, signal }
       return true;
     },
   });
+}
+
+/** Limits how many retries a client makes while the service fails: a token bucket, as in the AWS SDKs. */
+export interface RetryBudgetOptions {
+  /** Tokens when full. @default 500 */
+  readonly capacity?: number | undefined;
+  /** Tokens that one retry takes; a retry that succeeds returns them. @default 5 */
+  readonly cost?: number | undefined;
+}
+
+/** Tokens that a success without a retry adds. */
+const REFILL = 1;
+
+/**
+ * The tokens left for retries of connection failures, timeouts and 5xx responses. In an outage they run out after
+ * `capacity / cost` retries, and calls fail with their first failure until calls succeed again.
+ */
+export class RetryBudget {
+  readonly #capacity: number;
+  readonly #cost: number;
+  #tokens: number;
+
+  /** `false` sets no limit. */
+  constructor(options: RetryBudgetOptions | false = {}) {
+    const { capacity = 500, cost = 5 } = options || { capacity: 0, cost: 0 };
+    this.#capacity = capacity;
+    this.#cost = cost;
+    this.#tokens = capacity;
+  }
+
+  /** Takes the tokens for one retry; `false` when too few are left. */
+  take(): boolean {
+    if (this.#tokens < this.#cost) return false;
+    this.#tokens -= this.#cost;
+    return true;
+  }
+
+  /** Adds tokens for a call that succeeded. */
+  onSuccess(retried: boolean): void {
+    this.#tokens = Math.min(this.#capacity, this.#tokens + (retried ? this.#cost : REFILL));
+  }
 }

@@ -2,7 +2,7 @@ import type { Activation } from '../schemas/activation.ts';
 import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import { isObject } from '../util/json.ts';
-import { isOlder } from '../util/updated-at.ts';
+import { isOlder } from '../util/timestamps.ts';
 
 /** The envelope of a delivery ("Webhook delivery envelope"). */
 export interface EventEnvelope<Type extends string, Data> {

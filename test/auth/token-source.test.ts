@@ -120,8 +120,13 @@ describe('loginToken', () => {
   it('cannot serve two services, nor none', async () => {
     const source = loginToken(credentials);
     expect(await failureOf(source.get({}))).toMatchObject({ name: 'ConfigurationError' });
-    clientOf({ url: 'http://127.0.0.1:1' }, { token: source });
-    expect(() => clientOf({ url: 'http://127.0.0.1:2' }, { token: source })).toThrow(/cannot serve two services/);
+    const server = await startServer([{ data: { token: 'login-1' } }, { data: [] }]);
+    await clientOf(server, { token: source }).webhooks.list();
+    const elsewhere = clientOf({ url: 'http://127.0.0.1:2' }, { token: source });
+    expect(await failureOf(elsewhere.webhooks.list())).toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining('cannot serve two services'),
+    });
   });
 });
 
@@ -170,8 +175,8 @@ describe('what a source is asked', () => {
     };
     await clientOf(server, { token: source }).webhooks.list();
     expect(asked).toEqual([
-      { keys: ['signal'], rejected: undefined, aborted: false },
-      { keys: ['rejected', 'signal'], rejected: 'first', aborted: false },
+      { keys: ['context', 'signal'], rejected: undefined, aborted: false },
+      { keys: ['context', 'rejected', 'signal'], rejected: 'first', aborted: false },
     ]);
   });
 });

@@ -30,16 +30,16 @@ describe('the options of a client', () => {
     ['a header that no request can carry', { ...good, headers: { 'x y': '1' } }, /`headers`.*"x y"/],
     ['a base URL with what paths begin with', { ...good, baseUrl: 'https://api.example.com/api/v2/' }, /leave it out/],
     ['no token', { baseUrl: good.baseUrl }, /`token` is missing.*AUDIENCE_TOKEN/],
-    ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /both given/],
-    ['an empty token', { ...good, token: '' }, /`token` is empty/],
-    ['a token with white space', { ...good, token: 'secret\ntoken' }, /`token` is empty, or holds/],
+    ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /must not both be set/],
+    ['an empty token', { ...good, token: '' }, /`token` must be visible ASCII/],
+    ['a token with white space', { ...good, token: 'secret\ntoken' }, /`token` must be visible ASCII/],
     ['a negative timeout', { ...good, timeout: -1 }, /`timeout`/],
     ['a timeout that is no number', { ...good, timeout: Number.NaN }, /`timeout`/],
     ['a negative number of retries', { ...good, maxRetries: -1 }, /`maxRetries`/],
     ['a negative back-off', { ...good, backoff: { min: -1 } }, /`backoff.min`/],
     ['a limit of 0', { ...good, rateLimits: { read: { limit: 0, interval: 1 } } }, /`rateLimits.read`/],
     ['an interval of 0', { ...good, rateLimits: { read: { limit: 1, interval: 0 } } }, /`rateLimits.read`/],
-    ['a header of the client’s', { ...good, headers: { Accept: 'text/html' } }, /`headers` may not set Accept/],
+    ['a header of the client’s', { ...good, headers: { Accept: 'text/html' } }, /`headers` must not set Accept/],
   ];
   it.each(wrong)('%s is a ConfigurationError that names option and fix', (_, options, told) => {
     expect(() => new AudienceClient(options)).toThrow(told);
@@ -56,13 +56,13 @@ describe('the options of a client', () => {
     const level: object = { logLevel: 'loud' };
     const source: object = { token: { fetch: () => 'x' } };
     const rest: [object, RegExp][] = [
-      [{ baseURL: 'https://x' }, /`baseURL` is no option of the client: it is spelled `baseUrl`/],
-      [{ timout: 1 }, /`timout` is no option of the client\./],
+      [{ baseURL: 'https://x' }, /`baseURL` is not an option of the client: it is spelled `baseUrl`/],
+      [{ timout: 1 }, /`timout` is not an option of the client\./],
       [{ validation: 'Strict' }, /`validation`/],
       [{ fetch: 'x' }, /`fetch`/],
       [{ logger: {} }, /`logger`/],
       [{ requestIdHeader: 'x request' }, /`requestIdHeader`/],
-      [{ fetchOptions: { headers: { a: 'b' } } }, /`fetchOptions.headers`/],
+      [{ fetchOptions: { headers: { a: 'b' } } }, /`fetchOptions` must not set .*headers/],
       [{ rateLimits: { read: null } }, /`rateLimits.read`/],
       [
         { operations: { 'audiences.create': { retry: 'Always' } } },
@@ -72,10 +72,10 @@ describe('the options of a client', () => {
       [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with/],
       [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be one of GET/],
       [{ operations: { 'audiences.get': { data: 'x' } } }, /data` must be a function/],
-      [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` needs acquire and pause/],
+      [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` must have acquire and pause/],
     ];
     for (const [options, told] of rest) expect(() => new AudienceClient({ ...good, ...options })).toThrow(told);
-    expect(() => new AudienceClient({ ...good, ...bucket })).toThrow(/`rateLimits.reed` is no bucket/);
+    expect(() => new AudienceClient({ ...good, ...bucket })).toThrow(/`rateLimits.reed` is not a rate bucket/);
     expect(() => new AudienceClient({ ...good, ...level })).toThrow(/`logLevel`/);
     expect(() => new AudienceClient({ ...good, ...source })).toThrow(/`token` must be/);
   });

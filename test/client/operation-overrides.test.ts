@@ -79,7 +79,7 @@ describe('an override of an operation', () => {
     [
       'an unknown field',
       { 'audiences.get': { token: 'none' } },
-      /`token` is no option of `operations\["audiences.get"\]`/,
+      /`token` is not an option of `operations\["audiences.get"\]`/,
     ],
     ['a body for a GET', { 'audiences.get': { body: () => ({}) } }, /`operations\["audiences.get"\].body`.*GET/],
     ['null', { 'audiences.get': null }, /`operations\["audiences.get"\]` must/],

@@ -12,7 +12,7 @@ describe('an answer that is no envelope', () => {
     ['an empty body', '', 'empty'],
     ['truncated JSON', '{"status":"success","code":200,"mess', 'not complete JSON'],
     ['null', 'null', 'null'],
-    ['a list', '[1,2]', 'a list'],
+    ['an array', '[1,2]', 'an array'],
     ['a text', '"hello"', 'a string'],
     ['an object of another kind', '{"ok":true}', 'lacks the envelope'],
     [
@@ -119,7 +119,7 @@ describe('a field that is not as documented', () => {
   });
 });
 
-describe('a list', () => {
+describe('an array', () => {
   it('is a ResponseError when an object comes instead', async () => {
     const server = await startServer([{ data: { rows: [] } }]);
     expect(await failureOf(clientOf(server).webhooks.list())).toBeInstanceOf(ResponseError);

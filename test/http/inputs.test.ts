@@ -59,7 +59,7 @@ describe('what no request can carry', () => {
         expect(await failureOf(call)).toMatchObject({
           name: 'ValidationError',
           local: true,
-          message: expect.stringMatching(/ is no id; give| cannot be part of a path; give/),
+          message: expect.stringMatching(/ must be a positive integer, not| cannot be part of a path; pass/),
         });
       }
       expect(await server.seen()).toEqual([]);

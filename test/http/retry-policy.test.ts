@@ -1,26 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import {
-  CONFLICT_WAIT,
-  type Decision,
-  decide,
-  type Failure,
-  outcomeOf,
-  type RetryFacts,
-} from '../../src/http/retry-policy.ts';
+import { type Failure, nextRetry, outcomeOf, type RetryState } from '../../src/http/retry-policy.ts';
 import { backoffDelay } from '../../src/util/retry.ts';
 import { MAX_RETRY_AFTER_MS, parseRetryAfter } from '../../src/util/retry-after.ts';
 
-const facts: RetryFacts = {
+const state: RetryState = {
   retry: 'always',
   retries: 0,
   maxRetries: 4,
   maxRetryWait: 120_000,
   backoff: { min: 500, max: 30_000 },
-  renewable: false,
+  canRenewToken: false,
   mayHaveArrived: false,
   onConflict: 'throw',
   conflicts: 0,
-  conflictFor: 0,
+  conflictAge: 0,
   timeLeft: Number.POSITIVE_INFINITY,
 };
 const middle = () => 0.5;
@@ -29,9 +22,11 @@ const status = (code: number, retryAfter?: number): Failure => ({
   status: code,
   ...(retryAfter !== undefined && { retryAfter }),
 });
-const repeats = (decision: Decision): boolean => decision.repeat;
+const MINUTE = 60_000;
+const decide = (failure: Failure, changes: Partial<RetryState> = {}) =>
+  nextRetry(failure, { ...state, ...changes }, middle);
 
-describe('back-off', () => {
+describe('backoff', () => {
   it('is random between `min` and `min · 2^n`, never above `max`', () => {
     const backoff = { min: 500, max: 3_000 };
     expect([1, 2, 3, 10].map((n) => backoffDelay(n, backoff, () => 0))).toEqual([500, 500, 500, 500]);
@@ -40,9 +35,9 @@ describe('back-off', () => {
   });
 });
 
-describe('the decision to repeat', () => {
+describe('the decision to retry', () => {
   const failures: [string, Failure, boolean, boolean, boolean][] = [
-    // failure, and whether it is repeated under `idempotency-key`, `always`, `never`
+    // failure, and whether it is retried under `idempotency-key`, `always`, `never`
     ['not sent', { kind: 'not-sent' }, true, true, true],
     ['lost', { kind: 'lost' }, true, true, false],
     ['no envelope', { kind: 'no-envelope' }, true, true, false],
@@ -64,56 +59,61 @@ describe('the decision to repeat', () => {
     ]),
   ];
   it.each(failures)('after %s depends on the operation', (_, failure, key, safe, never) => {
-    const decided = (['idempotency-key', 'always', 'never'] as const).map((retry) =>
-      repeats(decide(failure, { ...facts, retry }, middle)),
-    );
-    expect(decided).toEqual([key, safe, never]);
+    const decided = (['idempotency-key', 'always', 'never'] as const).map((retry) => decide(failure, { retry }));
+    expect(decided.map((retry) => retry !== undefined)).toEqual([key, safe, never]);
   });
 
   it('ends with `maxRetries`', () => {
-    expect(repeats(decide(status(503), { ...facts, retries: 3 }, middle))).toBe(true);
-    expect(repeats(decide(status(503), { ...facts, retries: 4 }, middle))).toBe(false);
-    expect(repeats(decide(status(503), { ...facts, maxRetries: 0 }, middle))).toBe(false);
+    expect(decide(status(503), { retries: 3 })).toBeDefined();
+    expect(decide(status(503), { retries: 4 })).toBeUndefined();
+    expect(decide(status(503), { maxRetries: 0 })).toBeUndefined();
   });
 
-  it('obeys the wait that the service asks for, within `maxRetryWait` and the deadline', () => {
-    expect(decide(status(503, 7_000), facts, middle)).toMatchObject({ wait: 7_000, counts: true });
-    expect(decide(status(503, 0), facts, middle)).toMatchObject({ wait: 0 });
-    expect(repeats(decide(status(503, 120_001), facts, middle))).toBe(false);
-    expect(repeats(decide(status(503, 7_000), { ...facts, timeLeft: 6_000 }, middle))).toBe(false);
-    expect(repeats(decide(status(503), { ...facts, timeLeft: 100 }, middle))).toBe(false);
+  it('honors `Retry-After` within `maxRetryWait` and the deadline', () => {
+    expect(decide(status(503, 7_000))).toEqual({ delay: 7_000, reason: 'transient' });
+    expect(decide(status(503, 0))).toMatchObject({ delay: 0 });
+    expect(decide(status(503, 120_001))).toBeUndefined();
+    expect(decide(status(503, 7_000), { timeLeft: 6_000 })).toBeUndefined();
+    expect(decide(status(503), { timeLeft: 100 })).toBeUndefined();
   });
 
-  it('meets a 401 with another token once, free of charge', () => {
-    const renewed = decide(status(401), { ...facts, retry: 'never', renewable: true, retries: 4 }, middle);
-    expect(renewed).toEqual({ repeat: true, wait: 0, counts: false, renew: true });
-    expect(repeats(decide(status(401), facts, middle))).toBe(false);
+  it('retries a 401 once with another token, beyond `maxRetries`', () => {
+    const renewed = decide(status(401), { retry: 'never', canRenewToken: true, retries: 4 });
+    expect(renewed).toEqual({ delay: 0, reason: 'token' });
+    expect(decide(status(401))).toBeUndefined();
   });
 
-  it('asks on through a 409 of its own create, up to a minute', () => {
-    const create: RetryFacts = { ...facts, retry: 'idempotency-key', mayHaveArrived: true, conflicts: 1, retries: 4 };
-    expect(decide(status(409), create, middle)).toMatchObject({ repeat: true, counts: false });
-    expect(repeats(decide(status(409), { ...create, conflictFor: CONFLICT_WAIT }, middle))).toBe(false);
-    expect(decide(status(409), { ...create, conflictFor: CONFLICT_WAIT - 100 }, middle)).toMatchObject({ wait: 100 });
-    expect(repeats(decide(status(409, 100_000), create, middle))).toBe(false);
-    expect(repeats(decide(status(409), { ...create, mayHaveArrived: false }, middle))).toBe(false);
-    expect(repeats(decide(status(409), { ...create, mayHaveArrived: false, onConflict: 'wait' }, middle))).toBe(true);
-    expect(repeats(decide(status(409), { ...create, retry: 'always', onConflict: 'wait' }, middle))).toBe(false);
+  it('retries a 409 of its own create for up to a minute, beyond `maxRetries`', () => {
+    const create: Partial<RetryState> = { retry: 'idempotency-key', mayHaveArrived: true, conflicts: 1, retries: 4 };
+    expect(decide(status(409), create)).toMatchObject({ reason: 'conflict' });
+    expect(decide(status(409), { ...create, conflictAge: MINUTE })).toBeUndefined();
+    expect(decide(status(409), { ...create, conflictAge: MINUTE - 100 })).toMatchObject({ delay: 100 });
+    expect(decide(status(409, 100_000), create)).toBeUndefined();
+    expect(decide(status(409), { ...create, mayHaveArrived: false })).toBeUndefined();
+    expect(decide(status(409), { ...create, mayHaveArrived: false, onConflict: 'wait' })).toBeDefined();
+    expect(decide(status(409), { ...create, retry: 'always', onConflict: 'wait' })).toBeUndefined();
+  });
+
+  it('is never made where the service asks for no retry', () => {
+    expect(decide({ kind: 'status', status: 503, final: true })).toBeUndefined();
+    expect(
+      decide({ kind: 'status', status: 409, final: true }, { retry: 'idempotency-key', mayHaveArrived: true }),
+    ).toBeUndefined();
   });
 });
 
 describe('the outcome of a create', () => {
   it.each([
     [{ kind: 'not-sent' } as const, {}, 'not-sent'],
-    [{ kind: 'not-sent' } as const, { refused: true }, 'refused'],
+    [{ kind: 'not-sent' } as const, { wasRefused: true }, 'refused'],
     [{ kind: 'not-sent' } as const, { mayHaveArrived: true }, 'unknown'],
     [{ kind: 'lost' } as const, {}, 'unknown'],
     [status(422), {}, 'refused'],
     [status(422), { mayHaveArrived: true }, 'unknown'],
-    [status(503), { refused: true }, 'unknown'],
+    [status(503), { wasRefused: true }, 'unknown'],
     [{ kind: 'final', outcome: 'done' } as const, { mayHaveArrived: true }, 'done'],
   ])('of %j after %j is %s', (failure, earlier, outcome) => {
-    expect(outcomeOf(failure, { mayHaveArrived: false, refused: false, ...earlier })).toBe(outcome);
+    expect(outcomeOf(failure, { mayHaveArrived: false, wasRefused: false, ...earlier })).toBe(outcome);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { surelyNotSent } from '../../src/http/send.ts';
+import { isNotSent } from '../../src/http/send.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 
 const failed = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
@@ -22,7 +22,7 @@ describe('a failed `fetch`', () => {
     ],
     ['a port that `fetch` refuses', new TypeError('fetch failed', { cause: new Error('bad port') })],
   ])('surely sent nothing: %s', (_, error) => {
-    expect(surelyNotSent(error)).toBe(true);
+    expect(isNotSent(error)).toBe(true);
   });
 
   it.each([
@@ -35,7 +35,7 @@ describe('a failed `fetch`', () => {
     ],
     ['what is no error', 'connect'],
   ])('may have sent something: %s', (_, error) => {
-    expect(surelyNotSent(error)).toBe(false);
+    expect(isNotSent(error)).toBe(false);
   });
 });
 

@@ -223,7 +223,7 @@ describe('the options of connectMcp', () => {
     ['`retries` is not an option of connectMcp', { retries: 1 }],
     ['it is spelled `maxRetries`', { maxretries: 1 }],
     ['`token` is missing', { token: undefined }],
-    ['`token` is empty', { token: ' ' }],
+    ['`token` must be visible ASCII', { token: ' ' }],
     ['`client` must be', { client: {} }],
     ['`transport` must be', { transport: 'http' }],
     ['`timeout` must be a number of 0 or more', { timeout: -1 }],

@@ -1,31 +1,31 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Pace } from '../../src/polling/poll-rate.ts';
+import { PollRate } from '../../src/polling/poll-rate.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Takes every look it may for a while; returns their times. */
-function looks(pace: Pace, ms: number): number[] {
+function looks(rate: PollRate, ms: number): number[] {
   const taken: number[] = [];
   for (
     const end = performance.now() + ms;
     performance.now() < end;
-    vi.advanceTimersByTime(Math.ceil(pace.wait()) || 1)
+    vi.advanceTimersByTime(Math.ceil(rate.wait()) || 1)
   ) {
-    if (pace.wait() > 0) continue;
-    pace.spend();
+    if (rate.wait() > 0) continue;
+    rate.consume();
     taken.push(performance.now());
   }
   return taken;
 }
 
-describe('the pace of looks', () => {
+describe('the rate of looks', () => {
   it('holds half of the bucket in any interval, whatever the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1_000, max: 120_000 }), (limit, interval) => {
-        const times = looks(new Pace({ limit, interval }), interval * 3);
+        const times = looks(new PollRate({ limit, interval }), interval * 3);
         for (const at of times) {
           const within = times.filter((other) => other >= at && other < at + interval).length;
           expect(within).toBeLessThanOrEqual(Math.max(1, limit / 2));
@@ -36,7 +36,7 @@ describe('the pace of looks', () => {
   });
 
   it('uses nearly all of it, evenly', () => {
-    const times = looks(new Pace(RATE_LIMITS.read), 600_000);
+    const times = looks(new PollRate(RATE_LIMITS.read), 600_000);
     expect(times.length).toBeGreaterThan(570);
     const gaps = times.slice(4).map((at, index) => at - (times[index + 3] ?? 0));
     expect(Math.max(...gaps)).toBeLessThan(1_100);
@@ -50,45 +50,45 @@ describe('the pace of looks', () => {
     [5, 6_000],
     [100, 6_000],
   ])('has a round of %i looks take %i ms', (count, ms) => {
-    expect(new Pace(RATE_LIMITS.read).period(count)).toBeCloseTo(ms, -1);
+    expect(new PollRate(RATE_LIMITS.read).period(count)).toBeCloseTo(ms, -1);
   });
 
   it('is halved once for refusals of one time, down to a quarter, and recovers by looks that go well', () => {
-    const pace = new Pace(RATE_LIMITS.read);
-    const full = pace.period(1);
+    const rate = new PollRate(RATE_LIMITS.read);
+    const full = rate.period(1);
     const before = performance.now();
     vi.advanceTimersByTime(1_000);
-    pace.cut(before);
-    pace.cut(before);
-    expect(pace.period(1)).toBeCloseTo(2 * full);
+    rate.onThrottled(before);
+    rate.onThrottled(before);
+    expect(rate.period(1)).toBeCloseTo(2 * full);
     for (let refusals = 0; refusals < 5; refusals++) {
       vi.advanceTimersByTime(1);
-      pace.cut(performance.now());
+      rate.onThrottled(performance.now());
     }
-    expect(pace.period(1)).toBe(6_000);
-    expect(looks(pace, 120_000).length).toBeLessThanOrEqual(32);
-    for (let well = 0; well < 30; well++) pace.ease();
-    expect(pace.period(1)).toBeCloseTo(full);
-    for (let well = 0; well < 30; well++) pace.ease();
-    expect(pace.period(1)).toBeCloseTo(full);
+    expect(rate.period(1)).toBe(6_000);
+    expect(looks(rate, 120_000).length).toBeLessThanOrEqual(32);
+    for (let well = 0; well < 30; well++) rate.onSuccess();
+    expect(rate.period(1)).toBeCloseTo(full);
+    for (let well = 0; well < 30; well++) rate.onSuccess();
+    expect(rate.period(1)).toBeCloseTo(full);
   });
 
   it('is kept in every minute in which it is cut, too', () => {
-    const pace = new Pace(RATE_LIMITS.read);
-    const times = looks(pace, 58_000);
-    pace.cut(performance.now());
-    times.push(...looks(pace, 60_000));
+    const rate = new PollRate(RATE_LIMITS.read);
+    const times = looks(rate, 58_000);
+    rate.onThrottled(performance.now());
+    times.push(...looks(rate, 60_000));
     for (const at of times) {
       expect(times.filter((other) => other >= at && other < at + 60_000).length).toBeLessThanOrEqual(60);
     }
   });
 
   it('stops while the service asks for time', () => {
-    const pace = new Pace(RATE_LIMITS.read);
-    pace.hold(20_000);
-    pace.hold(5_000);
-    expect(pace.wait()).toBe(20_000);
+    const rate = new PollRate(RATE_LIMITS.read);
+    rate.pause(20_000);
+    rate.pause(5_000);
+    expect(rate.wait()).toBe(20_000);
     vi.advanceTimersByTime(20_000);
-    expect(pace.wait()).toBe(0);
+    expect(rate.wait()).toBe(0);
   });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { Changes, type Observer } from '../../src/polling/status-changes.ts';
+import { type Observer, StatusChanges } from '../../src/polling/status-changes.ts';
 import type { Observed } from '../../src/spec/job-status.ts';
 
 /** A walk whose changes the test tells. */
 function walk() {
   const told: { observer?: Observer<Observed>; stopped: number } = { stopped: 0 };
-  const changes = new Changes<Observed>((observer) => {
+  const changes = new StatusChanges<Observed>((observer) => {
     told.observer = observer;
     return () => told.stopped++;
   });
   const see = (id: number, progress: 'running' | 'completed' = 'running'): void =>
-    told.observer?.see({ resource: { id: 1, status: { id, name: '' } }, progress, source: 'poll' });
+    told.observer?.onUpdate({ resource: { id: 1, status: { id, name: '' } }, progress, source: 'poll' });
   return { told, changes, see };
 }
 
@@ -54,7 +54,7 @@ describe('a walk over changes', () => {
     const first = changes.next();
     see(100);
     see(102);
-    told.observer?.fail(new Error('enough'));
+    told.observer?.onFailure(new Error('enough'));
     expect(statusOf(await first)).toBe(100);
     expect(statusOf(await changes.next())).toBe(102);
     await expect(changes.next()).rejects.toThrow('enough');

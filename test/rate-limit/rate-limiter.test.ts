@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
-import { createLimiter, memoryLimiter, type RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
-import { widened } from '../../src/rate-limit/sliding-window-log.ts';
+import { createRateLimiter, memoryLimiter, type RateLimiter, withMargin } from '../../src/rate-limit/rate-limiter.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 
 const limits = { ...RATE_LIMITS, read: { limit: 5, interval: 1_000 }, write: { limit: 2, interval: 1_000 } };
-const span = widened(1_000);
+const span = withMargin(1_000);
 
 let granted: { name: string; at: number }[];
 let started: number;
@@ -34,7 +33,7 @@ const names = (): string[] => granted.map(({ name }) => name);
 
 describe('a bucket', () => {
   it('never grants more than its limit in any interval, and wastes none', async () => {
-    const limiter = createLimiter(limits);
+    const limiter = createRateLimiter(limits);
     const all = Promise.all(Array.from({ length: 23 }, (_, at) => ask(limiter, String(at))));
     await vi.runAllTimersAsync();
     await all;
@@ -43,13 +42,13 @@ describe('a bucket', () => {
       const later = times[at + 5];
       if (later !== undefined) expect(later - time).toBeGreaterThan(1_000);
     }
-    // 5 at once, then 5 each widened interval, give or take the rounding of the wall clock.
+    // 5 at once, then 5 each withMargin interval, give or take the rounding of the wall clock.
     expect(times.at(-1)).toBeLessThan(4 * (span + 5));
     expect(names()).toEqual(Array.from({ length: 23 }, (_, at) => String(at)));
   });
 
   it('is kept for each scope by itself', async () => {
-    const limiter = createLimiter(limits);
+    const limiter = createRateLimiter(limits);
     const all = ['a', 'b'].flatMap((scope) => [...Array(5)].map((_, at) => ask(limiter, `${scope}${at}`, { scope })));
     await vi.advanceTimersByTimeAsync(0);
     await Promise.all(all);
@@ -57,7 +56,7 @@ describe('a bucket', () => {
   });
 
   it('serves foreground before background', async () => {
-    const limiter = createLimiter(limits);
+    const limiter = createRateLimiter(limits);
     await Promise.all([...Array(5)].map((_, at) => ask(limiter, String(at))));
     const rest = [ask(limiter, 'b1', { priority: 'background' }), ask(limiter, 'f1'), ask(limiter, 'f2')];
     await vi.runAllTimersAsync();
@@ -66,7 +65,7 @@ describe('a bucket', () => {
   });
 
   it('serves background every 15 s, however many stand in the foreground', async () => {
-    const limiter = createLimiter({ ...limits, read: { limit: 1, interval: 1_000 } });
+    const limiter = createRateLimiter({ ...limits, read: { limit: 1, interval: 1_000 } });
     const all = [...Array(40)].map((_, at) => ask(limiter, `f${at}`));
     all.push(...[1, 2].map((at) => ask(limiter, `b${at}`, { priority: 'background' })));
     await vi.runAllTimersAsync();
@@ -77,7 +76,7 @@ describe('a bucket', () => {
   });
 
   it('gives the slots of 200 aborted calls to the next', async () => {
-    const limiter = createLimiter(limits);
+    const limiter = createRateLimiter(limits);
     await Promise.all([...Array(5)].map((_, at) => ask(limiter, String(at))));
     const controller = new AbortController();
     const aborted = [...Array(200)].map((_, at) =>
@@ -92,7 +91,7 @@ describe('a bucket', () => {
   });
 
   it('leaves no timer when everyone has gone', async () => {
-    const limiter = createLimiter(limits);
+    const limiter = createRateLimiter(limits);
     await Promise.all([...Array(5)].map((_, at) => ask(limiter, String(at))));
     await vi.advanceTimersByTimeAsync(0);
     const controller = new AbortController();
@@ -128,7 +127,7 @@ describe('memoryLimiter', () => {
 
 describe('a pause', () => {
   it('holds the bucket for its time', async () => {
-    const limiter = createLimiter(limits);
+    const limiter = createRateLimiter(limits);
     limiter.pause('read', 's', 5_000);
     const held = ask(limiter, 'held');
     await vi.runAllTimersAsync();
@@ -137,7 +136,7 @@ describe('a pause', () => {
   });
 
   it('holds it without limits, too', async () => {
-    const limiter = createLimiter(false);
+    const limiter = createRateLimiter(false);
     limiter.pause('read', 's', 5_000);
     const held = ask(limiter, 'held');
     await vi.advanceTimersByTimeAsync(4_900);
@@ -147,7 +146,7 @@ describe('a pause', () => {
   });
 
   it('refuses at once who would not wait so long, in the queue, too', async () => {
-    const limiter = createLimiter({ ...limits, read: { limit: 1, interval: 60_000 } });
+    const limiter = createRateLimiter({ ...limits, read: { limit: 1, interval: 60_000 } });
     await ask(limiter, 'first');
     const queued = ask(limiter, 'queued', { maxWait: 1_000 }).catch((error) => error);
     const patient = ask(limiter, 'patient', { maxWait: 120_000 });
@@ -166,7 +165,7 @@ describe('the wall clock', () => {
     ['back', -3_600_000],
     ['forward', 3_600_000],
   ])('stepped %s an hour stalls nothing and overruns nothing', async (_, step) => {
-    const limiter = createLimiter(limits);
+    const limiter = createRateLimiter(limits);
     await Promise.all([...Array(5)].map((_, at) => ask(limiter, String(at))));
     const monotonic = performance.now();
     vi.setSystemTime(Date.now() + step);

@@ -25,8 +25,8 @@ const conflicts = (log: readonly { status: number }[]): number => log.filter(({ 
 
 describe('a create whose key is in flight', () => {
   it('by an earlier attempt of its own asks on, however often, until the answer is replayed', async () => {
-    const { client, sandbox } = await startSlow(1_200);
-    const { id } = await client.projects.create({ name: 'Own' }, { timeout: 250, maxRetries: 1 });
+    const { client, sandbox } = await startSlow(3_000);
+    const { id } = await client.projects.create({ name: 'Own' }, { timeout: 1_000, maxRetries: 1 });
     expect(conflicts(sandbox.log)).toBeGreaterThan(3);
     expect((await client.projects.list()).items.map((project) => project.id)).toEqual([id]);
   });

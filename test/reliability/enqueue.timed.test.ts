@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createLimiter } from '../../src/rate-limit/rate-limiter.ts';
+import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 
 it('10,000 calls are queued in less than 50 ms of CPU', async () => {
-  const limiter = createLimiter(RATE_LIMITS);
+  const limiter = createRateLimiter(RATE_LIMITS);
   const controller = new AbortController();
   const options = { scope: 's', priority: 'foreground', signal: controller.signal } as const;
   const enqueue = (count: number): Promise<void>[] =>

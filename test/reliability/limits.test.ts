@@ -1,8 +1,7 @@
 import '../support/nothing-left.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLimiter } from '../../src/rate-limit/rate-limiter.ts';
-import { widened } from '../../src/rate-limit/sliding-window-log.ts';
+import { createRateLimiter, withMargin } from '../../src/rate-limit/rate-limiter.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 import { amount } from '../support/seeded.ts';
 
@@ -25,11 +24,11 @@ interface Grant extends Arrival {
   readonly arrived: number;
 }
 
-const MARGIN_OF = (interval: number): number => widened(interval) - interval;
+const MARGIN_OF = (interval: number): number => withMargin(interval) - interval;
 
 /** Lets requests arrive in virtual time; returns those that were granted, in order of their grant. */
 async function run(limit: number, interval: number, arrivals: readonly Arrival[]): Promise<Grant[]> {
-  const limiter = createLimiter({ ...RATE_LIMITS, read: { limit, interval } });
+  const limiter = createRateLimiter({ ...RATE_LIMITS, read: { limit, interval } });
   const grants: Grant[] = [];
   const started = performance.now();
   const now = (): number => performance.now() - started;
@@ -175,6 +174,6 @@ describe('a crowded bucket', () => {
     const times = grants.filter(({ priority }) => priority === 'background').map(({ granted }) => granted);
     expect(times).toHaveLength(4);
     for (const [at, time] of times.entries())
-      expect(time - (times[at - 1] ?? 0)).toBeLessThan(15_000 + 2 * widened(1_000));
+      expect(time - (times[at - 1] ?? 0)).toBeLessThan(15_000 + 2 * withMargin(1_000));
   });
 });

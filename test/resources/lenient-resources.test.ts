@@ -109,7 +109,7 @@ describe('the error of a job', () => {
     const server = await startServer([{ data: [{ ...wireAudience(), status: { id: 107 } }] }]);
     const { audiences } = clientOf(server);
     const error = await failureOf(audiences.wait(42));
-    expect(error).toMatchObject({ code: 'job-needs-info', message: expect.stringContaining('ended at 107:') });
+    expect(error).toMatchObject({ code: 'job-needs-info', message: expect.stringContaining('(status 107)') });
     expect(String(error)).not.toContain('undefined');
   });
 });

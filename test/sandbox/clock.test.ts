@@ -9,21 +9,21 @@ import { randomOf } from '../support/seeded.ts';
 const settled = async (): Promise<void> => {};
 
 describe('a manual clock', () => {
-  it('runs what is due in the order of time, then of its making, each at its own time', async () => {
+  it('a manual clock runs tasks in the order of time, then of scheduling, each at its own time', async () => {
     const clock = new Clock('manual', 1_000);
     const ran: string[] = [];
     const at = (time: number, name: string, order?: number) =>
-      clock.at(time, () => ran.push(`${name} ${clock.now()}`), order);
-    const reserved = clock.order();
+      clock.schedule(time, () => ran.push(`${name} ${clock.now()}`), order);
+    const reserved = clock.nextOrder();
     at(1_300, 'c');
     at(1_100, 'a');
     at(1_300, 'd');
     at(1_300, 'b', reserved);
-    const callOff = at(1_200, 'never');
+    const cancel = at(1_200, 'never');
     at(2_000, 'later');
-    clock.at(1_100, () => at(1_150, 'nested'));
-    callOff();
-    callOff();
+    clock.schedule(1_100, () => at(1_150, 'nested'));
+    cancel();
+    cancel();
     await clock.advance(999, settled);
     expect(ran).toEqual(['a 1100', 'nested 1150', 'b 1300', 'c 1300', 'd 1300']);
     expect(clock.now()).toBe(1_999);
@@ -31,52 +31,52 @@ describe('a manual clock', () => {
     expect(ran.at(-1)).toBe('later 2000');
   });
 
-  it('keeps its order among thousands, half of them called off', async () => {
+  it('a manual clock keeps the order of thousands of tasks, half of them canceled', async () => {
     const random = randomOf(5);
     const clock = new Clock('manual', 0);
     const ran: number[] = [];
     const expected: number[] = [];
     for (let count = 0; count < 5_000; count++) {
       const time = Math.floor(random() * 1_000);
-      const callOff = clock.at(time, () => ran.push(time));
-      if (random() < 0.5) callOff();
+      const cancel = clock.schedule(time, () => ran.push(time));
+      if (random() < 0.5) cancel();
       else expected.push(time);
     }
     await clock.advance(1_000, settled);
     expect(ran).toEqual(expected.toSorted((a, b) => a - b));
   });
 
-  it('runs what is due at once before the next request, and nothing after it was stopped', () => {
+  it('`runDue` runs what is due now, and nothing after `stop`', () => {
     const clock = new Clock('manual', 0);
     let ran = 0;
-    clock.at(0, () => ran++);
-    clock.settle();
-    clock.at(0, () => ran++);
+    clock.schedule(0, () => ran++);
+    clock.runDue();
+    clock.schedule(0, () => ran++);
     clock.stop();
-    clock.settle();
+    clock.runDue();
     expect(ran).toBe(1);
   });
 });
 
 describe('advance', () => {
-  it('called while another runs follows it', async () => {
+  it('concurrent calls of `advance` run one after the other', async () => {
     const sandbox = createSandbox({ clock: 'manual', start: 0 });
     await Promise.all([sandbox.advance(600), sandbox.advance(400)]);
     expect(sandbox.now()).toBe(1_000);
   });
 
-  it('goes no further than dates go', async () => {
+  it('`advance` refuses a time beyond the range of Date', async () => {
     const sandbox = createSandbox({ clock: 'manual' });
     for (const ms of [Number.POSITIVE_INFINITY, 8.64e15, Number.NaN])
-      await expect(sandbox.advance(ms)).rejects.toThrow(/takes milliseconds from 0/);
+      await expect(sandbox.advance(ms)).rejects.toThrow(/`ms` of `advance` must be a number from 0/);
     const queued = await Promise.allSettled([sandbox.advance(6e15), sandbox.advance(6e15)]);
     expect(queued.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect((await sandbox.fetch('http://x/api/v2/usage')).status).toBe(406);
   });
 });
 
-describe('a clock that runs by itself', () => {
-  it('runs what nobody looked at when it was due, at the time it was due', async () => {
+describe('a running clock', () => {
+  it('a task that runs late sees the time at which it was due', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { create, call, token, sandbox } = startSandbox({ clock: { speed: 3_600 }, start: Date.UTC(2026, 0, 1) });
@@ -90,7 +90,7 @@ describe('a clock that runs by itself', () => {
     expect(sandbox.jobs.running).toEqual([]);
   });
 
-  it('tells no endpoint of what ended before it was there', async () => {
+  it('an endpoint receives no event of a job that ended before its registration', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     let sent = 0;
@@ -104,16 +104,16 @@ describe('a clock that runs by itself', () => {
     expect(sent).toBe(0);
   });
 
-  it('runs as fast as told', async () => {
+  it('a clock runs at its speed', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const sandbox = createSandbox({ clock: { speed: 60 } });
-    const began = sandbox.now();
+    const start = sandbox.now();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(sandbox.now() - began).toBe(600_000);
+    expect(sandbox.now() - start).toBe(600_000);
   });
 
-  it('sends what is due though nobody asks, once there is an endpoint', async () => {
+  it('an event is sent without a request once an endpoint is registered', async () => {
     const sent: string[] = [];
     const sandbox = createSandbox({
       clock: { speed: 6_000 },
@@ -148,13 +148,13 @@ describe('a test that waits', () => {
     return { client, sandbox };
   };
 
-  it('on jobs of no duration needs one look', async () => {
+  it('a wait for a job without duration needs one poll', async () => {
     const { client, sandbox } = start({ jobs: { duration: 0 } });
     expect(await client.audiences.createAndWait({ name: 'x' })).toMatchObject({ status: { id: 104 } });
     expect(sandbox.log.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
-  it('in fake time shares it with the sandbox, and sees every status', async () => {
+  it('a wait under fake timers shares the time of the sandbox and sees every status', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { client } = start();

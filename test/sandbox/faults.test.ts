@@ -7,8 +7,8 @@ import { failureOf } from '../support/server.ts';
 
 const once = { maxRetries: 0 };
 
-describe('a fault', () => {
-  it('of a status is answered in place of the service, with its Retry-After', async () => {
+describe('a fault rule', () => {
+  it('a status replaces the response of the service, with its Retry-After', async () => {
     const { client, sandbox } = await startBench({
       faults: [{ on: 'audiences.create', status: 503, retryAfter: 7, times: 1 }],
     });
@@ -24,17 +24,18 @@ describe('a fault', () => {
     ['before', 0, 0],
     ['after', 1, 200],
     ['body', 1, 200],
-  ] as const)('cuts the connection: %s, over HTTP and in process', async (cut, created, status) => {
+  ] as const)('a connection is cut %s, over HTTP and in process', async (cut, created, status) => {
     const { client, sandbox, connect, account } = await startBench({ faults: [{ on: 'audiences.create', cut }] });
-    for (const [at, one] of [client, connect({ token: account.token('api'), fetch: sandbox.fetch })].entries()) {
-      const error = await failureOf(one.audiences.create({ name: 'x' }, once));
+    const inProcess = connect({ token: account.token('api'), fetch: sandbox.fetch });
+    for (const [index, caller] of [client, inProcess].entries()) {
+      const error = await failureOf(caller.audiences.create({ name: 'x' }, once));
       expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'unknown' });
-      expect((await one.audiences.list()).items).toHaveLength(created * (at + 1));
+      expect((await caller.audiences.list()).items).toHaveLength(created * (index + 1));
     }
     expect(sandbox.log[0]).toMatchObject({ status, fault: `cut ${cut}` });
   });
 
-  it('of a cut answer is no loss to a client that repeats under its key', async () => {
+  it('a client that retries with its idempotency key loses nothing to a cut response', async () => {
     const { client, sandbox } = await startBench({
       faults: [{ on: 'POST /api/v2/{name}/create', cut: 'after', times: 2 }],
     });
@@ -43,29 +44,29 @@ describe('a fault', () => {
     expect(sandbox.log.filter(({ replayed }) => replayed)).toHaveLength(2);
   });
 
-  it('mangles an answer to half of its body', async () => {
+  it('a malformed response has half of its body', async () => {
     const { client } = await startBench({ faults: [{ malformed: true, on: ({ path }) => path.endsWith('/usage') }] });
     expect(await failureOf(client.usage.get(undefined, once))).toMatchObject({ name: 'ResponseError', status: 200 });
   });
 
-  it('delays a request by the machine’s time', async () => {
+  it('a delay holds a request for milliseconds of the machine’s clock', async () => {
     const { client } = await startBench({
       faults: [
         { delay: 40, on: '*/usage' },
         { delay: 5_000, on: '*/webhooks/*' },
       ],
     });
-    const began = performance.now();
+    const start = performance.now();
     await client.usage.get();
-    expect(performance.now() - began).toBeGreaterThanOrEqual(39);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(39);
     expect(await failureOf(client.webhooks.list({ timeout: 50, ...once }))).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('in process, delayed, ends at once with the reason of its signal', async () => {
+  it('a delayed request in process rejects immediately with the reason of its signal', async () => {
     const sandbox = createSandbox({ faults: [{ delay: 60_000 }] });
     const reason = new Error('enough');
-    const asked = sandbox.fetch('http://x/api/v2/usage', { signal: AbortSignal.abort(reason) });
-    await expect(asked).rejects.toBe(reason);
+    const aborted = sandbox.fetch('http://x/api/v2/usage', { signal: AbortSignal.abort(reason) });
+    await expect(aborted).rejects.toBe(reason);
     const controller = new AbortController();
     const waiting = sandbox.fetch('http://x/api/v2/usage', { signal: controller.signal });
     controller.abort(reason);
@@ -73,7 +74,7 @@ describe('a fault', () => {
     await expect.poll(() => sandbox.log).toMatchObject([{ status: 0, fault: 'delay 60000 ms' }]);
   });
 
-  it('keeps a create in flight until its rule is removed: a duplicate is a 409, another create is not', async () => {
+  it('`inFlight` holds a create until the rule is removed: a duplicate is a 409, another create is not', async () => {
     const { sandbox, create, token } = startSandbox();
     const remove = sandbox.faults.add({ on: 'audiences.create', inFlight: 60_000, times: 1 });
     expect((await create(token)).status).toBe(200);
@@ -91,23 +92,23 @@ describe('a fault', () => {
     ]);
   });
 
-  it('keeps a create in flight though its caller hangs up: a client waits for the replay', async () => {
+  it('`inFlight` holds a create even if its client disconnects, and the client waits for the replay', async () => {
     const { client, sandbox } = await startBench();
     const remove = sandbox.faults.add({ on: 'audiences.create', inFlight: 60_000, times: 1 });
-    const created = client.audiences.create({ name: 'once' }, { timeout: 100 });
+    const created = client.audiences.create({ name: 'once' }, { timeout: 500 });
     await expect.poll(() => sandbox.log.map(({ status }) => status), { timeout: 10_000 }).toContain(409);
     remove();
     expect((await client.audiences.list()).items).toMatchObject([{ id: (await created).id }]);
   });
 
-  it('keeps a create in flight for its time, and loses its answer then, as its rule says', async () => {
+  it('`inFlight` can be combined with a cut of the response', async () => {
     const { client, sandbox } = await startBench({ faults: [{ inFlight: 1, cut: 'after', times: 1 }] });
     await client.audiences.create({ name: 'once' });
     expect((await client.audiences.list()).items).toHaveLength(1);
     expect(sandbox.log[0]).toMatchObject({ status: 200, fault: 'in flight 1 ms, cut after' });
   });
 
-  it('releases what it delays or keeps in flight when all rules are cleared', async () => {
+  it('`clear` releases delayed requests and creates in flight', async () => {
     const { sandbox, create, token } = startSandbox({ faults: [{ on: 'usage.get', delay: 60_000 }] });
     sandbox.faults.add({ inFlight: 60_000 });
     const delayed = sandbox.fetch('http://sandbox/api/v2/usage', { headers: { accept: 'application/json' } });
@@ -117,7 +118,7 @@ describe('a fault', () => {
     expect([(await delayed).status, (await inFlight).status]).toEqual([401, 200]);
   });
 
-  it('cuts a create in flight when the sandbox is closed', async () => {
+  it('`close` cuts a create in flight', async () => {
     const { sandbox, create, token } = startSandbox({ faults: [{ inFlight: 60_000 }] });
     const created = create(token, 'k');
     await expect.poll(async () => (await create(token, 'k')).status).toBe(409);
@@ -125,13 +126,13 @@ describe('a fault', () => {
     await expect(created).rejects.toThrow('fetch failed');
   });
 
-  it('strikes uploads and downloads, too', async () => {
+  it('a rule applies to uploads and downloads, too', async () => {
     const { client } = await startBench({ faults: [{ on: 'PUT /uploads/*', status: 500 }] });
     const upload = client.uploads.upload({ kind: 'cohort', data: new Blob(['a\nb\n']), ...once });
     expect(await failureOf(upload)).toMatchObject({ status: 500 });
   });
 
-  it('can be added and taken back; the first rule that strikes wins', async () => {
+  it('rules are added and removed; the first that applies wins', async () => {
     const { client, sandbox } = await startBench();
     const remove = sandbox.faults.add({ on: 'usage.get', status: 500 });
     sandbox.faults.add({ status: 502 });
@@ -142,36 +143,37 @@ describe('a fault', () => {
     await client.usage.get();
   });
 
-  it('at a rate strikes the requests that the seed says', async () => {
+  it('a rate applies to requests that the seed decides', async () => {
     const run = async (seed: number): Promise<string> => {
       const sandbox = createSandbox({ seed, faults: [{ rate: 0.3, status: 500 }] });
       sandbox.accounts.create(credentials);
-      const struck: boolean[] = [];
-      for (let at = 0; at < 200; at++) struck.push((await sandbox.fetch('http://x/api/v2/usage')).status === 500);
-      return struck.map(Number).join('');
+      const hits: boolean[] = [];
+      for (let index = 0; index < 200; index++)
+        hits.push((await sandbox.fetch('http://x/api/v2/usage')).status === 500);
+      return hits.map(Number).join('');
     };
     const first = await run(3);
     expect(await run(3)).toBe(first);
     expect(await run(4)).not.toBe(first);
-    const share = [...first].filter((one) => one === '1').length;
-    expect(share).toBeGreaterThan(40);
-    expect(share).toBeLessThan(80);
+    const count = [...first].filter((hit) => hit === '1').length;
+    expect(count).toBeGreaterThan(40);
+    expect(count).toBeLessThan(80);
   });
 
   it.each<[FaultRule, string]>([
-    [{}, 'needs one of'],
-    [{ status: 200 }, 'error status'],
+    [{}, 'must have at least one of'],
+    [{ status: 200 }, '`status` must be an error status'],
     [{ status: 500, cut: 'after' }, 'exclude each other'],
-    [{ rate: 2, status: 500 }, 'a share from 0 to 1'],
-    [{ retryAfter: 1, cut: 'after' }, 'goes with `status`'],
-    [{ delay: -1 }, '`delay` is a number from 0'],
-    [{ delay: 2 ** 31 }, '`delay` is a number from 0'],
-    [{ inFlight: -1 }, '`inFlight` is a number from 0'],
+    [{ rate: 2, status: 500 }, '`rate` must be a number from 0 to 1'],
+    [{ retryAfter: 1, cut: 'after' }, '`retryAfter` requires `status`'],
+    [{ delay: -1 }, '`delay` must be a number from 0'],
+    [{ delay: 2 ** 31 }, '`delay` must be a number from 0'],
+    [{ inFlight: -1 }, '`inFlight` must be a number from 0'],
     [{ inFlight: 5, status: 500 }, 'without `status`'],
     [{ inFlight: 5, cut: 'before' }, 'without `status`'],
-    [{ times: -1, status: 500 }, '`times` is a number from 0'],
-    [{ on: 'audience.create', status: 500 }, 'no operation, path'],
-  ])('of %j is refused', (rule, message) => {
+    [{ times: -1, status: 500 }, '`times` must be a number from 0'],
+    [{ on: 'audience.create', status: 500 }, '`on` must be an operation, a path'],
+  ])('the rule %j is refused', (rule, message) => {
     expect(() => createSandbox({ faults: [rule] })).toThrow(message);
   });
 });

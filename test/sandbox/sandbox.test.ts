@@ -4,8 +4,8 @@ import { operations } from '../../src/spec/operations.ts';
 import { startBench } from '../support/sandbox.ts';
 import { credentials, startSandbox } from '../support/sandbox-calls.ts';
 
-describe('the routes the specification shows', () => {
-  it('stand in the operation table to the letter', () => {
+describe('the routes that the specification shows', () => {
+  it('the operation table has the documented methods and paths literally', () => {
     const shown = Object.entries(operations)
       .filter(([, { documented }]) => documented)
       .map(([name, { method, path }]) => `${name} ${method} ${path}`);
@@ -23,19 +23,19 @@ describe('the routes the specification shows', () => {
 });
 
 describe('the sandbox', () => {
-  it('tells the same with the same seed', async () => {
-    const tell = async (seed: number) => {
-      const one = startSandbox({ seed });
-      const { id } = (await one.create(one.token)).body.data[0];
-      one.sandbox.jobs.finish('audience', id, 104);
-      const { body } = await one.call('GET', `/api/v2/audiences/${id}`, { token: one.token });
-      return JSON.stringify([one.token, body.data[0].results_count]);
+  it('two sandboxes with the same seed create the same tokens and devices', async () => {
+    const observe = async (seed: number) => {
+      const api = startSandbox({ seed });
+      const { id } = (await api.create(api.token)).body.data[0];
+      api.sandbox.jobs.finish('audience', id, 104);
+      const { body } = await api.call('GET', `/api/v2/audiences/${id}`, { token: api.token });
+      return JSON.stringify([api.token, body.data[0].results_count]);
     };
-    expect(await tell(7)).toBe(await tell(7));
-    expect(await tell(7)).not.toBe(await tell(8));
+    expect(await observe(7)).toBe(await observe(7));
+    expect(await observe(7)).not.toBe(await observe(8));
   });
 
-  it('treats options set to `undefined` as absent', async () => {
+  it('an option set to `undefined` counts as absent', async () => {
     const bench = await startBench(
       {
         seed: undefined,
@@ -70,7 +70,7 @@ describe('the sandbox', () => {
     expect((await client.webhooks.list())[0]).toMatchObject({ name: 'Webhook', events: expect.any(Array) });
   });
 
-  it('moves by `advance` only with a manual clock', async () => {
+  it('`advance` requires a manual clock', async () => {
     await expect(createSandbox().advance(1)).rejects.toThrow(/manual/);
   });
 
@@ -81,7 +81,7 @@ describe('the sandbox', () => {
     '/oauth/register',
     '/oauth/token',
     '/oauth/revoke',
-  ])('rejects a request to %s whose body breaks off, and logs no status', async (path) => {
+  ])('a request to %s whose body fails is rejected and logged without a status', async (path) => {
     const { sandbox, account, token } = startSandbox();
     const cause = new Error('The file was removed.');
     const headers = {
@@ -95,10 +95,10 @@ describe('the sandbox', () => {
     expect(sandbox.log).toMatchObject([{ path, status: 0 }]);
   });
 
-  it('logs each request without tokens', async () => {
-    const one = startSandbox();
-    await one.call('GET', '/api/v2/usage?yearmonth=2020-01', { token: one.token });
-    expect(one.sandbox.log).toEqual([
+  it('the log shows each request without its token', async () => {
+    const api = startSandbox();
+    await api.call('GET', '/api/v2/usage?yearmonth=2020-01', { token: api.token });
+    expect(api.sandbox.log).toEqual([
       {
         at: expect.stringMatching(/Z$/),
         method: 'GET',

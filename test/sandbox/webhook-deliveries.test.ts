@@ -7,14 +7,12 @@ import { failureOf } from '../support/server.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const soon = { timeout: 1_000 };
-
 interface Received {
   readonly body: string;
   readonly signature: string;
 }
 
-/** A receiver that answers by `status`, with an endpoint that subscribes to audiences. */
+/** Starts a receiver that responds with `status`, and an endpoint that subscribes to audience events. */
 async function start(status: (attempt: number) => number | undefined = () => 200, options: SandboxOptions = {}) {
   const received: Received[] = [];
   const { url } = await serve(async (request, response) => {
@@ -38,12 +36,12 @@ async function start(status: (attempt: number) => number | undefined = () => 200
 }
 
 describe('deliveries of the sandbox', () => {
-  it('tell of ends as the GET does, signed, in the envelope of the specification', async () => {
+  it('a delivery holds the resource as its GET returns it, signed, in the documented envelope', async () => {
     const { client, sandbox, received, verify } = await start();
     const { id } = await client.audiences.create({ name: 'Visitors' });
     await sandbox.advance(11 * MINUTE);
     const [first] = received;
-    if (!first) throw new Error('Nothing has come.');
+    if (!first) throw new Error('Nothing was received.');
     const event = await verify(first);
     expect(event).toMatchObject({ schema_version: 1, id: expect.stringMatching(/^evt_/), type: 'audience.completed' });
     expect(Date.parse(event.created_at)).toBeLessThanOrEqual(sandbox.now());
@@ -53,7 +51,7 @@ describe('deliveries of the sandbox', () => {
     expect(JSON.stringify(await client.webhooks.list())).not.toContain('whsec_');
   });
 
-  it('go to those that subscribe; lookalikes are audiences, estimates tell nothing', async () => {
+  it('an event is sent to subscribed endpoints; lookalikes are audiences, estimates have no events', async () => {
     const { client, sandbox, received, account } = await start();
     sandbox.webhooks.create({ account, name: 'Other', url: 'http://127.0.0.1:9/', events: ['cohort.completed'] });
     await client.estimates.create({ name: 'x' });
@@ -65,7 +63,7 @@ describe('deliveries of the sandbox', () => {
     expect(types).toEqual(['audience.completed false', 'audience.completed true']);
   });
 
-  it('are tried six times, at the waits of the specification, with one id and a new time each', soon, async () => {
+  it('a failed delivery has six attempts at the documented waits, with one id and a new timestamp each', async () => {
     const { client, sandbox, received, verify } = await start(() => 503);
     await client.audiences.create({ name: 'Visitors' });
     await sandbox.advance(24 * HOUR);
@@ -77,10 +75,11 @@ describe('deliveries of the sandbox', () => {
     );
     expect(new Set(deliveries.map(({ eventId }) => eventId)).size).toBe(1);
     expect(new Set(received.map(({ signature }) => signature)).size).toBe(6);
-    for (const one of received.slice(0, 5)) expect(await failureOf(verify(one))).toMatchObject({ reason: 'too-old' });
+    for (const attempt of received.slice(0, 5))
+      expect(await failureOf(verify(attempt))).toMatchObject({ reason: 'too-old' });
   });
 
-  it('go for every event to an endpoint of which only the address is known, of the first account', async () => {
+  it('an endpoint with only a `url` subscribes to every event, for the first account', async () => {
     const types: string[] = [];
     const deliver = async (request: Request): Promise<Response> => {
       types.push(JSON.parse(await request.text()).type);
@@ -98,7 +97,7 @@ describe('deliveries of the sandbox', () => {
     expect(types.toSorted()).toEqual(['audience.completed', 'cohort.completed']);
   });
 
-  it('have ten seconds to be answered', async () => {
+  it('a receiver has ten seconds to respond', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const sandbox = createSandbox({ deliver: () => new Promise(() => {}) });
@@ -112,7 +111,7 @@ describe('deliveries of the sandbox', () => {
     await sandbox.close();
   });
 
-  it('that are not answered in time count as failed', async () => {
+  it('a delivery without a response in time has failed', async () => {
     const { client, sandbox } = await start((attempt) => (attempt === 1 ? undefined : 204), {
       limits: { deliveryTimeout: 1_500 },
     });
@@ -122,7 +121,7 @@ describe('deliveries of the sandbox', () => {
     expect(sandbox.webhooks.deliveries[0]).not.toHaveProperty('status');
   });
 
-  it('carry two signatures for 24 hours after a rotation, the new secret’s first', soon, async () => {
+  it('deliveries carry two signatures for 24 hours after a rotation, that of the new secret first', async () => {
     const { sandbox, received, endpoint, verify } = await start();
     const { secret } = sandbox.webhooks.rotate(endpoint.id);
     sandbox.webhooks.test(endpoint.id);
@@ -130,10 +129,10 @@ describe('deliveries of the sandbox', () => {
     sandbox.webhooks.test(endpoint.id);
     await sandbox.advance(0);
     const [during, after] = received;
-    if (!during || !after) throw new Error('Two were sent.');
+    if (!during || !after) throw new Error('Expected two deliveries.');
     const now = (): number => sandbox.now() - 24 * HOUR;
-    for (const known of [secret, endpoint.secret]) {
-      expect(await verifyWebhook(during.body, during.signature, known, { now })).toMatchObject({
+    for (const key of [secret, endpoint.secret]) {
+      expect(await verifyWebhook(during.body, during.signature, key, { now })).toMatchObject({
         type: 'webhook.test',
       });
     }
@@ -142,7 +141,7 @@ describe('deliveries of the sandbox', () => {
     expect(await failureOf(verify(after))).toMatchObject({ reason: 'no-match' });
   });
 
-  it('stop when the endpoint is paused, and go on when it is resumed; a deleted one is gone', async () => {
+  it('a paused endpoint receives nothing until it is resumed, a deleted one is gone', async () => {
     const { client, sandbox, endpoint } = await start(() => 500);
     sandbox.webhooks.test(endpoint.id);
     await sandbox.advance(0);
@@ -160,11 +159,11 @@ describe('deliveries of the sandbox', () => {
     expect(() => sandbox.webhooks.test(endpoint.id)).toThrow('There is no webhook endpoint');
   });
 
-  it('that failed for good 20 times in a row switch the endpoint off, and its creator is notified', soon, async () => {
+  it('20 consecutive exhausted deliveries disable an endpoint and notify its creator', async () => {
     const status = { now: 500 };
     const { client, sandbox, endpoint, account } = await start(() => status.now);
     const send = async (count: number): Promise<void> => {
-      for (let at = 0; at < count; at++) sandbox.webhooks.test(endpoint.id);
+      for (let index = 0; index < count; index++) sandbox.webhooks.test(endpoint.id);
       await sandbox.advance(9 * HOUR);
     };
     await send(19);
@@ -185,7 +184,7 @@ describe('deliveries of the sandbox', () => {
     expect(sandbox.webhooks.deliveries).toHaveLength(39 * 6 + 1);
   });
 
-  it('of one event have one id at every endpoint; a test goes regardless of subscriptions', async () => {
+  it('an event has one id at every endpoint; a test ignores subscriptions', async () => {
     const { client, sandbox, account, endpoint, received } = await start();
     const { url } = (await client.webhooks.list())[0] ?? { url: '' };
     const second = sandbox.webhooks.create({ account, name: 'Second', url, events: ['audience.completed'] });
@@ -203,7 +202,7 @@ describe('deliveries of the sandbox', () => {
     });
   });
 
-  it('can be sent by a function of your own', async () => {
+  it('`deliver` sends the deliveries', async () => {
     const sent: string[] = [];
     const deliver = async (request: Request): Promise<Response> => {
       sent.push(await request.text());
@@ -215,11 +214,11 @@ describe('deliveries of the sandbox', () => {
     expect(sent.map((body) => JSON.parse(body).type)).toEqual(['webhook.test']);
   });
 
-  it('by a function of your own are as late as others, and count by their status', async () => {
+  it('deliveries of `deliver` time out and count by their status', async () => {
     const read = new Response('logged');
     await read.text();
-    const answers = [new Promise<Response>(() => {}), Promise.resolve(read)];
-    const deliver = (): Promise<Response> => answers.shift() ?? Promise.resolve(new Response());
+    const responses = [new Promise<Response>(() => {}), Promise.resolve(read)];
+    const deliver = (): Promise<Response> => responses.shift() ?? Promise.resolve(new Response());
     const { sandbox, endpoint } = await start(undefined, { deliver, limits: { deliveryTimeout: 50 } });
     sandbox.webhooks.test(endpoint.id);
     await Promise.all([sandbox.advance(2 * HOUR), sandbox.advance(MINUTE)]);
@@ -230,10 +229,10 @@ describe('deliveries of the sandbox', () => {
   });
 
   it.each([
-    [{ url: 'nope' }, '"nope" is no http(s) address'],
-    [{ url: 'http://user:pw@127.0.0.1/' }, 'must hold no user or password'],
-    [{ events: ['audience.complete'] }, '"audience.complete" is no type of event'],
-  ])('go to no endpoint with %j', async (wrong, message) => {
+    [{ url: 'nope' }, '`url` must be an http(s) URL'],
+    [{ url: 'http://user:pw@127.0.0.1/' }, '`url` must not contain a user or a password'],
+    [{ events: ['audience.complete'] }, 'not "audience.complete"'],
+  ])('an endpoint with %j is refused', async (wrong, message) => {
     const { sandbox, account } = await start();
     const input = { account, name: 'x', url: 'http://127.0.0.1/', events: [], ...wrong };
     expect(() => sandbox.webhooks.create(input)).toThrow(message);

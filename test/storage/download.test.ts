@@ -8,7 +8,7 @@ import { bytesOf, inBrowser, SIGNATURE, wireActivation } from '../support/storag
 const SIZE = 3_000_000;
 const FILE: Step = { bytes: SIZE, headers: { etag: '"v1"' } };
 
-/** A client whose activation 7 has its results in storage that answers by a script. */
+/** A client whose activation 7 has its results in storage that responds by a script. */
 async function startResults(
   steps: readonly Step[],
   status?: { id: number; name: string },
@@ -21,11 +21,11 @@ async function startResults(
 
 async function firstOf(downloads: AsyncIterable<Download>): Promise<Download> {
   for await (const download of downloads) return download;
-  throw new Error('There is none.');
+  throw new Error('No downloads.');
 }
 
 describe('results of an activation', () => {
-  it('are names and URIs; one that is known to be complete costs no request', async () => {
+  it('are names and URIs; an activation passed as completed needs no request', async () => {
     const { client, api } = await startResults([FILE]);
     const results = await client.activations.results(7);
     expect(results).toEqual([{ name: 'devices', uri: expect.stringContaining('/results/7/devices.csv') }]);
@@ -34,7 +34,7 @@ describe('results of an activation', () => {
     expect(await api.seen()).toHaveLength(2);
   });
 
-  it('are read anew where the activation given was not complete yet', async () => {
+  it('are fetched where the activation passed was not completed yet', async () => {
     const { client } = await startResults([FILE]);
     const before = { ...(await client.activations.get(7)), status: { id: 105, name: 'DataStreaming' } };
     expect(await client.activations.results(before)).toHaveLength(1);
@@ -44,17 +44,17 @@ describe('results of an activation', () => {
     [105, 'DataStreaming', 'ResultsNotReadyError', 'results-not-ready'],
     [107, 'Additional Info', 'JobNeedsInfoError', 'job-needs-info'],
     [401, 'Failed', 'JobFailedError', 'job-failed'],
-  ])('at %i %s are a clear error', async (id, name, error, code) => {
+  ])('at %i %s reject with the matching error', async (id, name, error, code) => {
     const { client, storage } = await startResults([FILE], { id, name });
-    const told = { name: error, code, kind: 'activation', id: 7, resource: { status: { id } } };
-    expect(await failureOf(client.activations.results(7))).toMatchObject(told);
-    expect(await failureOf(firstOf(client.activations.download(7)))).toMatchObject(told);
+    const expected = { name: error, code, kind: 'activation', id: 7, resource: { status: { id } } };
+    expect(await failureOf(client.activations.results(7))).toMatchObject(expected);
+    expect(await failureOf(firstOf(client.activations.download(7)))).toMatchObject(expected);
     expect(await storage.seen()).toEqual([]);
   });
 });
 
 describe('a download', () => {
-  it('shows 200 characters of the name of a result that has no http(s) link', async () => {
+  it('of a result without an http(s) link rejects, with at most 200 characters of its name', async () => {
     const row = wireActivation('ftp://storage.example/f');
     const stream = { name: 'n'.repeat(100_000), status: 'Delivered', results: { uri: 'ftp://storage.example/f' } };
     const api = await startServer([{ data: [{ ...row, datastreams: [stream] }] }]);
@@ -64,7 +64,7 @@ describe('a download', () => {
     expect(String(error).length).toBeLessThan(500);
   });
 
-  it('reads the file, and takes no token there', async () => {
+  it('reads the file, and sends no token to storage', async () => {
     const { client, storage } = await startResults([FILE]);
     const seen: DownloadProgress[] = [];
     const download = await firstOf(client.activations.download(7, { onProgress: (progress) => seen.push(progress) }));
@@ -85,7 +85,7 @@ describe('a download', () => {
     expect(await bytesOf(await open())).toEqual(pattern(SIZE));
   });
 
-  it('goes on where it was cut or stalled, as long as the file is the same', async () => {
+  it('resumes where it was cut or stalled, as long as the file is the same', async () => {
     const cut: Step = { ...FILE, fault: 'cut-body' };
     const { client, storage } = await startResults(
       inBrowser ? [cut] : [cut, { ...FILE, fault: 'stall-body' }, { status: 503 }, FILE],
@@ -93,7 +93,7 @@ describe('a download', () => {
     const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_000 }));
     const stream = await open();
     if (inBrowser) {
-      // Browsers do not show whether what comes is the same file, in the same encoding.
+      // Browsers do not show whether the file is still the same, in the same encoding.
       expect(await failureOf(bytesOf(stream))).toMatchObject({ name: 'ConnectionError' });
       return;
     }
@@ -104,7 +104,7 @@ describe('a download', () => {
     ]);
   });
 
-  it('is repeated where it cannot be opened', async () => {
+  it('that cannot be opened is retried', async () => {
     const { client, storage } = await startResults([{ fault: 'cut' }, { status: 503 }, FILE]);
     const { open } = await firstOf(client.activations.download(7));
     expect(await bytesOf(await open())).toHaveLength(SIZE);
@@ -117,22 +117,19 @@ describe('a download', () => {
       'that has changed',
       [
         { ...FILE, fault: 'cut-body' },
-        // Cut again: a browser may see the first cut before it has read a byte, and begin anew.
+        // Cut again: a browser may see the first cut before it has read a byte, and start over.
         { ...FILE, headers: { etag: '"v2"' }, ...(inBrowser && { fault: 'cut-body' }) },
       ],
       inBrowser ? { name: 'ConnectionError' } : { name: 'ResponseError' },
     ],
     ['that stalls', [{ bytes: SIZE, fault: 'stall-body' }], { name: 'TimeoutError', code: 'idle-timeout' }],
-  ] satisfies [string, Step[], object][])(
-    'of a file %s, cut at half, is an error and no half file',
-    async (_, steps, told) => {
-      const { client } = await startResults(steps);
-      const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_000 }));
-      const error = await failureOf((await open()).pipeTo(new WritableStream()));
-      expect(error).toMatchObject({ ...told, operation: 'activations.download' });
-      expect(everything(error)).not.toContain(SIGNATURE);
-    },
-  );
+  ] satisfies [string, Step[], object][])('of a file %s, cut at half, rejects', async (_, steps, expected) => {
+    const { client } = await startResults(steps);
+    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_000 }));
+    const error = await failureOf((await open()).pipeTo(new WritableStream()));
+    expect(error).toMatchObject({ ...expected, operation: 'activations.download' });
+    expect(everything(error)).not.toContain(SIGNATURE);
+  });
 
   it.each([
     [
@@ -142,16 +139,16 @@ describe('a download', () => {
     [{ status: 404 }, { name: 'NotFoundError' }],
     [{ status: 500 }, { name: 'ServerError', attempts: 5 }],
     [{ fault: 'stall' } as const, { name: 'TimeoutError', code: 'idle-timeout' }],
-  ])('that storage refuses by %j says so, without the query', async (step, told) => {
+  ])('that storage refuses by %j rejects, without the query', async (step, expected) => {
     const { client } = await startResults([step]);
     const idleTimeout = 'fault' in step ? 100 : 30_000;
     const { open } = await firstOf(client.activations.download(7, { idleTimeout }));
     const error = await failureOf(open());
-    expect(error).toMatchObject(told);
+    expect(error).toMatchObject(expected);
     expect(everything(error)).not.toContain(SIGNATURE);
   });
 
-  it('that is redirected goes nowhere', async () => {
+  it('that is redirected rejects, and is not sent to the other address', async () => {
     const elsewhere = await startServer([{}]);
     const { client } = await startResults([{ status: 302, headers: { location: elsewhere.url } }]);
     const { open } = await firstOf(client.activations.download(7));
@@ -178,7 +175,7 @@ describe('a download', () => {
     expect(await reading).toMatchObject({ code: 'client-closed' });
   });
 
-  it('that nobody reads does not time out', async () => {
+  it('that is not read does not time out', async () => {
     const { client } = await startResults([FILE]);
     const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_500 }));
     const reader = (await open()).getReader();
@@ -189,7 +186,7 @@ describe('a download', () => {
   });
 
   it.each(['s3://bucket/key?secret=1', 'file:///etc/passwd', 'no uri', ''])(
-    'of %j, which is no http link, is refused',
+    'of %j, which is not an http(s) link, rejects',
     async (uri) => {
       const api = await startServer([{ data: wireActivation(uri) }]);
       const { open } = await firstOf(clientOf(api).activations.download(7));

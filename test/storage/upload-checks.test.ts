@@ -14,11 +14,11 @@ function locked(): ReadableStream<Uint8Array> {
   return stream;
 }
 
-describe('an upload that would be refused', () => {
+describe('an upload that the service would refuse', () => {
   it.each([
     ['cohort', UPLOAD_SIZES.cohort],
     ['poi_submission', UPLOAD_SIZES.poi_submission],
-  ] as const)('as too large a %s is not sent', async (kind, largest) => {
+  ] as const)('because of too large a %s is not sent', async (kind, largest) => {
     const { client, api } = await startStorage([{}]);
     const error = await failureOf(client.uploads.reserve({ kind, size: largest + 1 }));
     expect(error).toMatchObject({
@@ -33,13 +33,13 @@ describe('an upload that would be refused', () => {
 
   it.each([
     ['a stream without size', { data: new ReadableStream<Uint8Array>() }, 'size'],
-    ['a size that is not the data’s', { data, size: 1 }, 'size'],
-    ['a size that is none', { data: new Blob([data]).stream(), size: Number.NaN }, 'size'],
-    ['a stream that somebody reads', { data: locked(), size: 10 }, 'data'],
-    ['a view that is no Uint8Array', { data: new Uint16Array(4) as unknown as Blob }, 'data'],
-    ['data of another kind', { data: 'text' as unknown as Blob }, 'data'],
-    ['a header that breaks requests', { data, headers: { 'x-a': 'a\nb' } }, 'headers'],
-  ])('as %s is not sent', async (_, input, field) => {
+    ['a size that differs from that of the data', { data, size: 1 }, 'size'],
+    ['a size that is not a number', { data: new Blob([data]).stream(), size: Number.NaN }, 'size'],
+    ['a stream that is already being read', { data: locked(), size: 10 }, 'data'],
+    ['a view that is not a Uint8Array', { data: new Uint16Array(4) as unknown as Blob }, 'data'],
+    ['a string', { data: 'text' as unknown as Blob }, 'data'],
+    ['a header that no request can have', { data, headers: { 'x-a': 'a\nb' } }, 'headers'],
+  ])('because of %s is not sent', async (_, input, field) => {
     const { client, api, storage } = await startStorage([{}]);
     const error = await failureOf(client.uploads.upload({ kind: 'cohort', ...input }));
     expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
@@ -47,7 +47,7 @@ describe('an upload that would be refused', () => {
   });
 
   it.each(['authorization', 'Content-Length', 'cookie', 'Transfer-Encoding', 'expect'])(
-    'as a header %s is not sent',
+    'because of a header %s is not sent',
     async (name) => {
       const { client, reservation } = await startStorage([{}]);
       const error = await failureOf(client.uploads.send(reservation, data, { headers: { [name]: 'x' } }));
@@ -55,7 +55,7 @@ describe('an upload that would be refused', () => {
     },
   );
 
-  it('as a file of another size than its slot is not sent', async () => {
+  it('because its slot was reserved for another size is not sent', async () => {
     const { client, storage } = await startStorage([{}]);
     const reservation = await client.uploads.reserve({ kind: 'cohort', size: 5 });
     const error = await failureOf(client.uploads.send(reservation, data));
@@ -63,7 +63,7 @@ describe('an upload that would be refused', () => {
     expect(await storage.seen()).toEqual([]);
   });
 
-  it('as late, more than 15 minutes after the reservation, is not sent, whatever the wall clock says', async () => {
+  it('because its slot was reserved more than 15 minutes ago is not sent, whatever the wall clock says', async () => {
     const { client, api, storage } = await startStorage([{}]);
     const reservation = await client.uploads.reserve({ kind: 'cohort', size: SIZE });
     const body = { upload_reference: reservation.reference };
@@ -87,7 +87,7 @@ describe('an upload that would be refused', () => {
     { reference: '', url: 'https://storage.example/x' },
     { reference: 'r', url: 'ftp://storage.example/x' },
     { url: 'https://storage.example/x' },
-  ])('a reservation that cannot be used is an error: %j', async (row) => {
+  ])('because its reservation is unusable rejects: %j', async (row) => {
     const api = await startServer([{ data: row }]);
     const { client } = await startStorage([], { baseUrl: api.url });
     expect(await failureOf(client.uploads.reserve({ kind: 'cohort', size: 1 }))).toMatchObject({
@@ -101,7 +101,7 @@ describe('an upload that would be refused', () => {
     { reference: 'r', url: 'not-a-url?sig=canary', expires_at: '' },
     { reference: 'r', url: 'ftp://h.example/?sig=canary', expires_at: '' },
     { reference: 'r', url: 'https://user:canary@h.example/', expires_at: '' },
-  ])('because its reservation is none is refused, and shows nothing of it: %j', async (reservation) => {
+  ])('because its reservation is invalid is not sent, and the error does not show it: %j', async (reservation) => {
     const { client } = await startStorage([{}]);
     const error = await failureOf(client.uploads.send(reservation as unknown as UploadReservation, data));
     expect(error).toMatchObject({ local: true, errors: { reservation: [expect.any(String)] } });

@@ -11,15 +11,15 @@ describe('a stream', () => {
   it.each([
     ['shorter', SIZE + 1],
     ['longer', SIZE - 1],
-  ])('that is %s than announced is not taken for whole', async (_, size) => {
+  ])('that is %s than announced rejects', async (_, size) => {
     const { client } = await startStorage([{}]);
     const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: streamOf(data).stream, size }));
     expect(error).toMatchObject({ name: 'FileError', code: 'size-mismatch' });
   });
 
-  it('is sent once and given up when that fails; browsers collect it first and can send it again', async () => {
+  it('is sent only once, and cancelled when that fails; browsers collect it first and can retry', async () => {
     const { client, storage } = await startStorage([{ upload: 'cut' }, {}]);
-    // Far more than sockets hold: at the cut, the stream is not at its end.
+    // Far more than sockets buffer: at the cut, the stream is not at its end.
     const size = 48 * 2 ** 20;
     const { stream, state } = streamOf(new Uint8Array(size), [2 ** 20]);
     const upload = client.uploads.upload({ kind: 'cohort', data: stream, size });
@@ -32,7 +32,7 @@ describe('a stream', () => {
     expect(await storage.seen()).toHaveLength(inBrowser ? 2 : 1);
   });
 
-  it('whose producer fails ends the upload with the reason', async () => {
+  it('whose producer fails ends the upload with its reason', async () => {
     const { client } = await startStorage([{}]);
     const stream = new ReadableStream<Uint8Array>({
       pull: () => Promise.reject(new Error('the database went away')),
@@ -43,25 +43,25 @@ describe('a stream', () => {
   });
 });
 
-describe('a stream that behaves badly', () => {
+describe('a stream that misbehaves', () => {
   const never = new Promise<void>(() => {});
 
   it.each([
     ['never yields', () => new ReadableStream<Uint8Array>({ pull: () => never })],
-    ['is a fork of another', () => new ReadableStream<Uint8Array>({ pull: () => never }).tee()[0]],
+    ['is one of two branches', () => new ReadableStream<Uint8Array>({ pull: () => never }).tee()[0]],
     ['does not stop', () => new ReadableStream<Uint8Array>({ pull: () => never, cancel: () => never })],
     [
       'yields nothing but empty chunks',
       () => new ReadableStream<Uint8Array>({ pull: (out) => out.enqueue(new Uint8Array(0)) }),
     ],
-  ])('because it %s is left alone when the upload is aborted', async (_, make) => {
+  ])('(it %s) does not delay an abort of the upload', async (_, make) => {
     const { client } = await startStorage([{}]);
     const signal = AbortSignal.timeout(150);
     const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: make(), size: 10, signal }));
     expect(error).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('because it never ends, though it was announced as empty, is given up when nothing moves', async () => {
+  it('(it never ends, though announced as empty) fails with the idle timeout', async () => {
     const { client } = await startStorage([{}], { maxRetries: 0 });
     const stream = new ReadableStream<Uint8Array>({ pull: () => never });
     const upload = client.uploads.upload({ kind: 'cohort', data: stream, size: 0, idleTimeout: 100 });
@@ -69,10 +69,10 @@ describe('a stream that behaves badly', () => {
   });
 
   it.each([
-    ['fails with nothing', () => Promise.reject(undefined)],
+    ['fails without a reason', () => Promise.reject(undefined)],
     ['yields other views', (out: ReadableStreamDefaultController) => out.enqueue(new Uint16Array(5))],
-    ['yields text', (out: ReadableStreamDefaultController) => out.enqueue('0123456789')],
-  ])('because it %s is an error about the data', async (_, pull) => {
+    ['yields strings', (out: ReadableStreamDefaultController) => out.enqueue('0123456789')],
+  ])('(it %s) rejects with an error about the data', async (_, pull) => {
     const { client } = await startStorage([{}]);
     const error = await failureOf(
       client.uploads.upload({ kind: 'cohort', data: new ReadableStream({ pull }), size: 10 }),
@@ -80,7 +80,7 @@ describe('a stream that behaves badly', () => {
     expect(error).toMatchObject({ name: 'FileError', code: 'file-unreadable', slot: 'usable' });
   });
 
-  it('is told when its upload is refused', async () => {
+  it('(its upload is not sent) is cancelled', async () => {
     const { client, reservation } = await startStorage([{}]);
     const { stream, state } = streamOf(data);
     await client.uploads.reserve({ kind: 'cohort', size: 5 });
@@ -88,14 +88,14 @@ describe('a stream that behaves badly', () => {
     expect(state.cancelled).toBe(true);
   });
 
-  it('that holds bytes though it was announced as empty is not taken', async () => {
+  it('(it has bytes, though announced as empty) rejects', async () => {
     const { client } = await startStorage([{}]);
     const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: streamOf(data).stream, size: 0 }));
     expect(error).toMatchObject({ code: 'size-mismatch' });
   });
 });
 
-it('a stream is sent to a slot that knows its size', async () => {
+it('a stream without `size` is sent with the size that its slot was reserved for', async () => {
   const { client, storage } = await startStorage([{}]);
   const reservation = await client.uploads.reserve({ kind: 'cohort', size: SIZE });
   await client.uploads.send(reservation, streamOf(data).stream);

@@ -4,18 +4,18 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import type { TestContext } from 'vitest';
 import { CHROMIUM } from '../../scripts/chromium.ts';
 
-/** How a process has ended: its exit code, and what it printed as an error. */
+/** Result of a process: its exit code and its error output. */
 interface Ended {
   readonly code: unknown;
   readonly stderr: string;
 }
 
-/** The browser example as its command starts it. */
+/** The running command of the browser example. */
 interface ExampleApp {
   readonly url: string;
   readonly email: string;
   readonly password: string;
-  /** Ctrl-C. */
+  /** Sends Ctrl-C. */
   interrupt(): Promise<Ended>;
 }
 
@@ -48,28 +48,28 @@ async function startExampleApp(): Promise<ExampleApp> {
   };
 }
 
-/** The Chromium of the browser suite. */
+/** Path and arguments of Chromium. */
 export const launchChromium = (): Promise<Browser> => chromium.launch(CHROMIUM);
 
-/** A visitor of the example: a page of its own, with all that it asked for and complained of. */
+/** A page of the example with its requests and errors. */
 interface Visit {
   readonly page: Page;
-  /** Errors of the console and of the page itself. */
+  /** Errors of the console and of the page. */
   readonly errors: string[];
   /** Origins of all requests. */
   readonly origins: Set<string>;
   /** Method and path of each call of the API. */
   readonly calls: string[];
-  /** Texts of the files that the page is made of. */
+  /** Contents of the files that the page has loaded. */
   readonly files: string[];
   signIn(): Promise<void>;
 }
 
-/** The browser example, and a Chromium to visit it. */
+/** The browser example and a Chromium that opens it. */
 export interface Example extends Omit<ExampleApp, 'interrupt'> {
   /** Opens the example in a context that ends with the test. */
   visit(onTestFinished: TestContext['onTestFinished'], options?: BrowserContextOptions): Promise<Visit>;
-  /** Interrupts the example while a page is open, which keeps no connection alive. */
+  /** Interrupts the example while a page is open, whose connections must not keep it alive. */
   close(): Promise<Ended>;
 }
 
@@ -106,9 +106,9 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
   });
   page.on('response', async (response) => {
     const type = response.request().resourceType();
-    // One that the browser has already comes without a body.
+    // A cached response has no body.
     if (!response.ok() || !['document', 'script', 'stylesheet'].includes(type)) return;
-    // Nor has one whose page was left before it was read.
+    // Neither has a response whose page was closed before.
     const text = await response.text().catch(() => undefined);
     if (text !== undefined) seen.files.push(text);
   });
@@ -125,7 +125,7 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
   };
 }
 
-/** A wait for a job. */
+/** Options for waiting until a job ends. */
 export const SOON = { timeout: 30_000 };
 
 export const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
@@ -133,7 +133,7 @@ export const section = (page: Page, name: string): Locator => page.getByRole('re
 export const rows = (page: Page): Locator => page.locator('tbody tr');
 export const jobCard = (page: Page, name: string): Locator => page.getByRole('article').filter({ hasText: name });
 
-/** Fills in the form of a new audience and sends it. */
+/** Fills in the form of a new audience and submits it. */
 export async function build(page: Page, name: string, from = day(20)): Promise<Locator> {
   const form = section(page, 'New audience');
   await form.getByLabel('Name').fill(name);
@@ -142,7 +142,7 @@ export async function build(page: Page, name: string, from = day(20)): Promise<L
   return jobCard(page, name);
 }
 
-/** Chooses a file for a cohort and sends the form. */
+/** Selects a file for a cohort and submits the form. */
 export async function upload(page: Page, megabytes: number): Promise<Locator> {
   const buffer = Buffer.concat([Buffer.from('email\n'), Buffer.alloc(megabytes * 1e6, 'someone@example.com\n')]);
   await page.setInputFiles('input[type=file]', { name: 'customers.csv', mimeType: 'text/csv', buffer });
@@ -150,9 +150,9 @@ export async function upload(page: Page, megabytes: number): Promise<Locator> {
   return jobCard(page, 'customers');
 }
 
-/** Slows uploads down. Bytes a second. */
+/** Limits the speed of uploads, in bytes per second. */
 export async function throttle(page: Page, uploadThroughput: number): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const unlimited = { offline: false, latency: 0, downloadThroughput: -1 };
-  await session.send('Network.emulateNetworkConditions', { ...unlimited, uploadThroughput });
+  const unlimitedLog = { offline: false, latency: 0, downloadThroughput: -1 };
+  await session.send('Network.emulateNetworkConditions', { ...unlimitedLog, uploadThroughput });
 }

@@ -12,7 +12,7 @@ interface Call {
   readonly headers?: Record<string, string>;
 }
 
-/** A sandbox whose clock stands still, spoken to without the client. */
+/** Starts a sandbox with a manual clock, to be called without the client. */
 export function startSandbox(options: SandboxOptions = {}) {
   const sandbox = createSandbox({ clock: 'manual', ...options });
   const account = sandbox.accounts.create(credentials);

@@ -1,8 +1,8 @@
 import { createSandbox } from '../../src/sandbox/index.ts';
 
 /**
- * Two days in the life of a sandbox, all in process: every kind of request, jobs, faults, deliveries to three endpoints
- * whose answers come in an order that changes from run to run. Prints all that was logged.
+ * Runs two days of a sandbox in process: every kind of request, jobs, faults, and deliveries to three endpoints whose
+ * responses arrive in a random order. Prints the logs.
  */
 const sandbox = createSandbox({
   seed: 11,
@@ -16,15 +16,15 @@ const sandbox = createSandbox({
   ],
   async deliver(request) {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 3));
-    return new Response(null, { status: request.url.endsWith('/well') ? 204 : 500 });
+    return new Response(null, { status: request.url.endsWith('/up') ? 204 : 500 });
   },
 });
 const account = sandbox.accounts.create({ email: 'ada@example.com', password: 'x' });
-for (const name of ['well', 'ill', 'sick'])
+for (const name of ['up', 'down', 'broken'])
   sandbox.webhooks.create({ account, name, url: `https://${name}.example/${name}`, events: ['audience.completed'] });
 const token = account.token('api');
 
-const answers: string[] = [];
+const results: string[] = [];
 async function call(method: string, path: string, body?: object): Promise<void> {
   const headers = {
     accept: 'application/json',
@@ -32,11 +32,11 @@ async function call(method: string, path: string, body?: object): Promise<void> 
     ...(body && { 'content-type': 'application/json' }),
   };
   const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-  const answer = await sandbox.fetch(`http://sandbox${path}`, init).then(
+  const result = await sandbox.fetch(`http://sandbox${path}`, init).then(
     (response) => response.text(),
     (error: unknown) => String(error),
   );
-  answers.push(answer);
+  results.push(result);
 }
 
 for (let round = 0; round < 40; round++) {
@@ -46,4 +46,4 @@ for (let round = 0; round < 40; round++) {
   await call('POST', '/api/v2/auth/login', { email: 'ada@example.com', password: 'x' });
   await sandbox.advance(72 * 60_000);
 }
-console.log(JSON.stringify({ log: sandbox.log, deliveries: sandbox.webhooks.deliveries, answers }, null, 1));
+console.log(JSON.stringify({ log: sandbox.log, deliveries: sandbox.webhooks.deliveries, results }, null, 1));

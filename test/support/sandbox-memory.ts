@@ -1,10 +1,10 @@
 import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts';
 
-/** Measures what sandboxes leave in memory; run with `--expose-gc`. Prints one line of JSON. */
+/** Measures the memory that sandboxes leave behind; run with `--expose-gc`. Prints one line of JSON. */
 const { gc } = globalThis;
 if (!gc) throw new Error('Run this with --expose-gc.');
 
-/** Bytes on the heap that are in use. */
+/** Returns the used bytes of the heap. */
 async function heap(): Promise<number> {
   for (let round = 0; round < 4; round++) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -34,14 +34,13 @@ function openSandbox(): {
   return { sandbox, call };
 }
 
-function idIn(answer: unknown): number {
-  const found = /"id":(\d+)/.exec(JSON.stringify(answer))?.[1];
-  return Number(found);
+function idIn(response: unknown): number {
+  return Number(/"id":(\d+)/.exec(JSON.stringify(response))?.[1]);
 }
 
-/** Ten requests of every kind, over ten minutes, that leave nothing the service has to keep. */
-async function round({ sandbox, call }: ReturnType<typeof openSandbox>, at: number): Promise<void> {
-  const audience = idIn(await call('audiences/create', { name: 'x' }, `key ${at}`));
+/** Sends ten requests of every kind, over twenty minutes, that leave nothing stored. */
+async function round({ sandbox, call }: ReturnType<typeof openSandbox>, index: number): Promise<void> {
+  const audience = idIn(await call('audiences/create', { name: 'x' }, `key ${index}`));
   await sandbox.advance(600_000);
   const activation = idIn(await call('activations/create', { audience_id: audience }));
   await call('uploads/create', { kind: 'cohort' });
@@ -53,9 +52,9 @@ async function round({ sandbox, call }: ReturnType<typeof openSandbox>, at: numb
   await call(`audiences/${audience}/delete`, {});
 }
 
-/** A thousand that are used and dropped, every fiftieth over HTTP with an endpoint, and closed. */
+/** Uses a thousand sandboxes; every fiftieth listens, has an endpoint and is closed. */
 async function thousandSandboxes(): Promise<void> {
-  for (let at = 0; at < 1_000; at++) {
+  for (let index = 0; index < 1_000; index++) {
     const sandbox = createSandbox({ deliver: async () => new Response() });
     const account = sandbox.accounts.create({ email: 'ada@example.com', password: 'x' });
     const headers = {
@@ -65,7 +64,7 @@ async function thousandSandboxes(): Promise<void> {
     };
     const init = { method: 'POST', headers, body: '{"name":"x"}' };
     await sandbox.fetch('http://sandbox/api/v2/audiences/create', init);
-    if (at % 50 > 0) continue;
+    if (index % 50 > 0) continue;
     const events = ['audience.completed'];
     const { id } = sandbox.webhooks.create({ account, name: 'x', url: 'https://receiver.example/', events });
     const { url } = await sandbox.listen();
@@ -75,15 +74,15 @@ async function thousandSandboxes(): Promise<void> {
   }
 }
 
-/** Of resources, not of the moment: a read that ends is none. */
+/** Returns active resources except terminal and pipe handles, which belong to the process. */
 const resources = (): string[] => process.getActiveResourcesInfo().filter((name) => !/^(?:TTY|Pipe)Wrap$/.test(name));
 
 const requests = Number(process.argv[2] ?? 100_000);
-const one = openSandbox();
+const session = openSandbox();
 const heaps: number[] = [];
-for (let at = 0; at < requests / 10; at++) {
-  if (at % Math.ceil(requests / 100) === 0) heaps.push(await heap());
-  await round(one, at);
+for (let index = 0; index < requests / 10; index++) {
+  if (index % Math.ceil(requests / 100) === 0) heaps.push(await heap());
+  await round(session, index);
 }
 heaps.push(await heap());
 

@@ -38,8 +38,8 @@ export async function startOAuth(options: SandboxOptions = {}) {
       code_challenge_method: 'S256',
       ...more,
     };
-    const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-    return `${ORIGIN}/oauth/authorize?${new URLSearchParams(given)}`;
+    const params = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+    return `${ORIGIN}/oauth/authorize?${new URLSearchParams(params)}`;
   };
   const redeem = (code: string, more: Record<string, string> = {}) =>
     post('/oauth/token', {

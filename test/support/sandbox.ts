@@ -5,31 +5,31 @@ import { quick } from './server.ts';
 
 export const credentials = { email: 'ada@example.com', password: 'correct horse' };
 
-/** A sandbox over real HTTP for one test, with an account and a client. */
+/** A sandbox over HTTP for one test, with an account and a client. */
 export interface TestBench {
   readonly sandbox: Sandbox;
   readonly account: SandboxAccount;
   readonly url: string;
   readonly client: AudienceClient;
-  /** Another client of the same service. */
+  /** Creates another client of the sandbox. */
   connect(options?: ClientOptions): AudienceClient;
 }
 
-/** Starts a sandbox on a free port; its clock stands still unless told otherwise. */
+/** Starts a sandbox on a free port, by default with a manual clock. */
 export async function startBench(options: SandboxOptions = {}, client: ClientOptions = {}): Promise<TestBench> {
   const sandbox = createSandbox({ clock: 'manual', ...options });
   const account = sandbox.accounts.create(credentials);
   const { url, close } = await sandbox.listen();
   onTestFinished(close);
   const connect = (more: ClientOptions = {}): AudienceClient => {
-    const made = new AudienceClient({ baseUrl: url, ...quick, ...more });
-    onTestFinished(() => made.close());
-    return made;
+    const created = new AudienceClient({ baseUrl: url, ...quick, ...more });
+    onTestFinished(() => created.close());
+    return created;
   };
   return { sandbox, account, url, connect, client: connect({ token: account.token('api'), ...client }) };
 }
 
-/** A dataset that the service accepts. */
+/** Returns a dataset that the service accepts. */
 export function recentDataset(): { analysis_type: string; start_date: string; end_date: string }[] {
   const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
   return [{ analysis_type: 'WebDomain', start_date: day(20), end_date: day(1) }];

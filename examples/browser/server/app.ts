@@ -7,7 +7,7 @@ import { build, type Plugin, preview } from 'vite';
 import { createBackend } from './backend.ts';
 import { startService } from './service.ts';
 
-/** The app while it runs. */
+/** A running app. */
 export interface RunningApp {
   readonly url: string;
   readonly credentials: Credentials;
@@ -32,7 +32,7 @@ export async function startApp({
     ...shared,
     build: { outDir },
     plugins: [backendPlugin(service.url)],
-    // Port 0 would be read as "not given".
+    // Vite treats port 0 as missing.
     preview: { host: '127.0.0.1', port: port || 5173, strictPort: port > 0, headers: headersFor(service.storageUrl) },
   });
   return {
@@ -44,7 +44,7 @@ export async function startApp({
   };
 }
 
-/** Puts the backend in front of the files of the page. */
+/** Serves the backend on the origin of the page. */
 function backendPlugin(serviceUrl: string): Plugin {
   return {
     name: 'backend',
@@ -52,7 +52,7 @@ function backendPlugin(serviceUrl: string): Plugin {
   };
 }
 
-/** The page talks to its own origin, and to storage for uploads: to nobody else. */
+/** Returns headers with which the page can connect only to its own origin and, for uploads, to storage. */
 function headersFor(storageUrl: string): Record<string, string> {
   const policy = {
     'default-src': "'none'",
@@ -64,6 +64,6 @@ function headersFor(storageUrl: string): Record<string, string> {
     'base-uri': "'none'",
     'frame-ancestors': "'none'",
   };
-  const text = Object.entries(policy).map(([name, value]) => `${name} ${value}`);
-  return { 'content-security-policy': text.join('; '), 'x-content-type-options': 'nosniff' };
+  const directives = Object.entries(policy).map(([name, value]) => `${name} ${value}`);
+  return { 'content-security-policy': directives.join('; '), 'x-content-type-options': 'nosniff' };
 }

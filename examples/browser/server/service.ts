@@ -1,10 +1,10 @@
 import { AudienceClient, type Credentials } from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';
 
-/** The service of this example: a sandbox with some audiences in it. */
+/** The service of this example: a sandbox with some audiences. */
 export interface Service {
   readonly url: string;
-  /** Where files are uploaded to: another origin, as with the real service. */
+  /** Origin that files are uploaded to; it is not that of the API, as with the real service. */
   readonly storageUrl: string;
   readonly credentials: Credentials;
   close(): Promise<void>;
@@ -12,7 +12,7 @@ export interface Service {
 
 const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 
-/** What is there at the start: names, and the status at which their builds have ended. */
+/** Audiences that exist at the start: their names, and the final statuses of their builds. */
 const SEEDS: readonly (readonly [name: string, status: number])[] = [
   ['Commuters, city centre', 104],
   ['Garden centre visitors', 104],
@@ -34,11 +34,11 @@ const SEEDS: readonly (readonly [name: string, status: number])[] = [
   ['Stadium crowd', 104],
 ];
 
-/** Starts the sandbox over HTTP, its clock `speed` times as fast as this machine's. */
+/** Starts the sandbox over HTTP, with a clock `speed` times as fast as this machine's. */
 export async function startService(speed: number): Promise<Service> {
   const sandbox = createSandbox({
     clock: { speed },
-    // Uploads are made in real time: their 15 minutes stay 15 minutes.
+    // Uploads take real time: their 15 minutes must not pass faster.
     limits: { claimWindow: 15 * 60_000 * speed },
     jobs: { outcome: ({ name }) => (name.includes('cannot be built') ? 107 : 104) },
   });

@@ -1,68 +1,67 @@
 import { randomBytes } from 'node:crypto';
 import type { Account } from './accounts.ts';
 
-/** Somebody who is signed in. */
+/** The session of a user who is signed in. */
 export interface Session {
   readonly id: string;
   readonly account: Account;
 }
 
-/** Milliseconds. */
-const SESSION_LIFE = 8 * 3_600_000;
-const TOKEN_LIFE = 5 * 60_000;
+const SESSION_LIFETIME_MS = 8 * 3_600_000;
+const TOKEN_LIFETIME_MS = 5 * 60_000;
 
-interface Lasting {
+interface Expiring {
   readonly session: Session;
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
-/** Sessions by cookie, and the short tokens that they hand to the browser. */
+/** Sessions by cookie, and the short-lived tokens that the browser gets. */
 export class Sessions {
-  readonly #sessions = new Map<string, Lasting>();
-  readonly #tokens = new Map<string, Lasting>();
+  readonly #sessions = new Map<string, Expiring>();
+  readonly #tokens = new Map<string, Expiring>();
 
   open(account: Account): Session {
     const session = { id: secret(), account };
-    this.#sessions.set(session.id, { session, until: Date.now() + SESSION_LIFE });
+    this.#sessions.set(session.id, { session, expiresAt: Date.now() + SESSION_LIFETIME_MS });
     return session;
   }
 
-  /** The session of a request's cookies. */
+  /** Returns the session of a request's cookies. */
   find(cookies = ''): Session | undefined {
-    return live(this.#sessions, /(?:^|; )session=([\w-]+)/.exec(cookies)?.[1]);
+    return findLive(this.#sessions, /(?:^|; )session=([\w-]+)/.exec(cookies)?.[1]);
   }
 
-  /** Ends a session, and the tokens that it gave out. */
+  /** Ends a session and its tokens. */
   close({ id }: Session): void {
     this.#sessions.delete(id);
     for (const [token, { session }] of this.#tokens) if (session.id === id) this.#tokens.delete(token);
   }
 
-  /** A token for the browser, good with this backend only, and for some minutes. */
+  /** Issues a token for the browser that is valid for this backend only, for some minutes. */
   issueToken(session: Session): { readonly token: string; readonly expiresIn: number } {
-    for (const [old, { until }] of this.#tokens) if (until <= Date.now()) this.#tokens.delete(old);
+    for (const [old, { expiresAt }] of this.#tokens) if (expiresAt <= Date.now()) this.#tokens.delete(old);
     const token = secret();
-    this.#tokens.set(token, { session, until: Date.now() + TOKEN_LIFE });
-    return { token, expiresIn: TOKEN_LIFE / 1000 };
+    this.#tokens.set(token, { session, expiresAt: Date.now() + TOKEN_LIFETIME_MS });
+    return { token, expiresIn: TOKEN_LIFETIME_MS / 1000 };
   }
 
-  /** The session whose token a request bears. */
+  /** Returns the session of a request's bearer token. */
   bearer(authorization = ''): Session | undefined {
-    return live(this.#tokens, /^Bearer ([\w-]+)$/.exec(authorization)?.[1]);
+    return findLive(this.#tokens, /^Bearer ([\w-]+)$/.exec(authorization)?.[1]);
   }
 
-  /** The cookie of a session, or the one that takes it back. Behind https, add `Secure`. */
+  /** Returns the cookie of a session, or one that deletes it. Behind https, add `Secure`. */
   static cookie(session: Session | undefined): string {
-    const life = session ? SESSION_LIFE / 1000 : 0;
-    return `session=${session?.id ?? ''}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${life}`;
+    const maxAge = session ? SESSION_LIFETIME_MS / 1000 : 0;
+    return `session=${session?.id ?? ''}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${maxAge}`;
   }
 }
 
 const secret = (): string => randomBytes(32).toString('base64url');
 
-function live(table: Map<string, Lasting>, key = ''): Session | undefined {
-  const found = table.get(key);
-  if (found && found.until > Date.now()) return found.session;
+function findLive(table: Map<string, Expiring>, key = ''): Session | undefined {
+  const entry = table.get(key);
+  if (entry && entry.expiresAt > Date.now()) return entry.session;
   table.delete(key);
   return undefined;
 }

@@ -10,18 +10,18 @@ const numbers = new Intl.NumberFormat();
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' });
 
-/** The kind of a status, for its colour; its name says the rest. */
+/** Returns the tone of a status, which decides its color. */
 const toneOf = (status: number): string =>
   status === COMPLETED ? 'good' : status === NEEDS_INFO ? 'warn' : status >= 400 ? 'bad' : 'busy';
 
-/** The list of audiences: the first page, and more when asked. */
+/** The list of audiences: the first page, and further pages on request. */
 export class AudienceList {
   readonly #client: AudienceClient;
   readonly #body: HTMLTableSectionElement;
   readonly #note: HTMLElement;
   readonly #problem: HTMLElement;
   readonly #more: HTMLButtonElement;
-  /** Ends with the session. */
+  /** Aborts with the session. */
   readonly #signal: AbortSignal;
   readonly #rows = new Map<number, HTMLTableRowElement>();
   #page: Page<Audience> | undefined;
@@ -41,9 +41,9 @@ export class AudienceList {
     void this.#refresh();
   }
 
-  /** Shows an audience as it is now: in its row, or in a new first one. */
+  /** Shows the current state of an audience, in its row or in a new first row. */
   show(audience: Audience): void {
-    // The first page is still on its way.
+    // The first page has not arrived yet.
     if (!this.#page) return;
     this.#place(audience, 'prepend');
     this.#summarize();
@@ -53,7 +53,7 @@ export class AudienceList {
     return this.#load(() => this.#client.audiences.list({ per_page: PAGE_SIZE }, { signal: this.#signal }), true);
   }
 
-  /** Requests a page; until it is there, and where that fails, the rows stay as they are. */
+  /** Requests a page; until it arrives, and if the request fails, the rows stay unchanged. */
   async #load(request: () => Promise<Page<Audience>> | undefined, fresh = false): Promise<void> {
     this.#problem.textContent = '';
     try {

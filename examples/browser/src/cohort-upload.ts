@@ -5,7 +5,7 @@ import type { JobCard } from './job-card.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import { clearProblems, explain, markField, showProblem } from './problems.ts';
 
-/** The service's names of what is wrong with a file, in this form. */
+/** Fields of this form for field names in the service's errors. */
 const ALIASES = { size: 'data', upload_reference: 'data' } as const;
 
 /** The form that uploads cohorts. */
@@ -14,7 +14,7 @@ export class CohortUpload {
   readonly #jobs: JobWatcher;
   readonly #form: HTMLFormElement;
   readonly #drop: HTMLElement;
-  /** Ends with the session. */
+  /** Aborts with the session. */
   readonly #signal: AbortSignal;
   #file: File | undefined;
 
@@ -41,20 +41,20 @@ export class CohortUpload {
       'drop',
       (event) => {
         over(false)(event);
-        this.#take(event.dataTransfer?.files[0]);
+        this.#select(event.dataTransfer?.files[0]);
       },
       { signal },
     );
     this.#form.addEventListener(
       'change',
       ({ target }) => {
-        if (target instanceof HTMLInputElement && target.files) this.#take(target.files[0]);
+        if (target instanceof HTMLInputElement && target.files) this.#select(target.files[0]);
       },
       { signal },
     );
   }
 
-  #take(file: File | undefined): void {
+  #select(file: File | undefined): void {
     if (!file) return;
     this.#file = file;
     clearProblems(this.#form);
@@ -103,14 +103,14 @@ export class CohortUpload {
     }
   }
 
-  /** Sends a file to storage and shows how far it is. Leaving the page would end it, so the browser asks first. */
+  /** Sends a file to storage and shows the progress. Leaving the page would end it, so the browser asks first. */
   async #send(file: File, card: JobCard, signal: AbortSignal): Promise<string> {
     const sending = new AbortController();
     addEventListener('beforeunload', (event) => event.preventDefault(), { signal: sending.signal });
     card.step('Uploading');
-    card.filled({ loaded: 0, total: file.size });
+    card.showProgress({ loaded: 0, total: file.size });
     try {
-      const onProgress = card.filled.bind(card);
+      const onProgress = card.showProgress.bind(card);
       const { reference } = await this.#client.uploads.upload({ kind: 'cohort', data: file, signal, onProgress });
       return reference;
     } finally {

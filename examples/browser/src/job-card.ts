@@ -1,9 +1,9 @@
 import { copyOf, onClick, part, showName } from './dom.ts';
 
-/** How a job looks at its end; `left` is one that continues unwatched. */
+/** Final state of a card; the job of one that is `left` continues at the service. */
 export type JobEnd = 'done' | 'asks' | 'failed' | 'left';
 
-/** One job under way: its steps, its time or bytes, and what became of it. */
+/** Shows one job: its steps, its duration or progress, and its result. */
 export class JobCard {
   readonly #root = copyOf('job', HTMLElement);
   readonly #steps = part(this.#root, 'steps', HTMLOListElement);
@@ -15,7 +15,7 @@ export class JobCard {
   #onStop: () => void = () => {};
   #onAgain: () => void = () => {};
 
-  /** `signal` ends with the session, and removes the card. */
+  /** `signal` aborts with the session, and removes the card. */
   constructor(place: HTMLElement, name: string, signal: AbortSignal) {
     showName(part(this.#root, 'name', HTMLElement), name);
     this.#bar.ariaLabel = `Progress of ${name}`;
@@ -30,12 +30,12 @@ export class JobCard {
     this.#root.remove();
   }
 
-  /** Scrolls to the card where the window does not show it. */
+  /** Scrolls to the card if it is not visible. */
   reveal(): void {
     this.#root.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Shows the job as running; `stop` is the text of the button that calls `onStop`. */
+  /** Shows the job as running; `stop` is the label of the button that calls `onStop`. */
   start(stop: string, onStop: () => void): void {
     this.#root.dataset.state = 'running';
     this.#bar.removeAttribute('value');
@@ -48,7 +48,7 @@ export class JobCard {
     if (focused) this.#stop.focus();
   }
 
-  /** A status; the same one again changes nothing. */
+  /** Shows a status; repeating it changes nothing. */
   step(name: string): void {
     const last = this.#steps.lastElementChild;
     if (last?.textContent === name) return;
@@ -57,28 +57,28 @@ export class JobCard {
     item.textContent = name;
     item.ariaCurrent = 'step';
     this.#steps.append(item);
-    this.#say(name);
+    this.#announce(name);
   }
 
-  /** Seconds since the job was started. How much is left is not known. */
-  elapsed(milliseconds: number): void {
+  /** Shows the duration since the job was started; how much is left is unknown. */
+  showDuration(milliseconds: number): void {
     this.#amount.textContent = `${Math.round(milliseconds / 1000)} s`;
   }
 
-  /** How much of the whole is there. */
-  filled({ loaded, total }: { readonly loaded: number; readonly total: number }): void {
+  /** Shows the progress of an upload. */
+  showProgress({ loaded, total }: { readonly loaded: number; readonly total: number }): void {
     const share = total === 0 ? 1 : loaded / total;
     this.#bar.value = share;
     this.#amount.textContent = `${Math.floor(share * 100)} %`;
   }
 
-  /** The job has ended, or is not watched any more; `again` offers to watch it further. */
+  /** Shows that the job has ended, or is no longer watched; with `again`, a button continues. */
   end(how: JobEnd, text: string, again?: () => void): void {
     this.#root.dataset.state = how;
     this.#steps.lastElementChild?.removeAttribute('aria-current');
-    // Without a value it would look as if it still moved.
+    // A bar without a value keeps moving.
     if (how === 'done' || !this.#bar.hasAttribute('value')) this.#bar.value = how === 'left' ? 0 : 1;
-    this.#say(text);
+    this.#announce(text);
     const focused = document.activeElement === this.#stop;
     this.#stop.hidden = true;
     this.#close.hidden = false;
@@ -87,8 +87,8 @@ export class JobCard {
     if (focused) (again ? this.#again : this.#close).focus();
   }
 
-  /** Read out by screen readers. */
-  #say(text: string): void {
+  /** Sets the status that screen readers announce. */
+  #announce(text: string): void {
     part(this.#root, 'said', HTMLElement).textContent = text;
   }
 }

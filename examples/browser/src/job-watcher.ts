@@ -8,18 +8,18 @@ const numbers = new Intl.NumberFormat();
 
 /** How the page shows the resource of a job. */
 interface View<T> {
-  /** Called whenever the resource is seen. */
+  /** Called for each state of the resource. */
   update(resource: T): void;
   /** Describes a completed one. */
   summarize(resource: T): string;
 }
 
-/** What the watcher works with. */
+/** Dependencies of the watcher. */
 export interface JobWatcherParts {
   readonly client: AudienceClient;
   readonly list: AudienceList;
   readonly running: RunningJobs;
-  /** Ends with the session. */
+  /** Aborts with the session. */
   readonly signal: AbortSignal;
 }
 
@@ -52,7 +52,7 @@ export class JobWatcher {
     };
   }
 
-  /** Watches the jobs that were under way when the page was left. */
+  /** Watches the jobs that were running when the user left the page. */
   resume(): void {
     for (const job of this.#running.list()) void this.watch(job, this.createCard(job.name));
   }
@@ -61,11 +61,11 @@ export class JobWatcher {
     return new JobCard(this.#place, name, this.#signal);
   }
 
-  /** Waits for a job, which is kept for a reload until then; `created` is its resource where it is known already. */
+  /** Waits for a job and remembers it for a reload meanwhile; `created` is its resource, if already known. */
   async watch<K extends Kind>(job: RunningJob<K>, card: JobCard, created?: JobResources[K]): Promise<void> {
     const { update, summarize } = this.#views[job.kind];
     const show = (resource: JobResources[K]): void => {
-      card.elapsed(Date.now() - job.since);
+      card.showDuration(Date.now() - job.since);
       card.step(resource.status.name);
       update(resource);
     };
@@ -78,7 +78,7 @@ export class JobWatcher {
       const resource = await this.#client.waits.wait(job, { signal, onUpdate: show });
       card.end('done', summarize(resource));
     } catch (error) {
-      // The session has ended before the job: the next one resumes it.
+      // The session has ended before the job; the next session resumes it.
       if (this.#signal.aborted) return;
       const text = stop.signal.aborted ? 'Not watched any more. It continues at the service.' : explain(error);
       if (JobError.isInstance(error)) card.end(error.code === 'job-needs-info' ? 'asks' : 'failed', text);

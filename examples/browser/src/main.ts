@@ -13,8 +13,8 @@ const signInView = part(page, 'sign-in-view', HTMLElement);
 const appView = part(page, 'app-view', HTMLElement);
 const who = part(page, 'who', HTMLElement);
 const form = part(signInView, 'sign-in', HTMLFormElement);
-/** The page's own end; a session ends earlier. */
-const forever = new AbortController().signal;
+/** Never aborts: the sign-in form lives as long as the page. */
+const pageSignal = new AbortController().signal;
 
 /** Shows the app to somebody who is signed in. */
 function open(email: string): void {
@@ -30,7 +30,7 @@ function open(email: string): void {
     fill(form, 'email', email);
     close('Your session has ended. Please sign in again.');
   });
-  // A person does not sit out long waits: they are told when to try again.
+  // Nobody waits minutes at a page: the error says when to try again.
   const client = new AudienceClient({ baseUrl: location.origin, token, maxRetryWait: 5_000 });
   const list = new AudienceList(part(appView, 'list', HTMLElement), client, signal);
   const running = new RunningJobs(email);
@@ -54,19 +54,19 @@ function open(email: string): void {
   show('app');
 }
 
-/** One of the two views, and what is wrong. */
+/** Shows one of the two views, and a problem. */
 function show(view: 'sign-in' | 'app', problem = ''): void {
   appView.hidden = view !== 'app';
   who.hidden = view !== 'app';
   signInView.hidden = view !== 'sign-in';
   part(form, 'problem', HTMLElement).textContent = problem;
   const empty = [...form.querySelectorAll('input')].find(({ value }) => value === '');
-  // The heading may lie below the forms: the window stays at its top.
+  // The heading may be below the forms; the page must not scroll to it.
   if (view === 'app') part(appView, 'heading', HTMLElement).focus({ preventScroll: true });
   else empty?.focus();
 }
 
-onSubmit(form, forever, async () => {
+onSubmit(form, pageSignal, async () => {
   clearProblems(form);
   const email = textOf(form, 'email');
   try {

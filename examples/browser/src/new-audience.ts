@@ -5,9 +5,9 @@ import { clearProblems, markField, showProblem } from './problems.ts';
 
 const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 
-/** A create whose answer has not come: sent again unchanged, it goes under the same key. */
-interface Pending {
-  readonly text: string;
+/** A create without a response: the same body is sent again under the same key. */
+interface PendingCreate {
+  readonly body: string;
   readonly key: string;
 }
 
@@ -16,9 +16,9 @@ export class AudienceBuilder {
   readonly #client: AudienceClient;
   readonly #jobs: JobWatcher;
   readonly #form: HTMLFormElement;
-  /** Ends with the session. */
+  /** Aborts with the session. */
   readonly #signal: AbortSignal;
-  #pending: Pending | undefined;
+  #pending: PendingCreate | undefined;
 
   constructor(root: HTMLElement, client: AudienceClient, jobs: JobWatcher, signal: AbortSignal) {
     this.#client = client;
@@ -36,7 +36,7 @@ export class AudienceBuilder {
     clearProblems(this.#form);
     const name = textOf(this.#form, 'name').trim();
     if (name === '') {
-      markField(this.#form, 'name', 'Please give it a name.');
+      markField(this.#form, 'name', 'Please enter a name.');
       return this.#form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
     }
     const [analysis_type, start_date, end_date] = ['analysis_type', 'start_date', 'end_date'].map((field) =>
@@ -45,19 +45,19 @@ export class AudienceBuilder {
     await this.#create(name, { name, dataset: [{ analysis_type, start_date, end_date }] });
   }
 
-  /** Creates one, then leaves it to be watched. */
-  async #create(name: string, body: AudienceCreate): Promise<void> {
+  /** Creates an audience, then watches its job. */
+  async #create(name: string, input: AudienceCreate): Promise<void> {
     const stop = new AbortController();
     const card = this.#jobs.createCard(name);
     card.start('Stop', () => stop.abort());
     card.step('Creating');
-    const text = JSON.stringify(body);
-    const { key } = this.#pending?.text === text ? this.#pending : { key: crypto.randomUUID() };
-    this.#pending = { text, key };
+    const body = JSON.stringify(input);
+    const { key } = this.#pending?.body === body ? this.#pending : { key: crypto.randomUUID() };
+    this.#pending = { body, key };
     try {
       const signal = AbortSignal.any([stop.signal, this.#signal]);
       const since = Date.now();
-      const audience = await this.#client.audiences.create(body, { idempotencyKey: key, signal });
+      const audience = await this.#client.audiences.create(input, { idempotencyKey: key, signal });
       this.#pending = undefined;
       fill(this.#form, 'name', '');
       void this.#jobs.watch({ kind: 'audience', id: audience.id, name, since }, card, audience);

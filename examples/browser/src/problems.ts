@@ -18,20 +18,20 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 const at = (moment: Date | undefined): string => (moment ? `at ${clock.format(moment)}` : 'in a while');
 
-/** Classes of error from special to general, and what each means to the person at the page. */
+/** Messages for users by class of error, from special to general. */
 const MEANINGS: readonly ((error: unknown) => string | undefined | false)[] = [
   (error) =>
     BuildBudgetError.isInstance(error) &&
     `Your organization has used up its builds. The next one is possible ${at(error.retryAt)}.`,
   (error) =>
     RateLimitError.isInstance(error) && `Too many requests in a short time. Please try again ${at(error.retryAt)}.`,
-  (error) => ValidationError.isInstance(error) && 'Please correct what is marked.',
+  (error) => ValidationError.isInstance(error) && 'Please correct the marked fields.',
   (error) => AuthenticationError.isInstance(error) && 'Your session has ended. Please sign out and in again.',
   (error) => PermissionError.isInstance(error) && 'Your account may not do this.',
   (error) => NotFoundError.isInstance(error) && 'This does not exist any more.',
   (error) =>
     ConnectionError.isInstance(error) &&
-    `The service cannot be reached. ${error.outcome === 'unknown' ? 'It may have been created all the same; the same form sent again creates nothing twice.' : 'Please check your connection, and try again.'}`,
+    `The service cannot be reached. ${error.outcome === 'unknown' ? 'It may have been created anyway; sending the same form again creates nothing twice.' : 'Please check your connection, and try again.'}`,
   (error) => ServerError.isInstance(error) && 'The service has a problem. Please try again later.',
   (error) => JobNeedsInfoError.isInstance(error) && 'The service needs more information. The console says what.',
   (error) => JobError.isInstance(error) && error.kind === 'cohort' && 'The service could not import this file.',
@@ -41,7 +41,7 @@ const MEANINGS: readonly ((error: unknown) => string | undefined | false)[] = [
   (error) => error instanceof Error && error.message,
 ];
 
-/** An error in the words of the page. */
+/** Returns the message of an error for users. */
 export function explain(error: unknown): string {
   for (const meaning of MEANINGS) {
     const text = meaning(error);
@@ -50,13 +50,13 @@ export function explain(error: unknown): string {
   return 'Something went wrong.';
 }
 
-/** Takes the marks off a form. */
+/** Removes all problems from a form. */
 export function clearProblems(form: HTMLFormElement): void {
   for (const note of form.querySelectorAll('.problem')) note.textContent = '';
   for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
 }
 
-/** Shows an error in a form: beside its fields where it names some, below them all otherwise. */
+/** Shows an error in a form: next to the fields that it names, otherwise below all fields. */
 export function showProblem(
   form: HTMLFormElement,
   error: unknown,
@@ -70,10 +70,12 @@ export function showProblem(
   form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
 }
 
-/** Marks a field of a form; `false` where it has none of the name. */
+/** Marks a field of a form; returns `false` if the form has no such field. */
 export function markField(form: HTMLFormElement, name: string, message: string): boolean {
   const field = form.elements.namedItem(name);
-  const note = [...form.querySelectorAll('[data-error]')].find((one) => one.getAttribute('data-error') === name);
+  const note = [...form.querySelectorAll('[data-error]')].find(
+    (element) => element.getAttribute('data-error') === name,
+  );
   if (!(field instanceof HTMLElement) || !note) return false;
   field.ariaInvalid = 'true';
   note.textContent = message;

@@ -1,7 +1,7 @@
 /** The kinds of job that this page starts. */
 export type Kind = 'audience' | 'cohort';
 
-/** A job under way, as plain data: its kind and id are enough to wait for it after a reload. */
+/** A running job as plain data: its kind and id are enough to wait for it after a reload. */
 export interface RunningJob<K extends Kind = Kind> {
   readonly kind: K;
   readonly id: number;
@@ -10,7 +10,7 @@ export interface RunningJob<K extends Kind = Kind> {
   readonly since: number;
 }
 
-/** The jobs that somebody has under way in this tab. They survive a reload. */
+/** The running jobs of a user in this tab; they survive a reload. */
 export class RunningJobs {
   readonly #key: string;
 

@@ -9,14 +9,14 @@ async function request(path: string, init?: RequestInit): Promise<Response> {
   }
 }
 
-/** Who is signed in, if anybody. */
+/** Returns the email address of the signed-in user, if any. */
 export async function currentEmail(): Promise<string | undefined> {
   const response = await request('/session');
   const { email }: { email: string | null } = await response.json();
   return email ?? undefined;
 }
 
-/** Signs in; what is wrong comes as an error. */
+/** Signs in; throws an error whose message is for the user. */
 export async function signIn(email: string, password: string): Promise<void> {
   const headers = { 'content-type': 'application/json' };
   const response = await request('/session', { method: 'POST', headers, body: JSON.stringify({ email, password }) });
@@ -24,44 +24,43 @@ export async function signIn(email: string, password: string): Promise<void> {
   if (!response.ok) throw new Error(message ?? 'Signing in failed.');
 }
 
-/** Ends the session and its tokens. Only the backend can: the session's cookie is out of reach of the page. */
+/** Ends the session and its tokens. Only the backend can do so: the page cannot access the session's cookie. */
 export async function signOut(): Promise<void> {
   const response = await request('/session', { method: 'DELETE' });
   if (!response.ok) throw new Error('Signing out failed. Please try again.');
 }
 
-interface ShortToken {
+interface ShortLivedToken {
   readonly token: string;
   /** Milliseconds of the page's clock. */
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
-/** A token is renewed this long before it ends. Milliseconds. */
-const EARLY = 15_000;
+/** A token is renewed this long before it expires. */
+const RENEW_BEFORE_EXPIRY_MS = 15_000;
 
 /**
- * Returns the client's tokens: short ones, from the backend, kept in memory only. A plain function that asks the
- * backend would do; this one asks once for all calls of some minutes. `onEnded` is called when the backend refuses
- * to issue one, because the session has ended.
+ * Returns a source of short-lived tokens of the backend, which are kept in memory only. A plain function would be enough; this
+ * one asks the backend once for all calls of some minutes. `onEnded` is called when the session has ended.
  */
 export function sessionToken(onEnded: () => void): TokenSource {
-  const fetchToken = async (): Promise<ShortToken> => {
+  const fetchToken = async (): Promise<ShortLivedToken> => {
     const response = await request('/token');
     if (response.status === 401) onEnded();
     if (!response.ok) throw new Error('The session has no token.');
     const { token, expiresIn }: { token: string; expiresIn: number } = await response.json();
-    return { token, until: Date.now() + expiresIn * 1000 };
+    return { token, expiresAt: Date.now() + expiresIn * 1000 };
   };
-  let held: Promise<ShortToken> | undefined;
+  let current: Promise<ShortLivedToken> | undefined;
   return {
     async get({ rejected }) {
-      const asked = held;
-      const known = await asked?.catch(() => undefined);
-      const good = known && known.token !== rejected && known.until - Date.now() > EARLY;
-      if (good) return known.token;
-      // Another call may have asked meanwhile.
-      if (held === asked) held = fetchToken();
-      return (await (held ?? fetchToken())).token;
+      const previous = current;
+      const existing = await previous?.catch(() => undefined);
+      const isValid = existing && existing.token !== rejected;
+      if (isValid && existing.expiresAt - Date.now() > RENEW_BEFORE_EXPIRY_MS) return existing.token;
+      // Another call may have requested a token meanwhile.
+      if (current === previous) current = fetchToken();
+      return (await (current ?? fetchToken())).token;
     },
   };
 }

@@ -1,4 +1,4 @@
 import { AudienceClient } from 'audience-activation';
 
-/** The client of all routes: AUDIENCE_BASE_URL and AUDIENCE_TOKEN come from the environment. */
+/** Client of all routes, configured by AUDIENCE_BASE_URL and AUDIENCE_TOKEN. */
 export const client = new AudienceClient();

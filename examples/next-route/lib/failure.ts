@@ -7,28 +7,28 @@ import {
   ValidationError,
 } from 'audience-activation';
 
-/** An answer that says why not. */
+/** Returns an error response. */
 export function refusal(status: number, error: string, more: Readonly<Record<string, unknown>> = {}): Response {
   return Response.json({ error, ...more }, { status });
 }
 
-/** The client's error as the answer of a route: what the caller can mend is a 4xx, what is ours or the service's a 5xx. */
+/** Returns the response of a route for an error: a 4xx if the caller can fix it, otherwise a 5xx. */
 export function failure(error: unknown): Response {
-  if (ValidationError.isInstance(error)) return refusal(422, 'Fields are wrong.', { errors: error.errors });
-  if (NotFoundError.isInstance(error)) return refusal(404, 'There is no such audience.');
+  if (ValidationError.isInstance(error)) return refusal(422, 'Some fields are invalid.', { errors: error.errors });
+  if (NotFoundError.isInstance(error)) return refusal(404, 'The audience does not exist.');
   if (ConflictError.isInstance(error)) return refusal(409, 'The key is in use for another create.');
-  if (RateLimitError.isInstance(error)) return later(error);
+  if (RateLimitError.isInstance(error)) return tooManyRequests(error);
   console.error(error);
   if (!AudienceError.isInstance(error)) return refusal(500, 'This server failed.');
   const { outcome, idempotencyKey } = error;
-  // Not created, or nobody knows: the same key makes the repeat safe.
-  const repeat = idempotencyKey === undefined ? {} : { outcome, idempotencyKey };
-  if (ConnectionError.isInstance(error)) return refusal(504, 'The service did not answer.', repeat);
-  // A refused token is a matter of this server's, so its caller is not told to sign in.
-  return refusal(502, 'The service failed.', repeat);
+  // The outcome may be unknown: the same key makes a retry safe.
+  const retryDetails = idempotencyKey === undefined ? {} : { outcome, idempotencyKey };
+  if (ConnectionError.isInstance(error)) return refusal(504, 'The service did not respond.', retryDetails);
+  // A refused token is a problem of this server, so its caller gets no 401.
+  return refusal(502, 'The service failed.', retryDetails);
 }
 
-function later(error: RateLimitError): Response {
+function tooManyRequests(error: RateLimitError): Response {
   const { code, retryAt } = error;
   const response = refusal(429, 'Try again later.', { code, retryAt });
   const seconds = retryAt ? Math.max(1, Math.ceil((retryAt.getTime() - Date.now()) / 1000)) : 60;

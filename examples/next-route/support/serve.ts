@@ -4,19 +4,19 @@ import { buffer } from 'node:stream/consumers';
 
 type Handler = (request: Request) => Promise<Response>;
 
-/** What a route module exports: a function for each method. */
+/** The exports of a route module: a function for each method. */
 export type RouteModule = Readonly<Record<string, unknown>>;
 
-/** Route modules on a free port. */
-export interface Serving {
+/** A server of route modules on a free port. */
+export interface RouteServer {
   readonly url: string;
   close(): void;
 }
 
-/** Serves route modules by their paths over `node:http`, as Next does with its folders. */
-export async function serve(routes: Readonly<Record<string, () => Promise<RouteModule>>>): Promise<Serving> {
+/** Serves route modules by their paths with `node:http`, as Next does with its folders. */
+export async function serve(routes: Readonly<Record<string, () => Promise<RouteModule>>>): Promise<RouteServer> {
   const server = createServer((incoming, outgoing) => {
-    answer(routes, incoming).then(
+    handle(routes, incoming).then(
       (response) => send(response, outgoing),
       (error: unknown) => {
         console.error(error);
@@ -39,7 +39,7 @@ export async function serve(routes: Readonly<Record<string, () => Promise<RouteM
 
 const isHandler = (value: unknown): value is Handler => typeof value === 'function';
 
-async function answer(
+async function handle(
   routes: Readonly<Record<string, () => Promise<RouteModule>>>,
   incoming: IncomingMessage,
 ): Promise<Response> {

@@ -1,4 +1,4 @@
-/** Compiled against the installed package by every TypeScript that is supported; it never runs. */
+/** Compiled against the installed package by every supported TypeScript; it never runs. */
 import {
   type Audience,
   AudienceClient,
@@ -99,7 +99,7 @@ export async function refused(client: AudienceClient): Promise<void> {
   connectMcp({ token: 't', client: { connect: async () => {} }, retries: 1 });
   // @ts-expect-error no client
   connectMcp({ token: 't', client: {} });
-  // @ts-expect-error a path is a text
+  // @ts-expect-error a path is a string
   openFile(7);
   // @ts-expect-error no such option
   createSandbox({ tempo: 60 });

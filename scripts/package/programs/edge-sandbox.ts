@@ -1,11 +1,11 @@
 import { createSandbox } from 'audience-activation/sandbox';
 import { exerciseClient, exerciseErrors, exerciseFiles } from './exercise.ts';
 
-/** A worker on the edge that sends a file, and has the service in itself, as its tests would. */
+/** A worker on the edge that sends a file, and runs the sandbox in process, as its tests would. */
 const worker = {
   async fetch(request: Request): Promise<Response> {
     try {
-      // With what Node has, files go another way.
+      // With Node's APIs, files are sent in another way.
       await exerciseFiles(await request.json());
       const sandbox = createSandbox({ jobs: { duration: 0 } });
       const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');

@@ -1,6 +1,6 @@
 import { exerciseClient, exerciseErrors, exerciseFiles, exerciseWebhooks } from './exercise.ts';
 
-/** A worker on the edge: asked with a service's address and token, it uses that service. */
+/** A worker on the edge that uses the service whose address and token it receives. */
 const worker = {
   async fetch(request: Request): Promise<Response> {
     try {

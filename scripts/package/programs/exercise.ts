@@ -15,12 +15,12 @@ export interface Service {
   readonly fetch?: Fetch;
 }
 
-/** Throws unless what should be so is so. */
-export function check(condition: boolean, what: string): asserts condition {
-  if (!condition) throw new Error(`Not so: ${what}`);
+/** Throws if a condition does not hold. */
+export function check(condition: boolean, description: string): asserts condition {
+  if (!condition) throw new Error(`Not true: ${description}`);
 }
 
-/** Creates an audience, awaits it and finds it in the list. */
+/** Creates an audience, waits for it and finds it in the list. */
 export async function exerciseClient({ baseUrl, token, fetch }: Service): Promise<Audience> {
   const client = new AudienceClient({ baseUrl, token, fetch });
   const audience = await client.audiences.createAndWait({ name: 'From the tarball' });
@@ -32,7 +32,7 @@ export async function exerciseClient({ baseUrl, token, fetch }: Service): Promis
   return audience;
 }
 
-/** Catches an error by its class. */
+/** Tests an error for its class. */
 export async function exerciseErrors({ baseUrl, token, fetch }: Service): Promise<void> {
   const client = new AudienceClient({ baseUrl, token, fetch });
   const error: unknown = await client.audiences.get(999_999).catch((reason: unknown) => reason);
@@ -41,7 +41,7 @@ export async function exerciseErrors({ baseUrl, token, fetch }: Service): Promis
   await client.close();
 }
 
-/** Imports a file, by whatever way this platform sends one. */
+/** Imports a file, sent in the way of this platform. */
 export async function exerciseFiles({ baseUrl, token, fetch }: Service): Promise<void> {
   const client = new AudienceClient({ baseUrl, token, fetch });
   const rows = ['id', ...Array.from({ length: 5_000 }, (_, row) => `row ${row}`)];
@@ -53,11 +53,11 @@ export async function exerciseFiles({ baseUrl, token, fetch }: Service): Promise
     { onProgress: (progress) => (loaded = progress.loaded) },
   );
   check(cohort.total_eids === 5_000, `the cohort holds ${cohort.total_eids} rows`);
-  check(loaded === data.size, 'the progress ends at the whole');
+  check(loaded === data.size, 'the progress ends at the size of the file');
   await client.close();
 }
 
-/** Connects a client of MCP that is of no official package. */
+/** Connects an MCP client that does not come from an official package. */
 export async function exerciseMcp({ baseUrl, token, fetch }: Service): Promise<void> {
   class Transport {
     readonly list: () => Promise<Response>;
@@ -77,18 +77,15 @@ export async function exerciseMcp({ baseUrl, token, fetch }: Service): Promise<v
   const { tools } = await connectMcp({ baseUrl, token, client, transport: Transport, fetch });
   check(tools.includes('audiences_create'), `the endpoint has tools: ${tools.slice(0, 200)}`);
   const error: unknown = await connectMcp({ baseUrl, token, client, fetch }).catch((reason: unknown) => reason);
-  check(String(error).includes('pass `transport'), `without an official package it says what to do: ${error}`);
+  check(String(error).includes('pass `transport'), `without an official package the error says what to do: ${error}`);
   const official = { ...client, callTool: (): void => {} };
   const missing: unknown = await connectMcp({ baseUrl, token, client: official, fetch }).catch((reason) => reason);
-  check(
-    missing instanceof Error && missing.cause !== undefined,
-    `a package that is not there is the cause: ${missing}`,
-  );
+  check(missing instanceof Error && missing.cause !== undefined, `the missing package is the cause: ${missing}`);
 }
 
-/** A service that cannot be reached is told from one that may have acted. */
+/** Tests that a create is `not-sent` when the service cannot be reached. */
 export async function exerciseOutage(token: string): Promise<void> {
-  // Nothing listens on this port of loopback, which `fetch` does not refuse by itself.
+  // Nothing listens on this loopback port, and `fetch` does not block it.
   const client = new AudienceClient({ baseUrl: 'http://127.0.0.1:49151', token, maxRetries: 0 });
   const error: unknown = await client.audiences.create({ name: 'Lost' }).catch((reason: unknown) => reason);
   check(ConnectionError.isInstance(error), 'the error is a ConnectionError');
@@ -98,7 +95,7 @@ export async function exerciseOutage(token: string): Promise<void> {
 
 const SECRET = 'whsec_of_a_test';
 
-/** Signs, verifies and receives deliveries, one of them forged. */
+/** Signs, verifies and receives deliveries, one of which is forged. */
 export async function exerciseWebhooks(audience: Audience): Promise<void> {
   const event = { schema_version: 1, id: 'evt_1', type: 'audience.completed', company_id: 1, data: audience };
   const body = JSON.stringify({ ...event, created_at: new Date().toISOString() });
@@ -113,11 +110,11 @@ export async function exerciseWebhooks(audience: Audience): Promise<void> {
     on: { 'audience.completed': ({ data }) => seen.push(data.id) },
     logger: { warn: () => {}, error: () => {} },
   });
-  const answer = async (text: string): Promise<number> => {
+  const deliver = async (text: string): Promise<number> => {
     const request = new Request('http://localhost/webhooks', { method: 'POST', body: text, headers });
     return (await receiver.handle(request)).status;
   };
-  const answers = [await answer(body), await answer(body), await answer(`${body} `)];
-  check(answers.join() === '200,200,400', `the receiver's answers are ${answers.join()}`);
+  const statuses = [await deliver(body), await deliver(body), await deliver(`${body} `)];
+  check(statuses.join() === '200,200,400', `the receiver responds with ${statuses.join()}`);
   check(seen.join() === String(audience.id), 'the event is handled once');
 }

@@ -1,6 +1,6 @@
 import { createSandbox } from 'audience-activation/sandbox';
 
-/** A sandbox over HTTP for other runtimes, until the input ends. */
+/** Serves a sandbox over HTTP to other runtimes until its standard input ends. */
 const sandbox = createSandbox({ jobs: { duration: 0 } });
 const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
 const { url: baseUrl } = await sandbox.listen();

@@ -8,7 +8,7 @@ import { createSandbox } from 'audience-activation/sandbox';
 import { createWebhookReceiver, WebhookVerificationError } from 'audience-activation/webhooks';
 import { check, exerciseClient, exerciseErrors, exerciseMcp, exerciseWebhooks } from './exercise.ts';
 
-/** Imported or required, in whichever order: one package, with one set of classes. */
+/** Tests that `import` and `require` load the same classes, in either order. */
 async function exerciseBothForms(): Promise<void> {
   const require = createRequire(`${process.cwd()}/`);
   check(require('audience-activation').NotFoundError === NotFoundError, 'require gives the same classes');
@@ -27,7 +27,7 @@ async function exerciseFile(client: AudienceClient): Promise<void> {
   check(cohort.status.id === 4, 'the cohort is imported');
 }
 
-/** A delivery of the sandbox's own, over HTTP. */
+/** Tests a delivery of the sandbox over HTTP. */
 async function exerciseDelivery(): Promise<void> {
   const deliveries: number[] = [];
   const sandbox = createSandbox({ jobs: { duration: 0 } });
@@ -73,13 +73,13 @@ async function main(): Promise<void> {
   const after = [globalThis.fetch, globalThis.Request, globalThis.Response];
   check(
     after.every((value, at) => value === before[at]),
-    'the globals are as before',
+    'the globals are unchanged',
   );
   console.log(`done on ${process.versions.node}`);
 }
 
 main().catch((error: unknown) => {
   console.error(error);
-  // Servers may be listening still.
+  // Servers may still be listening.
   process.exit(1);
 });

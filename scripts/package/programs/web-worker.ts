@@ -1,6 +1,6 @@
 import { exerciseClient, exerciseWebhooks } from './exercise.ts';
 
-/** A module worker: the service over HTTP. */
+/** A module worker that uses the service over HTTP. */
 addEventListener('message', async ({ data: { baseUrl, token } }: MessageEvent) => {
   try {
     await exerciseWebhooks(await exerciseClient({ baseUrl, token }));

@@ -1,6 +1,6 @@
 import type { AuthorizationRequest } from './authorization.ts';
 
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -10,9 +10,9 @@ const STYLE = `
   label { display: grid; gap: .25rem; } input, button { font: inherit; padding: .5rem .75rem; }
   footer { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem; } [role=alert] { color: light-dark(#b00, #f99); }`;
 
-/** The page that asks for consent; it takes the account's credentials in place of a console session. */
+/** Returns the consent page. In place of a console session, it asks for the account's credentials. */
 export function consentPage({ client, redirectUri }: AuthorizationRequest, problem?: string): Response {
-  const text = `<!doctype html>
+  const html = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -21,7 +21,7 @@ export function consentPage({ client, redirectUri }: AuthorizationRequest, probl
 </style>
 <form method="post">
   <h1>Allow ${escapeHtml(client.name)} to use your account?</h1>
-  <p>It asks for the scope <code>mcp</code> and goes on at ${escapeHtml(new URL(redirectUri).host)}.</p>
+  <p>It requests the scope <code>mcp</code> and continues at ${escapeHtml(new URL(redirectUri).host)}.</p>
   ${problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>`}
   <label>Email <input name="email" type="email" autocomplete="username" required autofocus></label>
   <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
@@ -33,5 +33,5 @@ export function consentPage({ client, redirectUri }: AuthorizationRequest, probl
 </html>
 `;
   const headers = { 'content-type': 'text/html; charset=utf-8', 'x-frame-options': 'DENY' };
-  return new Response(text, { status: problem === undefined ? 200 : 401, headers });
+  return new Response(html, { status: problem === undefined ? 200 : 401, headers });
 }

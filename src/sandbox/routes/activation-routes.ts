@@ -1,35 +1,39 @@
 import type { Hono } from 'hono';
 import type { Activation } from '../../schemas/activation.ts';
 import type { Audience } from '../../schemas/audience.ts';
-import { type Body, creatorOf, type Errors, findById, isBody, readName, readProject } from '../bodies.ts';
-import { wireTime } from '../clock.ts';
-import { eligibilityOf, enoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from '../eligibility.ts';
+import { formatTimestamp } from '../clock.ts';
+import type { Env } from '../http/access.ts';
+import { isObject, type JsonObject } from '../http/request-body.ts';
 import { COMPLETED, QUEUED, statusOf } from '../jobs.ts';
-import type { Env } from '../request-checks.ts';
-import { deliverResult, resultUri } from '../result-files.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
-import { createRoute, type Reading, readRoutes } from './collection.ts';
+import { addResultFile, resultUrl } from '../storage/result-files.ts';
+import { creatorOf, type FieldErrors, findById, readName, readProject } from './body-fields.ts';
+import { eligibilityOf, hasEnoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from './eligibility.ts';
+import { type Draft, resourceRoutes } from './resource-routes.ts';
 
-/** Fields that a create may not hold ("Rules known for creates", rule 2). */
-const FORBIDDEN = ['partner_id', 'partner_name', 'pricing_model'];
+/** Fields that a create must not hold ("Rules known for creates", rule 2). */
+const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'];
 
-/** What is wrong with activating an audience (rules 2 and 4). */
+/** Returns why an audience cannot be activated (rules 2 and 4). */
 function audienceError(audience: Audience | undefined, identifier: unknown, now: number): string | undefined {
   if (!audience) return 'The selected audience id is invalid.';
   if (audience.status.id !== COMPLETED) return 'The audience is not completed.';
-  if (!enoughDevices(audience)) return 'The audience holds too few unique devices.';
+  if (!hasEnoughDevices(audience)) return 'The audience holds too few unique devices.';
   if (!eligibilityOf(audience, now).allowed) return 'The audience is not eligible for activation.';
-  const keyed = typeof identifier === 'string' && KEYED_IDENTIFIERS.includes(identifier);
-  return keyed && isExpired(audience, now) ? `The audience is expired: ${identifier} cannot be delivered.` : undefined;
+  const isKeyed = typeof identifier === 'string' && KEYED_IDENTIFIERS.includes(identifier);
+  return isKeyed && isExpired(audience, now)
+    ? `The audience is expired: ${identifier} cannot be delivered.`
+    : undefined;
 }
 
-function readActivation(service: Service, body: Body, account: AccountRecord): Reading<Activation> {
+function draftActivation(service: Service, body: JsonObject, account: AccountRecord): Draft<Activation> {
   const { state, clock } = service;
-  const errors: Errors = {};
+  const errors: FieldErrors = {};
   const description = readName(body, 'description', 'Untitled activation', errors);
   const project = readProject(body, account, errors);
-  for (const field of FORBIDDEN) if (body[field] !== undefined) errors[field] = [`The ${field} field is prohibited.`];
+  for (const field of FORBIDDEN_FIELDS)
+    if (body[field] !== undefined) errors[field] = [`The ${field} field is prohibited.`];
   const identifier = body.identifier ?? 'EID';
   if (typeof identifier !== 'string' || !IDENTIFIERS.includes(identifier))
     errors.identifier = [`The identifier must be one of ${IDENTIFIERS.join(', ')}.`];
@@ -40,6 +44,7 @@ function readActivation(service: Service, body: Body, account: AccountRecord): R
     errors.credentials = ['No credentials are available: supply them or store them on the connection.'];
   }
   if (!audience || typeof identifier !== 'string' || Object.keys(errors).length > 0) return { errors };
+  const now = formatTimestamp(clock.now());
   const resource: Mutable<Activation> = {
     id: state.nextId++,
     description,
@@ -47,45 +52,43 @@ function readActivation(service: Service, body: Body, account: AccountRecord): R
     audience: { id: audience.id, name: audience.name },
     created_by: creatorOf(account),
     project,
-    partner: { name: 'Sandbox Partner', description: 'Takes deliveries of the sandbox.' },
+    partner: { name: 'Sandbox Partner', description: 'Receives the deliveries of the sandbox.' },
     pricing_model: { identifier },
     datastreams: [{ name: 'devices', status: 'Pending', results: { uri: '' } }],
     filters: readFrequency(body),
     filter_hash: null,
-    created_at: wireTime(clock.now()),
-    updated_at: wireTime(clock.now()),
+    created_at: now,
+    updated_at: now,
   };
-  const completed = (): void => {
-    deliverResult(service, resource.id, identifier, audience.results_count);
+  const onSuccess = (): void => {
+    addResultFile(service, resource.id, identifier, audience.results_count);
     resource.datastreams = [{ name: 'devices', status: 'Delivered', results: { uri: '' } }];
   };
-  return { name: description, resource, completed };
+  return { name: description, resource, onSuccess };
 }
 
-/** How often a device may be shown something, as the body's `filters` say. */
-function readFrequency({ filters }: Body): Activation['filters'] {
-  const { freq_min, freq_max, freq_limit } = isBody(filters) ? filters : {};
+/** Reads the frequency limits in `filters`. */
+function readFrequency({ filters }: JsonObject): Activation['filters'] {
+  const { freq_min, freq_max, freq_limit } = isObject(filters) ? filters : {};
   const bounds = {
     freq_min: typeof freq_min === 'number' ? freq_min : null,
     freq_max: typeof freq_max === 'number' ? freq_max : null,
   };
-  const limited = bounds.freq_min !== null || bounds.freq_max !== null;
-  return { freq_limit: typeof freq_limit === 'boolean' ? freq_limit : limited, ...bounds };
+  const isLimited = bounds.freq_min !== null || bounds.freq_max !== null;
+  return { freq_limit: typeof freq_limit === 'boolean' ? freq_limit : isLimited, ...bounds };
 }
 
-/** Activations. */
+/** Adds activations. */
 export function activationRoutes(app: Hono<Env>, service: Service): void {
-  const activations = {
+  resourceRoutes<Activation>(app, service, {
     name: 'activations',
     label: 'Activation',
     kind: 'activation',
-    of: (account: AccountRecord) => account.activations,
-    read: (body: Body, account: AccountRecord) => readActivation(service, body, account),
-    wire: (activation: Activation, storage: string): Activation => {
-      const uri = resultUri(service, activation.id, storage);
-      return { ...activation, datastreams: activation.datastreams.map((one) => ({ ...one, results: { uri } })) };
+    resourcesOf: (account) => account.activations,
+    draft: (body, account) => draftActivation(service, body, account),
+    show: (activation, storageUrl) => {
+      const uri = resultUrl(service, activation.id, storageUrl);
+      return { ...activation, datastreams: activation.datastreams.map((stream) => ({ ...stream, results: { uri } })) };
     },
-  } as const;
-  readRoutes(app, service, activations);
-  createRoute(app, service, activations);
+  });
 }

@@ -1,43 +1,43 @@
 import type { Hono } from 'hono';
 import type { Audience, AudienceDataset } from '../../schemas/audience.ts';
+import type { Estimate } from '../../schemas/open-resources.ts';
 import { operations } from '../../spec/operations.ts';
+import { formatTimestamp } from '../clock.ts';
+import { type Env, requireToken } from '../http/access.ts';
+import { isObject, type JsonObject } from '../http/request-body.ts';
+import { failure, invalid, success } from '../http/responses.ts';
+import { COMPLETED, QUEUED, statusOf } from '../jobs.ts';
+import type { Service } from '../service.ts';
+import { MIN_SEED_DEVICES, TARGET_SIZE } from '../service-limits.ts';
+import type { AccountRecord, Mutable } from '../state.ts';
 import {
-  type Body,
   checkFilters,
   creatorOf,
-  type Errors,
+  type FieldErrors,
   findById,
-  isBody,
-  readDataset,
+  readDatasets,
   readName,
   readProject,
-} from '../bodies.ts';
-import { wireTime } from '../clock.ts';
-import { eligibilityOf } from '../eligibility.ts';
-import { COMPLETED, type FoundDevices, QUEUED, statusOf } from '../jobs.ts';
-import { SEED_MINIMUM, TARGET_SIZE } from '../rate-limits.ts';
-import type { Env } from '../request-checks.ts';
-import { invalid, refusal, success } from '../responses.ts';
-import type { Service } from '../service.ts';
-import type { AccountRecord, Mutable } from '../state.ts';
-import { type Collection, createRoute, honoPath, type Reading, readRoutes, writeGates } from './collection.ts';
+} from './body-fields.ts';
+import { eligibilityOf } from './eligibility.ts';
+import { createRoute, type Draft, resourceRoutes, routePath } from './resource-routes.ts';
 
 interface Definition {
-  readonly id: number;
   readonly name: string;
   readonly dataset: readonly AudienceDataset[];
-  readonly project: Body | null;
+  readonly project: JsonObject | null;
+  /** The seed of a lookalike. */
   readonly seed?: Audience;
 }
 
-/** An audience before it is built: nothing is known of its devices. */
-function make({ clock }: Service, account: AccountRecord, definition: Definition): Mutable<Audience> {
-  const { id, name, dataset, project, seed } = definition;
+/** Creates an audience that is not built yet, so that its devices are unknown. */
+function createAudience({ state, clock }: Service, account: AccountRecord, definition: Definition): Mutable<Audience> {
+  const { name, dataset, project, seed } = definition;
   const is_affinity = dataset.some(({ analysis_type }) => analysis_type === 'AffinityTransactions');
   const metrics = { unique_eids: 0, unique_scids: null, eid_scid_ratio: null, is_affinity };
-  const now = wireTime(clock.now());
+  const now = formatTimestamp(clock.now());
   return {
-    id,
+    id: state.nextId++,
     name,
     status: statusOf(QUEUED),
     is_cohort: false,
@@ -55,8 +55,7 @@ function make({ clock }: Service, account: AccountRecord, definition: Definition
   };
 }
 
-/** What a build has found. */
-function complete(audience: Mutable<Audience>, { eids, scids }: FoundDevices): void {
+function setDevices(audience: Mutable<Audience>, eids: number, scids: number): void {
   const { is_affinity } = audience.eligibility.metrics;
   const metrics = {
     unique_eids: eids,
@@ -68,73 +67,88 @@ function complete(audience: Mutable<Audience>, { eids, scids }: FoundDevices): v
   audience.eligibility = { ...audience.eligibility, metrics };
 }
 
-/** What an audience is built from, by an account. */
-export function readAudience(service: Service, body: Body, account: AccountRecord): Reading<Audience> {
-  const errors: Errors = {};
+/** Creates an audience from a body. */
+export function draftAudience(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
+  const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled audience', errors);
-  const dataset = readDataset(body, service.clock.now(), errors);
+  const dataset = readDatasets(body, service.clock.now(), errors);
   const project = readProject(body, account, errors);
   checkFilters(body, errors);
   if (Object.keys(errors).length > 0) return { errors };
-  const id = service.state.nextId++;
-  const devices = service.jobs.devices({ kind: 'audience', id, name }, service.random.next());
-  const resource = make(service, account, { id, name, dataset, project });
-  return { name, resource, completed: () => complete(resource, devices) };
+  const resource = createAudience(service, account, { name, dataset, project });
+  const info = { kind: 'audience', id: resource.id, name } as const;
+  const { eids, scids } = service.jobs.countDevices(info, service.random.next());
+  return { name, resource, onSuccess: () => setDevices(resource, eids, scids) };
 }
 
-/** A lookalike: a completed seed of 1,000 devices, and a target size ("Rules known for creates", rule 5). */
-function readLookalike(service: Service, body: Body, account: AccountRecord): Reading<Audience> {
-  const errors: Errors = {};
+/** Creates a lookalike from a body, which needs a completed seed and a target size (rule 5). */
+function draftLookalike(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
+  const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled lookalike', errors);
   const project = readProject(body, account, errors);
   const seed = findById(account.audiences, body.source_audience_id);
   if (seed?.status.id !== COMPLETED) errors.source_audience_id = ['The seed must be a completed audience.'];
-  else if (seed.results_count < SEED_MINIMUM)
-    errors.source_audience_id = [`The seed must hold at least ${SEED_MINIMUM} devices.`];
-  const size = isBody(body.config) ? body.config.target_size : undefined;
+  else if (seed.results_count < MIN_SEED_DEVICES)
+    errors.source_audience_id = [`The seed must hold at least ${MIN_SEED_DEVICES} devices.`];
+  const size = isObject(body.config) ? body.config.target_size : undefined;
   const { min, max } = TARGET_SIZE;
   if (typeof size !== 'number' || !Number.isInteger(size) || size < min || size > max) {
     errors['config.target_size'] = [`The target size must be an integer from ${min} to ${max}.`];
   }
   if (!seed || typeof size !== 'number' || Object.keys(errors).length > 0) return { errors };
-  const id = service.state.nextId++;
-  const resource = make(service, account, { id, name, dataset: seed.dataset, project, seed });
-  return { name, resource, completed: () => complete(resource, { eids: size, scids: 0 }) };
+  const resource = createAudience(service, account, { name, dataset: seed.dataset, project, seed });
+  return { name, resource, onSuccess: () => setDevices(resource, size, 0) };
 }
 
-/** An audience as its GET returns it. */
+function draftEstimate(service: Service, body: JsonObject, account: AccountRecord): Draft<Estimate> {
+  const errors: FieldErrors = {};
+  const name = readName(body, 'name', 'Untitled estimate', errors);
+  readDatasets(body, service.clock.now(), errors);
+  readProject(body, account, errors);
+  checkFilters(body, errors);
+  if (Object.keys(errors).length > 0) return { errors };
+  const id = service.state.nextId++;
+  const { eids } = service.jobs.countDevices({ kind: 'estimate', id, name }, service.random.next());
+  const resource: Mutable<Estimate> = { id, name, status: statusOf(QUEUED), unique_eids: null };
+  return { name, resource, onSuccess: () => void Object.assign(resource, { unique_eids: eids }) };
+}
+
+/** Returns an audience as its GET does. */
 export function showAudience({ clock }: Service, audience: Audience): unknown {
   const eligibility = eligibilityOf(audience, clock.now());
   return { ...audience, eligibility, is_activation_allowed: eligibility.allowed ? 1 : false };
 }
 
-/** Audiences and the lookalikes grown from them, which are audiences, too. */
+/** Adds audiences, lookalikes (which are audiences once created) and estimates. */
 export function audienceRoutes(app: Hono<Env>, service: Service): void {
-  const wire = (audience: Audience): unknown => showAudience(service, audience);
-  const common = { label: 'Audience', of: (account: AccountRecord) => account.audiences, wire };
-  const audiences: Collection<Audience> & { readonly name: 'audiences' } = {
-    ...common,
+  const audiences = {
     name: 'audiences',
+    label: 'Audience',
     kind: 'audience',
-    read: (body, account) => readAudience(service, body, account),
-  };
-  readRoutes(app, service, audiences);
-  createRoute(app, service, audiences);
+    resourcesOf: (account: AccountRecord) => account.audiences,
+    draft: (body: JsonObject, account: AccountRecord) => draftAudience(service, body, account),
+    show: (audience: Audience) => showAudience(service, audience),
+  } as const;
+  resourceRoutes(app, service, audiences);
   createRoute(app, service, {
-    ...common,
+    ...audiences,
     name: 'lookalikes',
-    kind: 'lookalike',
     label: 'Lookalike',
-    read: (body, account) => readLookalike(service, body, account),
+    kind: 'lookalike',
+    draft: (body, account) => draftLookalike(service, body, account),
   });
-
-  app.post(honoPath(operations['lookalikes.cancel'].path), ...writeGates(service), (context) => {
+  app.post(routePath(operations['lookalikes.cancel'].path), requireToken(service, 'write'), (context) => {
     const audience = findById(context.get('account').audiences, context.req.param('id'));
-    if (!audience?.is_lookalike) return refusal(404, 'Lookalike not found.');
-    if (!service.jobs.cancel(audience.id))
-      return invalid({
-        status: [`The lookalike has ended at ${audience.status.id}: only a running one can be cancelled.`],
-      });
-    return success([], 'Cancel requested.');
+    if (!audience?.is_lookalike) return failure(404, 'Lookalike not found.');
+    if (service.jobs.cancel(audience.id)) return success([], 'Cancel requested.');
+    const { id } = audience.status;
+    return invalid({ status: [`The lookalike has ended at ${id}: only a running one can be cancelled.`] });
+  });
+  resourceRoutes<Estimate>(app, service, {
+    name: 'estimates',
+    label: 'Estimate',
+    kind: 'estimate',
+    resourcesOf: (account) => account.estimates,
+    draft: (body, account) => draftEstimate(service, body, account),
   });
 }

@@ -1,59 +1,55 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
-import { isEmail } from '../bodies.ts';
-import { offsetTime } from '../clock.ts';
-import { readBody } from '../request-body.ts';
-import { accept, type Env, meteredByAddress } from '../request-checks.ts';
-import { invalid, refusal, success } from '../responses.ts';
+import { formatExpiry } from '../clock.ts';
+import { type Env, limitByAddress } from '../http/access.ts';
+import { readBody } from '../http/request-body.ts';
+import { failure, invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, TokenKind } from '../state.ts';
-import { issueToken, revokeTokens, tokensOf } from '../token-store.ts';
+import { issueToken, listTokens, revokeTokens } from '../tokens.ts';
+import { isEmail } from './body-fields.ts';
 
-/** The account of the credentials in a body, or the refusal. */
-async function authenticate(service: Service, context: Context<Env>): Promise<AccountRecord | Response> {
-  const { email, password } = (await readBody(context)) ?? {};
-  const errors = {
-    ...(!isEmail(email) && { email: ['The email must be a valid email address.'] }),
-    ...(!(typeof password === 'string' && password !== '') && { password: ['The password field is required.'] }),
+/** Handles a request with the credentials of an account in its body; responds with an error if they are wrong. */
+const withAccount =
+  (service: Service, handle: (account: AccountRecord) => Response) =>
+  async (context: Context<Env>): Promise<Response> => {
+    const { email, password } = (await readBody(context)) ?? {};
+    const errors = {
+      ...(!isEmail(email) && { email: ['The email must be a valid email address.'] }),
+      ...(!(typeof password === 'string' && password !== '') && { password: ['The password field is required.'] }),
+    };
+    if (!isEmail(email) || Object.keys(errors).length > 0) return invalid(errors);
+    const account = service.state.accounts.get(email);
+    // Assumed: the response to wrong credentials is not specified.
+    if (!account || account.password !== password) return failure(401, 'These credentials do not match our records.');
+    context.set('account', account);
+    return handle(account);
   };
-  if (!isEmail(email) || Object.keys(errors).length > 0) return invalid(errors);
-  const account = service.state.accounts.get(email);
-  // Status and body for wrong credentials are not specified: 401 in the envelope is the simplest choice.
-  if (!account || account.password !== password) return refusal(401, 'These credentials do not match our records.');
-  context.set('account', account);
-  return account;
-}
 
-/** Login, mint and revoke ("Credential exchange"). */
+/** Adds login, and mint and revocation of tokens ("Credential exchange"). */
 export function authRoutes(app: Hono<Env>, service: Service): void {
-  app.post(operations['auth.login'].path, accept, meteredByAddress(service, 'login'), async (context) => {
-    const account = await authenticate(service, context);
-    if (account instanceof Response) return account;
-    return success({ token: issueToken(service, account, 'login').value }, 'Token generated successfully.');
-  });
+  const login = withAccount(service, (account) =>
+    success({ token: issueToken(service, account, 'login').value }, 'Token generated successfully.'),
+  );
+  app.post(operations['auth.login'].path, limitByAddress(service, 'login'), login);
   mintRoutes(app, service, 'api', operations['auth.createApiToken'].path, operations['auth.revokeApiTokens'].path);
   mintRoutes(app, service, 'mcp', operations['auth.createMcpToken'].path, operations['auth.revokeMcpTokens'].path);
 }
 
 function mintRoutes(app: Hono<Env>, service: Service, kind: TokenKind, mintPath: string, revokePath: string): void {
   const name = kind.toUpperCase();
-  const cap = service.limits.activeTokens;
-
-  app.post(mintPath, accept, meteredByAddress(service, 'mint'), async (context) => {
-    const account = await authenticate(service, context);
-    if (account instanceof Response) return account;
-    if (tokensOf(service, account, kind).length >= cap) {
-      const message = `The limit of ${cap} active ${name} tokens is reached. Revoke existing tokens via ${revokePath}.`;
+  const max = service.limits.activeTokens;
+  const mint = withAccount(service, (account) => {
+    if (listTokens(service, account, kind).length >= max) {
+      const message = `The limit of ${max} active ${name} tokens is reached. Revoke existing tokens via ${revokePath}.`;
       return invalid({ token: [message] }, message);
     }
     const { value, expiresAt } = issueToken(service, account, kind);
-    const expires_at = offsetTime(expiresAt);
-    return success({ token: value, expires_at }, `${name} token generated successfully.`);
+    return success({ token: value, expires_at: formatExpiry(expiresAt) }, `${name} token generated successfully.`);
   });
-
-  app.post(revokePath, accept, meteredByAddress(service, 'mint'), async (context) => {
-    const account = await authenticate(service, context);
-    if (account instanceof Response) return account;
-    return success({ revoked: revokeTokens(service, account, kind) }, `${name} tokens revoked successfully.`);
-  });
+  const revoke = withAccount(service, (account) =>
+    success({ revoked: revokeTokens(service, account, kind) }, `${name} tokens revoked successfully.`),
+  );
+  app.post(mintPath, limitByAddress(service, 'mint'), mint);
+  app.post(revokePath, limitByAddress(service, 'mint'), revoke);
 }

@@ -1,139 +1,122 @@
-import type { Hono } from 'hono';
-import type { Audience } from '../../schemas/audience.ts';
-import type { Cohort } from '../../schemas/cohort.ts';
-import type { Estimate, Project, Schedule } from '../../schemas/open-resources.ts';
-import { type Body, checkFilters, type Errors, findById, readDataset, readName, readProject } from '../bodies.ts';
-import { wireTime } from '../clock.ts';
-import { QUEUED, statusOf } from '../jobs.ts';
-import { HOUR } from '../rate-limits.ts';
-import type { Env } from '../request-checks.ts';
+import type { Context, Hono } from 'hono';
+import { operations } from '../../spec/operations.ts';
+import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
+import { idempotent } from '../http/idempotency.ts';
+import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
+import { failure, invalid, success, tooManyRequests } from '../http/responses.ts';
+import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
-import type { AccountRecord, Mutable } from '../state.ts';
-import { readFile } from '../upload-slots.ts';
-import { readAudience, showAudience } from './audience-routes.ts';
-import { type Collection, createRoute, type Reading, readRoutes } from './collection.ts';
+import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
+import type { AccountRecord, Company, Mutable } from '../state.ts';
+import { type FieldErrors, findById, readPositiveInteger } from './body-fields.ts';
 
-function readCohort(service: Service, body: Body, account: AccountRecord): Reading<Cohort> {
-  const { state, clock, random } = service;
-  const errors: Errors = {};
-  const brings = body.upload_reference !== undefined || body.file !== undefined;
-  const file = brings ? readFile(service, account, body, 'cohort', errors) : undefined;
-  const name = readName(body, 'name', 'Untitled cohort', errors);
-  const project = readProject(body, account, errors);
-  if (Object.keys(errors).length > 0) return { errors };
-  const now = wireTime(clock.now());
-  const resource: Mutable<Cohort> = {
-    id: state.nextId++,
-    name,
-    status: statusOf(1),
-    total_eids: 0,
-    project,
-    source: 'upload',
-    source_audience: null,
-    created_at: now,
-    updated_at: now,
-  };
-  const completed = (): void => {
-    // The first line of a file names its columns.
-    resource.total_eids = file ? Math.max(0, file.lines - 1) : 1_000 + Math.floor(random.next() * 50_000);
-  };
-  return { name, resource, ...(file && { accepted: file.claim }), completed };
+/** A new resource, or the errors of the body it would be created from. */
+export type Draft<T> =
+  | { readonly errors: FieldErrors }
+  | {
+      readonly resource: Mutable<T>;
+      readonly name: string;
+      /** Called when the create is accepted. */
+      readonly onAccept?: () => void;
+      /** Called when its job has succeeded. */
+      readonly onSuccess?: () => void;
+    };
+
+type WithId = { readonly id: number };
+
+/** A kind of resource, as its routes need it. */
+export interface ResourceType<T extends WithId> {
+  /** Namespace in the operation table. */
+  readonly name: 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+  /** Singular, for messages. */
+  readonly label: string;
+  /** The job that a create starts; none for projects and schedules. */
+  readonly kind?: JobKind;
+  resourcesOf(account: AccountRecord): Map<number, Mutable<T>>;
+  /** Creates a resource from a body, by the rules of the specification. */
+  draft(body: JsonObject, account: AccountRecord): Draft<T>;
+  /** Returns the resource as the API shows it. @default the resource as it is */
+  show?(resource: T, storageUrl: string): unknown;
 }
 
-function readEstimate(service: Service, body: Body, account: AccountRecord): Reading<Estimate> {
-  const errors: Errors = {};
-  const name = readName(body, 'name', 'Untitled estimate', errors);
-  readDataset(body, service.clock.now(), errors);
-  readProject(body, account, errors);
-  checkFilters(body, errors);
-  if (Object.keys(errors).length > 0) return { errors };
-  const id = service.state.nextId++;
-  const { eids } = service.jobs.devices({ kind: 'estimate', id, name }, service.random.next());
-  const resource: Mutable<Estimate> = { id, name, status: statusOf(QUEUED), unique_eids: null };
-  return { name, resource, completed: () => void Object.assign(resource, { unique_eids: eids }) };
+/** Converts a path of the operation table for the router: `{id}` becomes `:id`. */
+export const routePath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+/** Returns a page of a list; a `per_page` above the cap is reduced to it. */
+export function pageOf<T>(rows: readonly T[], context: Context<Env>, size = PAGE_DEFAULT, cap = PAGE_CAP): T[] {
+  const perPage = Math.min(readPositiveInteger(context.req.query('per_page')) ?? size, cap);
+  const page = readPositiveInteger(context.req.query('page')) ?? 1;
+  return rows.slice((page - 1) * perPage, page * perPage);
 }
 
-function readProjectBody({ state, clock }: Service, body: Body): Reading<Project> {
-  const errors: Errors = {};
-  const name = readName(body, 'name', 'Untitled project', errors);
-  if (Object.keys(errors).length > 0) return { errors };
-  return { name, resource: { ...body, id: state.nextId++, name, created_at: wireTime(clock.now()) } };
+/** Returns the milliseconds until an organization may start another build. */
+export const buildWait = ({ hourlyBuilds, dailyBuilds }: Company, now: number): number =>
+  Math.max(hourlyBuilds.retryAfter(now), dailyBuilds.retryAfter(now));
+
+function hasStatus(
+  value: unknown,
+): value is { id: number; status: { id: number; name: string }; [field: string]: unknown } {
+  return isObject(value) && isObject(value.status);
 }
 
-/** The shortest interval of a schedule, in hours. */
-const SHORTEST_INTERVAL = 0.1;
-
-/** The body that builds an audience once more. */
-const definitionOf = ({ name, dataset, project }: Audience): Body => ({ name, dataset, project_id: project?.id });
-
-/** A schedule rebuilds an audience every so often; its replays spend no build budget ("Build budget"). */
-function readSchedule(service: Service, body: Body, account: AccountRecord): Reading<Schedule> {
-  const errors: Errors = {};
-  const name = readName(body, 'name', 'Untitled schedule', errors);
-  const hours = body.interval_hours ?? 24;
-  if (typeof hours !== 'number' || hours < SHORTEST_INTERVAL)
-    errors.interval_hours = [`The interval must be a number of hours from ${SHORTEST_INTERVAL}.`];
-  const source = findById(account.audiences, body.audience_id);
-  if (body.audience_id !== undefined && !source) errors.audience_id = ['The selected audience id is invalid.'];
-  if (typeof hours !== 'number' || Object.keys(errors).length > 0) return { errors };
-  const resource: Mutable<Schedule> = { ...body, id: service.state.nextId++, name, replays: 0 };
-  if (source) replay(service, account, resource, definitionOf(source), hours * HOUR);
-  return { name, resource };
+/** Adds the create of a resource type. */
+export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, type: ResourceType<T>): void {
+  const { name, label, kind, show = (resource) => resource } = type;
+  const { clock, jobs, state, webhooks } = service;
+  const operation = `${name}.create` as const;
+  const { path } = operations[operation];
+  app.post(path, requireToken(service, 'write'), idempotent(service, operation), async (context) => {
+    const body = await readBody(context);
+    if (!body) return invalid({ body: ['The body must be a JSON object, or multipart/form-data.'] });
+    const account = context.get('account');
+    const { company } = account;
+    const draft = type.draft(body, account);
+    if ('errors' in draft) return invalid(draft.errors);
+    const wait = kind ? buildWait(company, clock.now()) : 0;
+    if (wait > 0) return tooManyRequests('Build budget exceeded.', wait);
+    const { resource } = draft;
+    if (kind && hasStatus(resource)) {
+      const onEnd = (succeeded: boolean): void =>
+        webhooks.sendJobEvent(company, kind, succeeded, show(resource, state.storageUrl));
+      jobs.start({ ...draft, kind, resource, onEnd });
+      company.hourlyBuilds.consume(clock.now());
+      company.dailyBuilds.consume(clock.now());
+    }
+    draft.onAccept?.();
+    type.resourcesOf(account).set(resource.id, resource);
+    return success([show(resource, storageUrlOf(service, context))], `${label} created successfully.`);
+  });
 }
 
-function replay(
+/** Adds the create and get of a resource type, and except for estimates its list and delete. */
+export function resourceRoutes<T extends WithId>(
+  app: Hono<Env>,
   service: Service,
-  account: AccountRecord,
-  schedule: Mutable<Schedule>,
-  body: Body,
-  every: number,
+  type: ResourceType<T> & { readonly name: Exclude<ResourceType<T>['name'], 'lookalikes'> },
 ): void {
-  service.clock.at(service.clock.now() + every, () => {
-    if (!account.schedules.has(schedule.id)) return;
-    replay(service, account, schedule, body, every);
-    const read = readAudience(service, body, account);
-    // What may not be built any more, as data have grown too old, is no replay.
-    if ('errors' in read) return;
-    const ended = (succeeded: boolean): void =>
-      service.webhooks.tell(account.company, 'audience', succeeded, showAudience(service, read.resource));
-    service.jobs.start({ ...read, kind: 'audience', ended });
-    account.audiences.set(read.resource.id, read.resource);
-    schedule.replays = Number(schedule.replays) + 1;
-  });
-}
-
-/** Cohorts, estimates, projects and schedules. */
-export function resourceRoutes(app: Hono<Env>, service: Service): void {
-  const add = <T extends { readonly id: number }>(
-    collection: Collection<T> & { readonly name: 'cohorts' | 'estimates' | 'projects' | 'schedules' },
-  ): void => {
-    readRoutes(app, service, collection);
-    createRoute(app, service, collection);
-  };
-  add<Cohort>({
-    name: 'cohorts',
-    label: 'Cohort',
-    kind: 'cohort',
-    of: (account) => account.cohorts,
-    read: (body, account) => readCohort(service, body, account),
-  });
-  add<Estimate>({
-    name: 'estimates',
-    label: 'Estimate',
-    kind: 'estimate',
-    of: (account) => account.estimates,
-    read: (body, account) => readEstimate(service, body, account),
-  });
-  add<Project>({
-    name: 'projects',
-    label: 'Project',
-    of: (account) => account.projects,
-    read: (body) => readProjectBody(service, body),
-  });
-  add<Schedule>({
-    name: 'schedules',
-    label: 'Schedule',
-    of: (account) => account.schedules,
-    read: (body, account) => readSchedule(service, body, account),
+  createRoute(app, service, type);
+  const { name, label, show = (resource) => resource } = type;
+  const resourcesOf = (context: Context<Env>) => type.resourcesOf(context.get('account'));
+  const notFound = (): Response => failure(404, `${label} not found.`);
+  if (name !== 'estimates') {
+    app.get(operations[`${name}.list`].path, requireToken(service, 'read'), (context) => {
+      const newestFirst = [...resourcesOf(context).values()].reverse();
+      const storageUrl = storageUrlOf(service, context);
+      const rows = pageOf(newestFirst, context).map((row) => show(row, storageUrl));
+      return success(rows, `${label} list retrieved successfully.`);
+    });
+    app.post(routePath(operations[`${name}.delete`].path), requireToken(service, 'write'), (context) => {
+      const resource = findById(resourcesOf(context), context.req.param('id'));
+      if (!resource) return notFound();
+      service.jobs.drop(resource.id);
+      service.state.results.delete(resource.id);
+      resourcesOf(context).delete(resource.id);
+      return success([], `${label} deleted successfully.`);
+    });
+  }
+  app.get(routePath(operations[`${name}.get`].path), requireToken(service, 'read'), (context) => {
+    const resource = findById(resourcesOf(context), context.req.param('id'));
+    if (!resource) return notFound();
+    return success([show(resource, storageUrlOf(service, context))], `${label} retrieved successfully.`);
   });
 }

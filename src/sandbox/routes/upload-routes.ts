@@ -1,46 +1,43 @@
 import type { Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
-import type { Errors } from '../bodies.ts';
-import { offsetTime } from '../clock.ts';
-import { storageOf } from '../presigned-storage.ts';
-import { UPLOAD_SIZES } from '../rate-limits.ts';
-import { readBody } from '../request-body.ts';
-import type { Env } from '../request-checks.ts';
-import { invalid, success } from '../responses.ts';
+import { formatExpiry } from '../clock.ts';
+import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
+import { readBody } from '../http/request-body.ts';
+import { invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
-import { readFile, reserveSlot, slotUrl } from '../upload-slots.ts';
-import { writeGates } from './collection.ts';
+import { MAX_UPLOAD_BYTES } from '../service-limits.ts';
+import { presignedUrl, readFile, reserveSlot } from '../storage/upload-slots.ts';
+import type { FieldErrors } from './body-fields.ts';
 
-/** Where uploads of points of interest are claimed. The specification shows no path; this one is made up. */
+/** Path of the create that claims an upload of points of interest (assumed: the specification shows none). */
 const POI_SUBMISSIONS = '/api/v2/poi_submissions/create';
 
-function sizeErrors(kind: string, size: unknown): Errors {
-  if (size === undefined) return {};
+function sizeErrors(size: unknown, max: number): FieldErrors | undefined {
+  if (size === undefined) return undefined;
   if (typeof size !== 'number' || !Number.isInteger(size) || size < 0)
     return { size: ['The size must be a number of bytes.'] };
-  const largest = UPLOAD_SIZES[kind] ?? 0;
-  return size > largest ? { size: [`The size may not be greater than ${largest} bytes.`] } : {};
+  return size > max ? { size: [`The size may not be greater than ${max} bytes.`] } : undefined;
 }
 
-/** Reservations, and the claim of an upload that is no cohort. */
+/** Adds reservations of uploads, and submissions of points of interest. */
 export function uploadRoutes(app: Hono<Env>, service: Service): void {
-  app.post(operations['uploads.reserve'].path, ...writeGates(service), async (context) => {
+  const access = requireToken(service, 'write');
+
+  app.post(operations['uploads.reserve'].path, access, async (context) => {
     const { kind, size } = (await readBody(context)) ?? {};
-    if (typeof kind !== 'string' || !Object.hasOwn(UPLOAD_SIZES, kind)) {
-      return invalid({ kind: [`The kind must be one of ${Object.keys(UPLOAD_SIZES).join(', ')}.`] });
-    }
-    const errors = sizeErrors(kind, size);
-    if (Object.keys(errors).length > 0) return invalid(errors);
+    const max = typeof kind === 'string' && Object.hasOwn(MAX_UPLOAD_BYTES, kind) ? MAX_UPLOAD_BYTES[kind] : undefined;
+    if (typeof kind !== 'string' || max === undefined)
+      return invalid({ kind: [`The kind must be one of ${Object.keys(MAX_UPLOAD_BYTES).join(', ')}.`] });
+    const errors = sizeErrors(size, max);
+    if (errors) return invalid(errors);
     const slot = reserveSlot(service, context.get('account'), kind, typeof size === 'number' ? size : undefined);
-    const expires_at = offsetTime(slot.expiresAt);
-    return success(
-      { reference: slot.reference, url: slotUrl(storageOf(service, context), slot), expires_at },
-      'Upload reserved successfully.',
-    );
+    const url = presignedUrl(storageUrlOf(service, context), slot);
+    const reservation = { reference: slot.reference, url, expires_at: formatExpiry(slot.expiresAt) };
+    return success(reservation, 'Upload reserved successfully.');
   });
 
-  app.post(POI_SUBMISSIONS, ...writeGates(service), async (context) => {
-    const errors: Errors = {};
+  app.post(POI_SUBMISSIONS, access, async (context) => {
+    const errors: FieldErrors = {};
     const body = (await readBody(context)) ?? {};
     const file = readFile(service, context.get('account'), body, 'poi_submission', errors);
     if (!file) return invalid(errors);

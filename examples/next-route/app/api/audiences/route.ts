@@ -1,9 +1,9 @@
-/** GET /api/audiences lists, POST creates under the caller's `Idempotency-Key`. Check who asks before you use it. */
+/** GET /api/audiences lists, POST creates under the caller's `Idempotency-Key`. Add your authentication before you use it. */
 import * as z from 'zod/mini';
 import { client } from '../../../lib/audience.ts';
 import { failure, refusal } from '../../../lib/failure.ts';
 
-const count = (most: number) => z.coerce.number().check(z.int(), z.minimum(1), z.maximum(most));
+const count = (max: number) => z.coerce.number().check(z.int(), z.minimum(1), z.maximum(max));
 const query = z.object({ page: z._default(count(10_000), 1), per_page: z._default(count(100), 25) });
 
 const date = z.iso.date();
@@ -13,10 +13,10 @@ const create = z.strictObject({
 });
 
 export async function GET(request: Request): Promise<Response> {
-  const asked = query.safeParse(Object.fromEntries(new URL(request.url).searchParams));
-  if (!asked.success) return refusal(400, z.prettifyError(asked.error));
+  const input = query.safeParse(Object.fromEntries(new URL(request.url).searchParams));
+  if (!input.success) return refusal(400, z.prettifyError(input.error));
   try {
-    const { items, page, perPage } = await client.audiences.list(asked.data, { signal: request.signal });
+    const { items, page, perPage } = await client.audiences.list(input.data, { signal: request.signal });
     const rows = items.map(({ id, name, status, results_count }) => ({ id, name, status, results_count }));
     return Response.json({ items: rows, page, perPage });
   } catch (error) {
@@ -26,12 +26,12 @@ export async function GET(request: Request): Promise<Response> {
 
 export async function POST(request: Request): Promise<Response> {
   const idempotencyKey = request.headers.get('idempotency-key');
-  if (!idempotencyKey) return refusal(400, 'Idempotency-Key is missing: a repeat could build twice.');
-  const asked = create.safeParse(await request.json().catch(() => undefined));
-  if (!asked.success) return refusal(400, z.prettifyError(asked.error));
+  if (!idempotencyKey) return refusal(400, 'Idempotency-Key is missing: without it, a retry could build twice.');
+  const input = create.safeParse(await request.json().catch(() => undefined));
+  if (!input.success) return refusal(400, z.prettifyError(input.error));
   try {
-    // Not bound to the request: a caller who hangs up repeats it under the same key, and gets this one.
-    const { id, name, status } = await client.audiences.create(asked.data, { idempotencyKey, deadline: 25_000 });
+    // Without the request's signal: a caller that disconnects retries with the same key and gets this audience.
+    const { id, name, status } = await client.audiences.create(input.data, { idempotencyKey, deadline: 25_000 });
     return Response.json({ id, name, status }, { status: 201 });
   } catch (error) {
     return failure(error);

@@ -1,10 +1,10 @@
-/** POST /api/webhooks: the service tells of ends here. */
+/** POST /api/webhooks receives the events of jobs that have ended. */
 import { createWebhookReceiver, memoryDedupe } from 'audience-activation/webhooks';
 import { client } from '../../../lib/audience.ts';
 
 const receiver = createWebhookReceiver({
   secrets: process.env.WEBHOOK_SECRET ?? '',
-  // Of this process: several need a store that they share, such as a table of your database.
+  // For one process: several need a shared store, such as a table of your database.
   dedupe: memoryDedupe(),
   on: {
     'audience.completed': ({ data }) => console.log(`Event: audience ${data.id} holds ${data.results_count} devices.`),

@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import ts from 'typescript';
+import { sourceFiles } from './source-files.ts';
+
+/**
+ * Prints what a reader of the source has to hold in mind: the files and functions that one warm call enters (V8's precise
+ * coverage; the sandbox and dependencies are not counted), lines, and named types.
+ *
+ * @example
+ * npm run walk            // this tree
+ * npm run walk -- ../old  // another checkout
+ */
+const root = resolve(process.argv[2] ?? '.');
+const source = pathToFileURL(join(root, 'src/')).href;
+const { AudienceClient } = await import(`${source}index.ts`);
+
+const common = { name: 'Visitors', created_at: '2026-11-20 10:00:00', updated_at: '2026-11-20 10:00:00' };
+const audience = {
+  ...common,
+  id: 42,
+  status: { id: 104, name: 'Completed' },
+  is_cohort: false,
+  is_lookalike: false,
+  results_count: 1200,
+  is_activation_allowed: 1,
+  eligibility: {
+    allowed: true,
+    reasons: [],
+    notices: [],
+    metrics: { unique_eids: 1200, unique_scids: null, eid_scid_ratio: null, is_affinity: false },
+  },
+  source_audience: null,
+  created_by: { name: 'Ada', email: 'ada@example.com' },
+  project: null,
+  operator: null,
+  dataset: [],
+};
+const cohort = {
+  ...common,
+  id: 42,
+  status: { id: 4, name: 'Completed' },
+  total_eids: 2,
+  project: null,
+  source: 'file',
+  source_audience: null,
+};
+const reservation = { reference: 'ref', url: 'https://storage.example.com/x', expires_at: '2026-11-22T10:00:00+00:00' };
+
+function dataFor(path: string): unknown {
+  if (path.endsWith('/uploads/create')) return reservation;
+  return [path.includes('/cohorts') ? cohort : audience];
+}
+
+const client = new AudienceClient({
+  baseUrl: 'https://api.example.com',
+  token: 'a-token',
+  logLevel: 'off',
+  fetch: async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    if (url.host === 'storage.example.com') {
+      await new Response(init?.body).arrayBuffer();
+      return new Response();
+    }
+    return Response.json({ status: 'success', code: 200, message: 'OK', data: dataFor(url.pathname) });
+  },
+});
+
+const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+  'audiences.get': () => client.audiences.get(42),
+  'audiences.create': () => client.audiences.create({ name: 'Visitors' }),
+  'audiences.wait, completed': () => client.audiences.wait(42),
+  'cohorts.import': () => client.cohorts.import(new TextEncoder().encode('id\n1\n'), { name: 'Customers' }),
+};
+
+/** Counts the files and functions of the source that a call enters. */
+async function walk(call: () => Promise<unknown>): Promise<{ files: number; functions: number; entered: string[] }> {
+  await call();
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await call();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  session.disconnect();
+  const entered = result
+    .filter(({ url }) => url.startsWith(source) && !url.includes('/sandbox/'))
+    .map(({ url, functions }) => ({
+      file: url.slice(source.length),
+      names: functions
+        .filter(({ ranges: [range] }) => range && range.count > 0)
+        .map(({ functionName }) => functionName),
+    }))
+    .filter(({ names }) => names.length > 0);
+  return {
+    files: entered.length,
+    functions: entered.reduce((sum, { names }) => sum + names.length, 0),
+    entered: entered.map(({ file, names }) => `${file}: ${names.join(' ')}`),
+  };
+}
+
+for (const [name, call] of Object.entries(calls)) {
+  const { files, functions, entered } = await walk(call);
+  console.log(`${name}: ${files} files, ${functions} functions`);
+  if (process.env.VERBOSE) for (const line of entered) console.log(`  ${line}`);
+}
+await client.close();
+
+const files = sourceFiles(root).filter((path) => !path.startsWith('sandbox/'));
+const texts = files.map((path) => readFileSync(join(root, 'src', path), 'utf8'));
+const isNamedType = (node: ts.Node): boolean =>
+  ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isClassDeclaration(node);
+const countTypes = (node: ts.Node): number => {
+  let count = isNamedType(node) ? 1 : 0;
+  ts.forEachChild(node, (child) => {
+    count += countTypes(child);
+  });
+  return count;
+};
+const types = texts.reduce(
+  (sum, text) => sum + countTypes(ts.createSourceFile('x.ts', text, ts.ScriptTarget.Latest)),
+  0,
+);
+const lines = texts.reduce((sum, text) => sum + text.split('\n').length - 1, 0);
+console.log(`source without the sandbox: ${files.length} files, ${lines} lines, ${types} named types`);

@@ -1,0 +1,40 @@
+import { clientTokens, type TokenContext } from '../auth/token-source.ts';
+import { ClientState } from '../http/client-state.ts';
+import { Transport } from '../http/transport.ts';
+import { BuildBudgetGate } from '../rate-limit/build-budget.ts';
+import { createRateLimiter } from '../rate-limit/rate-limiter.ts';
+import { issueToken } from '../resources/auth.ts';
+import { readUsage } from '../resources/usage.ts';
+import { Redactor } from '../util/redact.ts';
+import { RetryBudget } from '../util/retry.ts';
+import { type ClientOptions, resolveOptions } from './client-options.ts';
+
+/** The read that tells a used-up build budget from a rate limit; if it fails, the 429 counts as a rate limit. */
+const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } as const;
+
+/** Creates the transport of a client with its own state. */
+export function createTransport(options: ClientOptions, tokens: ClientState['tokens'], redactor: Redactor): Transport {
+  const { settings, limits } = resolveOptions(options, redactor);
+  const { baseUrl, logger } = settings;
+  const state: ClientState = new ClientState({
+    limiter: options.limiter ?? createRateLimiter(limits),
+    buildBudget: new BuildBudgetGate(() => Promise.resolve(readUsage(transport, {}, BUDGET_READ, (usage) => usage))),
+    retryBudget: new RetryBudget(options.retryBudget),
+    redactor,
+    tokens,
+    tokenContext: {
+      baseUrl,
+      logger,
+      redactor,
+      issueToken: (operation, credentials) => issueToken(transport, operation, credentials),
+    },
+  });
+  const transport = new Transport(state, settings);
+  return transport;
+}
+
+/** Creates a context for a token source that is used without a client. */
+export function createStandaloneContext(baseUrl: string): TokenContext {
+  const noToken = clientTokens('none');
+  return createTransport({ baseUrl }, { general: noToken, mcp: noToken }, new Redactor()).state.tokenContext;
+}

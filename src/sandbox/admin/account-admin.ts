@@ -1,0 +1,205 @@
+import type { Optional } from '../../util/input-types.ts';
+import { isEmail } from '../routes/body-fields.ts';
+import type { Service } from '../service.ts';
+import { DAY, HOUR, type SandboxLimits } from '../service-limits.ts';
+import { SlidingWindow } from '../sliding-window.ts';
+import type { AccountRecord, Company, TokenKind } from '../state.ts';
+import { issueToken, listGrants, listTokens, revokeGrant, revokeTokens } from '../tokens.ts';
+
+/** An account to create. */
+export interface NewAccount {
+  readonly email: string;
+  readonly password: string;
+  /** The organization or its name; an unknown name creates one. @default 'Example Company' */
+  readonly company?: string | SandboxCompany | undefined;
+  /** `true` if credentials are stored on the connection to the delivery partner. @default true */
+  readonly deliveryCredentials?: boolean | undefined;
+}
+
+/** An organization to create. */
+export interface NewCompany {
+  /** A name that no other organization has. */
+  readonly name: string;
+  /** Builds in a rolling hour. @default 60 */
+  readonly buildsPerHour?: number | undefined;
+  /** Builds in a rolling day. @default 300 */
+  readonly buildsPerDay?: number | undefined;
+}
+
+/** An organization, whose accounts share its build budget and webhook endpoints. */
+export interface SandboxCompany {
+  readonly id: number;
+  readonly name: string;
+  /** Changes the limits of the build budget; builds so far stay counted. */
+  setBuildBudget(budget: Optional<Pick<SandboxLimits, 'buildsPerHour' | 'buildsPerDay'>>): void;
+}
+
+/** A token in the console, which does not show its value. */
+export interface TokenInfo {
+  readonly id: number;
+  readonly kind: TokenKind;
+  readonly createdAt: Date;
+  /** `undefined` for login tokens, whose lifetime is not specified. */
+  readonly expiresAt: Date | undefined;
+}
+
+/** An OAuth connection in the console. */
+export interface ConnectionInfo {
+  readonly id: number;
+  /** Name of the OAuth client. */
+  readonly client: string;
+  /** Expiry of its refresh token. */
+  readonly expiresAt: Date;
+}
+
+/** An account, with the actions its owner has in the console. */
+export interface SandboxAccount {
+  readonly email: string;
+  /** The current password. */
+  readonly password: string;
+  readonly company: SandboxCompany;
+  /** Issues a token as the credential exchange does, without a request. Returns its value. */
+  token(kind: TokenKind): string;
+  /** Live login, API and MCP tokens, oldest first. */
+  tokens(): TokenInfo[];
+  /** Revokes one token. */
+  revokeToken(id: number): void;
+  /** Live OAuth connections. */
+  connections(): ConnectionInfo[];
+  /** Revokes one OAuth connection with its tokens. */
+  revokeConnection(id: number): void;
+  /** Changes the password, by default to a random one, which revokes every token and OAuth connection. Returns it. */
+  changePassword(password?: string): string;
+  /** Revokes the login token. */
+  logout(): void;
+  /** Messages of the service to the owner, such as a disabled webhook endpoint; oldest first. */
+  readonly notifications: readonly string[];
+}
+
+/** Creates an organization. */
+export function createCompany({ state, limits }: Service, input: NewCompany): Company {
+  const { name, buildsPerHour = limits.buildsPerHour, buildsPerDay = limits.buildsPerDay } = input;
+  checkBudget(buildsPerHour, buildsPerDay);
+  if (state.companies.has(name)) throw new Error(`A company named "${name}" exists already.`);
+  const company: Company = {
+    id: state.nextId++,
+    name,
+    hourlyBuilds: new SlidingWindow({ limit: buildsPerHour, interval: HOUR }),
+    dailyBuilds: new SlidingWindow({ limit: buildsPerDay, interval: DAY }),
+    endpoints: [],
+  };
+  state.companies.set(name, company);
+  return company;
+}
+
+function checkBudget(buildsPerHour: number, buildsPerDay: number): void {
+  for (const [name, limit] of Object.entries({ buildsPerHour, buildsPerDay }))
+    if (!(limit >= 0)) throw new Error(`\`${name}\` must be a number from 0, not ${limit}.`);
+}
+
+function checkPassword(password: string): void {
+  if (password === '') throw new Error('`password` must not be empty: a login requires it.');
+}
+
+/** Creates an account. */
+export function createAccount(service: Service, input: NewAccount): AccountRecord {
+  const { state } = service;
+  const { email, password, company = 'Example Company', deliveryCredentials = true } = input;
+  const companyName = typeof company === 'string' ? company : company.name;
+  if (!isEmail(email)) throw new Error(`\`email\` must be an email address, not "${email}".`);
+  checkPassword(password);
+  if (state.accounts.has(email)) throw new Error('An account with this email exists already.');
+  const account: AccountRecord = {
+    id: state.nextId++,
+    email,
+    password,
+    company: state.companies.get(companyName) ?? createCompany(service, { name: companyName }),
+    notifications: [],
+    deliveryCredentials,
+    audiences: new Map(),
+    estimates: new Map(),
+    activations: new Map(),
+    cohorts: new Map(),
+    projects: new Map(),
+    schedules: new Map(),
+    idempotencyKeys: new Map(),
+  };
+  state.accounts.set(email, account);
+  return account;
+}
+
+/** Returns an organization with its actions in the console. */
+export function companyAdmin({ id, name, hourlyBuilds, dailyBuilds }: Company): SandboxCompany {
+  return {
+    id,
+    name,
+    setBuildBudget({ buildsPerHour = hourlyBuilds.limit, buildsPerDay = dailyBuilds.limit }) {
+      checkBudget(buildsPerHour, buildsPerDay);
+      hourlyBuilds.limit = buildsPerHour;
+      dailyBuilds.limit = buildsPerDay;
+    },
+  };
+}
+
+/** Returns an account with its actions in the console. */
+export function accountAdmin(service: Service, record: AccountRecord): SandboxAccount {
+  const { state, random } = service;
+  return {
+    email: record.email,
+    get password() {
+      return record.password;
+    },
+    company: companyAdmin(record.company),
+    ...tokenAdmin(service, record),
+    connections: () =>
+      listGrants(service, record).map(({ id, client, refreshExpiresAt }) => ({
+        id,
+        client: client.name,
+        expiresAt: new Date(refreshExpiresAt),
+      })),
+    revokeConnection(id) {
+      const grant = listGrants(service, record).find((candidate) => candidate.id === id);
+      if (!grant) throw new Error(`The account has no OAuth connection ${id}.`);
+      revokeGrant(service, grant);
+    },
+    changePassword(password = random.string(16)) {
+      checkPassword(password);
+      record.password = password;
+      revokeTokens(service, record);
+      for (const grant of listGrants(service, record)) revokeGrant(service, grant);
+      for (const [code, { account }] of state.authorizationCodes)
+        if (account === record) state.authorizationCodes.delete(code);
+      return password;
+    },
+    logout() {
+      revokeTokens(service, record, 'login');
+    },
+    notifications: record.notifications,
+  };
+}
+
+const TOKEN_KINDS: readonly TokenKind[] = ['login', 'api', 'mcp'];
+
+function tokenAdmin(service: Service, record: AccountRecord): Pick<SandboxAccount, 'token' | 'tokens' | 'revokeToken'> {
+  const { state, limits } = service;
+  return {
+    token(kind) {
+      if (!TOKEN_KINDS.includes(kind))
+        throw new Error(`The kind of a token must be one of ${TOKEN_KINDS.join(', ')}, not "${kind}".`);
+      const max = limits.activeTokens;
+      if (kind !== 'login' && listTokens(service, record, kind).length >= max)
+        throw new Error(`The account has ${max} live ${kind} tokens already, the maximum. Revoke one first.`);
+      return issueToken(service, record, kind).value;
+    },
+    tokens: () =>
+      listTokens(service, record).flatMap(({ id, kind, issuedAt, expiresAt }) => {
+        const expiry = Number.isFinite(expiresAt) ? new Date(expiresAt) : undefined;
+        return kind === 'oauth' ? [] : [{ id, kind, createdAt: new Date(issuedAt), expiresAt: expiry }];
+      }),
+    revokeToken(id) {
+      const token = listTokens(service, record).find((candidate) => candidate.id === id && candidate.kind !== 'oauth');
+      if (!token) throw new Error(`The account has no live token ${id}.`);
+      state.tokens.delete(token.value);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { formatTimestamp } from '../clock.ts';
+import type { Service } from '../service.ts';
+import type { AccountRecord, Endpoint } from '../state.ts';
+import { type Delivery, rotateSecret } from '../webhook-deliveries.ts';
+import type { SandboxAccount } from './account-admin.ts';
+
+/** A webhook endpoint to register. */
+export interface NewEndpoint {
+  /** Account whose organization it belongs to. @default the first account */
+  readonly account?: SandboxAccount | undefined;
+  /** @default 'Webhook' */
+  readonly name?: string | undefined;
+  /** Receiver URL, http or https. */
+  readonly url: string;
+  /** Subscribed event types. @default all */
+  readonly events?: readonly string[] | undefined;
+}
+
+/** Webhook endpoints and their deliveries, as the console manages them. */
+export interface SandboxWebhooks {
+  /** Registers an endpoint. Returns the signing secret, which is shown only here. */
+  create(input: NewEndpoint): { readonly id: number; readonly secret: string };
+  /** Replaces the signing secret. For 24 hours, deliveries also carry a signature of the previous one. */
+  rotate(id: number): { readonly secret: string };
+  /** Deactivates an endpoint. Events with an attempt that comes due meanwhile are not delivered to it any more. */
+  pause(id: number): void;
+  /** Activates an endpoint that was paused or disabled. */
+  resume(id: number): void;
+  /** Sends a `webhook.test` event, regardless of subscriptions. */
+  test(id: number): void;
+  /** Deletes an endpoint. */
+  delete(id: number): void;
+  /** The latest ended attempts (10,000 unless `limits.logLength` differs), in the order in which they were started. */
+  readonly deliveries: readonly Delivery[];
+}
+
+/** Event types to which an endpoint can subscribe ("Events"). */
+const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
+  `${family}.completed`,
+  `${family}.failed`,
+]);
+
+/** Returns the actions on webhook endpoints. */
+export function webhookAdmin(service: Service, recordOf: (account: SandboxAccount) => AccountRecord): SandboxWebhooks {
+  const { state, clock, random, webhooks } = service;
+  const createSecret = (): string => `whsec_${random.string(32)}`;
+  const find = (id: number): Endpoint => {
+    const endpoints = [...state.companies.values()].flatMap((company) => company.endpoints);
+    const endpoint = endpoints.find((candidate) => candidate.id === id);
+    if (!endpoint) throw new Error(`There is no webhook endpoint ${id}.`);
+    return endpoint;
+  };
+  const setActive = (id: number, is_active: boolean): void =>
+    void Object.assign(find(id), { is_active, consecutiveFailures: 0, updated_at: formatTimestamp(clock.now()) });
+  return {
+    create({ account, name = 'Webhook', url, events = EVENT_TYPES }) {
+      // Jobs that ended before now must not be delivered to the new endpoint.
+      clock.runDue();
+      const [first] = state.accounts.values();
+      const creator = account ? recordOf(account) : first;
+      if (!creator) throw new Error('Create an account first: a webhook endpoint belongs to its company.');
+      checkEndpoint(url, events);
+      const now = formatTimestamp(clock.now());
+      const endpoint: Endpoint = {
+        id: state.nextId++,
+        name,
+        url,
+        events: [...events],
+        schema_version: 1,
+        is_active: true,
+        last_delivery_at: null,
+        created_at: now,
+        updated_at: now,
+        creator,
+        secret: createSecret(),
+        previous: undefined,
+        consecutiveFailures: 0,
+      };
+      creator.company.endpoints.push(endpoint);
+      clock.useTimer();
+      return { id: endpoint.id, secret: endpoint.secret };
+    },
+    rotate(id) {
+      const endpoint = find(id);
+      rotateSecret(endpoint, createSecret(), clock.now());
+      return { secret: endpoint.secret };
+    },
+    pause: (id) => setActive(id, false),
+    resume: (id) => setActive(id, true),
+    test(id) {
+      const endpoint = find(id);
+      if (!endpoint.is_active) throw new Error(`Webhook endpoint ${id} is not active. Resume it first.`);
+      webhooks.sendTest(endpoint);
+    },
+    delete(id) {
+      const endpoint = find(id);
+      const { endpoints } = endpoint.creator.company;
+      endpoints.splice(endpoints.indexOf(endpoint), 1);
+    },
+    get deliveries() {
+      return webhooks.deliveries;
+    },
+  };
+}
+
+function checkEndpoint(url: string, events: readonly string[]): void {
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  if (!address || !/^https?:$/.test(address.protocol))
+    throw new Error('`url` must be an http(s) URL, e.g. "https://example.com/webhooks".');
+  if (address.username !== '' || address.password !== '')
+    throw new Error('`url` must not contain a user or a password.');
+  const unknown = events.find((type) => !EVENT_TYPES.includes(type));
+  if (unknown !== undefined)
+    throw new Error(`\`events\` must be event types (${EVENT_TYPES.join(', ')}), not "${unknown}".`);
+}

@@ -1,0 +1,86 @@
+import type { RequestHandler } from 'msw';
+import type { Service } from '../service.ts';
+import { createStorage } from '../storage/presigned-storage.ts';
+import { createApp } from './app.ts';
+import { ConnectionCut } from './connection-cut.ts';
+import { type ListenOptions, listen, type SandboxServer } from './listen.ts';
+import { createHandler } from './msw-handlers.ts';
+
+/** The ways to send requests to a sandbox. */
+export interface SandboxAdapters {
+  /**
+   * Sends a request in process, to the API or to the storage of presigned URLs: pass it to a client as its `fetch`. It
+   * rejects as `fetch` does. The header `X-Forwarded-For` sets the client address, by which logins and token mints are
+   * rate-limited.
+   */
+  readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+  /** Request handlers of msw 3, for `setupServer(...sandbox.handlers)` and `setupWorker(...sandbox.handlers)`. */
+  readonly handlers: RequestHandler[];
+  /** Serves the API over HTTP, by default on a free port of loopback, and the storage on another port. */
+  listen(options?: ListenOptions): Promise<SandboxServer>;
+  /** Closes the sandbox with its servers, timers and deliveries; later requests are rejected. */
+  close(): Promise<void>;
+}
+
+/** Creates the adapters of a service. `origin` limits the msw handlers to one origin of the API. */
+export function createAdapters(service: Service, origin: string | undefined): SandboxAdapters {
+  const app = createApp(service);
+  const storage = createStorage(service);
+  const { state, clock, webhooks, closed } = service;
+  const inProcessStorageUrl = state.storageUrl;
+  const servers = new Set<SandboxServer>();
+  const isStorage = (url: URL): boolean =>
+    url.origin === inProcessStorageUrl || [...servers].some(({ storageUrl }) => url.origin === storageUrl);
+  const respond = async (request: Request): Promise<Response> => {
+    if (closed.signal.aborted) throw new ConnectionCut();
+    const address = request.headers.get('x-forwarded-for') ?? '127.0.0.1';
+    return (isStorage(new URL(request.url)) ? storage : app).fetch(request, { address });
+  };
+  const closeServer = async (server: SandboxServer): Promise<void> => {
+    servers.delete(server);
+    state.storageUrl = [...servers].at(-1)?.storageUrl ?? inProcessStorageUrl;
+    await server.close();
+  };
+  return {
+    fetch: async (input, init) => fetchInProcess(respond, new Request(input, init)),
+    handlers: [createHandler({ respond, origin, isStorage })],
+    async listen(options = {}) {
+      const server = closed.signal.aborted ? undefined : await listen(app.fetch, storage.fetch, options);
+      if (server && !closed.signal.aborted) {
+        servers.add(server);
+        state.storageUrl = server.storageUrl;
+        return { ...server, close: () => closeServer(server) };
+      }
+      await server?.close();
+      throw new Error('The sandbox is closed.');
+    },
+    async close() {
+      closed.abort();
+      clock.stop();
+      webhooks.stop();
+      await Promise.all([...servers].map(closeServer));
+    },
+  };
+}
+
+/** Rejects as `fetch` does: with the signal's reason when aborted, with a `TypeError` when the connection is cut. */
+async function fetchInProcess(respond: (request: Request) => Promise<Response>, request: Request): Promise<Response> {
+  const { signal } = request;
+  signal.throwIfAborted();
+  let onAbort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([respond(request), aborted]);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (!(error instanceof ConnectionCut)) throw error;
+    const partial = error.toResponse();
+    if (partial) return partial;
+    throw new TypeError('fetch failed', { cause: error });
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,42 @@
+import { Hono } from 'hono';
+import { API } from '../../spec/operations.ts';
+import { mcpRoutes } from '../mcp/mcp-routes.ts';
+import { oauthRoutes } from '../oauth/oauth-routes.ts';
+import { activationRoutes } from '../routes/activation-routes.ts';
+import { audienceRoutes } from '../routes/audience-routes.ts';
+import { authRoutes } from '../routes/auth-routes.ts';
+import { cohortRoutes } from '../routes/cohort-routes.ts';
+import { projectRoutes } from '../routes/project-routes.ts';
+import { reportRoutes } from '../routes/report-routes.ts';
+import { uploadRoutes } from '../routes/upload-routes.ts';
+import type { Service } from '../service.ts';
+import type { Env } from './access.ts';
+import { addMiddleware } from './middleware.ts';
+import { failure } from './responses.ts';
+
+/** Creates the router of the API. */
+export function createApp(service: Service): Hono<Env> {
+  const app = new Hono<Env>();
+  const exposed = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
+  addMiddleware(app, service, exposed, (status, message = `The sandbox responds with ${status}.`) =>
+    failure(status, message),
+  );
+  authRoutes(app, service);
+  audienceRoutes(app, service);
+  activationRoutes(app, service);
+  cohortRoutes(app, service);
+  projectRoutes(app, service);
+  reportRoutes(app, service);
+  uploadRoutes(app, service);
+  oauthRoutes(app, service);
+  mcpRoutes(app, service);
+  app.notFound(({ req: { method, path } }) =>
+    failure(
+      404,
+      path.startsWith(`${API}/`)
+        ? `Not found: the API has no operation ${method} ${path}.`
+        : `Not found: the API is below ${API}/.`,
+    ),
+  );
+  return app;
+}

@@ -1,0 +1,28 @@
+/** The part of a response that is sent before the connection is cut in the middle of its body. */
+interface PartialResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+/** Thrown through the routes when the connection is cut: by a fault rule, or because the client has disconnected. */
+export class ConnectionCut extends Error {
+  override readonly name = 'ConnectionCut';
+  readonly partial: PartialResponse | undefined;
+
+  constructor({ partial, ...options }: ErrorOptions & { readonly partial?: PartialResponse } = {}) {
+    super('The connection was cut.', options);
+    this.partial = partial;
+  }
+
+  /** Returns the response that `fetch` would resolve with, whose body fails halfway; `undefined` if `fetch` rejects. */
+  toResponse(): Response | undefined {
+    if (!this.partial) return undefined;
+    const { status, headers, body: half } = this.partial;
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(half),
+      pull: (controller) => controller.error(new TypeError('terminated', { cause: this })),
+    });
+    return new Response(body, { status, headers });
+  }
+}

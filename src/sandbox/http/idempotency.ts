@@ -1,0 +1,55 @@
+import type { MiddlewareHandler } from 'hono';
+import type { Service } from '../service.ts';
+import { REPLAY_WINDOW_MS } from '../service-limits.ts';
+import type { IdempotencyRecord } from '../state.ts';
+import type { Env } from './access.ts';
+import { readBytes } from './request-body.ts';
+import { failure } from './responses.ts';
+
+/**
+ * Middleware that replays the response stored under an idempotency key for 24 hours. A different body, or a duplicate
+ * of a create in flight, is a 409. Only successes are stored, so that a refused create can be corrected and sent again.
+ */
+export const idempotent =
+  ({ clock }: Service, operation: string): MiddlewareHandler<Env> =>
+  async (context, next) => {
+    const key = context.req.header('idempotency-key');
+    if (!key) return next();
+    const { idempotencyKeys } = context.get('account');
+    const now = clock.now();
+    // Keys are in the order of their expiry, because all live equally long.
+    for (const [old, { expiresAt }] of idempotencyKeys) {
+      if (expiresAt > now) break;
+      idempotencyKeys.delete(old);
+    }
+    const existing = idempotencyKeys.get(key);
+    if (existing) {
+      const response = replay(existing, operation, await readBytes(context));
+      context.set('replayed', response.status < 400);
+      return response;
+    }
+    const expiresAt = now + REPLAY_WINDOW_MS;
+    const record: IdempotencyRecord = { operation, body: undefined, response: undefined, expiresAt };
+    idempotencyKeys.set(key, record);
+    try {
+      record.body = await readBytes(context);
+      await context.get('holdInFlight')?.();
+      await next();
+      const { res } = context;
+      if (res.status < 300) record.response = { status: res.status, body: await res.clone().text() };
+    } finally {
+      if (!record.response) idempotencyKeys.delete(key);
+    }
+    return undefined;
+  };
+
+function replay(record: IdempotencyRecord, operation: string, body: Uint8Array): Response {
+  const { response } = record;
+  if (!response) return failure(409, 'A request with this idempotency key is still in flight.');
+  if (record.operation !== operation || !isEqual(record.body, body))
+    return failure(409, 'This idempotency key was used with a different body.');
+  return new Response(response.body, { status: response.status, headers: { 'content-type': 'application/json' } });
+}
+
+const isEqual = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
+  a?.length === b.length && a.every((byte, index) => byte === b[index]);

@@ -1,0 +1,121 @@
+import type { Writable } from 'node:stream';
+import type { Http2Bindings, HttpBindings } from '@hono/node-server';
+import type { Env } from './access.ts';
+import { ConnectionCut } from './connection-cut.ts';
+
+/** A sandbox that listens on TCP ports. */
+export interface SandboxServer {
+  /** Origin of the API, for `baseUrl` of a client. */
+  readonly url: string;
+  /** Origin of presigned URLs and result files: a separate port, because the service's storage is a separate host. */
+  readonly storageUrl: string;
+  /** Closes both ports and all their connections. */
+  close(): Promise<void>;
+}
+
+/** Options of `sandbox.listen`. */
+export interface ListenOptions {
+  /** Port of the API. @default 0, a free port */
+  readonly port?: number | undefined;
+  /** Port of the storage. @default 0, a free port */
+  readonly storagePort?: number | undefined;
+  /** Address to listen on. Any other than loopback is reachable by other machines and emits a warning. @default '127.0.0.1' */
+  readonly host?: string | undefined;
+  /** Host name of this machine, used in URLs and accepted in the `Host` header. @default `host` */
+  readonly name?: string | undefined;
+}
+
+type Fetch = (request: Request, env: Env['Bindings']) => Response | Promise<Response>;
+
+type Outgoing = (HttpBindings | Http2Bindings)['outgoing'];
+
+interface PortServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const WILDCARD_ADDRESSES: readonly string[] = ['0.0.0.0', '::'];
+
+/** Serves the API and its storage over HTTP. */
+export async function listen(api: Fetch, storage: Fetch, options: ListenOptions): Promise<SandboxServer> {
+  const { host = '127.0.0.1', name } = options;
+  if (name !== undefined && !isHostName(name)) throw new Error(`\`name\` must be a host name, not "${name}".`);
+  if (!/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) {
+    const { emitWarning } = await import('node:process');
+    emitWarning(`The sandbox listens on ${host}: other machines can use it.`, 'SandboxWarning');
+  }
+  const storageServer = await serve(storage, options, options.storagePort ?? 0);
+  let apiServer: PortServer;
+  try {
+    apiServer = await serve(api, options, options.port ?? 0, storageServer.url);
+  } catch (error) {
+    await storageServer.close();
+    throw error;
+  }
+  return {
+    url: apiServer.url,
+    storageUrl: storageServer.url,
+    async close() {
+      await Promise.all([apiServer.close(), storageServer.close()]);
+    },
+  };
+}
+
+const isHostName = (name: string): boolean =>
+  URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name.toLowerCase();
+
+/** Serves on one port. `node:http` is imported lazily, so that browsers can use the rest of the sandbox. */
+async function serve(
+  respond: Fetch,
+  { host = '127.0.0.1', name = host }: ListenOptions,
+  port: number,
+  storageUrl?: string,
+): Promise<PortServer> {
+  const { createAdaptorServer } = await import('@hono/node-server');
+  const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');
+  const overHttp = { names: [name.toLowerCase()] };
+  const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
+    try {
+      const address = (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+      return await respond(request, { address, overHttp, ...(storageUrl !== undefined && { storageUrl }) });
+    } catch (error) {
+      if (!(error instanceof ConnectionCut)) throw error;
+      cutConnection(error, outgoing);
+      return RESPONSE_ALREADY_SENT;
+    }
+  };
+  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
+  const shown = WILDCARD_ADDRESSES.includes(name) ? '127.0.0.1' : name;
+  const stop = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.close((error) => (error ? reject(error) : resolve()));
+      if ('closeAllConnections' in server) server.closeAllConnections();
+    });
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${address.port}`,
+    close() {
+      closing ??= stop();
+      return closing;
+    },
+  };
+}
+
+/** Destroys a connection without a response, or in the middle of one. */
+function cutConnection({ partial }: ConnectionCut, outgoing: Outgoing): void {
+  const stream: Writable = outgoing;
+  if (!partial) {
+    stream.destroy();
+    return;
+  }
+  outgoing.statusCode = partial.status;
+  for (const [name, value] of partial.headers) outgoing.setHeader(name, value);
+  // The client notices by the missing bytes of `content-length`, or by the missing last chunk.
+  stream.write(partial.body, () => stream.destroy());
+}

@@ -1,0 +1,39 @@
+import type { RequestHandler } from 'msw';
+import { ConnectionCut } from './connection-cut.ts';
+
+/** Paths of the service ("Versioning"). */
+const API_PATHS = /^\/(?:api\/v2|oauth)\/|^\/\.well-known\/oauth-/;
+
+/** The sandbox behind a handler. */
+interface HandlerOptions {
+  /** Responds to a request, or rejects with a `ConnectionCut`. */
+  readonly respond: (request: Request) => Promise<Response>;
+  /** Origin of the API. @default any */
+  readonly origin: string | undefined;
+  readonly isStorage: (url: URL) => boolean;
+}
+
+const ignore = (): void => {};
+
+/** Creates a request handler of msw 3, without any code of msw. */
+export function createHandler({ respond, origin, isStorage }: HandlerOptions): RequestHandler {
+  const isHandled = (url: URL): boolean =>
+    isStorage(url) || (origin === undefined ? API_PATHS.test(url.pathname) : url.origin === origin);
+  const handler: object = {
+    kind: 'request',
+    async run({ request, requestId }: { readonly request: Request; readonly requestId: string }) {
+      if (!isHandled(new URL(request.url))) return null;
+      const response = await respond(request).catch((error: unknown) => {
+        if (error instanceof ConnectionCut) return error.toResponse() ?? Response.error();
+        throw error;
+      });
+      return { handler, request, requestId, response };
+    },
+    log: ignore,
+    reset: ignore,
+    restore: ignore,
+    dispose: ignore,
+  };
+  // msw recognizes a handler by its `kind`; only the type of its class requires private fields.
+  return handler as RequestHandler;
+}

@@ -1,0 +1,30 @@
+/** Returns a success in the service's envelope. */
+export function success(data: unknown, message: string): Response {
+  return json(200, { status: 'success', code: 200, message, data });
+}
+
+/** Returns an error in the service's envelope. */
+export function failure(status: number, message: string, fields: Record<string, unknown> = {}): Response {
+  return json(status, { status: 'error', code: status, message, data: [], ...fields });
+}
+
+/** Returns a 422: `errors` maps field names to messages, `data` is an empty array. */
+export function invalid(errors: Record<string, string[]>, message = 'The given data was invalid.'): Response {
+  return failure(422, message, { errors });
+}
+
+/** Returns a 401, whose body may consist of `message` only. */
+export function unauthenticated(): Response {
+  return json(401, { message: 'Unauthenticated.' });
+}
+
+/** Returns a 429 after `wait` milliseconds, with `Retry-After` in seconds, rounded up. */
+export function tooManyRequests(message: string, wait: number): Response {
+  const response = failure(429, message);
+  response.headers.set('retry-after', String(Math.max(1, Math.ceil(wait / 1000))));
+  return response;
+}
+
+function json(status: number, body: unknown): Response {
+  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
+}

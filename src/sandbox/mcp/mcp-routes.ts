@@ -1,0 +1,109 @@
+import type { Context, Hono, MiddlewareHandler } from 'hono';
+import { type OperationName, operations } from '../../spec/operations.ts';
+import { bearerToken, checkAccept, checkRate, type Env, setToken } from '../http/access.ts';
+import { type JsonObject, NestingError, parseJson, readBytes } from '../http/request-body.ts';
+import { failure, invalid, unauthenticated } from '../http/responses.ts';
+import { RESOURCE_METADATA } from '../oauth/oauth-routes.ts';
+import type { Service } from '../service.ts';
+import { findToken } from '../tokens.ts';
+import type { CallOperation } from './mcp-server.ts';
+
+/** Middleware of the MCP endpoint: 401, 403 without the scope, 406 or 429 ("OAuth 2.1", rule 1; "Errors"). */
+const requireMcpToken =
+  (service: Service): MiddlewareHandler<Env> =>
+  async (context, next) => {
+    const token = bearerToken(service, context);
+    if (!token) {
+      const isInvalid = context.req.header('authorization') !== undefined;
+      return withChallenge(context, unauthenticated(), isInvalid ? 'error="invalid_token", ' : '');
+    }
+    setToken(context, token);
+    if (token.kind === 'mcp' || token.kind === 'oauth')
+      return checkAccept(context) ?? checkRate(service, token, 'mcp') ?? next();
+    const response = failure(403, 'insufficient_scope: the token lacks the scope mcp.', {
+      error: 'insufficient_scope',
+    });
+    return withChallenge(context, response, 'error="insufficient_scope", scope="mcp", ');
+  };
+
+/** Adds the `WWW-Authenticate` header, which points to the protected resource metadata. */
+function withChallenge(context: Context<Env>, response: Response, error: string): Response {
+  const metadata = new URL(RESOURCE_METADATA, context.req.url);
+  response.headers.set('www-authenticate', `Bearer ${error}resource_metadata="${metadata}"`);
+  return response;
+}
+
+/** Adds the MCP endpoint, whose tools call the API with the caller's token. */
+export function mcpRoutes(app: Hono<Env>, service: Service): void {
+  const callFor =
+    (context: Context<Env>): CallOperation =>
+    async (value, operation, input) => {
+      const token = findToken(service, value);
+      if (!token) return unauthenticated();
+      const request = createSubRequest(context.req.url, operation, input);
+      const { overHttp, ...env } = context.env;
+      return request instanceof Response ? request : app.fetch(request, { ...env, token });
+    };
+  app.all(operations['mcp.send'].path, requireMcpToken(service), async (context) => {
+    // Loaded with the first message: a test without MCP never needs the 0.6 MB.
+    const { createMcpHandlerFor } = await import('./mcp-server.ts');
+    try {
+      const request = await readMessage(context);
+      return await createMcpHandlerFor(callFor(context))(request, context.get('token').value);
+    } catch (error) {
+      if (error instanceof NestingError) return parseError(error.message);
+      throw error;
+    }
+  });
+}
+
+/** Returns the request after checking the nesting of its body. */
+async function readMessage(context: Context<Env>): Promise<Request> {
+  const { method, url, headers, signal } = context.req.raw;
+  if (method !== 'POST') return context.req.raw;
+  const body = await readBytes(context);
+  parseJson(body);
+  return new Request(url, { method, headers, body, signal });
+}
+
+/** Returns the parse error of JSON-RPC 2.0. */
+function parseError(message: string): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32700, message } }, { status: 400 });
+}
+
+/**
+ * Creates the request of a tool call: arguments that are parameters go into the path, the rest into the query or body.
+ * Returns an error response for arguments that no request can hold.
+ */
+function createSubRequest(base: string, name: OperationName, input: JsonObject): Request | Response {
+  const { method, path } = operations[name];
+  const { idempotency_key: key, ...args } = input;
+  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
+  if (!params.every((param) => isScalar(input[param]) && /^[\w-]+$/.test(String(input[param]))))
+    return failure(404, 'Not found.');
+  const target = path.replace(/\{(\w+)\}/g, (_, param: string) => String(input[param]));
+  const fields = Object.entries(args).filter(([field]) => !params.includes(field));
+  const url = new URL(target, base);
+  const headers = { accept: 'application/json', 'content-type': 'application/json' };
+  if (method === 'GET') {
+    const errors = fields
+      .filter(([, value]) => !isScalar(value))
+      .map(([field]) => [field, [`The ${field} must be a string or a number.`]]);
+    if (errors.length > 0) return invalid(Object.fromEntries(errors));
+    for (const [field, value] of fields) url.searchParams.set(field, String(value));
+    return new Request(url, { headers });
+  }
+  if (key !== undefined && !isHeaderValue(key))
+    return invalid({ idempotency_key: ['The idempotency_key must be a string of printable ASCII characters.'] });
+  return new Request(url, {
+    method,
+    headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
+    body: JSON.stringify(Object.fromEntries(fields)),
+  });
+}
+
+const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+
+/** Returns whether a header carries a value unchanged: printable ASCII without leading or trailing spaces. */
+const isHeaderValue = (value: unknown): value is string =>
+  typeof value === 'string' && /^[!-~](?:[ -~]*[!-~])?$/.test(value);

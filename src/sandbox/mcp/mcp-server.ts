@@ -1,0 +1,94 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { type OperationName, operations } from '../../spec/operations.ts';
+import type { JsonObject } from '../http/request-body.ts';
+
+/** Calls an operation of the API with a token. */
+export type CallOperation = (token: string, operation: OperationName, input: JsonObject) => Promise<Response>;
+
+const EVENT_STREAM = 'text/event-stream';
+
+const string = { type: 'string' };
+const integer = { type: 'integer' };
+const array = { type: 'array' };
+const object = { type: 'object' };
+
+/** Operations offered as tools: not those that issue tokens, nor the MCP endpoint itself. */
+const TOOLS = Object.keys(operations).filter(isTool);
+
+function isTool(name: string): name is OperationName {
+  return Object.hasOwn(operations, name) && !name.startsWith('auth.') && name !== 'mcp.send';
+}
+
+/** Arguments of operations, besides path parameters and idempotency keys. */
+const ARGUMENTS: Readonly<Partial<Record<OperationName, Readonly<Record<string, object>>>>> = {
+  'audiences.create': { name: string, project_id: integer, dataset: array, filters: object },
+  'lookalikes.create': { name: string, source_audience_id: integer, config: object },
+  'estimates.create': { name: string, dataset: array, filters: object },
+  'activations.create': { audience_id: integer, description: string, identifier: string, filters: object },
+  'cohorts.create': { name: string, upload_reference: string },
+  'projects.create': { name: string },
+  'schedules.create': { name: string, audience_id: integer, interval_hours: { type: 'number' } },
+  'uploads.reserve': { kind: string, size: integer },
+  'usage.get': { yearmonth: string },
+};
+
+const PAGING = { page: integer, per_page: integer };
+
+const toolName = (operation: OperationName): string => operation.replace('.', '_');
+
+/** Returns the tool of an operation. */
+function toolOf(operation: OperationName) {
+  const { method, path } = operations[operation];
+  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const properties = {
+    ...Object.fromEntries(params.map((name) => [name, name === 'id' ? integer : string])),
+    ...ARGUMENTS[operation],
+    ...(operation.endsWith('.create') && { idempotency_key: string }),
+    ...(operation.endsWith('.list') && PAGING),
+  };
+  return {
+    name: toolName(operation),
+    description: `${method} ${path}`,
+    inputSchema: { type: 'object' as const, properties, required: params },
+    annotations: { readOnlyHint: method === 'GET' },
+  };
+}
+
+function createServer(token: string, call: CallOperation): Server {
+  const server = new Server({ name: 'audience-activation-sandbox', version: '2' }, { capabilities: { tools: {} } });
+  server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(toolOf) }));
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const operation = TOOLS.find((name) => toolName(name) === params.name);
+    if (!operation) return { content: [{ type: 'text', text: `There is no tool ${params.name}.` }], isError: true };
+    const response = await call(token, operation, params.arguments ?? {});
+    return { content: [{ type: 'text', text: await response.text() }], isError: !response.ok };
+  });
+  return server;
+}
+
+/**
+ * Creates a handler of the Model Context Protocol over Streamable HTTP, without sessions. Its tools are the operations
+ * of the API. Responses to clients that do not accept event streams are JSON.
+ */
+export function createMcpHandlerFor(call: CallOperation): (request: Request, token: string) => Promise<Response> {
+  const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.token ?? '', call));
+  return async (request, token) => {
+    const authInfo = { token, clientId: 'sandbox', scopes: ['mcp'] };
+    const acceptsStream = request.headers.get('accept')?.includes(EVENT_STREAM);
+    // `createMcpHandler` has no JSON mode for clients of protocol revisions up to 2025, to which alone it streams.
+    if (acceptsStream || request.method !== 'POST' || !(await isLegacyRequest(request)))
+      return handler.fetch(request, { authInfo });
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await createServer(token, call).connect(transport);
+    const headers = new Headers(request.headers);
+    headers.append('accept', EVENT_STREAM);
+    const response = await transport.handleRequest(new Request(request, { headers }), { authInfo });
+    await transport.close();
+    return response;
+  };
+}

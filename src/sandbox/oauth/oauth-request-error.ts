@@ -1,0 +1,25 @@
+/** An error in the format of RFC 6749 and RFC 7591, which is not the envelope ("OAuth 2.1", rule 7). */
+export class OAuthRequestError extends Error {
+  override readonly name = 'OAuthRequestError';
+  /** Error code of the RFC, such as `invalid_grant`. */
+  readonly error: string;
+  readonly status: number;
+
+  constructor(error: string, description: string, status = 400) {
+    super(description);
+    this.error = error;
+    this.status = status;
+  }
+
+  toResponse(): Response {
+    return oauthJson(this.status, { error: this.error, error_description: this.message });
+  }
+}
+
+/** Returns a JSON response that must not be cached, because it may hold tokens. */
+export function oauthJson(status: number, body: unknown): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  });
+}

@@ -1,0 +1,117 @@
+import type { Context, Hono } from 'hono';
+import { operations } from '../../spec/operations.ts';
+import type { Env } from '../http/access.ts';
+import { NestingError, readBody, readForm } from '../http/request-body.ts';
+import type { Service } from '../service.ts';
+import { checkAuthorization, denyAuthorization, grantAuthorization, readAuthorization } from './authorization.ts';
+import { CLIENT_AUTHENTICATION, GRANT_TYPES, INVALID_METADATA, registerClient, SCOPE } from './client-registration.ts';
+import { consentPage } from './consent-page.ts';
+import { OAuthRequestError, oauthJson } from './oauth-request-error.ts';
+import { authenticateClient, exchangeTokens, revokeOAuthToken } from './token-endpoint.ts';
+
+/** Paths of the specification ("OAuth (for the MCP server)"). */
+const PATHS = {
+  register: '/oauth/register',
+  authorize: '/oauth/authorize',
+  token: '/oauth/token',
+  revoke: '/oauth/revoke',
+} as const;
+
+/** Path of the protected resource metadata (RFC 9728). */
+export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
+const SERVER_METADATA = '/.well-known/oauth-authorization-server';
+
+type Handler = (context: Context<Env>) => Response | Promise<Response>;
+
+/** Wraps a handler to return OAuth errors in their own format. */
+const withOAuthErrors =
+  (handler: Handler): Handler =>
+  async (context) => {
+    try {
+      return await handler(context);
+    } catch (error) {
+      if (error instanceof OAuthRequestError) return error.toResponse();
+      if (error instanceof NestingError) return new OAuthRequestError(INVALID_METADATA, error.message).toResponse();
+      throw error;
+    }
+  };
+
+/** Adds the authorization server of the MCP endpoint and both discovery documents. */
+export function oauthRoutes(app: Hono<Env>, service: Service): void {
+  const authenticate = (context: Context<Env>, form: URLSearchParams) =>
+    authenticateClient(service, form, context.req.header('authorization'));
+
+  app.get(RESOURCE_METADATA, (context) => oauthJson(200, resourceMetadata(new URL(context.req.url).origin)));
+  app.get(SERVER_METADATA, (context) => oauthJson(200, serverMetadata(new URL(context.req.url).origin)));
+  app.post(
+    PATHS.register,
+    withOAuthErrors(async (context) => oauthJson(201, registerClient(service, (await readBody(context)) ?? {}))),
+  );
+  app.on(
+    ['GET', 'POST'],
+    PATHS.authorize,
+    withOAuthErrors((context) => authorize(service, context)),
+  );
+  app.post(
+    PATHS.token,
+    withOAuthErrors(async (context) => {
+      const form = await readForm(context);
+      return oauthJson(200, await exchangeTokens(service, authenticate(context, form), form));
+    }),
+  );
+  app.post(
+    PATHS.revoke,
+    withOAuthErrors(async (context) => {
+      const form = await readForm(context);
+      revokeOAuthToken(service, authenticate(context, form), form.get('token') ?? '');
+      return new Response(null, { status: 200 });
+    }),
+  );
+}
+
+/** Shows the consent page, or processes the decision made on it. */
+async function authorize(service: Service, context: Context<Env>): Promise<Response> {
+  const request = readAuthorization(service, context.req.url);
+  try {
+    checkAuthorization(request);
+    if (context.req.method === 'GET') return consentPage(request);
+    const form = await readForm(context);
+    if (form.get('decision') !== 'allow')
+      throw new OAuthRequestError('access_denied', 'The owner of the account refused.');
+    const account = service.state.accounts.get(form.get('email') ?? '');
+    if (!account || account.password !== form.get('password'))
+      return consentPage(request, 'These credentials do not match our records.');
+    context.set('account', account);
+    return context.redirect(grantAuthorization(service, request, account), 303);
+  } catch (error) {
+    if (error instanceof OAuthRequestError) return context.redirect(denyAuthorization(request, error), 303);
+    throw error;
+  }
+}
+
+/** Returns the protected resource metadata of the MCP endpoint (RFC 9728). */
+function resourceMetadata(origin: string): object {
+  return {
+    resource: `${origin}${operations['mcp.send'].path}`,
+    authorization_servers: [origin],
+    scopes_supported: [SCOPE],
+    bearer_methods_supported: ['header'],
+  };
+}
+
+/** Returns the authorization server metadata (RFC 8414). */
+function serverMetadata(origin: string): object {
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}${PATHS.authorize}`,
+    token_endpoint: `${origin}${PATHS.token}`,
+    registration_endpoint: `${origin}${PATHS.register}`,
+    revocation_endpoint: `${origin}${PATHS.revoke}`,
+    scopes_supported: [SCOPE],
+    response_types_supported: ['code'],
+    grant_types_supported: GRANT_TYPES,
+    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+  };
+}

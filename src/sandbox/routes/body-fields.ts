@@ -1,0 +1,90 @@
+import type { AudienceDataset } from '../../schemas/audience.ts';
+import { isObject, type JsonObject } from '../http/request-body.ts';
+import { DAY, LOOKBACK_DAYS } from '../service-limits.ts';
+import type { AccountRecord } from '../state.ts';
+import { findTable } from './reference-data.ts';
+
+/** Messages by field. */
+export type FieldErrors = Record<string, string[]>;
+
+/** Returns whether the service accepts a value as an email address: one `@`, no white space. */
+export const isEmail = (value: unknown): value is string =>
+  typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value);
+
+/** Returns a positive integer, received as a number or in decimal digits; `undefined` for anything else. */
+export function readPositiveInteger(value: unknown): number | undefined {
+  const digits = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
+  return /^[1-9]\d*$/.test(digits) ? Number(digits) : undefined;
+}
+
+/** Returns the resource with a received id. */
+export function findById<T>(resources: ReadonlyMap<number, T>, value: unknown): T | undefined {
+  const id = readPositiveInteger(value);
+  return id === undefined ? undefined : resources.get(id);
+}
+
+/** Returns `created_by` of a resource. */
+export const creatorOf = ({ email }: AccountRecord): { readonly name: string; readonly email: string } => ({
+  name: email.split('@')[0] ?? email,
+  email,
+});
+
+/** Reads an optional string. */
+export function readName(body: JsonObject, field: string, fallback: string, errors: FieldErrors): string {
+  const value = body[field] ?? fallback;
+  if (typeof value === 'string') return value;
+  errors[field] = [`The ${field} must be a string.`];
+  return fallback;
+}
+
+/** Reads the project, which must exist ("Rules known for creates", rule 1). */
+export function readProject(
+  { project_id }: JsonObject,
+  account: AccountRecord,
+  errors: FieldErrors,
+): JsonObject | null {
+  if (project_id === undefined || project_id === null) return null;
+  const project = findById(account.projects, project_id);
+  if (!project) errors.project_id = ['The selected project id is invalid.'];
+  return project ?? null;
+}
+
+/** Returns whether a value is an existing day as `YYYY-MM-DD`. */
+function isDate(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
+  const time = Date.parse(value);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+}
+
+function isDataset(value: unknown): value is AudienceDataset {
+  return isObject(value) && typeof value.analysis_type === 'string' && [value.start_date, value.end_date].every(isDate);
+}
+
+/** Reads the datasets; those of WebDomain must not start before the 45-day window (rule 3). */
+export function readDatasets({ dataset = [] }: JsonObject, now: number, errors: FieldErrors): AudienceDataset[] {
+  if (!Array.isArray(dataset) || !dataset.every(isDataset)) {
+    errors.dataset = ['The dataset is invalid.'];
+    return [];
+  }
+  const earliest = new Date(now - LOOKBACK_DAYS * DAY).toISOString().slice(0, 10);
+  for (const [index, { analysis_type, start_date }] of dataset.entries()) {
+    if (analysis_type !== 'WebDomain' || start_date >= earliest) continue;
+    errors[`dataset.${index}.start_date`] = [`The start date must be within the last ${LOOKBACK_DAYS} days.`];
+  }
+  return dataset;
+}
+
+/** Checks the filters, which map look-up tables to ids or names of their rows (assumed). All must exist (rule 1). */
+export function checkFilters({ filters }: JsonObject, errors: FieldErrors): void {
+  if (filters === undefined || filters === null) return;
+  if (!isObject(filters)) {
+    errors.filters = ['The filters must map look-up tables to values.'];
+    return;
+  }
+  for (const [table, values] of Object.entries(filters)) {
+    const rows = findTable(table);
+    const exists = (value: unknown): boolean => rows?.some(({ id, name }) => id === value || name === value) ?? false;
+    const all = Array.isArray(values) ? values : [values];
+    if (!all.every(exists)) errors[`filters.${table}`] = ['The selected filter value is invalid.'];
+  }
+}

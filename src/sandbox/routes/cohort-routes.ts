@@ -1,0 +1,49 @@
+import type { Hono } from 'hono';
+import type { Cohort } from '../../schemas/cohort.ts';
+import { formatTimestamp } from '../clock.ts';
+import type { Env } from '../http/access.ts';
+import type { JsonObject } from '../http/request-body.ts';
+import { statusOf } from '../jobs.ts';
+import type { Service } from '../service.ts';
+import type { AccountRecord, Mutable } from '../state.ts';
+import { readFile } from '../storage/upload-slots.ts';
+import { type FieldErrors, readName, readProject } from './body-fields.ts';
+import { type Draft, resourceRoutes } from './resource-routes.ts';
+
+function draftCohort(service: Service, body: JsonObject, account: AccountRecord): Draft<Cohort> {
+  const { state, clock, random } = service;
+  const errors: FieldErrors = {};
+  const hasFile = body.upload_reference !== undefined || body.file !== undefined;
+  const file = hasFile ? readFile(service, account, body, 'cohort', errors) : undefined;
+  const name = readName(body, 'name', 'Untitled cohort', errors);
+  const project = readProject(body, account, errors);
+  if (Object.keys(errors).length > 0) return { errors };
+  const now = formatTimestamp(clock.now());
+  const resource: Mutable<Cohort> = {
+    id: state.nextId++,
+    name,
+    status: statusOf(1),
+    total_eids: 0,
+    project,
+    source: 'upload',
+    source_audience: null,
+    created_at: now,
+    updated_at: now,
+  };
+  const onSuccess = (): void => {
+    // The first line of a file is a header.
+    resource.total_eids = file ? Math.max(0, file.lines - 1) : 1_000 + Math.floor(random.next() * 50_000);
+  };
+  return { name, resource, ...(file && { onAccept: file.claim }), onSuccess };
+}
+
+/** Adds cohorts. */
+export function cohortRoutes(app: Hono<Env>, service: Service): void {
+  resourceRoutes<Cohort>(app, service, {
+    name: 'cohorts',
+    label: 'Cohort',
+    kind: 'cohort',
+    resourcesOf: (account) => account.cohorts,
+    draft: (body, account) => draftCohort(service, body, account),
+  });
+}

@@ -1,0 +1,35 @@
+import type { WindowLimit } from './service-limits.ts';
+
+/** Sliding-window log: exact in every interval, whatever its phase. */
+export class SlidingWindow {
+  /** Maximum in any one interval; may be changed. */
+  limit: number;
+  readonly #interval: number;
+  readonly #times: number[] = [];
+
+  constructor({ limit, interval }: WindowLimit) {
+    this.limit = limit;
+    this.#interval = interval;
+  }
+
+  /** Returns the milliseconds until one more is allowed; with a limit of 0, always the interval. */
+  retryAfter(now: number): number {
+    while (this.#times[0] !== undefined && this.#times[0] <= now - this.#interval) this.#times.shift();
+    if (this.#times.length < this.limit) return 0;
+    const oldest = this.#times[this.#times.length - this.limit];
+    return oldest === undefined ? this.#interval : oldest + this.#interval - now;
+  }
+
+  /** Counts one and returns 0, or returns the milliseconds until one more is allowed. */
+  consume(now: number): number {
+    const wait = this.retryAfter(now);
+    if (wait === 0) this.#times.push(now);
+    return wait;
+  }
+
+  /** Returns how many the last interval holds. */
+  count(now: number): number {
+    this.retryAfter(now);
+    return this.#times.length;
+  }
+}

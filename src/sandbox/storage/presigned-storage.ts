@@ -1,0 +1,70 @@
+import { type Context, Hono } from 'hono';
+import type { Env } from '../http/access.ts';
+import { addMiddleware } from '../http/middleware.ts';
+import { measureFile } from '../http/request-body.ts';
+import type { Service } from '../service.ts';
+import { MAX_UPLOAD_BYTES } from '../service-limits.ts';
+import type { UploadSlot } from '../state.ts';
+import { readResult, resultLength } from './result-files.ts';
+
+/** Returns an error in the format of object storage. */
+function storageError(status: number, code: string, message: string): Response {
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
+  return new Response(body, { status, headers: { 'content-type': 'application/xml' } });
+}
+
+const denied = (message = 'Access Denied'): Response => storageError(403, 'AccessDenied', message);
+
+/** Creates the object storage, on its own origin: it receives uploads, sends result files, and requires no token. */
+export function createStorage(service: Service): Hono<Env> {
+  const app = new Hono<Env>();
+  const exposed = ['Content-Range', 'Content-Encoding', 'ETag', 'Retry-After'];
+  addMiddleware(app, service, exposed, (status, message = 'We encountered an internal error.') =>
+    storageError(status, 'InternalError', message),
+  );
+  app.put('/uploads/:reference', (context) => receiveUpload(context, service));
+  app.get('/results/:activation/:file', (context) => sendResult(context, service));
+  app.notFound(() => storageError(404, 'NoSuchKey', 'The specified key does not exist.'));
+  return app;
+}
+
+async function receiveUpload({ req, env }: Context<Env>, { state, clock }: Service): Promise<Response> {
+  const slot = state.uploads.get(req.param('reference') ?? '');
+  if (!slot || slot.signature !== req.query('signature') || slot.claimed) return denied();
+  if (slot.expiresAt <= clock.now()) return denied('Request has expired');
+  const declared = req.header('content-length');
+  // In process, a request may lack the header even if its length is known.
+  if (declared === undefined && env.overHttp)
+    return storageError(411, 'MissingContentLength', 'You must provide the Content-Length header.');
+  const declaredProblem = declared === undefined ? undefined : sizeProblem(slot, Number(declared));
+  if (declaredProblem) return storageError(400, 'EntityTooLarge', declaredProblem);
+  const file = await measureFile(req.raw.body).catch(() => undefined);
+  if (!file || file.size !== Number(declared ?? file.size))
+    return storageError(400, 'IncompleteBody', 'The body does not hold Content-Length bytes.');
+  const problem = sizeProblem(slot, file.size);
+  if (problem) return storageError(400, 'EntityTooLarge', problem);
+  slot.file = file;
+  return new Response(null, { status: 200, headers: { etag: `"${slot.reference}"` } });
+}
+
+function sizeProblem({ kind, size }: UploadSlot, length: number): string | undefined {
+  if (length > (MAX_UPLOAD_BYTES[kind] ?? 0)) return 'Your proposed upload exceeds the maximum allowed size.';
+  return size === undefined || size === length ? undefined : `The slot was reserved for ${size} bytes.`;
+}
+
+function sendResult({ req }: Context<Env>, { state }: Service): Response {
+  const activation = Number(req.param('activation'));
+  const file = state.results.get(activation);
+  if (!file || file.signature !== req.query('signature')) return denied();
+  const length = resultLength(file);
+  const start = Number(/^bytes=(\d+)-$/.exec(req.header('range') ?? '')?.[1] ?? 0);
+  if (start >= length) return storageError(416, 'InvalidRange', 'The requested range is not satisfiable.');
+  const headers = {
+    'content-type': 'text/csv',
+    'content-length': String(length - start),
+    'last-modified': new Date(file.deliveredAt).toUTCString(),
+    etag: `"result-${activation}"`,
+    ...(start > 0 && { 'content-range': `bytes ${start}-${length - 1}/${length}` }),
+  };
+  return new Response(readResult(file, start), { status: start > 0 ? 206 : 200, headers });
+}

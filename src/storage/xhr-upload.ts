@@ -1,0 +1,67 @@
+import { abortable, onAbort } from '../util/abort.ts';
+import { redirectFailure } from './storage-errors.ts';
+import type { Transfer } from './transfer.ts';
+import type { UploadSource } from './upload-source.ts';
+
+/** One attempt to send a file. */
+export interface PutRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly source: UploadSource;
+  readonly transfer: Transfer;
+  /** Aborts also when no byte has been transferred for `idleTimeout`. */
+  readonly signal: AbortSignal;
+  /** Called with the number of bytes sent so far. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+const NO_CONNECTION = 'the connection failed, or storage does not allow uploads from this origin (CORS)';
+
+/**
+ * Sends a file by XMLHttpRequest: in browsers, only it reports the progress of an upload. It follows redirects, which are
+ * refused afterwards.
+ */
+export async function putByXhr({ url, headers, source, transfer, signal, onBytes }: PutRequest): Promise<Response> {
+  const data = await abortable(source.blob(), signal);
+  signal.throwIfAborted();
+  const xhr = new XMLHttpRequest();
+  const unsubscribe = onAbort(signal, () => xhr.abort());
+  let received: ResponseInit | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // Once the status is known, a failure of the body does not matter.
+      const settle = (reason: () => unknown) => (): void => (received ? resolve() : reject(reason()));
+      xhr.open('PUT', url);
+      for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+      xhr.upload.onprogress = ({ loaded }) => onBytes(loaded);
+      xhr.onreadystatechange = () => {
+        if (xhr.readyState === xhr.HEADERS_RECEIVED) received = { status: xhr.status, headers: headersOf(xhr) };
+      };
+      xhr.onload = () => resolve();
+      xhr.onabort = settle(() => signal.reason);
+      xhr.onerror = settle(() => new TypeError(NO_CONNECTION));
+      // Without `slice`, the type of the Blob would be sent as a header that the URL was not signed for.
+      xhr.send(data.slice());
+    });
+  } catch (error) {
+    // A file that has changed fails like a lost connection, so its first byte is read to distinguish the two.
+    if (!signal.aborted)
+      await data
+        .slice(0, 1)
+        .arrayBuffer()
+        .catch((cause) => source.fail(cause));
+    throw error;
+  } finally {
+    unsubscribe();
+  }
+  if (xhr.responseURL !== '' && xhr.responseURL !== new URL(url).href) throw redirectFailure(transfer.event);
+  return new Response(xhr.responseText || null, received);
+}
+
+function headersOf(xhr: XMLHttpRequest): Headers {
+  const headers = new Headers();
+  for (const [, name = '', value = ''] of xhr.getAllResponseHeaders().matchAll(/^([^:\r\n]+):(.*)$/gm)) {
+    headers.append(name, value.trim());
+  }
+  return headers;
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { build, type Example, jobCard, rows, SOON, startExample, throttle, upload } from '../support/example-page.ts';
+
+let example: Example;
+beforeAll(async () => {
+  example = await startExample();
+});
+afterAll(async () => {
+  expect(await example.close()).toEqual({ code: 0, stderr: '' });
+});
+
+const UNREACHABLE = 'The service cannot be reached. Please check your connection, and try again.';
+
+describe.concurrent('a session of examples/browser', { timeout: 60_000 }, () => {
+  it('stays usable when signing out fails without a connection', async ({ onTestFinished, expect }) => {
+    const { page, errors, signIn } = await example.visit(onTestFinished);
+    await signIn();
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('alert').getByText(UNREACHABLE).waitFor();
+    expect(errors.splice(0)).toEqual([expect.stringContaining('ERR_INTERNET_DISCONNECTED')]);
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => rows(page).count()).toBeGreaterThan(8);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('reports that signing in needs a connection', async ({ onTestFinished }) => {
+    const { page } = await example.visit(onTestFinished);
+    await page.context().setOffline(true);
+    await page.getByLabel('Email').fill(example.email);
+    await page.getByLabel('Password').fill(example.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText(UNREACHABLE).waitFor();
+  });
+
+  it('keeps its list when a refresh fails', async ({ onTestFinished, expect }) => {
+    const { page, signIn } = await example.visit(onTestFinished);
+    await signIn();
+    const names = await rows(page).getByRole('rowheader').allInnerTexts();
+    await page.route('**/audiences/index*', (route) => route.fulfill({ status: 403 }));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('Your account may not do this.').waitFor();
+    expect(await rows(page).getByRole('rowheader').allInnerTexts()).toEqual(names);
+    await page.getByText('The latest 8 are shown.').waitFor();
+    await page.unroute('**/audiences/index*');
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('Your account may not do this.').waitFor({ state: 'hidden' });
+    expect(await rows(page).count()).toBe(8);
+  });
+
+  it('shows the sign-in form when it has ended, and resumes its jobs after the next sign-in', async ({
+    onTestFinished,
+    expect,
+  }) => {
+    const { page, signIn, calls } = await example.visit(onTestFinished);
+    await signIn();
+    const job = await build(page, 'Built through two sessions');
+    await job.getByText('Queued').first().waitFor();
+    await page.request.delete(`${example.url}session`);
+    await page.getByRole('alert').getByText('Your session has ended. Please sign in again.').waitFor(SOON);
+    expect(await page.getByLabel('Email').inputValue()).toBe(example.email);
+    await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type(example.password);
+    await page.keyboard.press('Enter');
+    await job.getByText('It can be activated.').waitFor(SOON);
+    expect(await rows(page).filter({ hasText: 'Built through two sessions' }).count()).toBe(1);
+    expect(calls.filter((call) => call.endsWith('/create'))).toHaveLength(1);
+  });
+
+  it('resumes its jobs after a reload', async ({ onTestFinished, expect }) => {
+    const { page, errors, signIn, calls } = await example.visit(onTestFinished);
+    await signIn();
+    const built = await build(page, 'Built over a reload');
+    await built.getByText('Queued').first().waitFor();
+    const imported = await upload(page, 1);
+    await imported.getByRole('button', { name: 'Stop watching' }).waitFor();
+    await page.reload();
+    await built.getByRole('button', { name: 'Stop watching' }).waitFor();
+    await imported.getByRole('button', { name: 'Stop watching' }).waitFor();
+    const kept = await page.evaluate(() => Object.values(sessionStorage));
+    expect(kept.map((text) => JSON.parse(text))).toEqual([
+      [
+        { kind: 'audience', id: expect.any(Number), name: 'Built over a reload', since: expect.any(Number) },
+        { kind: 'cohort', id: expect.any(Number), name: 'customers', since: expect.any(Number) },
+      ],
+    ]);
+    await built.getByText('It can be activated.').waitFor(SOON);
+    await imported.getByText('50,000 people were recognized.').waitFor(SOON);
+    expect(calls.filter((call) => call.endsWith('audiences/create'))).toHaveLength(1);
+    await expect.poll(() => page.evaluate(() => sessionStorage.length)).toBe(0);
+    await page.reload();
+    await rows(page).first().waitFor();
+    expect(await page.getByRole('article').count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  it('removes its jobs when the user signs out', async ({ onTestFinished, expect }) => {
+    const { page, signIn } = await example.visit(onTestFinished);
+    await signIn();
+    await (await build(page, 'Left under way')).getByText('Queued').first().waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+    await signIn();
+    expect(await jobCard(page, 'Left under way').count()).toBe(0);
+  });
+
+  it('lets the browser ask before a reload ends an upload', async ({ onTestFinished, expect }) => {
+    const { page, signIn } = await example.visit(onTestFinished);
+    await signIn();
+    await throttle(page, 1e6);
+    const card = await upload(page, 20);
+    await expect.poll(() => card.getByRole('progressbar').getAttribute('value'), SOON).not.toBe('0');
+    const asked = page.waitForEvent('dialog');
+    await page.evaluate(() => void setTimeout(() => location.reload()));
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+    await card.getByRole('button', { name: 'Cancel' }).click();
+    await card.getByText('Cancelled. Nothing was imported.').waitFor();
+  });
+});

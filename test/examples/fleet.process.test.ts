@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../support/server.ts';
+
+const run = promisify(execFile);
+const start = (env: NodeJS.ProcessEnv) =>
+  run(process.execPath, ['examples/fleet.ts'], { timeout: 60_000, env: { ...process.env, ...env } });
+
+describe('examples/fleet.ts', () => {
+  it('shares a token and its limits among four processes', async () => {
+    const { stdout, stderr } = await start({ REDIS_URL: '' });
+    expect(stdout.trim().split('\n')).toEqual([
+      ...[1, 2, 3, 4].map((at) => expect.stringMatching(new RegExp(`^Process ${at}: 20 reads in \\d+\\.\\d s\\.$`))),
+      'Tokens issued: 1.',
+      'Successful reads: 80.',
+      'Refused with 429: 0.',
+    ]);
+    expect(stderr).toBe('');
+  }, 80_000);
+
+  it('reports a missing Redis server', async () => {
+    const failure = await failureOf(start({ REDIS_URL: '', REDIS_SERVER_PATH: 'no-redis-server-here' }));
+    const stderr = 'no-redis-server-here was not found. Install Redis, or set REDIS_SERVER_PATH';
+    expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(stderr) });
+  });
+});

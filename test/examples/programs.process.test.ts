@@ -1,0 +1,147 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { createSandbox } from '../../src/sandbox/index.ts';
+import { startBench } from '../support/sandbox.ts';
+
+const run = promisify(execFile);
+
+/** Starts a fast service with one account, whose jobs end at 107. */
+async function listenFor(email: string, password: string) {
+  const sandbox = createSandbox({ clock: { speed: 600 }, jobs: { outcome: 107 } });
+  sandbox.accounts.create({ email, password });
+  return { sandbox, ...(await sandbox.listen()) };
+}
+
+describe('examples/await-audience.ts', () => {
+  it('builds an audience, prints eligibility and budget, and reports a failed build', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/await-audience.ts'], { timeout: 30_000 });
+    const lines = stdout.trim().split('\n');
+    expect(lines[0]).toMatch(/^Created audience \d+, "Visitors of the last month"\.$/);
+    expect(lines.some((line) => /^… Building after \d+\.\d s$/.test(line))).toBe(true);
+    expect(lines).toContain('Activation is allowed.');
+    expect(lines).toContain('Builds left: 59 this hour, 299 today.');
+    expect(lines.at(-1)).toMatch(/^JobNeedsInfoError \(job-needs-info\): Audience \d+ ended at 107 Additional Info/);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe('examples/lookalike-to-activation.ts', () => {
+  it('builds a seed, a lookalike and an activation', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/lookalike-to-activation.ts'], {
+      timeout: 30_000,
+    });
+    const lines = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'));
+    expect(lines).toEqual([
+      expect.stringMatching(/^Seed \d+ holds \d+ devices\.$/),
+      expect.stringMatching(/^Lookalike \d+ holds 250000 devices\.$/),
+      expect.stringMatching(/^Activation \d+ delivered devices: http:\/\//),
+    ]);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe('examples/import-cohort.ts', () => {
+  it('uploads a generated file and imports a cohort of its rows', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/import-cohort.ts'], { timeout: 30_000 });
+    expect(stdout).toContain('Uploaded; to be claimed before');
+    expect(stdout).toMatch(/Cohort \d+ holds 500000 EIDs\./);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe('examples/await-many.ts', () => {
+  /** Runs the example; `whenShown` is called with the output so far. */
+  async function start(
+    env: NodeJS.ProcessEnv,
+    ids: readonly string[],
+    whenShown?: (text: string, stop: () => void) => void,
+  ) {
+    const child = spawn(process.execPath, ['examples/await-many.ts', ...ids], { env: { ...process.env, ...env } });
+    let text = '';
+    for (const output of [child.stdout, child.stderr]) {
+      output.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        whenShown?.(text, () => child.kill('SIGINT'));
+      });
+    }
+    const [code] = await once(child, 'close');
+    return { code, text };
+  }
+
+  it('waits for twenty audiences with a few reads, and exits with 1 if one fails', async () => {
+    const { code, text } = await start({}, []);
+    expect(code).toBe(1);
+    expect(text.match(/^✓ .*Completed/gm)).toHaveLength(19);
+    expect(text.match(/^✗ .*One that cannot be built .*Additional Info/gm)).toHaveLength(1);
+    const reads = Number(/20 waits took (\d+) reads\./.exec(text)?.[1]);
+    expect(reads).toBeGreaterThan(1);
+    expect(reads).toBeLessThanOrEqual(20);
+  }, 60_000);
+
+  it('prints how to resume when it is interrupted, and resumes', async () => {
+    const { sandbox, account, url } = await startBench();
+    const env = { AUDIENCE_BASE_URL: url, AUDIENCE_TOKEN: account.token('api') };
+    let interrupted = false;
+    const stopped = await start(env, [], (text, stop) => {
+      const created = text.match(/Queued/g)?.length === 20;
+      if (created && !interrupted) stop();
+      interrupted ||= created;
+    });
+    expect(stopped.code).toBe(130);
+    const ids = /wait for them again: npm run example:await-many -- ([\d ]+)/.exec(stopped.text)?.[1]?.split(' ') ?? [];
+    expect(ids).toHaveLength(20);
+    await sandbox.advance(3_600_000);
+    const resumed = await start(env, ids);
+    expect(resumed.text.match(/^✓ .*Completed/gm)).toHaveLength(20);
+    expect(resumed.code).toBe(0);
+    expect(sandbox.log.filter(({ method }) => method === 'POST')).toHaveLength(20);
+  }, 60_000);
+});
+
+describe('examples/webhook-server.ts', () => {
+  it('receives events that end waits', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/webhook-server.ts'], { timeout: 30_000 });
+    for (const name of [1, 2]) expect(stdout).toContain(`Wait for "Visitors of store ${name}": Completed, reported by`);
+    expect(stdout).toContain('Wait for "Visitors of store 3": JobNeedsInfoError, reported by');
+    // A poll may come between an end and its event.
+    expect(stdout).toContain('reported by webhook.');
+    expect(stdout.match(/^Event: audience \d+ holds \d+ devices\.$/gm)).toHaveLength(2);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe('examples/mcp-agent.ts', () => {
+  it('signs in, lists tools, builds an audience with them, and signs out', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/mcp-agent.ts'], { timeout: 30_000 });
+    expect(stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'))).toEqual([
+      'Signed in.',
+      expect.stringMatching(/^\d+ tools, among them audiences_create, audiences_get, audiences_list\.$/),
+      expect.stringMatching(/^Created audience \d+, "Built by an agent"\.$/),
+      expect.stringMatching(/^Completed: \d+ devices\.$/),
+      'Signed out.',
+    ]);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe('examples/testing', () => {
+  it('has a test that passes with the sandbox in process', async () => {
+    const { stdout } = await run(process.execPath, ['--test', 'examples/testing/audience.test.ts'], {
+      timeout: 30_000,
+    });
+    expect(stdout).toMatch(/^ℹ pass 1$/m);
+  }, 40_000);
+
+  it('has a shell script that logs in, creates, polls and lists', async () => {
+    const { url, sandbox, close } = await listenFor('dev@example.com', 'sandbox');
+    const { stdout } = await run('bash', ['examples/testing/curl.sh', url], { timeout: 30_000 });
+    const lines = stdout.trim().split('\n');
+    expect(lines[0]).toMatch(/^Created audience \d+\.$/);
+    expect(lines.at(-2)).toBe('Status 107.');
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ status: 'success', data: [{ name: 'From a shell' }] });
+    expect(sandbox.log[0]).toMatchObject({ path: '/api/v2/auth/login', status: 200 });
+    await close();
+  }, 40_000);
+});

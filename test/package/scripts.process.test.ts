@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { assumptionsPage } from '../../scripts/assumptions.ts';
+import { findImportProblems } from '../../scripts/imports.ts';
+import { releaseProblems } from '../../scripts/release-checks.ts';
+
+describe('docs/assumptions.md', () => {
+  it('is up to date (npm run docs:assumptions)', () => {
+    expect(readFileSync('docs/assumptions.md', 'utf8')).toBe(assumptionsPage());
+  });
+});
+
+describe('the test run', () => {
+  const everySuite = { CHROMIUM_PATH: process.execPath, REDIS_SERVER_PATH: process.execPath };
+
+  it.each([
+    ['checks coverage if every test runs', everySuite, true],
+    ['checks no coverage without a browser', { ...everySuite, CHROMIUM_PATH: '/missing' }, false],
+    ['checks no coverage without Redis', { ...everySuite, REDIS_SERVER_PATH: '/missing' }, false],
+    ['checks coverage in CI, whatever is missing', { ...everySuite, CHROMIUM_PATH: '/missing', CI: 'true' }, true],
+  ])('%s', (_, environment, checked) => {
+    const program =
+      "import('./vitest.config.ts').then(({ default: { test } }) => console.log('thresholds' in test.coverage))";
+    const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+      env: { PATH: process.env.PATH, ...environment },
+      encoding: 'utf8',
+    });
+    expect(output.trim()).toBe(String(checked));
+  });
+});
+
+describe('findImportProblems', () => {
+  const file = (path: string, text: string) => ({ path, text });
+
+  it('finds no problem in the sources', () => {
+    const files = globSync('**/*.ts', { cwd: 'src' }).map((path) => file(path, readFileSync(`src/${path}`, 'utf8')));
+    expect(files.length).toBeGreaterThan(40);
+    expect(findImportProblems(files)).toEqual([]);
+  });
+
+  it('finds imports upward and sideways, also of types', () => {
+    const problems = findImportProblems([
+      file('http/a.ts', "import type { B } from '../resources/index.ts';"),
+      file('storage/s.ts', "export * from '../polling/index.ts';"),
+      file('polling/p.ts', "import { client } from '../redis/index.ts';"),
+    ]);
+    expect(problems).toEqual([
+      'http/a.ts imports upward: resources/index.ts',
+      'storage/s.ts imports sideways: polling/index.ts',
+      'polling/p.ts imports an entry point: redis/index.ts',
+    ]);
+  });
+
+  it('finds imports past the face of a folder', () => {
+    expect(findImportProblems([file('client/a.ts', "import { b } from '../http/b.ts';")])).toEqual([
+      'client/a.ts imports past http/index.ts: http/b.ts',
+    ]);
+  });
+
+  it('finds circles', () => {
+    const problems = findImportProblems([
+      file('http/a.ts', "import { b } from './b.ts';"),
+      file('http/b.ts', "import { c, type D } from './c.ts';"),
+      file('http/c.ts', "export { a } from './a.ts';"),
+    ]);
+    expect(problems).toEqual(['circle: http/a.ts → http/b.ts → http/c.ts → http/a.ts']);
+  });
+
+  it('permits types of wire objects everywhere, and no code of them', () => {
+    const problems = findImportProblems([
+      file('errors/a.ts', "import type { T } from '../schemas/t.ts';"),
+      file('errors/b.ts', "import { schema, type T } from '../schemas/t.ts';"),
+    ]);
+    expect(problems).toEqual(['errors/b.ts imports upward: schemas/t.ts']);
+  });
+
+  it('finds code of the client in the sandbox', () => {
+    const problems = findImportProblems([
+      file(
+        'sandbox/x.ts',
+        "import { sign } from '../http/sign.ts';\nimport type { T } from '../schemas/t.ts';\nimport { operations } from '../spec/operations.ts';",
+      ),
+    ]);
+    expect(problems.filter((problem) => !problem.includes('past'))).toEqual([
+      'sandbox/x.ts imports code of the client: http/sign.ts',
+    ]);
+  });
+
+  it('finds files in no layer, in no folder, and with the same name', () => {
+    const problems = findImportProblems([
+      file('attic/x.ts', "import '../util/y.ts';"),
+      file('loose.ts', ''),
+      file('http/x.ts', ''),
+    ]);
+    expect(problems).toEqual([
+      'loose.ts is in no folder',
+      'attic/x.ts is in no layer: add its folder to scripts/imports.ts',
+      'same name: attic/x.ts, http/x.ts',
+    ]);
+  });
+});
+
+describe('a release', () => {
+  const changelog =
+    '# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-11-22\n\n- News.\n\n## [1.1.0] - 2026-01-01\n\n- Old.\n';
+  const ready = { version: '1.2.0', repository: 'x', changelog, changes: '', tags: ['v1.1.0'], hasProvenance: true };
+
+  it('is possible from a clean tree with notes and without its tag', () => {
+    expect(releaseProblems(ready)).toEqual([]);
+  });
+
+  it.each([
+    ['changes', { changes: ' M README.md\n' }, 'There are uncommitted changes.'],
+    ['a tag that exists', { tags: ['v1.2.0'] }, 'The tag v1.2.0 exists. Increase the version in package.json.'],
+    ['no notes', { version: '1.3.0' }, 'CHANGELOG.md has no notes about 1.3.0. Add "## [1.3.0] - <date>".'],
+    [
+      'notes under Unreleased',
+      { changelog: changelog.replace('[Unreleased]', '[Unreleased]\n\n- More.') },
+      'CHANGELOG.md has notes under [Unreleased]. Move them to the version.',
+    ],
+    ['no repository', { repository: undefined }, 'package.json has no `repository`, which npm needs for provenance.'],
+    ['a place without identity tokens', { hasProvenance: false }, expect.stringMatching(/^Provenance needs a CI/)],
+    ['a wrong version', { version: 'next' }, 'package.json: "next" must be a version, e.g. "1.2.3".'],
+  ])('is refused with %s', (_, change, problem) => {
+    expect(releaseProblems({ ...ready, ...change })).toContainEqual(problem);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { startSandbox } from '../../support/sandbox-calls.ts';
+
+/** Starts a sandbox, and sends it form bodies. */
+function start() {
+  const api = startSandbox();
+  const send = async (path: string, form: FormData | string, headers: Record<string, string> = {}) => {
+    const response = await api.sandbox.fetch(`http://sandbox/api/v2/${path}`, {
+      method: 'POST',
+      headers: { accept: 'application/json', authorization: `Bearer ${api.token}`, ...headers },
+      body: form,
+    });
+    return { status: response.status, body: await response.json() };
+  };
+  return { ...api, send };
+}
+
+function formOf(fields: Record<string, string | Blob>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
+
+describe('a multipart body', () => {
+  it('a multipart body holds the file of a cohort or of points of interest', async () => {
+    const { send, sandbox, call, token } = start();
+    const created = await send('cohorts/create', formOf({ name: 'Form', file: new Blob(['eid\n1\n2\n3']) }));
+    expect(created).toMatchObject({ status: 200, body: { data: [{ name: 'Form' }] } });
+    const { id } = created.body.data[0];
+    sandbox.jobs.finish('cohort', id, 4);
+    expect((await call('GET', `/api/v2/cohorts/${id}`, { token })).body.data[0].total_eids).toBe(3);
+    const places = await send('poi_submissions/create', formOf({ file: new Blob(['a\nb\n']) }));
+    expect(places).toMatchObject({ status: 200, body: { data: [{ rows: 2 }] } });
+  });
+
+  it('multipart fields are read like those of JSON; JSON objects and arrays are parsed', async () => {
+    const { send } = start();
+    const project = (await send('projects/create', formOf({ name: '[P' }))).body.data[0];
+    expect(project.name).toBe('[P');
+    const dataset = JSON.stringify([
+      { analysis_type: 'AffinityTransactions', start_date: '2026-01-01', end_date: '2026-02-01' },
+    ]);
+    const { body } = await send('audiences/create', formOf({ name: '12', project_id: String(project.id), dataset }));
+    expect(body.data[0]).toMatchObject({ name: '12', project: { id: project.id }, dataset: JSON.parse(dataset) });
+  });
+
+  it('a multipart file that is a string, or too large, is a 422', async () => {
+    const { send } = start();
+    const text = await send('cohorts/create', formOf({ file: 'text' }));
+    expect(text.body.errors).toEqual({ file: ['The file must be a file.'] });
+    const large = await send('poi_submissions/create', formOf({ file: new Blob([new Uint8Array(50 * 2 ** 20 + 1)]) }));
+    expect(large.body.errors).toEqual({ file: ['The file is too large.'] });
+  });
+
+  it('multipart bodies under an idempotency key are compared byte by byte', async () => {
+    const { send } = start();
+    const headers = { 'content-type': 'multipart/form-data; boundary=b', 'idempotency-key': 'k' };
+    const form = (name: string): string =>
+      `--b\r\ncontent-disposition: form-data; name="name"\r\n\r\n${name}\r\n--b--\r\n`;
+    const first = await send('audiences/create', form('one'), headers);
+    expect((await send('audiences/create', form('one'), headers)).body).toEqual(first.body);
+    expect((await send('audiences/create', form('two'), headers)).status).toBe(409);
+  });
+});
+
+describe('any other body', () => {
+  it.each([
+    ['text/plain', '{"name":"x"}'],
+    ['application/x-www-form-urlencoded', 'name=x'],
+    ['application/json', '[1]'],
+    ['application/json', '{"name":'],
+    ['multipart/form-data; boundary=b', 'no form'],
+  ])('a body of type %s is a 422: %s', async (type, body) => {
+    const { send } = start();
+    expect(await send('audiences/create', body, { 'content-type': type })).toMatchObject({
+      status: 422,
+      body: { errors: { body: [expect.stringContaining('JSON object')] } },
+    });
+  });
+});
