@@ -43,7 +43,8 @@ export default defineConfig([
     // By itself, so that the client is not split for what the two have in common.
     entry: { redis: 'src/redis/index.ts' },
     dts: { ...declarations, entry: { redis: 'src/redis/index.ts' } },
-    esbuildPlugins: [noteInputs('redis')],
+    noExternal: ['zod'],
+    esbuildPlugins: [noteInputs('redis'), privateZod],
   },
   {
     ...shared,

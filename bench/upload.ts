@@ -1,6 +1,6 @@
 /**
  * Time and peak memory of a gigabyte uploaded from disk and downloaded to disk, beside `node:http`
- * with streams: each transfer in a process of its own, rounds interleaved, medians.
+ * with streams: each transfer in its own process, rounds interleaved, medians.
  *
  *   npm run bench:upload
  */

@@ -1,78 +1,64 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { FileError } from '../errors/file-errors.ts';
-import { lockMarks } from './lock-marks.ts';
-import { targetOf } from './target.ts';
-import { codeOf, writing } from './writing.ts';
+import { createMutex } from '../util/concurrency.ts';
+import { withRetries } from '../util/retry.ts';
+import { codeOf, resolveLinks, writing } from './file-system.ts';
 
-/** A lock that its holder has not kept fresh for so long is taken over: the holder was killed. Milliseconds. */
-const STALE = 10_000;
+/** Age at which a lock is taken over: its holder was killed. */
+const STALE_MS = 10_000;
 
-/** How often a holder keeps its lock fresh: often enough that a busy process does not lose it. Milliseconds. */
-const REFRESH = 2_000;
+/** How often a holder refreshes its lock: often enough that a busy process does not lose it. */
+const REFRESH_MS = 2_000;
 
-/** Who has not got the lock after so long is told which one it is. Milliseconds. */
-const PATIENCE = 120_000;
+/** Maximum time to wait for a lock. */
+const MAX_WAIT_MS = 120_000;
 
-/** A held lock is tried again after between these; at random, so that waiters do not move in step. Milliseconds. */
-const POLL = { min: 20, max: 100 } as const;
+/** Time between two attempts to get a held lock; random, so that processes do not stay in step. */
+const RETRY_MS = { min: 20, max: 100 } as const;
 
-/** Held by another, or gone between two looks at it. */
-const AGAIN: ReadonlySet<unknown> = new Set(['ELOCKED', 'ENOENT']);
+/** Codes of a lock that another process holds, or has just removed. */
+const HELD: ReadonlySet<unknown> = new Set(['ELOCKED', 'ENOENT']);
 
-/** Folders of tokens are for their owner only. */
+/** Folders of tokens are readable only by their owner. */
 export const PRIVATE_FOLDER = 0o700;
 
-/** The last in the queue for each path: within a process one at a time tries for the lock. */
-const queues = new Map<string, Promise<unknown>>();
+const mutex = createMutex();
 
-/** Runs `work` while no other process, and nobody else in this one, holds the lock of the file. */
+/** Runs `work` while this process holds the lock of a file; calls of one process run in their order. */
 export function withFileLock<R>(path: string, work: () => Promise<R>): Promise<R> {
-  const until = performance.now() + PATIENCE;
-  const before = queues.get(path) ?? Promise.resolve();
-  const turn = before.then(() => locked(path, until, work));
-  const tail = turn
-    .catch(() => {})
-    .then(() => {
-      if (queues.get(path) === tail) queues.delete(path);
-    });
-  queues.set(path, tail);
-  return turn;
-}
-
-async function locked<R>(path: string, until: number, work: () => Promise<R>): Promise<R> {
-  const file = await writing(path, () => targetOf(path));
-  const release = await writing(`${file}.lock`, () => acquire(file, until));
-  try {
-    return await work();
-  } finally {
-    await release();
-  }
-}
-
-/** Waits for the lock; what it gives releases it, and never fails. */
-async function acquire(file: string, until: number): Promise<() => Promise<void>> {
-  const { lock } = await import('proper-lockfile');
-  for (;;) {
-    const marks = lockMarks(`${file}.lock`);
-    // Its own answer to a lock that was lost, while the machine slept for instance, is to end the process.
-    const onCompromised = (): void => {};
+  const deadline = performance.now() + MAX_WAIT_MS;
+  return mutex(path, async () => {
+    const file = await writing(path, () => resolveLinks(path));
+    const release = await writing(`${file}.lock`, () => acquire(file, deadline));
     try {
-      await mkdir(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
-      const release = await lock(file, { fs: marks.fs, realpath: false, stale: STALE, update: REFRESH, onCompromised });
-      // A mark that stays, at the worst, is stale soon.
-      return () => release().catch(() => marks.leave().catch(() => {}));
-    } catch (error) {
-      if (!AGAIN.has(codeOf(error))) throw error;
+      return await work();
+    } finally {
+      // A lock that was taken over, or that cannot be removed, fails nothing: it becomes stale.
+      await release().catch(() => {});
     }
-    if (performance.now() >= until) throw tooLong(file);
-    await pause(POLL.min + Math.random() * (POLL.max - POLL.min));
-  }
+  });
 }
 
-function tooLong(file: string): FileError {
+async function acquire(file: string, deadline: number): Promise<() => Promise<void>> {
+  // Imported with the first lock: once loaded, the package patches `fs` and listens for signals of the process.
+  const { lock } = await import('proper-lockfile');
+  const attempt = async (): Promise<() => Promise<void>> => {
+    await mkdir(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+    // By default, a lock that is lost, for example while the machine sleeps, ends the process.
+    return lock(file, { realpath: false, stale: STALE_MS, update: REFRESH_MS, onCompromised: () => {} });
+  };
+  const delayAfter = (error: Error): number | undefined => {
+    if (!HELD.has(codeOf(error)) || performance.now() >= deadline) return undefined;
+    return RETRY_MS.min + Math.random() * (RETRY_MS.max - RETRY_MS.min);
+  };
+  return withRetries(attempt, { delayAfter }).catch((error) => {
+    throw HELD.has(codeOf(error)) ? heldTooLong(file) : error;
+  });
+}
+
+function heldTooLong(file: string): FileError {
   const path = `${file}.lock`;
-  const message = `${path} has been held by others for ${PATIENCE / 1_000} seconds. If none of your processes is at work with ${file}, delete ${path} and try again.`;
+  const message = `${path} has been held by other processes for ${MAX_WAIT_MS / 1_000} seconds. If none of your processes uses ${file}, delete ${path} and try again.`;
   return new FileError(message, { code: 'file-unwritable', path });
 }

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookReceiver } from '../webhooks/receiver.ts';
 
-/** A request that a body parser of Express may have been at. */
+/** A request whose body a parser of Express may have read. */
 type ParsedRequest = IncomingMessage & { readonly body?: unknown };
 
 const ALREADY_PARSED =
-  'The body of a webhook was parsed before the receiver could read it, and signatures are over its raw bytes: put the receiver before `express.json()`, or `express.raw({ type: "application/json" })` on its route; in Fastify, remove its content type parsers for the route.';
+  'The body of a webhook was parsed before the receiver could read it, but signatures cover its raw bytes. Put the receiver before `express.json()`, or use `express.raw({ type: "application/json" })` on its route; in Fastify, remove the content type parsers of the route.';
 
 /**
- * A receiver as a listener for `node:http`, as a route of Express 5, and, by `request.raw` and
- * `reply.raw`, of Fastify 5.
+ * Returns a receiver as a listener for `node:http`, as a route of Express 5, and, with `request.raw` and `reply.raw`, of
+ * Fastify 5.
  *
  * @example
  * app.post('/webhooks', toNodeListener(receiver)); // before express.json()
@@ -24,48 +24,47 @@ export function toNodeListener(
 
 async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgoing: ServerResponse): Promise<void> {
   try {
-    const { status, headers } = await answerOf(receiver, incoming);
-    // Something else may have answered, or hung up, meanwhile.
+    const { status, headers } = await handle(receiver, incoming);
+    // Another listener may have responded in the meantime, or the sender hung up.
     if (outgoing.headersSent || outgoing.destroyed) return;
-    // A body that was refused is not read to its end: the connection cannot be used again.
-    const rest = incoming.complete || incoming.httpVersionMajor > 1 ? {} : { connection: 'close' };
-    outgoing.writeHead(status, { ...Object.fromEntries(headers), ...rest }).end();
+    // A connection with an unread body cannot be used again.
+    const close = incoming.complete || incoming.httpVersionMajor > 1 ? {} : { connection: 'close' };
+    outgoing.writeHead(status, { ...Object.fromEntries(headers), ...close }).end();
   } catch (error) {
-    receiver.logger.error('A webhook could not be answered.', error);
+    receiver.logger.error('Responding to a webhook failed.', error);
     outgoing.destroy();
   }
 }
 
-async function answerOf(receiver: WebhookReceiver, incoming: ParsedRequest): Promise<Response> {
-  // There are methods that no `Request` can have.
+async function handle(receiver: WebhookReceiver, incoming: ParsedRequest): Promise<Response> {
+  // Not every method is allowed in a `Request`.
   if (incoming.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
   const body = rawBodyOf(incoming);
-  if (body !== undefined) return receiver.handle(requestOf(incoming, body));
+  if (body !== undefined) return receiver.handle(toRequest(incoming, body));
   receiver.logger.error(ALREADY_PARSED);
   return new Response(null, { status: 500 });
 }
 
-/** The body as bytes or as a stream; `undefined` where a parser has taken it. */
-function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | IncomingMessage | undefined {
+/** Returns the body as bytes or as a stream; `undefined` where a parser has read it. */
+function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | undefined {
   const { body } = request;
   if (body instanceof Uint8Array) return Uint8Array.from(body);
   if (typeof body === 'string') return body;
-  return request.readableDidRead ? undefined : request;
+  return request.readableDidRead ? undefined : streamOf(request);
 }
 
-function requestOf({ headers }: IncomingMessage, body: Uint8Array<ArrayBuffer> | string | IncomingMessage): Request {
-  // Those of HTTP/2 that begin with a colon are no headers.
+function toRequest({ headers }: IncomingMessage, body: NonNullable<ReturnType<typeof rawBodyOf>>): Request {
+  // Pseudo-headers of HTTP/2 begin with a colon.
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || name.startsWith(':') ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
-  const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : streamOf(body);
-  return new Request('http://localhost/', { method: 'POST', headers: entries, body: bytes, ...{ duplex: 'half' } });
+  return new Request('http://localhost/', { method: 'POST', headers: entries, body, ...{ duplex: 'half' } });
 }
 
-/** Reads as it is read. Given up, the request is left as it is, so that it can still be answered. */
+/** Returns the body as a stream. Cancelling it leaves the request open, so that it can still get a response. */
 function streamOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array, undefined> = request[Symbol.asyncIterator]();
-  // Asked for at once: what a listener of somebody else's sets flowing would be gone in the next tick.
+  // Read immediately: another listener may start the flow in the next tick, and the first chunks would be lost.
   let first: Promise<IteratorResult<Uint8Array, undefined>> | undefined = chunks.next();
   first.catch(() => {});
   return new ReadableStream({

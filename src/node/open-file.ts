@@ -1,20 +1,15 @@
-import { openAsBlob } from 'node:fs';
+import { openAsBlob, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { ReadableStream } from 'node:stream/web';
 import { FileError } from '../errors/file-errors.ts';
+import { unreadableFile } from './file-system.ts';
 
 /** Bytes read from disk at a time: several times as fast as the 64 KiB of Node's own file blobs. */
-const CHUNK = 2 ** 19;
-
-/** What tells whether a file is still the one that was opened. */
-interface Version {
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly ino: number;
-}
+const CHUNK_SIZE = 2 ** 19;
 
 /**
- * A file of this machine as a `Blob`, for uploads. It is read when it is sent, a piece at a time, and
- * again for each repeat. A file that has changed or vanished meanwhile ends the upload.
+ * Returns a file of this machine as a `Blob`, for uploads. It is read in chunks while it is sent, and again for each
+ * retry. A file that has changed or was removed in between fails the upload.
  *
  * @throws {FileError} `file-unreadable` for a path that cannot be read.
  *
@@ -23,62 +18,41 @@ interface Version {
  */
 export async function openFile(path: string): Promise<Blob> {
   try {
-    const version = await stat(path);
-    if (!version.isFile()) throw new Error('it is no regular file');
+    const opened = await stat(path);
+    if (!opened.isFile()) throw new Error('it is not a regular file');
     await (await open(path)).close();
     const blob = await openAsBlob(path);
-    // Everything else of it, slices and forms too, is Node's own.
-    Object.defineProperty(blob, 'stream', { value: () => streamFile(path, version) });
+    // Only `stream` is replaced: slices and forms are read by Node.
+    Object.defineProperty(blob, 'stream', { value: () => ReadableStream.from(chunksOf(path, opened)) });
     return blob;
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadableFile(path, error);
   }
 }
 
-function streamFile(path: string, version: Version): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let opening: Promise<FileHandle> | undefined;
-  let position = 0;
-  const close = async (): Promise<void> => {
-    const file = await opening?.catch(() => undefined);
+async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path);
+    await checkUnchanged(file, path, opened);
+    for (let position = 0; position < opened.size; ) {
+      const chunk = new Uint8Array(Math.min(CHUNK_SIZE, opened.size - position));
+      const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
+      if (bytesRead === 0) break;
+      position += bytesRead;
+      yield chunk.subarray(0, bytesRead);
+    }
+    await checkUnchanged(file, path, opened);
+  } catch (error) {
+    throw unreadableFile(path, error);
+  } finally {
     await file?.close();
-  };
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          opening ??= open(path);
-          const file = await opening;
-          if (position === 0) await check(file, path, version);
-          const chunk = new Uint8Array(Math.min(CHUNK, version.size - position));
-          const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
-          position += bytesRead;
-          if (bytesRead > 0) controller.enqueue(chunk.subarray(0, bytesRead));
-          if (bytesRead > 0 && position < version.size) return;
-          await check(file, path, version);
-          await close();
-          controller.close();
-        } catch (error) {
-          await close();
-          throw unreadable(path, error);
-        }
-      },
-      cancel: close,
-    },
-    { highWaterMark: 0 },
-  );
+  }
 }
 
-async function check(file: FileHandle, path: string, { size, mtimeMs, ino }: Version): Promise<void> {
+async function checkUnchanged(file: FileHandle, path: string, { size, mtimeMs, ino }: Stats): Promise<void> {
   const now = await file.stat();
   if (now.size === size && now.mtimeMs === mtimeMs && now.ino === ino) return;
-  throw new FileError(`${path} has changed since it was opened: open it again and upload anew.`, {
-    code: 'file-changed',
-    path,
-  });
-}
-
-function unreadable(path: string, error: unknown): FileError {
-  if (FileError.isInstance(error)) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new FileError(`${path} cannot be read: ${reason}`, { code: 'file-unreadable', path, cause: error });
+  const message = `${path} has changed since it was opened: open it again and upload it again.`;
+  throw new FileError(message, { code: 'file-changed', path });
 }

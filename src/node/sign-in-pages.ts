@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { AudienceError } from '../errors/audience-error.ts';
 
-/** What the browser is answered. */
-export interface Answer {
+/** A response to the browser. */
+export interface Page {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -17,7 +17,7 @@ const STYLE = `
   main { width: min(32rem, 100% - 3rem); overflow-wrap: anywhere; }
   h1 { font-size: 1.25rem; margin: 0 0 .5rem; } p { margin: 0; }`;
 
-/** The address of a page holds the code: no cache keeps it, no script sees it, no other site is told. */
+/** The address of a page contains the code: no cache keeps it, no script reads it, no other site gets it. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -26,7 +26,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-function page(status: number, title: string, text: string): Answer {
+function page(status: number, title: string, text: string): Page {
   const body = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -43,33 +43,32 @@ function page(status: number, title: string, text: string): Answer {
   return { status, headers: HEADERS, body };
 }
 
-const plain = (status: number, body: string, headers = {}): Answer => ({
+const plain = (status: number, body: string, headers = {}): Page => ({
   status,
   headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
   body,
 });
 
-/** The end of a sign-in. */
 export const SIGNED_IN = page(200, 'You are signed in.', 'You may close this window.');
 
-/** For an address that no sign-in of this process waits for. */
-export const UNKNOWN = page(
+/** For an address that no sign-in of this process expects. */
+export const UNKNOWN_SIGN_IN = page(
   400,
   'This address belongs to no sign-in.',
-  'It is out of date, or was not made here. Go on with the latest address that you were given.',
+  'It is out of date, or was not created here. Continue with the latest address.',
 );
 
-export const NOT_FOUND = plain(404, 'There is nothing here.\n');
-export const NOT_ALLOWED = plain(405, 'Only GET is answered here.\n', { allow: 'GET' });
+export const NOT_FOUND = plain(404, 'Not found.\n');
+export const NOT_ALLOWED = plain(405, 'Only GET is allowed.\n', { allow: 'GET' });
 
-/** For a sign-in that failed; the errors of this package hold no secrets. */
-export function failed(error: unknown): Answer {
-  const reason = AudienceError.isInstance(error) ? error.message : 'The program that asked for it tells why.';
+/** Shows the message of an error, if it is one of this package: those contain no secrets. */
+export function failedPage(error: unknown): Page {
+  const reason = AudienceError.isInstance(error) ? error.message : 'See the program that started it.';
   return page(400, 'The sign-in failed.', reason);
 }
 
-/** Answers, and waits until the answer is on its way or nobody is there to take it. */
-export async function send(response: ServerResponse, { status, headers, body }: Answer): Promise<void> {
+/** Sends a page, and waits until it is sent or the connection is closed. */
+export async function sendPage(response: ServerResponse, { status, headers, body }: Page): Promise<void> {
   response.writeHead(status, { ...headers, connection: 'close' }).end(body);
   await finished(response).catch(() => {});
 }

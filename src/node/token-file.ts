@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StoredToken, TokenStore } from '../auth/token-source.ts';
@@ -7,28 +6,26 @@ import { readStoredToken } from '../auth/token-source.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
 import { PRIVATE_FOLDER, withFileLock } from './file-lock.ts';
-import { targetOf } from './target.ts';
-import { codeOf, writing } from './writing.ts';
+import { codeOf, replaceFile, resolveLinks, unreadableFile, writing } from './file-system.ts';
 
-/** A token is for its owner only. */
+/** Tokens are readable only by their owner. */
 const PRIVATE_FILE = 0o600;
 
-/** A file being written is left alone for so long; an older one is of a process that was killed. Milliseconds. */
-const LEFT_OVER = 60_000;
+/** Age at which a file that is being written belongs to a process that was killed. */
+const ABANDONED_MS = 60_000;
 
-/** A name that is made up for a file being written, after that of the file itself. */
-const MADE_UP = /^[\da-f-]{36}\.tmp$/;
+/** The name of a file that is being written, after that of the file itself. */
+const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
 
 /**
- * A store in a file, which several processes of a machine may share: the token outlives each of
- * them, and is minted once for all. The file is readable by its owner only, and always whole. Its
- * lock is a folder beside it, of the same name with `.lock`; that of a process which was killed is
- * taken over after ten seconds. A path that is a symbolic link stays one.
+ * A store in a file, which the processes of a machine can share: the token outlives each of them, and is minted once for
+ * all. The file is always complete and readable only by its owner. Its lock is a folder beside it, with `.lock` added to
+ * its name; the lock of a killed process is taken over after ten seconds. A path that is a symbolic link stays one. The
+ * folder of the file is created if necessary.
  *
- * What is kept cannot be read or written: {@link FileError}, with `file-unreadable`,
- * `file-unwritable` or `disk-full`. The folder is made if need be.
+ * Its methods reject with a {@link FileError}: `file-unreadable`, `file-unwritable` or `disk-full`.
  *
- * @throws {ConfigurationError} for a path that is empty or none.
+ * @throws {ConfigurationError} for a path that is empty, or not a path.
  *
  * @example
  * const store = fileTokenStore('/var/lib/my-service/audience-token.json');
@@ -45,11 +42,9 @@ export function fileTokenStore(path: string | URL): TokenStore {
 
 function checkPath(path: unknown): string {
   if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
-  // Resolved now: the working directory may be another one later.
+  // Resolved now, because the working directory may change.
   if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return resolve(path);
-  throw new ConfigurationError(
-    '`fileTokenStore` needs the path of a file: a text that is not empty, or a `file:` URL.',
-  );
+  throw new ConfigurationError('The path of `fileTokenStore` must be a non-empty string or a `file:` URL.');
 }
 
 async function load(path: string): Promise<StoredToken | undefined> {
@@ -58,67 +53,41 @@ async function load(path: string): Promise<StoredToken | undefined> {
     text = await readFile(path, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new FileError(`${path} cannot be read: ${reason}`, { code: 'file-unreadable', path, cause: error });
+    throw unreadableFile(path, error);
   }
   const token = readStoredToken(text);
   if (token) return token;
-  // Without the parser's own error, which quotes what it has read.
-  const message = `${path} holds no token, or only a part of one: delete it, or put back what was in it.`;
+  // Without a cause: the parser's error quotes the file.
+  const message = `${path} does not contain a token, or only a part of one: delete it, or restore its content.`;
   throw new FileError(message, { code: 'file-unreadable', path });
 }
 
 async function save(path: string, token: StoredToken | undefined): Promise<void> {
-  const target = await targetOf(path);
+  const target = await resolveLinks(path);
   const folder = dirname(target);
   await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-  await removeLeftOvers(target);
-  if (token) await replace(target, JSON.stringify(token));
+  await removeAbandonedParts(target);
+  if (token) await replaceFile(target, 'tmp', (file) => file.writeFile(JSON.stringify(token)), PRIVATE_FILE);
   else await rm(target, { force: true });
   await syncFolder(folder);
 }
 
-/** Writes beside a file, then renames: whoever reads it meanwhile, or after a crash, sees the old or the new one. */
-async function replace(target: string, text: string): Promise<void> {
-  const part = join(dirname(target), `${partPrefix(target)}${randomUUID()}.tmp`);
-  let file: FileHandle | undefined;
-  try {
-    file = await open(part, 'wx', PRIVATE_FILE);
-    await file.writeFile(text);
-    await file.sync();
-    await file.close();
-    await rename(part, target);
-  } catch (error) {
-    await file?.close().catch(() => {});
-    await rm(part, { force: true }).catch(() => {});
-    throw error;
+/** A file that was never renamed contains a token, too: it must not outlive its killed process for long. */
+async function removeAbandonedParts(target: string): Promise<void> {
+  const prefix = `.${basename(target)}.`;
+  const names = await readdir(dirname(target)).catch(() => []);
+  for (const name of names) {
+    if (!name.startsWith(prefix) || !PART_SUFFIX.test(name.slice(prefix.length))) continue;
+    const part = join(dirname(target), name);
+    // Another process may remove it at the same time.
+    const { mtimeMs } = await stat(part).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    if (mtimeMs < Date.now() - ABANDONED_MS) await rm(part, { force: true }).catch(() => {});
   }
 }
 
-const partPrefix = (target: string): string => `.${basename(target)}.`;
-
-/** What is written, and not yet renamed, holds a token, too: it does not stay when its process was killed. */
-async function removeLeftOvers(target: string): Promise<void> {
-  const folder = dirname(target);
-  const prefix = partPrefix(target);
-  const names = await readdir(folder).catch(() => []);
-  const parts = names.filter((name) => name.startsWith(prefix) && MADE_UP.test(name.slice(prefix.length)));
-  for (const part of parts.map((name) => join(folder, name))) {
-    // Another process may be at it, too.
-    const written = await stat(part).catch(() => undefined);
-    if (written && written.mtimeMs < Date.now() - LEFT_OVER) await rm(part, { force: true }).catch(() => {});
-  }
-}
-
-/** Makes a rename or a removal last. As well as the system can: some have no such thing. */
+/** Makes a rename or a removal durable, on systems that can. */
 async function syncFolder(folder: string): Promise<void> {
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(folder);
-    await handle.sync();
-  } catch {
-    // What was written is there, if not for certain after a power cut.
-  } finally {
-    await handle?.close().catch(() => {});
-  }
+  const handle = await open(folder).catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close().catch(() => {});
 }

@@ -70,11 +70,11 @@ export class JobGroup<T extends Observed> implements PollGroup {
   /** Polls a job for `subscriber`; returns a function that ends it. */
   subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): () => void {
     const job = this.#jobs.get(id) ?? new Job(id, source);
-    const { resource, timer } = job;
+    const { last, timer } = job;
     this.#jobs.set(id, job);
     job.subscribers.add(subscriber);
-    if (resource) {
-      job.deliverTo(subscriber, resource);
+    if (last) {
+      job.deliverLast(last, subscriber);
       if (performance.now() - (timer.polledAt ?? 0) > STALE_AFTER_MS) job.requestRefresh('changed');
     }
     if (this.#jobs.size >= this.#minJobs) this.#sweeps ??= new Sweeps(this.#jobs, this.#minJobs);
@@ -109,7 +109,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const job = this.#jobs.get(id);
     if (!job || !kinds.includes(job.source.kind)) return false;
     const resource = job.source.decode(data)?.resource;
-    if (resource && isOlder(resource, job.resource)) return false;
+    if (resource && isOlder(resource, job.last?.resource)) return false;
     if (!resource) job.requestRefresh('changed');
     else if (job.update(resource, 'webhook', performance.now())) {
       this.#webhooks ??= new WebhookHealth();
@@ -166,7 +166,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
       if (!job) continue;
       job.timer.polledAt = startedAt;
       if (resource) this.#update(job, resource, 'list', startedAt);
-      else if (status !== job.resource?.status.id) {
+      else if (status !== job.last?.resource.status.id) {
         // A row that leaves fields out shows only that something has changed.
         const isRunning = progressOf(job.source.kind, { id, status: { id: status, name: '' } }) === 'running';
         job.requestRefresh(isRunning ? 'changed' : 'ended');
@@ -188,9 +188,8 @@ export class JobGroup<T extends Observed> implements PollGroup {
   }
 
   #update(job: Job<T>, resource: T, source: UpdateSource, startedAt: number): void {
-    const isFirst = job.resource === undefined;
-    const hasEnded = job.update(resource, source, startedAt);
-    if (hasEnded && !isFirst) this.#webhooks?.missedCompletion();
+    const wasKnown = job.last !== undefined;
+    if (job.update(resource, source, startedAt) && wasKnown) this.#webhooks?.missedCompletion();
   }
 
   /**
@@ -206,7 +205,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     this.#outage ??= new TokenOutage();
     const isUnsent = isUnsendable(error) && !this.#outage.isTooLong(error);
     for (const job of [...jobs]) {
-      if (isTransient(error) || (isUnsent && job.resource)) job.reportPollError(error);
+      if (isTransient(error) || (isUnsent && job.last)) job.reportPollError(error);
       else job.fail(error);
     }
   }

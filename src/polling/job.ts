@@ -53,9 +53,8 @@ export class Job<T extends Observed> {
   refreshReason: 'ended' | 'changed' | undefined;
   #refreshRequestedAt = Number.NEGATIVE_INFINITY;
   /** Last known state, and when the poll that showed it began. */
-  resource: T | undefined;
+  last: JobUpdate<T> | undefined;
   shownAt = Number.NEGATIVE_INFINITY;
-  #source: UpdateSource = 'poll';
 
   constructor(id: number, source: JobSource<T>) {
     this.id = id;
@@ -74,23 +73,21 @@ export class Job<T extends Observed> {
     // The response was under way while something newer arrived; an end is final in any order.
     if (startedAt < this.shownAt && progress === 'running') return false;
     if (startedAt >= this.#refreshRequestedAt) this.refreshReason = undefined;
-    this.resource = resource;
-    this.#source = source;
+    const update = { resource, progress, source };
+    this.last = update;
     this.shownAt = startedAt;
-    for (const subscriber of [...this.subscribers]) {
-      // A subscriber may leave, or bring a newer state, while another one is served.
-      if (this.resource === resource && this.subscribers.has(subscriber))
-        subscriber.onUpdate({ resource, progress, source });
-    }
+    for (const subscriber of [...this.subscribers]) this.#deliver(update, subscriber);
     return progress !== 'running';
   }
 
   /** Delivers the last known state to a subscriber that has joined, unless a newer one comes first. */
-  deliverTo(subscriber: Subscriber<T>, resource: T): void {
-    queueMicrotask(() => {
-      if (resource !== this.resource || !this.subscribers.has(subscriber)) return;
-      subscriber.onUpdate({ resource, progress: progressOf(this.source.kind, resource), source: this.#source });
-    });
+  deliverLast(last: JobUpdate<T>, subscriber: Subscriber<T>): void {
+    queueMicrotask(() => this.#deliver(last, subscriber));
+  }
+
+  /** Delivers a state to a subscriber that has not left, unless a newer one has come. */
+  #deliver(update: JobUpdate<T>, subscriber: Subscriber<T>): void {
+    if (update === this.last && this.subscribers.has(subscriber)) subscriber.onUpdate(update);
   }
 
   /** Reports a failed poll that is repeated. */

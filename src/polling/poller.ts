@@ -51,12 +51,14 @@ export class Poller<T extends Observed> {
   /** Iterates changes of status; each iteration polls separately. */
   watch(target: IdLike, options: WatchOptions<T> = {}): AsyncIterable<T> {
     const site = captureCallSite();
-    const begin = (observer: Observer<T>): (() => void) => {
+    const begin = (changes: Observer<T>): (() => void) => {
       checkWaitOptions(options);
-      return this.#observe(target, options, observer);
+      return this.#observe(target, options, {
+        onUpdate: (update) => changes.onUpdate(update),
+        onFailure: (error) => changes.onFailure(isReason(error, [options.signal]) ? error : atCallSite(error, site)),
+      });
     };
-    const toError = (error: unknown): unknown => (isReason(error, [options.signal]) ? error : atCallSite(error, site));
-    return { [Symbol.asyncIterator]: () => new StatusChanges<T>(begin, toError) };
+    return { [Symbol.asyncIterator]: () => new StatusChanges<T>(begin) };
   }
 
   /** Delivers states until the job ends, the wait fails, or the returned function is called. */

@@ -7,7 +7,6 @@ export type Observer<T> = Pick<Subscriber<T>, 'onUpdate' | 'onFailure'>;
 /** Iterates the changes of status of one job until it has ended; keeps those that were not consumed yet. */
 export class StatusChanges<T extends Observed> implements AsyncIterableIterator<T>, Observer<T> {
   readonly #begin: (observer: Observer<T>) => () => void;
-  readonly #toError: (error: unknown) => unknown;
   readonly #changes: T[] = [];
   #status: number | undefined;
   #stop: (() => void) | undefined;
@@ -15,13 +14,9 @@ export class StatusChanges<T extends Observed> implements AsyncIterableIterator<
   /** Resolves when there is something for the pending calls of `next`. */
   #next = Promise.withResolvers<void>();
 
-  /**
-   * @param begin Subscribes the observer, and returns a function that ends it. The first call of `next` calls it.
-   * @param toError Returns what to throw for an error that ended the watch.
-   */
-  constructor(begin: (observer: Observer<T>) => () => void, toError: (error: unknown) => unknown = (error) => error) {
+  /** @param begin Subscribes the observer, and returns a function that ends it. The first call of `next` calls it. */
+  constructor(begin: (observer: Observer<T>) => () => void) {
     this.#begin = begin;
-    this.#toError = toError;
   }
 
   [Symbol.asyncIterator](): this {
@@ -29,17 +24,13 @@ export class StatusChanges<T extends Observed> implements AsyncIterableIterator<
   }
 
   async next(): Promise<IteratorResult<T, undefined>> {
-    try {
-      if (!this.#end) this.#stop ??= this.#begin(this);
-    } catch (error) {
-      this.onFailure(error);
-    }
+    if (!this.#end) this.#stop ??= this.#begin(this);
     while (this.#changes.length === 0 && !this.#end) await this.#next.promise;
     const value = this.#changes.shift();
     if (value) return { done: false, value };
     const end = this.#end;
     this.#end = {};
-    if (end && 'error' in end) throw this.#toError(end.error);
+    if (end && 'error' in end) throw end.error;
     return { done: true, value: undefined };
   }
 

@@ -176,9 +176,9 @@ export class Sweeps<T extends Observed> {
   }
 
   /** Whether failed pages leave a job without a recent state; a 429 says nothing about the list alone. */
-  #isDelayed({ resource, shownAt }: Job<T>, now: number): boolean {
+  #isDelayed({ last, shownAt }: Job<T>, now: number): boolean {
     if (this.#failure === undefined) return false;
-    return !resource || (this.#failure === 'other' && now - shownAt > MAX_DELAY_MS);
+    return !last || (this.#failure === 'other' && now - shownAt > MAX_DELAY_MS);
   }
 
   #finishIfDone(): void {

@@ -47,9 +47,9 @@ const check = optionChecker<WaitOptions<never>>('a wait', {
   }),
 });
 
-/** Checks the options of a wait or a watch: a typo would go unnoticed for an hour. */
-export function checkWaitOptions<T>(options: WaitOptions<T>): WaitOptions<T> {
-  check(options);
+/** Checks the options of a wait or a watch, unless there are none: a typo would go unnoticed for an hour. */
+export function checkWaitOptions<T>(options: WaitOptions<T> | undefined): WaitOptions<T> | undefined {
+  if (options !== undefined) check(options);
   return options;
 }
 

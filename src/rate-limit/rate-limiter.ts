@@ -56,7 +56,7 @@ export function createRateLimiter(limits: RateLimits | false): RateLimiter {
     if (existing) return existing;
     // Tokens are replaced: an idle bucket holds nothing that a new one would not.
     for (const [other, bucket] of buckets) if (bucket.isIdle) buckets.delete(other);
-    const created = new RateLimitBucket(limits === false ? undefined : limits[name]);
+    const created = new RateLimitBucket(limits === false ? undefined : new SlidingWindowLog(limits[name]));
     buckets.set(key, created);
     return created;
   }
@@ -87,18 +87,28 @@ interface QueuedRequest {
 /** Maximum time between two permits of the background queue while the foreground queue is never empty. Milliseconds. */
 const MAX_BACKGROUND_DELAY_MS = 15_000;
 
-/** The rate bucket of one token: grants permits one by one, foreground requests first. */
+/** The permits of a rate bucket within its interval. */
+export interface PermitLog {
+  /** Returns the milliseconds until a permit may be free. */
+  wait(): number;
+  /** Takes permits for at most `waiting` requests; resolves with their number, 0 if there are none yet. Never rejects. */
+  take(waiting: number): Promise<number>;
+  /** Whether no permit counts any more. */
+  isEmpty(): boolean;
+}
+
+/** The rate bucket of one token: grants permits in order, foreground requests first. */
 export class RateLimitBucket {
-  readonly #log: SlidingWindowLog | undefined;
+  readonly #log: PermitLog | undefined;
   readonly #queues = { foreground: new Set<QueuedRequest>(), background: new Set<QueuedRequest>() };
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #backgroundGrantedAt = Number.NEGATIVE_INFINITY;
   #isTaking = false;
   #stopTimer: (() => void) | undefined;
 
-  /** Without a rate, only pauses limit it. */
-  constructor(rate: RateLimit | undefined) {
-    this.#log = rate && new SlidingWindowLog(rate);
+  /** Without a log, only pauses limit it. */
+  constructor(log: PermitLog | undefined) {
+    this.#log = log;
   }
 
   /** Resolves when the request may be sent immediately. */
@@ -109,10 +119,14 @@ export class RateLimitBucket {
     if (pause > maxWait) throw new PauseTooLongError(pause);
     const isQueueEmpty = this.#queues.foreground.size + this.#queues.background.size === 0;
     if (isQueueEmpty && !this.#isTaking && pause <= 0 && (!this.#log || this.#log.wait() === 0)) {
-      await this.#log?.take();
+      if (!this.#log) return;
+      this.#isTaking = true;
+      const permits = await this.#log.take(1);
+      this.#isTaking = false;
+      if (this.#queues.foreground.size + this.#queues.background.size > 0) void this.#grantAll();
       signal?.throwIfAborted();
       // Discard a permit acquired before the pause: using it afterwards could exceed the limit.
-      if (this.#pauseLeft === 0) return;
+      if (permits > 0 && this.#pausedUntil <= performance.now()) return;
     }
     return this.#enqueue(request);
   }
@@ -170,10 +184,11 @@ export class RateLimitBucket {
         return;
       }
       this.#isTaking = true;
-      await this.#log?.take();
+      const waiting = this.#queues.foreground.size + this.#queues.background.size;
+      const permits = (await this.#log?.take(waiting)) ?? 1;
       this.#isTaking = false;
       // As in `acquire`.
-      if (this.#pauseLeft === 0) this.#grantNext();
+      if (this.#pauseLeft === 0) for (let n = 0; n < permits; n++) this.#grantNext();
     }
   }
 
@@ -212,10 +227,10 @@ export function withMargin(interval: number): number {
 }
 
 /**
- * The permits of a rate bucket within its interval, on p-throttle. A wait in p-throttle cannot be aborted, so it is called
+ * The permits of this process, on p-throttle. A wait in p-throttle cannot be aborted, so it is called
  * only when a permit is free by the times of the last permits, which are kept on the monotonic clock.
  */
-export class SlidingWindowLog {
+export class SlidingWindowLog implements PermitLog {
   readonly #limit: number;
   readonly #interval: number;
   readonly #takenAt: number[] = [];
@@ -230,19 +245,17 @@ export class SlidingWindowLog {
     this.#throttle = this.#createThrottle();
   }
 
-  /** Returns the milliseconds until a permit is free. */
   wait(): number {
     const oldest = this.#takenAt[this.#next] ?? Number.NEGATIVE_INFINITY;
     return Math.max(0, oldest + this.#interval - performance.now());
   }
 
-  /** Whether no permit counts any more. */
   isEmpty(): boolean {
     return performance.now() - (this.#takenAt.at(this.#next - 1) ?? Number.NEGATIVE_INFINITY) > this.#interval;
   }
 
-  /** Takes a permit, which must be free; it counts from the end of this turn of the event loop, when the request is sent. */
-  async take(): Promise<void> {
+  /** Takes one permit, which must be free; it counts from the end of this turn of the event loop, when the request is sent. */
+  async take(): Promise<number> {
     this.#takenAt[this.#next] = performance.now();
     this.#next = (this.#next + 1) % this.#limit;
     if (this.#burst === 0) setTimeout(() => this.#stampBurst(), 0);
@@ -252,6 +265,7 @@ export class SlidingWindowLog {
     if (wallTime < this.#lastWallTime) this.#throttle = this.#createThrottle();
     this.#lastWallTime = wallTime;
     await this.#throttle();
+    return 1;
   }
 
   #stampBurst(): void {

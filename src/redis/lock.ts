@@ -1,29 +1,28 @@
 import { AudienceError } from '../errors/audience-error.ts';
-import type { RedisClient, RunScript, Script } from './commands.ts';
-import { pause, within } from './patient.ts';
+import { sleep, withTimeout } from '../util/abort.ts';
+import { createMutex } from '../util/concurrency.ts';
+import { backoffDelay } from '../util/retry.ts';
+import type { RunScript, Script } from './commands.ts';
 
-/** A lock of all that use its key. */
-export interface Lock {
-  readonly client: RedisClient;
-  /** Gets over what is wrong with Redis for now. */
-  readonly patient: RunScript;
-  /** Tries once. */
+/** How a lock is kept in Redis. */
+export interface RedisLockOptions {
   readonly run: RunScript;
+  readonly runWithRetries: RunScript;
   readonly key: string;
-  /** A holder that has not been heard of for so long is dead. Milliseconds. */
-  readonly lease: number;
+  /** The lock of a holder that does not renew it expires after this. */
+  readonly leaseMs: number;
 }
 
-/** Who has not got the lock after so long is told which one it is. Milliseconds. */
-const PATIENCE = 120_000;
+/** Longest wait for a lock that others hold. */
+const MAX_LOCK_WAIT_MS = 120_000;
 
-/** A held lock is tried again after between these, at random. Milliseconds. */
-const POLL = { first: 30, longest: 200, growth: 1.3 } as const;
+/** Waits between two attempts to take a lock that is held, in milliseconds. */
+const POLL = { min: 30, max: 200 } as const;
 
-/** A result does not wait longer than this for its lock to be given back. Milliseconds. */
-const RELEASE = 2_000;
+/** Longest time that the release of a lock delays the result. */
+const MAX_RELEASE_MS = 2_000;
 
-/** For its holder it keeps the lock. One that has lapsed, as the process or Redis was away, is taken while nobody else has it. */
+/** Takes the lock, or renews it. A holder whose lock expired while it was stopped takes it again if it is free. */
 const TAKE: Script = {
   source: `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
@@ -31,125 +30,53 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[
 return 0`,
 };
 
-const GIVE_BACK: Script = {
+/** Deletes a key if it holds the value. */
+export const COMPARE_AND_DELETE: Script = {
   source: `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0`,
 };
 
-/** Why Redis could not be asked, and since when that is known. */
-interface Failure {
-  readonly error: unknown;
-  readonly at: number;
-}
+/** Returns a function that runs work while it holds a lock that processes share. */
+export function createRedisLock({ run, runWithRetries, key, leaseMs }: RedisLockOptions) {
+  const mutex = createMutex();
 
-type Turn = Promise<Failure | undefined>;
-
-/** The last in the queue for each key: within a process one at a time tries for the lock. */
-const queues = new WeakMap<RedisClient, Map<string, Turn>>();
-
-function queuesOf(client: RedisClient): Map<string, Turn> {
-  const known = queues.get(client);
-  if (known) return known;
-  const made = new Map<string, Turn>();
-  queues.set(client, made);
-  return made;
-}
-
-/** Runs `work` while no other process, and nobody else in this one, holds the lock. */
-export function withRedisLock<R>(lock: Lock, work: () => Promise<R>): Promise<R> {
-  const { client, key } = lock;
-  const queue = queuesOf(client);
-  const asked = performance.now();
-  return new Promise((resolve, reject) => {
-    let gone = false;
-    const timer = setTimeout(() => {
-      gone = true;
-      reject(tooLong(key));
-    }, PATIENCE);
-    const before: Turn = queue.get(key) ?? Promise.resolve(undefined);
-    const tail: Turn = before
-      .then(async (failure) => {
-        clearTimeout(timer);
-        if (gone) return failure;
-        // Whoever stood in line meanwhile has waited for Redis, too.
-        if (!failure || failure.at <= asked) return locked(lock, asked + PATIENCE, work, { resolve, reject });
-        reject(failure.error);
-        return failure;
-      })
-      .finally(() => {
-        if (queue.get(key) === tail) queue.delete(key);
-      });
-    queue.set(key, tail);
-  });
-}
-
-interface Outcome<R> {
-  resolve(result: R): void;
-  reject(error: unknown): void;
-}
-
-/** Never rejects. */
-async function locked<R>(
-  lock: Lock,
-  until: number,
-  work: () => Promise<R>,
-  outcome: Outcome<R>,
-): Promise<Failure | undefined> {
-  const holder = crypto.randomUUID();
-  const giveBack = (): Promise<unknown> => lock.run(GIVE_BACK, lock.key, [holder]).catch(() => {});
-  try {
-    if (!(await take(lock, holder, until))) {
-      outcome.reject(tooLong(lock.key));
-      return undefined;
+  async function take(holder: string, deadline: number): Promise<void> {
+    for (let attempt = 1; Number(await runWithRetries(TAKE, key, [holder, leaseMs])) !== 1; attempt++) {
+      if (performance.now() >= deadline) throw lockTimeout(key);
+      await sleep(backoffDelay(attempt, POLL, Math.random), undefined);
     }
-  } catch (error) {
-    // What was given up may be done all the same, when there is a connection again.
-    void giveBack();
-    outcome.reject(error);
-    return { error, at: performance.now() };
   }
-  const stop = keep(lock, holder);
-  // A lock that stays lapses soon.
-  const end = (): Promise<unknown> => within(stop().then(giveBack), RELEASE, () => tooLong(lock.key)).catch(() => {});
-  try {
-    const result = await work();
-    await end();
-    outcome.resolve(result);
-  } catch (error) {
-    await end();
-    outcome.reject(error);
-  }
-  return undefined;
-}
 
-/** Whether it was to be had in time. */
-async function take({ patient, key, lease }: Lock, holder: string, until: number): Promise<boolean> {
-  for (let wait: number = POLL.first; ; wait = Math.min(wait * POLL.growth, POLL.longest)) {
-    if (Number(await patient(TAKE, key, [holder, lease])) === 1) return true;
-    if (performance.now() >= until) return false;
-    await pause(wait);
+  async function renew(holder: string, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(leaseMs / 3, signal);
+      await run(TAKE, key, [holder, leaseMs]).catch(() => {});
+    }
   }
-}
 
-/** Keeps a lock until it is told to stop; what is under way then is awaited, or it could come after the release. */
-function keep({ run, key, lease }: Lock, holder: string): () => Promise<void> {
-  let renewal: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    // A lock that is lost shows nowhere else: users of stores read before they write.
-    renewal ??= run(TAKE, key, [holder, lease])
-      .catch(() => {})
-      .then(() => {
-        renewal = undefined;
-      });
-  }, lease / 3);
-  return async () => {
-    clearInterval(timer);
-    await renewal;
+  return <R>(work: () => Promise<R>): Promise<R> => {
+    const deadline = performance.now() + MAX_LOCK_WAIT_MS;
+    return mutex(key, async () => {
+      const holder = crypto.randomUUID();
+      const done = new AbortController();
+      let renewal = Promise.resolve();
+      try {
+        await take(holder, deadline);
+        renewal = renew(holder, done.signal).catch(() => {});
+        return await work();
+      } finally {
+        done.abort();
+        // A renewal that is in flight would take the lock again after the release.
+        const release = renewal.then(() => run(COMPARE_AND_DELETE, key, [holder]));
+        await withTimeout(release, MAX_RELEASE_MS, () => lockTimeout(key)).catch(() => {});
+      }
+    });
   };
 }
 
-function tooLong(key: string): AudienceError {
-  const message = `The lock ${JSON.stringify(key)} in Redis has been held by others for ${PATIENCE / 1_000} seconds: some process is at work for too long, or the key is used for something else, too.`;
+function lockTimeout(key: string): AudienceError {
+  const seconds = MAX_LOCK_WAIT_MS / 1_000;
+  const message = `Other processes have held the lock ${JSON.stringify(key)} in Redis for ${seconds} seconds. Check that no other program uses this key.`;
   return new AudienceError(message, { code: 'token-unavailable' });
 }

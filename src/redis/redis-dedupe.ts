@@ -1,64 +1,61 @@
-import { checkNames } from '../client/option-names.ts';
-import { ConfigurationError } from '../errors/audience-error.ts';
 import { ConnectionError } from '../errors/call-errors.ts';
+import { integer, optional, optionChecker, requiredString } from '../util/options.ts';
 import type { DedupeStore } from '../webhooks/dedupe.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
-import { patientRunner } from './patient.ts';
+import { COMPARE_AND_DELETE } from './lock.ts';
+import { retryingRunner } from './retrying-runner.ts';
 
 /** Options of {@link redisDedupe}. */
 export interface RedisDedupeOptions {
-  /** What the keys begin with: `<prefix>:<id of the event>`. Receivers with another one see events of their own. */
+  /** Prefix of the keys: `<prefix>:<id of the event>`. Receivers with different prefixes do not share events. */
   readonly prefix: string;
-  /** How long what is done is remembered. Milliseconds. @default 86400000 (24 hours) */
+  /** How long a completed event is remembered. Milliseconds. @default 86400000 (24 hours) */
   readonly window?: number | undefined;
 }
 
-const NAMES: Readonly<Record<keyof RedisDedupeOptions, true>> = { prefix: true, window: true };
+const DAY_MS = 86_400_000;
 
-const DAY = 86_400_000;
+/** The longest expiry that Redis accepts without an overflow. */
+const MAX_EXPIRY_MS = 1e15;
 
-/** What Redis can count down from. Milliseconds. */
-const LONGEST = 1e15;
+const checkOptions = optionChecker<RedisDedupeOptions>('redisDedupe', {
+  prefix: requiredString,
+  window: optional(integer(1, MAX_EXPIRY_MS)),
+});
 
-/** A receiver answers within nine seconds, and asks twice. Milliseconds. */
-const LIMIT = 4_000;
+/** How long Redis is retried. A receiver responds within nine seconds, and uses the store twice. */
+const TIMEOUT_MS = 4_000;
 
-const TAKEN = 1;
+const CLAIMED = 1;
 const DONE = 2;
 
-/** Run twice with the same lease, it comes to the same. */
+/** Idempotent for the same lease. */
 const CLAIM: Script = {
   source: `
-if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return ${TAKEN} end
-local held = redis.call('GET', KEYS[1])
-if held == ARGV[1] then return ${TAKEN} end
-if held == 'done' then return ${DONE} end
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return ${CLAIMED} end
+local current = redis.call('GET', KEYS[1])
+if current == ARGV[1] then return ${CLAIMED} end
+if current == 'done' then return ${DONE} end
 return 0`,
 };
 
-/** A claim that has lapsed, and that nobody else has taken since, is done all the same. */
+/** Completes an event also when its claim has expired, unless another receiver has claimed it since. */
 const COMPLETE: Script = {
   source: `
-local held = redis.call('GET', KEYS[1])
-if held == ARGV[1] or not held then redis.call('SET', KEYS[1], 'done', 'PX', ARGV[2]) end
+local current = redis.call('GET', KEYS[1])
+if current == ARGV[1] or not current then redis.call('SET', KEYS[1], 'done', 'PX', ARGV[2]) end
 return 1`,
 };
 
-const RELEASE: Script = {
-  source: `
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0`,
-};
-
 /**
- * A memory in Redis of the events that are under way and done, for receivers in any number of
- * processes. It takes a connected client of `redis` (node-redis) or of `ioredis`, of a cluster, too, which stays
- * yours to close. Each event has a key of its own, which lapses.
+ * Creates a store of webhook events in progress and done, which receivers in any number of processes share. Takes a
+ * connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it. Each event has its own key,
+ * which expires.
  *
- * While Redis is away, claims fail: the receiver answers 503, and the event comes again. What Redis
- * has lost may be handled once more.
+ * While Redis is not available, claims fail: the receiver responds with 503, and the service sends the event again. An
+ * event that Redis has lost may be handled once more.
  *
- * @throws {ConfigurationError} for a prefix that is empty, a window out of range, or what is no client.
+ * @throws {ConfigurationError} naming the option and the fix.
  *
  * @example
  * const redis = await createClient({ url }).on('error', console.error).connect();
@@ -66,44 +63,31 @@ return 0`,
  * const receiver = createWebhookReceiver({ secrets, dedupe, on: { 'audience.completed': ({ data }) => save(data) } });
  */
 export function redisDedupe(redis: RedisClient, options: RedisDedupeOptions): DedupeStore {
-  const { prefix, window } = checkOptions(options);
-  const run = patientRunner(redis, { limit: LIMIT, fail: unavailable });
-  const once = scriptRunner(redis);
+  const { prefix, window = DAY_MS } = checkOptions(options);
+  const run = scriptRunner(redis);
+  const runWithRetries = retryingRunner(redis, TIMEOUT_MS, (reason, cause) => {
+    const message = `The store of webhook events in Redis is not available: ${reason}`;
+    return new ConnectionError(message, { operation: 'redisDedupe', attempts: 1, cause });
+  });
   const keyOf = (id: string): string => `${prefix}:${id}`;
   return {
     async claim(id, leaseMs) {
       const lease = crypto.randomUUID();
+      const expiry = Math.min(Math.max(1, Math.ceil(leaseMs)), MAX_EXPIRY_MS);
       try {
-        const answer = Number(await run(CLAIM, keyOf(id), [lease, Math.min(Math.max(1, Math.ceil(leaseMs)), LONGEST)]));
-        return answer === TAKEN ? { lease } : answer === DONE ? 'done' : 'busy';
+        const reply = Number(await runWithRetries(CLAIM, keyOf(id), [lease, expiry]));
+        return reply === CLAIMED ? { lease } : reply === DONE ? 'done' : 'busy';
       } catch (error) {
-        // What was given up may be done all the same, when there is a connection again, and nobody is at work then.
-        void once(RELEASE, keyOf(id), [lease]).catch(() => {});
+        // The client may still send the claim from its queue, and nobody would work on the event.
+        run(COMPARE_AND_DELETE, keyOf(id), [lease]).catch(() => {});
         throw error;
       }
     },
     async complete(id, lease) {
-      await run(COMPLETE, keyOf(id), [lease, window]);
+      await runWithRetries(COMPLETE, keyOf(id), [lease, window]);
     },
     async release(id, lease) {
-      await run(RELEASE, keyOf(id), [lease]);
+      await runWithRetries(COMPARE_AND_DELETE, keyOf(id), [lease]);
     },
   };
-}
-
-function checkOptions(options: RedisDedupeOptions): { readonly prefix: string; readonly window: number } {
-  const { prefix, window = DAY }: Partial<RedisDedupeOptions> = options ?? {};
-  checkNames(options ?? {}, NAMES, 'redisDedupe');
-  if (typeof prefix !== 'string' || prefix.trim() === '') {
-    throw new ConfigurationError('`redisDedupe` needs a `prefix` for its keys: a text that is not empty.');
-  }
-  if (!(Number.isSafeInteger(window) && window > 0)) {
-    throw new ConfigurationError('`window` must be whole milliseconds, more than none.');
-  }
-  return { prefix, window };
-}
-
-function unavailable(cause: Error): ConnectionError {
-  const message = `Redis cannot be asked about events: ${cause.message}`;
-  return new ConnectionError(message, { operation: 'redisDedupe', attempts: 1, cause });
 }

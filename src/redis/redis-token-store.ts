@@ -1,62 +1,50 @@
 import type { StoredToken, TokenStore } from '../auth/token-source.ts';
 import { readStoredToken } from '../auth/token-source.ts';
-import { checkNames } from '../client/option-names.ts';
-import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
+import { AudienceError } from '../errors/audience-error.ts';
+import { integer, optional, optionChecker, requiredString } from '../util/options.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
-import { type Lock, withRedisLock } from './lock.ts';
-import { patientRunner } from './patient.ts';
+import { createRedisLock } from './lock.ts';
+import { retryingRunner } from './retrying-runner.ts';
 
 /** Options of {@link redisTokenStore}. */
 export interface RedisTokenStoreOptions {
   /** The key in Redis; one for each account (each user, with OAuth) and kind of token. */
   readonly key: string;
-  /** A process that died over a renewal, or stopped, keeps the others waiting for so long. Milliseconds. @default 10000 */
+  /** How long a process that was killed or stopped while it held the lock blocks the others. Milliseconds. @default 10000 */
   readonly lease?: number | undefined;
 }
 
-const NAMES: Readonly<Record<keyof RedisTokenStoreOptions, true>> = { key: true, lease: true };
+const checkOptions = optionChecker<RedisTokenStoreOptions>('redisTokenStore', {
+  key: requiredString,
+  lease: optional(integer(100, 3_600_000)),
+});
 
-/** What is wrong with Redis for longer than this is an error. Milliseconds. */
-const LIMIT = 10_000;
-
-const LEASE = { usual: 10_000, shortest: 100, longest: 3_600_000 } as const;
+/** How long Redis is retried. */
+const TIMEOUT_MS = 10_000;
 
 const GET: Script = { source: "return redis.call('GET', KEYS[1])" };
 
-/**
- * Writes over what it is told of only, else tells what there is: one that was given up may be run later, when others
- * have saved. What is no text counts as nothing.
- */
-const WRITE: Script = {
+/** Replaces one value by another. Harmless when it runs late, from a client's queue, after others have saved. */
+const COMPARE_AND_SET: Script = {
   source: `
-local held = redis.pcall('GET', KEYS[1])
-if type(held) ~= 'string' then held = '' end
-local sum = redis.sha1hex(held)
-if sum == ARGV[2] then
-  if ARGV[1] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[1]) end
-  return 1
-end
-if held == ARGV[1] and held ~= '' then return 1 end
-return sum`,
+local current = redis.call('GET', KEYS[1]) or ''
+if current ~= ARGV[1] and current ~= ARGV[2] then return 0 end
+if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
+return 1`,
 };
 
-/** What {@link WRITE} tells of what there is. */
-const SUM = /^[\da-f]{40}$/;
-
 /**
- * A store in Redis, which all processes of all machines may share: a token is minted, or renewed,
- * once for all of them. It takes a connected client of `redis` (node-redis) or of `ioredis`, of a
- * cluster, too, which stays yours to close.
+ * Creates a token store in Redis that processes on any number of machines share: a token is minted or renewed once for
+ * all of them. Takes a connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it.
  *
- * The token is kept as it is, in clear text, and without an expiry: what has expired is renewed, and
- * OAuth needs what else is kept with it. The lock is a key beside it, `{<key>}:lock`, that its holder
- * keeps alive; that of a process which was killed lapses after `lease`. What Redis has lost is minted
- * anew; a lost OAuth grant wants a new sign-in.
+ * The token is kept in clear text and without an expiry. Its lock is the key `{<key>}:lock`, which the holder renews;
+ * the lock of a process that was killed expires after `lease`. A token that Redis has lost is minted again; a lost OAuth
+ * grant needs a new sign-in.
  *
- * What cannot be read or written within ten seconds, or a lock that is not to be had within two minutes, is an
- * {@link AudienceError} with the code `token-unavailable`, which quotes nothing that was sent.
+ * Loading and saving retry for ten seconds, and taking the lock for two minutes; then they reject with an
+ * {@link AudienceError} with the code `token-unavailable`, which contains no token.
  *
- * @throws {ConfigurationError} for a key that is empty, a lease out of range, or what is no client.
+ * @throws {ConfigurationError} naming the option and the fix.
  *
  * @example
  * const redis = await createClient({ url }).on('error', console.error).connect();
@@ -64,49 +52,35 @@ const SUM = /^[\da-f]{40}$/;
  * const client = new AudienceClient({ baseUrl, token: apiToken(credentials, { store }) });
  */
 export function redisTokenStore(redis: RedisClient, options: RedisTokenStoreOptions): TokenStore {
-  const { key, lease } = checkOptions(options);
-  const patient = patientRunner(redis, { limit: LIMIT, fail: unavailable });
-  const lock: Lock = { client: redis, patient, run: scriptRunner(redis), key: lockOf(key), lease };
+  const { key, lease: leaseMs = 10_000 } = checkOptions(options);
+  const run = scriptRunner(redis);
+  const runWithRetries = retryingRunner(redis, TIMEOUT_MS, (reason, cause) => {
+    const message = `The token store in Redis is not available: ${reason}`;
+    return new AudienceError(message, { code: 'token-unavailable', cause });
+  });
   return {
-    load: async () => parse(await patient(GET, key, []), key),
-    async save(token) {
-      const text = token ? JSON.stringify(token) : '';
-      const until = performance.now() + LIMIT;
-      let held = '';
-      do held = String(await patient(WRITE, key, [text, held], until));
-      while (SUM.test(held));
+    async load() {
+      const value = await runWithRetries(GET, key, []);
+      return value === null || value === undefined ? undefined : parse(String(value), key);
     },
-    withLock: (work) => withRedisLock(lock, work),
+    async save(token) {
+      const value = token ? JSON.stringify(token) : '';
+      for (let isSaved = 0; isSaved !== 1; ) {
+        const current = String((await runWithRetries(GET, key, [])) ?? '');
+        isSaved = Number(await runWithRetries(COMPARE_AND_SET, key, [current, value], [value, current, token?.token]));
+      }
+    },
+    withLock: createRedisLock({ run, runWithRetries, key: lockKey(key), leaseMs }),
   };
 }
 
-function checkOptions(options: RedisTokenStoreOptions): { readonly key: string; readonly lease: number } {
-  const { key, lease = LEASE.usual }: Partial<RedisTokenStoreOptions> = options ?? {};
-  checkNames(options ?? {}, NAMES, 'redisTokenStore');
-  if (typeof key !== 'string' || key.trim() === '') {
-    throw new ConfigurationError('`redisTokenStore` needs a `key`: a text that is not empty, one for each account.');
-  }
-  if (!(Number.isInteger(lease) && lease >= LEASE.shortest && lease <= LEASE.longest)) {
-    throw new ConfigurationError(`\`lease\` must be whole milliseconds, ${LEASE.shortest} to ${LEASE.longest}.`);
-  }
-  return { key, lease };
-}
+/** In a cluster, the lock is where the token is, unless the key has a hash tag (`{…}`). */
+const lockKey = (key: string): string => (/^[^{]*\{[^}]+\}/.test(key) ? `${key}:lock` : `{${key}}:lock`);
 
-/** In a cluster, the lock is where the token is, unless the key names another part that decides (`{…}`). */
-const lockOf = (key: string): string => (/^[^{]*\{[^}]+\}/.test(key) ? `${key}:lock` : `{${key}}:lock`);
-
-function unavailable(cause: Error): AudienceError {
-  return new AudienceError(`The token store in Redis is not available: ${cause.message}`, {
-    code: 'token-unavailable',
-    cause,
-  });
-}
-
-function parse(text: unknown, key: string): StoredToken | undefined {
-  if (text === null || text === undefined) return undefined;
-  const token = readStoredToken(String(text));
+function parse(value: string, key: string): StoredToken {
+  const token = readStoredToken(value);
   if (token) return token;
-  // Without the parser's own error, which quotes what it has read.
-  const message = `The key ${JSON.stringify(key)} in Redis holds no token: delete it, or name another key.`;
+  // The parser's error is left out, because it quotes what it has read.
+  const message = `The key ${JSON.stringify(key)} in Redis does not hold a token. Delete it, or use another key.`;
   throw new AudienceError(message, { code: 'token-unavailable' });
 }

@@ -50,7 +50,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
       async () => {
         const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...uploadOptions } = options ?? {};
         const { signal, maxRetries, maxRetryWait } = uploadOptions;
-        if (wait) checkWaitOptions(wait);
+        checkWaitOptions(wait);
         const upload = await this.#uploads.upload({ ...uploadOptions, kind: 'cohort', data });
         if (onUploaded) safely(() => onUploaded(upload), this.#report);
         const body = { ...fields, upload_reference: upload.reference };

@@ -143,7 +143,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
    * @throws {WaitTimeoutError} after `timeout`, by default an hour awake; the job keeps running.
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
-    return fromCallSite(async () => this.#poller.wait(target, options && checkWaitOptions(options)), options?.signal);
+    return fromCallSite(async () => this.#poller.wait(target, checkWaitOptions(options)), options?.signal);
   }
 
   /** Iterates the changes of status, the last one final. Does not throw at 107 or 4xx. */
@@ -159,7 +159,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
   createAndWait(body: RequestBody<Fields>, options?: CreateAndWaitOptions<T>): Promise<T> {
     const work = async (): Promise<T> => {
       // A typo is found before something is created.
-      if (options?.wait) checkWaitOptions(options.wait);
+      checkWaitOptions(options?.wait);
       return this.createThenWait(body, options);
     };
     return fromCallSite(work, options?.signal, options?.wait?.signal);

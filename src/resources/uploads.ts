@@ -33,7 +33,7 @@ const decodeReservation = decodeOne(reservationResource);
 interface Slot {
   /** Bytes. */
   readonly size: number;
-  /** When the slot has certainly expired, on the monotonic clock. */
+  /** Time on the monotonic clock at which the slot has certainly expired. */
   readonly expiresAt: number;
   /** The service certainly accepts a claim before this moment. */
   readonly claimBefore: Date;

@@ -42,8 +42,8 @@ const NO_BODY: ByteReader = { read: () => Promise.resolve({ done: true }), cance
 class Download {
   readonly #plan: DownloadPlan;
   readonly #transfer: Transfer;
-  /** Reads the current response; `undefined` after a failure. */
-  #reader: ByteReader | undefined;
+  /** Reads the latest response. */
+  #reader = NO_BODY;
   #loaded = 0;
   #total: number | undefined;
   /** Identifies the version of the file; `undefined` where a download cannot be resumed. */
@@ -64,19 +64,20 @@ class Download {
   }
 
   /** Sends the first request. */
-  async open(): Promise<void> {
-    this.#reader = await this.#run(() => this.#connect());
+  open(): Promise<void> {
+    return this.#run(() => this.#connect());
   }
 
   /** Returns the next bytes; `undefined` at the end. */
-  next(): Promise<Uint8Array | undefined> {
-    return this.#run(async () => {
-      const reader = this.#reader ?? (await this.#connect());
-      this.#reader = undefined;
-      const chunk = await this.#read(reader);
-      this.#reader = reader;
-      return chunk;
-    });
+  async next(): Promise<Uint8Array | undefined> {
+    const first = this.#read();
+    try {
+      return await first;
+    } catch {
+      // Only after a failure, because a retry loop around each read takes longer than the read.
+      let attempts = 0;
+      return this.#run(() => (attempts++ === 0 ? first : this.#connect().then(() => this.#read())));
+    }
   }
 
   /** Calls `callback` as soon as the download is aborted, also between two reads. */
@@ -105,7 +106,7 @@ class Download {
   }
 
   /** Requests the rest of the file. */
-  async #connect(): Promise<ByteReader> {
+  async #connect(): Promise<void> {
     const transfer = this.#transfer;
     const { fetch, fetchOptions } = transfer.settings;
     const range = this.#loaded > 0 && { range: `bytes=${this.#loaded}-` };
@@ -115,14 +116,13 @@ class Download {
       ({ status, headers }) =>
         this.#loaded > 0 && status === 416 && headers.get('content-range') === `bytes */${this.#loaded}`,
     );
-    // Storage has nothing after the bytes received: only the end of the response was lost.
-    if (!response.ok) return NO_BODY;
-    this.#checkVersion(response);
-    const reader = response.body?.getReader() ?? NO_BODY;
+    // With an accepted 416, only the end of the last response was lost.
+    if (response.ok) this.#checkVersion(response);
+    const reader = response.ok && response.body ? response.body.getReader() : NO_BODY;
+    this.#reader = reader;
     // Ends a pending read also where `fetch` ignores the signal.
     if (transfer.attempt) onAbort(transfer.attempt.signal, () => void reader.cancel().catch(() => {}));
     transfer.rest();
-    return reader;
   }
 
   /** Makes sure that a response continues the same file at the right byte. */
@@ -152,10 +152,10 @@ class Download {
     return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
   }
 
-  async #read(reader: ByteReader): Promise<Uint8Array | undefined> {
+  async #read(): Promise<Uint8Array | undefined> {
     const transfer = this.#transfer;
     transfer.touch();
-    const { done, value } = await reader.read();
+    const { done, value } = await this.#reader.read();
     transfer.rest();
     transfer.attempt?.signal.throwIfAborted();
     if (value) this.#count(value.length);

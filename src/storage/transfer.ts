@@ -25,7 +25,7 @@ export function checkTransferOptions(options: TransferOptions): void {
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
 }
 
-/** Whether `fetch` streams bodies over HTTP/1.1 and shows every header of a response: not so in browsers. */
+/** True if `fetch` streams bodies over HTTP/1.1 and shows every header of a response: not in browsers. */
 export const isServerRuntime: boolean = globalThis.process?.versions?.node !== undefined || 'Deno' in globalThis;
 
 const IDLE_TIMEOUT_MS = 30_000;
@@ -37,11 +37,11 @@ interface TransferPlan {
   readonly url: URL;
   readonly transport: Transport;
   readonly options: TransferOptions;
-  /** When a retry makes no sense any more, on the monotonic clock. @default never */
+  /** Time on the monotonic clock after which a retry makes no sense. @default never */
   readonly expiresAt?: number;
-  /** Whether a failed attempt can be followed by another. */
+  /** Returns whether a failed attempt can be followed by another. */
   canRetry(): boolean;
-  /** How far the transfer is, for errors, such as ` after 5 of 10 bytes`. */
+  /** Returns the progress for errors, such as ` after 5 of 10 bytes`. */
   progress?(): string;
 }
 
@@ -94,16 +94,19 @@ export class Transfer {
     accepts?: (response: Response) => boolean,
   ): Promise<Response> {
     const { settings } = this;
-    const { signal } = this.#beginAttempt();
+    const attempt = new AbortScope({ parents: [this.scope.signal] });
+    this.attempt = attempt;
+    this.#attempts++;
+    this.touch();
     const { event } = this;
     const startedAt = performance.now();
     if (settings.onRequest) runHook(settings, () => settings.onRequest?.(event));
-    const response = await send(signal);
+    const response = await send(attempt.signal);
     if (settings.isObserved) {
       emitResponse(settings, { ...event, status: response.status, duration: performance.now() - startedAt });
     }
     if (response.ok || accepts?.(response)) return response;
-    throw await responseFailure(response, event, this.#redactor(), signal);
+    throw await responseFailure(response, event, this.#redactor(), attempt.signal);
   }
 
   /** Starts the idle timeout again: bytes were transferred. */
@@ -121,13 +124,6 @@ export class Transfer {
   close(): void {
     this.#endAttempt();
     this.scope.dispose();
-  }
-
-  #beginAttempt(): AbortScope {
-    this.#attempts++;
-    this.attempt = new AbortScope({ parents: [this.scope.signal] });
-    this.touch();
-    return this.attempt;
   }
 
   #endAttempt(): void {

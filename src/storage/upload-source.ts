@@ -19,7 +19,7 @@ export interface ByteReader {
 /** Data that can be uploaded. A stream needs its `size`, and can be sent only once. */
 export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
-/** Whether data are a stream. */
+/** Returns whether data are a stream. */
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in data;
 const isBlob = (data: UploadData): data is Blob => 'stream' in data && typeof data.size === 'number';
 /** Also for arrays of another realm. Other views count their length in more than bytes. */
@@ -34,7 +34,7 @@ const invalid = (field: string, message: string): InvalidInputError => new Inval
 /** Data to upload. All but streams can be read again for another attempt. */
 export class UploadSource {
   readonly size: number;
-  /** Why the data could not be read. */
+  /** The reason why the data could not be read. */
   failure: AudienceError | undefined;
   readonly #data: UploadData;
   readonly #redactor: Redactor;
@@ -55,7 +55,7 @@ export class UploadSource {
     this.#redactor = redactor;
   }
 
-  /** Whether another attempt can read the data. */
+  /** True if another attempt can read the data. */
   get isReadable(): boolean {
     if (this.failure) return false;
     return !isStream(this.#data) || this.#collected !== undefined || !this.#data.locked;
@@ -141,7 +141,7 @@ export class UploadBody {
     );
   }
 
-  /** Whether all bytes have been passed on. */
+  /** True if all bytes have been passed on. */
   get isComplete(): boolean {
     return this.#passed === this.#source.size;
   }

@@ -35,7 +35,7 @@ export interface UploadPlan {
   readonly url: string;
   readonly source: UploadSource;
   readonly options: UploadOptions;
-  /** When the slot expires, on the monotonic clock. */
+  /** Time on the monotonic clock at which the slot expires. */
   readonly expiresAt: number;
 }
 
@@ -74,12 +74,12 @@ export async function uploadFile({ transport, url, source, options, expiresAt }:
   }
 }
 
-/** Whether uploads can report progress in a browser. */
+/** True in browsers, where only XMLHttpRequest reports progress. */
 const hasXhr = !isServerRuntime && typeof XMLHttpRequest === 'function';
 
 /**
- * Whether `fetch` sends a stream with its length, which storage may require, and supports `redirect: 'error'`: in Node
- * and Bun. Deno and workers send a Blob, as browsers do.
+ * True if `fetch` sends a stream with its length, which storage may require, and supports `redirect: 'error'`: in Node and
+ * Bun. Deno and workers send a Blob, as browsers do.
  */
 const canStream =
   isServerRuntime && !('Deno' in globalThis) && globalThis.navigator?.userAgent !== 'Cloudflare-Workers';

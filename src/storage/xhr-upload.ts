@@ -44,7 +44,7 @@ export async function putByXhr({ url, headers, source, transfer, signal, onBytes
       xhr.send(data.slice());
     });
   } catch (error) {
-    // A file that has changed fails like a lost connection, so it is read to tell them apart.
+    // A file that has changed fails like a lost connection, so its first byte is read to distinguish the two.
     if (!signal.aborted)
       await data
         .slice(0, 1)

@@ -110,3 +110,13 @@ export class AbortScope {
     for (const cleanup of this.#cleanups.splice(0)) cleanup();
   }
 }
+
+/** Settles as `work` does, or rejects with what `reason` returns after `ms`; leaves no timer behind. */
+export async function withTimeout<T>(work: Promise<T>, ms: number, reason: () => unknown): Promise<T> {
+  const scope = new AbortScope({ ms, reason });
+  try {
+    return await abortable(work, scope.signal);
+  } finally {
+    scope.dispose();
+  }
+}

@@ -7,7 +7,8 @@ export type OptionFields<Options> = { readonly [Name in keyof Options]-?: z.ZodM
 /** Checks an option object and returns it as it is. `of` replaces what the options belong to in errors. */
 export type CheckOptions<Options> = (options: Options, of?: string) => Options;
 
-const optional = (schema: z.ZodMiniType): z.ZodMiniType => z.optional(schema);
+/** Allows an option to be left out. */
+export const optional = (schema: z.ZodMiniType): z.ZodMiniType => z.optional(schema);
 
 /** Any value; it is checked where it is used. */
 export const anyOption = optional(z.unknown());
@@ -27,6 +28,12 @@ export const booleanOption = optionOf((value) => typeof value === 'boolean', 'mu
 /** A string. */
 export const stringOption = optionOf((value) => typeof value === 'string', 'must be a string');
 
+/** A string that must be set, and not blank. */
+export const requiredString = requiredOption(
+  (value) => typeof value === 'string' && value.trim() !== '',
+  'must be a non-empty string',
+);
+
 /** An `AbortSignal`, also one of another realm. */
 export const signalOption = optionOf(
   (value) => 'throwIfAborted' in Object(value),
@@ -42,7 +49,18 @@ export function choice(...values: readonly string[]): z.ZodMiniType {
 
 /** An optional value that `isValid` accepts; `message` follows the option's name in the error. */
 export function optionOf(isValid: (value: unknown) => boolean, message: string): z.ZodMiniType {
-  return optional(z.custom(isValid, { error: message }));
+  return optional(requiredOption(isValid, message));
+}
+
+/** As {@link optionOf}, for an option that must be set. */
+export function requiredOption(isValid: (value: unknown) => boolean, message: string): z.ZodMiniType {
+  return z.custom(isValid, { error: message });
+}
+
+/** An integer within bounds, inclusive, that must be set; see {@link optional}. */
+export function integer(min: number, max = Number.POSITIVE_INFINITY): z.ZodMiniType {
+  const isValid = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+  return requiredOption(isValid, `must be an integer of ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`);
 }
 
 /** An option that may also be `false`. */

@@ -25,10 +25,10 @@ interface Results {
 
 /** A client whose activation 7 has results of the given names. */
 async function startResults(
-  answer: (response: ServerResponse) => void,
+  respond: (response: ServerResponse) => void,
   names: readonly string[] = ['devices'],
 ): Promise<Results> {
-  const storage = await serve((_, response) => answer(response));
+  const storage = await serve((_, response) => respond(response));
   const activation = wireActivation('');
   const datastreams = names.map((name) => ({
     name,
@@ -39,15 +39,15 @@ async function startResults(
   return { client: clientOf(api), storage, apiUrl: api.url, directory: await temporaryDirectory() };
 }
 
-const whole = (response: ServerResponse): void => void response.writeHead(200, { 'content-length': SIZE }).end(body);
+const complete = (response: ServerResponse): void => void response.writeHead(200, { 'content-length': SIZE }).end(body);
 const half = (response: ServerResponse): void =>
   void response.writeHead(200, { 'content-length': SIZE }).write(body.subarray(0, SIZE / 2));
 
-/** Storage that answers parts of one file: status, from, to, and the total it claims; 0 for none. A 200 is cut at half. */
-async function startParts(answers: readonly (readonly [number, number, number, number])[]): Promise<Results> {
+/** Storage that responds with parts of one file: status, from, to, and the total it reports; 0 for none. A 200 is cut at half. */
+async function startParts(responses: readonly (readonly [number, number, number, number])[]): Promise<Results> {
   let turn = 0;
   return startResults((response) => {
-    const [status, from, to, total] = answers[Math.min(turn++, answers.length - 1)] ?? [500, 0, 0, 0];
+    const [status, from, to, total] = responses[Math.min(turn++, responses.length - 1)] ?? [500, 0, 0, 0];
     const range = status === 416 ? `bytes */${total}` : `bytes ${from}-${to - 1}/${total}`;
     response.writeHead(status, {
       etag: '"v1"',
@@ -61,8 +61,8 @@ async function startParts(answers: readonly (readonly [number, number, number, n
 }
 
 describe('results downloaded to a directory', () => {
-  it('are whole files, in a directory that is made', async () => {
-    const { client, directory } = await startResults(whole);
+  it('are complete files, in a directory that is created', async () => {
+    const { client, directory } = await startResults(complete);
     const target = join(directory, 'new', 'results');
     const seen: DownloadProgress[] = [];
     const files = await downloadTo(client, 7, target, { onProgress: (progress) => seen.push(progress) });
@@ -74,14 +74,14 @@ describe('results downloaded to a directory', () => {
   });
 
   it('replace those of an earlier download', async () => {
-    const { client, directory } = await startResults(whole);
+    const { client, directory } = await startResults(complete);
     await writeFile(join(directory, 'devices.csv.gz'), 'old');
     await downloadTo(client, 7, directory);
     expect(await readdir(directory)).toEqual(['devices.csv.gz']);
     expect(await readFile(join(directory, 'devices.csv.gz'))).toHaveLength(SIZE);
   });
 
-  it('without content or a length are files, too', async () => {
+  it('without content or a length are empty files', async () => {
     const { client, directory } = await startResults((response) => void response.writeHead(200).end());
     const seen: DownloadProgress[] = [];
     const [file] = await downloadTo(client, 7, directory, { onProgress: (progress) => seen.push(progress) });
@@ -89,7 +89,7 @@ describe('results downloaded to a directory', () => {
     expect(seen).toEqual([{ name: 'devices', loaded: 0, total: 0 }]);
   });
 
-  it('never leave the directory, whatever they are called', async () => {
+  it('never leave the directory, whatever their names', async () => {
     const names = [
       '../../etc/passwd',
       'a/b',
@@ -103,7 +103,7 @@ describe('results downloaded to a directory', () => {
       'a\0b',
       'devices.csv.gz',
     ];
-    const { client, directory } = await startResults(whole, names);
+    const { client, directory } = await startResults(complete, names);
     const files = await downloadTo(client, 7, join(directory, 'in'));
     expect(files.map(({ name }) => name)).toEqual(names);
     expect(await readdir(directory)).toEqual(['in']);
@@ -131,16 +131,16 @@ describe('results downloaded to a directory', () => {
     ],
     ['stalled at half', half, { name: 'TimeoutError', code: 'idle-timeout' }],
     ['refused', (response: ServerResponse) => void response.writeHead(403).end(), { name: 'PermissionError' }],
-  ])('that are %s leave no file and nothing open', async (_, answer, told) => {
-    const { client, directory, storage } = await startResults(answer);
-    expect(await failureOf(downloadTo(client, 7, directory, { idleTimeout: 200 }))).toMatchObject(told);
+  ])('that are %s leave no file and nothing open', async (_, respond, expected) => {
+    const { client, directory, storage } = await startResults(respond);
+    expect(await failureOf(downloadTo(client, 7, directory, { idleTimeout: 200 }))).toMatchObject(expected);
     expect(await readdir(directory)).toEqual([]);
     expect(await openFilesBelow(directory)).toEqual([]);
     await eventually(() => expect(storage.busy()).toBe(0));
   });
 
   it.each([
-    ['a part of the file at first', [[206, 0, 1_000, SIZE]]],
+    ['a part of the file first', [[206, 0, 1_000, SIZE]]],
     ['nothing, as 204', [[204, 0, 0, 0]]],
     [
       'another part than asked for',
@@ -157,22 +157,22 @@ describe('results downloaded to a directory', () => {
       ],
     ],
     [
-      'the whole again',
+      'the entire file again',
       [
         [200, 0, SIZE, SIZE],
         [200, 0, SIZE, SIZE],
       ],
     ],
   ] satisfies [string, [number, number, number, number][]][])(
-    'for which storage answers %s are an error and no file',
-    async (_, answers) => {
-      const { client, directory } = await startParts(answers);
+    'for which storage responds with %s reject, and leave no file',
+    async (_, responses) => {
+      const { client, directory } = await startParts(responses);
       expect(await failureOf(downloadTo(client, 7, directory))).toMatchObject({ name: 'ResponseError' });
       expect(await readdir(directory)).toEqual([]);
     },
   );
 
-  it('of a file whose length is told by its parts only are whole', async () => {
+  it('of a file whose length only its parts report are complete', async () => {
     const { client, directory } = await startParts([
       [200, 0, SIZE, 0],
       [206, SIZE / 2, SIZE / 2 + 1_000, SIZE],
@@ -182,7 +182,7 @@ describe('results downloaded to a directory', () => {
     expect(new Uint8Array(await readFile(file?.path ?? ''))).toEqual(body);
   });
 
-  it('of which only the end was missing are whole', async () => {
+  it('of which only the end of the response was lost are complete', async () => {
     const { client, directory } = await startParts([
       [200, 0, SIZE * 2, 0],
       [416, 0, 0, SIZE],
@@ -191,7 +191,7 @@ describe('results downloaded to a directory', () => {
     expect(file?.size).toBe(SIZE);
   });
 
-  it('stop at a disk error also where a `fetch` keeps a copy of the answer', async () => {
+  it('stop at a disk error also where a `fetch` keeps a copy of the response', async () => {
     const { apiUrl, directory, storage } = await startResults(half);
     const kept: Response[] = [];
     const keeping = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
@@ -219,12 +219,12 @@ describe('results downloaded to a directory', () => {
     await eventually(() => expect(storage.busy()).toBe(0));
   });
 
-  it('on a disk that fills up are an error that says so', async () => {
-    const { client, directory, storage } = await startResults(whole);
+  it('on a disk that fills up reject with `disk-full`', async () => {
+    const { client, directory, storage } = await startResults(complete);
     const probe = await open(join(directory, 'probe'), 'w');
     const handles: { writev(chunks: readonly Uint8Array[]): Promise<unknown> } = Object.getPrototypeOf(probe);
     await probe.close();
-    // As the kernel does it: what fits is taken, then nothing more.
+    // As the kernel does it: what fits is written, then nothing more.
     const real = handles.writev;
     let room = 700_000;
     const writev = vi.spyOn(handles, 'writev').mockImplementation(function (this: unknown, chunks) {
@@ -242,8 +242,8 @@ describe('results downloaded to a directory', () => {
     await eventually(() => expect(storage.busy()).toBe(0));
   });
 
-  it('where nothing can be written are an error that says why', async () => {
-    const { client, directory, storage } = await startResults(whole);
+  it('that cannot be written reject with the reason', async () => {
+    const { client, directory, storage } = await startResults(complete);
     await writeFile(join(directory, 'a-file'), '');
     const inFile = await failureOf(downloadTo(client, 7, join(directory, 'a-file')));
     expect(inFile).toMatchObject({ name: 'FileError', code: 'file-unwritable' });
@@ -254,7 +254,7 @@ describe('results downloaded to a directory', () => {
     await eventually(() => expect(storage.busy()).toBe(0));
   });
 
-  it('by a process that is killed bear no final name', async () => {
+  it('of a killed process have no final name', async () => {
     const { apiUrl, directory, storage } = await startResults(half);
     const child = fork(new URL('../support/download-process.ts', import.meta.url), [apiUrl, directory]);
     const exited = once(child, 'exit');

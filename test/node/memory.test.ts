@@ -10,7 +10,7 @@ import { wireActivation } from '../support/storage.ts';
 
 const SIZE = 64 * 2 ** 20;
 
-/** In use at once: a chunk of the file, pieces of it on their way, and what the collector has not got to. */
+/** Maximum memory in use: a chunk of the file, pieces of it in buffers, and what is not collected yet. */
 const IN_USE = SIZE / 3;
 
 async function move(direction: 'upload' | 'download', baseUrl: string, directory: string) {
@@ -19,11 +19,11 @@ async function move(direction: 'upload' | 'download', baseUrl: string, directory
     [direction, baseUrl, directory, String(SIZE)],
     { execArgv: ['--expose-gc'] },
   );
-  const [told] = await once(child, 'message');
-  return told;
+  const [measured] = await once(child, 'message');
+  return measured;
 }
 
-it('an upload of 64 MiB never holds more than a few of them', async () => {
+it('an upload of 64 MiB keeps only a few of them in memory', async () => {
   let arrived = 0;
   const storage = await serve((request, response) => {
     request.on('data', (chunk: Buffer) => {
@@ -38,7 +38,7 @@ it('an upload of 64 MiB never holds more than a few of them', async () => {
   expect(most).toBeLessThan(IN_USE);
 });
 
-it('a download of 64 MiB never holds more than a few of them', async () => {
+it('a download of 64 MiB keeps only a few of them in memory', async () => {
   const chunk = Buffer.alloc(2 ** 16, 'a line\n');
   const storage = await serve((_, response) => {
     response.writeHead(200, { 'content-length': SIZE });

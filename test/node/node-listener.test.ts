@@ -41,7 +41,7 @@ async function post(url: string, { name = 'Ümläut', signature = '' } = {}): Pr
   });
 }
 
-/** What every framework has to pass. */
+/** Requests that every framework must handle. */
 async function expectToWork(url: string, seen: readonly number[]): Promise<void> {
   expect(await post(url)).toBe(200);
   expect(seen).toEqual([42]);
@@ -51,7 +51,7 @@ async function expectToWork(url: string, seen: readonly number[]): Promise<void>
 }
 
 describe('toNodeListener', () => {
-  it('takes the whole body, whoever else listens to it', async () => {
+  it('reads the entire body, also with another listener on it', async () => {
     const { receiver, seen } = start();
     const listener = toNodeListener(receiver);
     let counted = 0;
@@ -73,7 +73,7 @@ describe('toNodeListener', () => {
     expect((await fetch(url)).status).toBe(405);
   });
 
-  it('outlives methods that no `Request` can have, and answers of others', async () => {
+  it('survives methods that no `Request` can have, and responses of other listeners', async () => {
     const { receiver, seen } = start();
     const { url } = await serve((request, response) => {
       if (request.url === '/late') response.writeHead(504).end();
@@ -99,7 +99,7 @@ describe('toNodeListener', () => {
     await expectToWork(`${url}/webhooks`, seen);
   });
 
-  it('says at once what is wrong after express.json()', async () => {
+  it('responds with 500 and logs the fix after express.json()', async () => {
     const { receiver, seen, lines } = start();
     const app = express();
     app.use(express.json());
@@ -107,7 +107,7 @@ describe('toNodeListener', () => {
     const { url } = await serve(app);
     expect(await post(`${url}/webhooks`)).toBe(500);
     expect(seen).toEqual([]);
-    expect(lines).toEqual([expect.stringContaining('put the receiver before `express.json()`')]);
+    expect(lines).toEqual([expect.stringContaining('Put the receiver before `express.json()`')]);
   });
 
   it('serves Fastify 5', async () => {

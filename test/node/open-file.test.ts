@@ -30,7 +30,7 @@ describe('a file opened by its path', () => {
     expect((await new Response(form).arrayBuffer()).byteLength).toBeGreaterThan(SIZE);
   });
 
-  it('is uploaded whole, also again after a cut, and closed', async () => {
+  it('is uploaded completely, also again after a cut, and closed', async () => {
     const { path, directory } = await someFile();
     const { client, storage } = await startStorage([{ upload: 'cut' }, {}]);
     const file = await openFile(path);
@@ -51,7 +51,7 @@ describe('a file opened by its path', () => {
   it.each([
     ['grows', (path: string) => appendFile(path, 'more')],
     ['shrinks', (path: string) => truncate(path, SIZE - 1)],
-    ['is written anew', (path: string) => writeFile(path, pattern(SIZE).reverse())],
+    ['is rewritten', (path: string) => writeFile(path, pattern(SIZE).reverse())],
     [
       'is replaced',
       async (path: string) => {
@@ -59,7 +59,7 @@ describe('a file opened by its path', () => {
         await rename(`${path}.new`, path);
       },
     ],
-  ])('that %s before it is sent ends the upload; the slot lives', async (_, change) => {
+  ])('that %s before it is sent fails the upload; the slot stays usable', async (_, change) => {
     const { path, directory } = await someFile();
     const { client, reservation } = await startStorage([{}]);
     const file = await openFile(path);
@@ -70,7 +70,7 @@ describe('a file opened by its path', () => {
     expect(await openFilesBelow(directory)).toEqual([]);
   });
 
-  it('that changes while it is sent ends the upload', async () => {
+  it('that changes while it is sent fails the upload', async () => {
     const { path, directory } = await someFile(8_000_000);
     const { client, reservation } = await startStorage([{ upload: 'stall' }]);
     const file = await openFile(path);
@@ -85,7 +85,7 @@ describe('a file opened by its path', () => {
     expect(await openFilesBelow(directory)).toEqual([]);
   });
 
-  it('that is removed before it is sent ends the upload', async () => {
+  it('that is removed before it is sent fails the upload', async () => {
     const { path } = await someFile();
     const { client, reservation } = await startStorage([{}]);
     const file = await openFile(path);
@@ -108,7 +108,7 @@ describe('a file opened by its path', () => {
     await eventually(async () => expect(await openFilesBelow(directory)).toEqual([]));
   });
 
-  it('that is not there, or no file, is an error at once', async () => {
+  it('that does not exist, or is not a file, rejects', async () => {
     const directory = await temporaryDirectory();
     expect(await failureOf(openFile(join(directory, 'missing')))).toMatchObject({
       name: 'FileError',

@@ -10,7 +10,7 @@ import { consent, startOAuthBench } from '../support/oauth.ts';
 
 const SOON = { timeout: 20_000 };
 
-/** A program that signs in; all that it has printed is in `printed`. */
+/** Starts a program that signs in; `printed` collects its output. */
 async function startProgram(env: Record<string, string>, ...flags: string[]) {
   const { url } = await startOAuthBench();
   const program = fileURLToPath(new URL('../support/sign-in-process.ts', import.meta.url));
@@ -30,7 +30,7 @@ async function endOf(child: ChildProcess): Promise<unknown> {
 
 const addressIn = (stderr: string): string => /^Open this address to sign in: (\S+)\n/.exec(stderr)?.[1] ?? '';
 
-describe('a program that signs in by the browser of this machine', () => {
+describe('a program that signs in with the browser of this machine', () => {
   it('opens it with the address that it prints', async () => {
     const directory = await temporaryDirectory();
     const [browser, seen] = [join(directory, 'browser'), join(directory, 'seen')];
@@ -45,9 +45,9 @@ describe('a program that signs in by the browser of this machine', () => {
   });
 
   it.each([
-    ['there is none', []],
-    ['no program may be started', ['--permission', '--allow-fs-read=*', '--disable-warning=SecurityWarning']],
-  ])('prints the address where %s, and ends by itself', async (_, flags) => {
+    ['there is no browser', []],
+    ['programs must not be started', ['--permission', '--allow-fs-read=*', '--disable-warning=SecurityWarning']],
+  ])('prints the address where %s, and ends', async (_, flags) => {
     const { printed, stdout, ended } = await startProgram({ PATH: '' }, ...flags);
     await expect.poll(() => addressIn(printed.stderr), SOON).not.toBe('');
     expect((await fetch(await consent(addressIn(printed.stderr)))).status).toBe(200);

@@ -11,25 +11,25 @@ import { failureOf } from '../support/server.ts';
 
 const bench = (redirectUri = 'http://127.0.0.1/callback') => startOAuthBench({}, { redirectUri });
 
-/** Where the browser comes back to, of an address to open. */
+/** Returns the address that the browser is sent back to. */
 const returnOf = (url: string): URL => new URL(new URL(url).searchParams.get('redirect_uri') ?? '');
 
 /** A sign-in that opens nothing; `visit` is the browser. */
 const signIn = (oauth: OAuthClient, visit: (url: string) => unknown, options: SignInOptions = {}): Promise<void> =>
   signInWithBrowser(oauth, { open: false, onUrl: visit, ...options });
 
-/** An address that was told, and the sign-in that waits for it. */
+/** Starts a sign-in; returns its address, and its result. */
 async function begin(oauth: OAuthClient, options: SignInOptions = {}) {
-  const told = Promise.withResolvers<string>();
-  const done = signIn(oauth, told.resolve, options);
-  // Looked at later.
+  const address = Promise.withResolvers<string>();
+  const done = signIn(oauth, address.resolve, options);
+  // Awaited later.
   done.catch(() => {});
-  const url = await Promise.race([told.promise, done.then(() => '')]);
+  const url = await Promise.race([address.promise, done.then(() => '')]);
   const { state } = Object.fromEntries(new URL(url).searchParams);
   return { done, url, back: returnOf(url), state: state ?? '' };
 }
 
-/** Whether nobody listens there any more. */
+/** Expects that no server listens there any more. */
 async function expectGone(address: URL): Promise<void> {
   expect(await failureOf(fetch(address))).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 }
@@ -45,7 +45,7 @@ async function takePort(host: string, port = 0): Promise<number> {
 }
 
 describe('a sign-in by the browser', () => {
-  it('ends with a token and a page that says so', async () => {
+  it('ends with a token, and a page that reports it', async () => {
     const { oauth, url, store } = await bench();
     const { done, url: address, back } = await begin(oauth);
     expect(back.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
@@ -66,7 +66,7 @@ describe('a sign-in by the browser', () => {
     await expectGone(back);
   });
 
-  it('tells the address on stderr unless told otherwise', async () => {
+  it('prints the address on stderr by default', async () => {
     const { oauth } = await bench();
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
@@ -78,7 +78,7 @@ describe('a sign-in by the browser', () => {
     await done;
   });
 
-  it('goes on after a forged address, also with an answer of its own', async () => {
+  it('continues after a forged address', async () => {
     const { oauth, exchanges } = await bench();
     const { done, url, back } = await begin(oauth);
     for (const query of ['code=stolen&state=forged', 'error=access_denied&state=', '']) {
@@ -92,7 +92,7 @@ describe('a sign-in by the browser', () => {
     expect(exchanges()).toEqual([200]);
   });
 
-  it('answers on the path of the redirect URI by GET alone', async () => {
+  it('responds only to GET on the path of the redirect URI', async () => {
     const { oauth } = await bench();
     const { done, url, back } = await begin(oauth);
     const status = async (path: string, method = 'GET') => (await fetch(`${back.origin}${path}`, { method })).status;
@@ -106,7 +106,7 @@ describe('a sign-in by the browser', () => {
     await done;
   });
 
-  it('rejects with the refusal of the user, after telling so', async () => {
+  it('rejects with the refusal of the user, after the page is sent', async () => {
     const { oauth } = await bench();
     const { done, url, back } = await begin(oauth);
     const page = await fetch(await consent(url, 'deny'));
@@ -118,18 +118,18 @@ describe('a sign-in by the browser', () => {
     await expectGone(back);
   });
 
-  it('shows what a server says as text', async () => {
+  it('escapes the messages of a server', async () => {
     const { oauth, url: issuer } = await bench();
     const { done, back, state } = await begin(oauth);
-    const answer = { state, iss: issuer, error: 'server_error', error_description: '<script>alert(1)</script>"&' };
-    const page = await fetch(`${back}?${new URLSearchParams(answer)}`);
+    const query = { state, iss: issuer, error: 'server_error', error_description: '<script>alert(1)</script>"&' };
+    const page = await fetch(`${back}?${new URLSearchParams(query)}`);
     const html = await page.text();
     expect(html).toContain('&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#38;');
     expect(html).not.toContain('<script');
     expect(await failureOf(done)).toMatchObject({ error: 'server_error' });
   });
 
-  it('gives a browser that asks twice the same answer', async () => {
+  it('sends the same page to a browser that requests twice', async () => {
     const { oauth, exchanges, sandbox } = await bench();
     sandbox.faults.add({ on: '/oauth/token', delay: 100, times: 1 });
     const { done, url } = await begin(oauth);
@@ -140,7 +140,7 @@ describe('a sign-in by the browser', () => {
     expect(exchanges()).toEqual([200]);
   });
 
-  it('is made by a browser that hangs up before the answer', async () => {
+  it('succeeds with a browser that hangs up before the response', async () => {
     const { oauth, sandbox } = await bench();
     sandbox.faults.add({ on: '/oauth/token', delay: 100, times: 1 });
     const { done, url } = await begin(oauth);
@@ -153,7 +153,7 @@ describe('a sign-in by the browser', () => {
     expect(await oauth.get()).not.toBe('');
   });
 
-  it('rejects with what the callback meets, also when the service fails', async () => {
+  it('rejects with the error of the callback, also when the service fails', async () => {
     const { oauth, sandbox } = await bench();
     const { done, url } = await begin(oauth);
     const address = await consent(url);
@@ -165,7 +165,7 @@ describe('a sign-in by the browser', () => {
   });
 });
 
-describe('a sign-in that nobody ends', () => {
+describe('a sign-in that is not completed', () => {
   it('times out', async () => {
     const { oauth } = await bench();
     const { done, back } = await begin(oauth, { timeout: 200 });
@@ -175,11 +175,11 @@ describe('a sign-in that nobody ends', () => {
     await expectGone(back);
   });
 
-  it('is aborted, with all its connections', async () => {
+  it('closes all connections when it is aborted', async () => {
     const { oauth } = await bench();
     const controller = new AbortController();
     const { done, back } = await begin(oauth, { signal: controller.signal });
-    // As browsers do, to be quick later.
+    // Browsers open connections in advance.
     const idle = connect(Number(back.port), back.hostname);
     await once(idle, 'connect');
     const dropped = once(idle, 'close');
@@ -191,7 +191,7 @@ describe('a sign-in that nobody ends', () => {
     await expectGone(back);
   });
 
-  it('is aborted while it is prepared, or before', async () => {
+  it('can be aborted during its preparation, or before', async () => {
     const { oauth, sandbox } = await bench();
     const controller = new AbortController();
     sandbox.faults.add({ on: '/oauth/register', delay: 60_000 });
@@ -215,7 +215,7 @@ describe('a sign-in that nobody ends', () => {
     expect(await failureOf(signIn(oauth, onUrl))).toMatchObject({ message: 'no window' });
   });
 
-  it('ends when the service is out of order', async () => {
+  it('ends when the service fails', async () => {
     const { oauth, sandbox } = await bench();
     sandbox.faults.add({ status: 400 });
     expect(await failureOf(signIn(oauth, () => {}))).toBeInstanceOf(OAuthError);
@@ -223,7 +223,7 @@ describe('a sign-in that nobody ends', () => {
 });
 
 describe('the address that a sign-in listens on', () => {
-  it('has the port that it was given', async () => {
+  it('has the port of the redirect URI', async () => {
     const { oauth: first } = await bench();
     const { done, back, url } = await begin(first);
     await fetch(await consent(url));
@@ -235,7 +235,7 @@ describe('the address that a sign-in listens on', () => {
     await fixed.done;
   });
 
-  it('is free, or else the error says so', async () => {
+  it('must be free', async () => {
     const port = await takePort('127.0.0.1');
     const { oauth, sandbox } = await bench(`http://127.0.0.1:${port}/callback`);
     const error = await failureOf(signIn(oauth, () => {}));
@@ -246,17 +246,17 @@ describe('the address that a sign-in listens on', () => {
     expect(sandbox.log).toEqual([]);
   });
 
-  it.each(['http://localhost/', 'http://[::1]/cb?a=1'])('may be %s', async (redirectUri) => {
+  it.each(['http://localhost/', 'http://[::1]/cb?a=1'])('can be %s', async (redirectUri) => {
     const { oauth } = await bench(redirectUri);
     const { done, url, back } = await begin(oauth);
     expect(back.href.replace(/:\d+\//, '/')).toBe(redirectUri);
-    const answered = new URL(await consent(url));
-    answered.hostname = '[::1]';
-    expect((await fetch(answered)).status).toBe(200);
+    const callback = new URL(await consent(url));
+    callback.hostname = '[::1]';
+    expect((await fetch(callback)).status).toBe(200);
     await done;
   });
 
-  it('is both of localhost', async () => {
+  it('covers both addresses of localhost', async () => {
     const { oauth: first } = await bench('http://localhost/callback');
     const { done, url, back } = await begin(first);
     for (const hostname of ['127.0.0.1', '[::1]']) {
@@ -272,14 +272,14 @@ describe('the address that a sign-in listens on', () => {
     await expectGone(new URL(`http://127.0.0.1:${port}`));
   });
 
-  it.each(['https://app.example.com/callback', 'https://127.0.0.1/callback'])('is not %s', async (redirectUri) => {
+  it.each(['https://app.example.com/callback', 'https://127.0.0.1/callback'])('cannot be %s', async (redirectUri) => {
     const { oauth } = await bench(redirectUri);
     const error = await failureOf(signIn(oauth, () => {}));
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({ message: expect.stringContaining('http://127.0.0.1/callback') });
   });
 
-  it('is given up for a timeout that is no number', async () => {
+  it('is not opened with options that are invalid', async () => {
     const { oauth } = await bench();
     expect(await failureOf(signIn(oauth, () => {}, { timeout: Number.NaN }))).toBeInstanceOf(ConfigurationError);
     expect(await failureOf(signIn(oauth, () => {}, JSON.parse('{"timeOut":1}')))).toBeInstanceOf(ConfigurationError);

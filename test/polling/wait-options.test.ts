@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { WaitOptions } from '../../src/index.ts';
-import { checkOptions, idProblem } from '../../src/polling/wait-options.ts';
+import { checkWaitOptions } from '../../src/polling/wait-options.ts';
 import { type IdLike, idOf } from '../../src/spec/job-status.ts';
+import { startJobService } from '../support/job-service.ts';
+import { failureOf } from '../support/server.ts';
 
-/** What a caller without types may give. */
+/** Passes a value as a caller without types may. */
 const untyped = (value: unknown): { readonly id: IdLike; readonly options: WaitOptions<unknown> } =>
   Object.assign(Object.create(null), { id: value, options: value });
 
 describe('the id to wait for', () => {
-  it('is a positive integer, or what has one', () => {
-    for (const target of [42, { id: 42 }]) {
-      expect(idOf(target)).toBe(42);
-      expect(idProblem(idOf(target))).toBeUndefined();
-    }
+  it('is a number, or the id of an object', () => {
+    for (const target of [42, { id: 42 }]) expect(idOf(target)).toBe(42);
   });
 
   it.each([
@@ -27,34 +26,56 @@ describe('the id to wait for', () => {
     [null, 'null'],
     [{}, 'undefined'],
     [{ id: '7' }, '"7"'],
-  ])('is not %o, and the error says so', (given, shown) => {
-    expect(idProblem(idOf(untyped(given).id))).toBe(
-      `${shown} is no id; give a positive integer, or an object with such an \`id\`.`,
-    );
+  ])('is refused without a request if it is %o', async (value, shown) => {
+    const { client, reads } = startJobService();
+    const { id } = untyped(value);
+    const problem = `must be a positive integer, not ${shown}.`;
+    const refusal = {
+      name: 'ValidationError',
+      local: true,
+      errors: { id: [problem] },
+      message: `audiences.get was not sent: id: ${problem}`,
+    };
+    expect(await failureOf(client.audiences.wait(id))).toMatchObject(refusal);
+    expect(await failureOf(client.audiences.watch(id)[Symbol.asyncIterator]().next())).toMatchObject(refusal);
+    expect(reads).toEqual([]);
   });
 });
 
 describe('options of a wait', () => {
   it('pass as they are', () => {
     const options = { timeout: 0.5, signal: AbortSignal.timeout(1_000), onUpdate: () => {}, request: { timeout: 1 } };
-    expect(checkOptions(options)).toBe(options);
-    expect(checkOptions({ timeout: undefined, signal: undefined })).toEqual({});
+    expect(checkWaitOptions(options)).toBe(options);
+    expect(checkWaitOptions({ timeout: undefined, signal: undefined })).toEqual({});
   });
 
   it.each([
-    [{ timout: 5 }, '`timout` is no option of a wait: use timeout, signal, onUpdate, request.'],
-    [5, 'Options of a wait are an object, not 5.'],
-    [null, 'Options of a wait are an object, not null.'],
+    [{ timout: 5 }, '`timout` is not an option of a wait: use timeout, signal, onUpdate, request.'],
+    [5, 'The options of a wait must be an object.'],
+    [null, 'The options of a wait must be an object.'],
     [{ signal: new AbortController() }, '`signal` must be an AbortSignal'],
     [{ signal: null }, '`signal` must be an AbortSignal'],
     [{ onUpdate: 'x' }, '`onUpdate` must be a function.'],
-    [{ request: null }, '`request` of a wait is an object, not null.'],
-    [{ request: { deadlin: 5 } }, '`request.deadlin` is no option of a wait'],
-    [{ request: { timeout: Number.NaN } }, '`timeout` is NaN'],
-    [{ request: { headers: { 'a b': 'x' } } }, '`request` of a wait: headers: "a b"'],
-    [{ timeout: Number.NaN }, '`timeout` is NaN'],
-    [{ timeout: -1 }, '`timeout` is -1'],
-  ])('are not %o', (given, message) => {
-    expect(() => checkOptions(untyped(given).options)).toThrow(message);
+    [{ request: null }, '`request` must be an object.'],
+    [{ request: { deadlin: 5 } }, '`request.deadlin` is not an option of a wait'],
+    [{ request: { timeout: Number.NaN } }, '`request.timeout` must be a number of 0 or more.'],
+    [{ request: { headers: { 'a b': 'x' } } }, '`request.headers` must be headers that a request can carry'],
+    [{ request: { headers: { authorization: 'x' } } }, '`request.headers` must be headers that a request can carry'],
+    [{ request: { headers: 'x' } }, '`request.headers` must be headers that a request can carry'],
+    [{ timeout: Number.NaN }, '`timeout` must be a number of 0 or more.'],
+    [{ timeout: -1 }, '`timeout` must be a number of 0 or more.'],
+  ])('are refused if they are %o', (value, message) => {
+    expect(() => checkWaitOptions(untyped(value).options)).toThrow(message);
+  });
+
+  it.each([0, 'x', null])('are refused by every method that takes them if they are %o', async (value) => {
+    const { client, reads } = startJobService();
+    const { options } = untyped(value);
+    const refusal = { name: 'ConfigurationError', message: 'The options of a wait must be an object.' };
+    const { audiences, cohorts } = client;
+    expect(await failureOf(audiences.wait(1, options))).toMatchObject(refusal);
+    expect(await failureOf(audiences.createAndWait({}, { wait: options }))).toMatchObject(refusal);
+    expect(await failureOf(cohorts.import(new Uint8Array(3), {}, { wait: options }))).toMatchObject(refusal);
+    expect(reads).toEqual([]);
   });
 });

@@ -5,46 +5,46 @@ import { failureOf } from '../support/server.ts';
 
 const redis = suiteRedis();
 
-/** A client that keeps its commands, as both packages do without a connection, and sends them when it is told to. */
-async function keepingClient() {
+/** A client that queues its commands, as both packages do without a connection, until `send` is called. */
+async function queuingClient() {
   const client = await redis().connect('ioredis');
   const gate = Promise.withResolvers<void>();
-  const kept: Promise<unknown>[] = [];
+  const queued: Promise<unknown>[] = [];
   let passing = Number.POSITIVE_INFINITY;
-  const keep = (send: () => Promise<unknown>): Promise<unknown> => {
+  const queue = (send: () => Promise<unknown>): Promise<unknown> => {
     if (passing-- > 0) return send();
     const sent = gate.promise.then(send);
-    kept.push(sent);
+    queued.push(sent);
     return sent;
   };
-  const keeping: IoRedis = {
-    evalsha: (...args) => keep(() => client.evalsha(...args)),
-    eval: (...args) => keep(() => client.eval(...args)),
+  const queuing: IoRedis = {
+    evalsha: (...args) => queue(() => client.evalsha(...args)),
+    eval: (...args) => queue(() => client.eval(...args)),
   };
   return {
-    client: keeping,
-    /** Keeps what comes after so many commands. */
-    keepAfter(commands: number): void {
+    client: queuing,
+    /** Queues commands after so many. */
+    queueAfter(commands: number): void {
       passing = commands;
     },
     async send(): Promise<void> {
       gate.resolve();
-      // A script that is not known is sent again.
-      for (const sent of kept) await sent.catch(() => {});
+      // A script that the server does not have is sent again.
+      for (const sent of queued) await sent.catch(() => {});
     },
   };
 }
 
-describe('what was given up, and is done when there is a connection again,', () => {
-  it('saves over nothing that others have saved, and removes nothing of theirs', async () => {
+describe('a command that timed out, and that the client sends when it is connected again,', () => {
+  it('does not overwrite or remove a token that others have saved since', async () => {
     const other = await redis().connect('redis');
     const changes = [{ token: 'older' }, undefined].flatMap((change) => [0, 1].map((passing) => ({ change, passing })));
     const late = changes.map(async ({ change, passing }, at) => {
       const key = `late-${at}`;
-      const { client, keepAfter, send } = await keepingClient();
+      const { client, queueAfter, send } = await queuingClient();
       const [mine, theirs] = [redisTokenStore(client, { key }), redisTokenStore(other, { key })];
       await mine.save({ token: 'first' });
-      keepAfter(passing);
+      queueAfter(passing);
       expect(await failureOf(mine.save(change))).toMatchObject({ code: 'token-unavailable' });
       expect(await theirs.load()).toEqual({ token: 'first' });
       await theirs.save({ token: 'newer' });
@@ -54,10 +54,12 @@ describe('what was given up, and is done when there is a connection again,', () 
     await Promise.all(late);
   }, 30_000);
 
-  it('claims no event, as nobody is at work with it', async () => {
-    const { client, keepAfter, send } = await keepingClient();
-    const [mine, theirs] = [client, await redis().connect('redis')].map((one) => redisDedupe(one, { prefix: 'late' }));
-    keepAfter(0);
+  it('leaves no claim of an event that nobody handles', async () => {
+    const { client, queueAfter, send } = await queuingClient();
+    const [mine, theirs] = [client, await redis().connect('redis')].map((each) =>
+      redisDedupe(each, { prefix: 'late' }),
+    );
+    queueAfter(0);
     expect(await failureOf(mine?.claim('a', 60_000) ?? Promise.resolve())).toMatchObject({ code: 'connection-failed' });
     await send();
     await expect.poll(() => theirs?.claim('a', 60_000)).toEqual({ lease: expect.any(String) });

@@ -16,19 +16,19 @@ describe.each(KINDS)('redisDedupe on %s', (kind) => {
   const storeOf = async (window?: number, prefix = `of-${kind}`) =>
     redisDedupe(await redis().connect(kind), { prefix, window });
 
-  it('gives an event to one of many, and to nobody once it is done', async () => {
+  it('lets one of many receivers claim an event, and none after its completion', async () => {
     const stores = await Promise.all([storeOf(), storeOf(), storeOf()]);
     const claims = await Promise.all(stores.flatMap((store) => [store.claim('a', LONG), store.claim('a', LONG)]));
     const [taken] = claims.filter((claim) => typeof claim === 'object');
     expect(claims.filter((claim) => claim === 'busy')).toHaveLength(5);
-    if (!taken) throw new Error('Nobody has got it.');
+    if (!taken) throw new Error('No receiver has claimed it.');
     await stores[0]?.complete('a', taken.lease);
     expect(await stores[1]?.claim('a', LONG)).toBe('done');
     expect(await stores[1]?.claim('b', LONG)).toEqual({ lease: expect.any(String) });
     expect(await (await storeOf(undefined, 'another')).claim('a', LONG)).toEqual({ lease: expect.any(String) });
   });
 
-  it('gives back what has failed, or whose holder is dead', async () => {
+  it('lets another receiver claim an event that was released, or whose claim has expired', async () => {
     const store = await storeOf();
     const first = await store.claim('c', LONG);
     if (typeof first === 'string') throw new Error(first);
@@ -39,7 +39,7 @@ describe.each(KINDS)('redisDedupe on %s', (kind) => {
     await expect.poll(() => store.claim('c', LONG)).toEqual({ lease: expect.any(String) });
   });
 
-  it('lets who lost an event to another neither complete nor release it', async () => {
+  it('ignores completion and release by a receiver whose claim was taken over', async () => {
     const store = await storeOf();
     const first = await store.claim('d', 1);
     if (typeof first === 'string') throw new Error(first);
@@ -49,7 +49,7 @@ describe.each(KINDS)('redisDedupe on %s', (kind) => {
     expect(await store.claim('d', LONG)).toBe('busy');
   });
 
-  it('notes as done what took longer than its lease, where nobody else has taken it', async () => {
+  it('completes an event after its claim has expired, if no other receiver has claimed it', async () => {
     const store = await storeOf();
     const claim = await store.claim('e', 1);
     if (typeof claim === 'string') throw new Error(claim);
@@ -59,7 +59,7 @@ describe.each(KINDS)('redisDedupe on %s', (kind) => {
     expect(await store.claim('e', LONG)).toBe('done');
   });
 
-  it('remembers what is done for its window, a day unless told otherwise', async () => {
+  it('remembers a completed event for its window, a day by default', async () => {
     const probe = await redis().connect('redis');
     for (const [window, expected] of [
       [undefined, 86_400_000],
@@ -75,7 +75,7 @@ describe.each(KINDS)('redisDedupe on %s', (kind) => {
     }
   });
 
-  it('gets over a restart, and says what is wrong otherwise', async () => {
+  it('retries during a restart, and rejects when its client was closed', async () => {
     const server = await startRedis();
     const client = await server.connect(kind);
     const store = redisDedupe(client, { prefix: 'p' });
@@ -93,19 +93,19 @@ describe.each(KINDS)('redisDedupe on %s', (kind) => {
   });
 });
 
-/** Ids of events, three of ten of them twice: at once, or some time later. */
+/** Ids of events, three of ten of them twice: immediately, or some time later. */
 function deliveriesOf(events: number, random: () => number): string[] {
   const ids = Array.from({ length: events }, (_, at) => `evt_${at}`);
   const doubled = Array.from({ length: Math.round((events * 3) / 7) }, () => ids[Math.floor(random() * events)] ?? '');
   const placed = [...ids, ...doubled].map((id, at) => {
-    const own = at < events ? at : Number(id.slice(4));
-    return { id, at: own + (at < events ? 0 : random() < 0.5 ? 0.5 : random() * 500) };
+    const position = at < events ? at : Number(id.slice(4));
+    return { id, at: position + (at < events ? 0 : random() < 0.5 ? 0.5 : random() * 500) };
   });
-  return placed.sort((one, other) => one.at - other.at).map(({ id }) => id);
+  return placed.sort((a, b) => a.at - b.at).map(({ id }) => id);
 }
 
 describe('10,000 deliveries to four receivers', () => {
-  it('do the work of each event once, and of all, though two receivers are killed over it', async () => {
+  it('handle each event once, though two receivers are killed meanwhile', async () => {
     const random = seeded('deliveries to receivers that are killed');
     const redis = await startRedis();
     const options = { redisUrl: redis.url, port: 0, leaseMs: 2_000, sum: 'sum', runs: 'runs' };
@@ -139,11 +139,11 @@ describe('10,000 deliveries to four receivers', () => {
     expect(ids).toHaveLength(events / 0.7);
     expect(Number(sum)).toBe(events);
     expect(Object.keys(done)).toHaveLength(events);
-    // Only what a kill has cut off is begun again.
-    const begun = Object.values(await probe.hGetAll('runs')).map(Number);
-    const again = begun.filter((runs) => runs > 1).length;
+    // Only handlers that a kill has interrupted run again.
+    const started = Object.values(await probe.hGetAll('runs')).map(Number);
+    const again = started.filter((runs) => runs > 1).length;
     expect(again).toBeLessThanOrEqual(2 * SENDERS);
-    expect(Math.max(...begun)).toBeLessThanOrEqual(3);
-    console.info(`${ids.length} deliveries, ${lost} tries lost, ${again} events begun again`);
+    expect(Math.max(...started)).toBeLessThanOrEqual(3);
+    console.info(`${ids.length} deliveries, ${lost} requests lost, ${again} events handled again`);
   }, 300_000);
 });

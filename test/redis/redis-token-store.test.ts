@@ -8,26 +8,26 @@ import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf, quick } from '../support/server.ts';
 
 const SECRET = 'canary-of-a-token-0123456789';
-const rest = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.each(KINDS)('redisTokenStore on %s', (kind) => {
   const redis = suiteRedis();
   const storeOf = async (key: string, lease?: number) => redisTokenStore(await redis().connect(kind), { key, lease });
 
-  it('keeps what it is given, unknown fields too, without an expiry, until it is removed', async () => {
-    const [one, two] = [await storeOf('kept'), await storeOf('kept')];
-    expect(await one.load()).toBeUndefined();
+  it('keeps a token and its unknown fields without an expiry until it is removed', async () => {
+    const [first, second] = [await storeOf('kept'), await storeOf('kept')];
+    expect(await first.load()).toBeUndefined();
     const token = { token: SECRET, expiresAt: '2026-01-01T00:00:00.000Z', oauth: { 'Ä"\\': [null, 1] } };
-    await one.save(token);
-    expect(await two.load()).toEqual(token);
+    await first.save(token);
+    expect(await second.load()).toEqual(token);
     const script = "return redis.call('PTTL', KEYS[1])";
     const client = await redis().connect('redis');
     expect(await client.eval(script, { keys: ['kept'], arguments: [] })).toBe(-1);
-    await two.save(undefined);
-    expect(await one.load()).toBeUndefined();
+    await second.save(undefined);
+    expect(await first.load()).toBeUndefined();
   });
 
-  it('serves apiToken, mcpToken and loginToken, each under its own key', async () => {
+  it('serves apiToken, mcpToken and loginToken, each with its own key', async () => {
     const { url, sandbox } = await startBench();
     for (const source of [apiToken, mcpToken, loginToken]) {
       const options = { baseUrl: url, store: await storeOf(source.name) };
@@ -38,32 +38,32 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
   });
 
   it('keeps its lock while work takes longer than the lease', async () => {
-    const [one, two] = [await storeOf('long', 150), await storeOf('long', 150)];
+    const [first, second] = [await storeOf('long', 150), await storeOf('long', 150)];
     const done: string[] = [];
-    let second: Promise<unknown> | undefined;
-    await one.withLock(async () => {
-      second = two.withLock(async () => void done.push('two'));
-      await rest(1_000);
+    let waiting: Promise<unknown> | undefined;
+    await first.withLock(async () => {
+      waiting = second.withLock(async () => void done.push('two'));
+      await sleep(1_000);
       done.push('one');
     });
-    await second;
+    await waiting;
     expect(done).toEqual(['one', 'two']);
   });
 
-  it('gives its lock back when work fails, and hands on the failure', async () => {
-    const [one, two] = [await storeOf('fails', 60_000), await storeOf('fails', 60_000)];
+  it('releases its lock when work fails, and rejects with its error', async () => {
+    const [first, second] = [await storeOf('fails', 60_000), await storeOf('fails', 60_000)];
     const failure = new Error('no');
-    expect(await failureOf(one.withLock(() => Promise.reject(failure)))).toBe(failure);
-    expect(await two.withLock(async () => 'next')).toBe('next');
+    expect(await failureOf(first.withLock(() => Promise.reject(failure)))).toBe(failure);
+    expect(await second.withLock(async () => 'next')).toBe('next');
   });
 
-  it('has a thousand callers of a process wait in line, of whom one asks Redis', async () => {
+  it('queues a thousand callers of a process, of which one polls Redis', async () => {
     const [holder, client] = [await storeOf('line'), await redis().connect(kind)];
-    const asked = vi.fn();
+    const commands = vi.fn();
     const name = 'evalSha' in client ? 'evalSha' : 'evalsha';
     const counted = new Proxy(client, {
       get(target, property) {
-        if (property === name) asked();
+        if (property === name) commands();
         const value: unknown = Reflect.get(target, property, target);
         return typeof value === 'function' ? value.bind(target) : value;
       },
@@ -77,18 +77,17 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
     };
     let callers: Promise<unknown> = Promise.resolve();
     await holder.withLock(async () => {
-      // Several stores of one client and key are one.
-      const stores = [1, 2].map(() => redisTokenStore(counted, { key: 'line' }));
-      callers = Promise.all(Array.from({ length: 1_000 }, (_, at) => stores[at % 2]?.withLock(work)));
-      asked.mockClear();
-      await rest(500);
-      expect(asked.mock.calls.length).toBeLessThan(30);
+      const store = redisTokenStore(counted, { key: 'line' });
+      callers = Promise.all(Array.from({ length: 1_000 }, () => store.withLock(work)));
+      commands.mockClear();
+      await sleep(500);
+      expect(commands.mock.calls.length).toBeLessThan(30);
     });
     await callers;
     expect(most).toBe(1);
   });
 
-  it('mints anew after a restart that has lost the token, and crashes nothing', async () => {
+  it('mints another token after a restart that lost the first one', async () => {
     const server = await startRedis();
     const { url, sandbox } = await startBench();
     const client = await server.connect(kind);
@@ -109,18 +108,18 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it('brings the result of work during which Redis went away, for a while or for good', async () => {
+  it('returns the result of work during which Redis failed, for a moment or for good', async () => {
     const server = await startRedis();
     const store = redisTokenStore(await server.connect(kind), { key: 'away', lease: 150 });
     const again = async () => {
       await server.restart();
-      await rest(300);
+      await sleep(300);
       return 'again';
     };
     expect(await store.withLock(again)).toBe('again');
     const paused = async () => {
       server.pause();
-      await rest(300);
+      await sleep(300);
       return 'paused';
     };
     expect(await store.withLock(paused)).toBe('paused');
@@ -128,32 +127,32 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
     expect(await store.withLock(async () => 'next')).toBe('next');
     const gone = async () => {
       await server.kill();
-      await rest(300);
+      await sleep(300);
       return 'gone';
     };
     expect(await store.withLock(gone)).toBe('gone');
   });
 
-  it('has another take a lock that a restart has lost, or keeps it', async () => {
+  it('takes its lock again after a restart that lost it', async () => {
     const server = await startRedis();
-    const [one, two] = [await server.connect(kind), await server.connect(kind)];
-    const [mine, other] = [one, two].map((client) => redisTokenStore(client, { key: 'retaken', lease: 300 }));
+    const clients = [await server.connect(kind), await server.connect(kind)];
+    const [mine, other] = clients.map((client) => redisTokenStore(client, { key: 'retaken', lease: 300 }));
     const order: string[] = [];
-    let second: Promise<unknown> | undefined;
+    let waiting: Promise<unknown> | undefined;
     await mine?.withLock(async () => {
       await server.restart();
-      // It takes its lock again as soon as it is connected again.
+      // The holder takes its lock again when it is connected again.
       const probe = await server.connect('redis');
       await expect.poll(() => probe.get('{retaken}:lock')).toMatch(/-/);
-      second = other?.withLock(async () => void order.push('other'));
-      await rest(900);
+      waiting = other?.withLock(async () => void order.push('other'));
+      await sleep(900);
       order.push('mine');
     });
-    await second;
+    await waiting;
     expect(order).toEqual(['mine', 'other']);
   });
 
-  it('names what is wrong, and never what it keeps', async () => {
+  it('names the problem, and never the token', async () => {
     const client = await redis().connect(kind);
     const store = redisTokenStore(client, { key: 'wrong' });
     const admin = await redis().connect('redis');
@@ -175,7 +174,7 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
     expect(inspect(refused, { depth: 9, showHidden: true })).not.toContain(SECRET);
   });
 
-  it('says at once that its client was closed', async () => {
+  it('rejects immediately when its client was closed', async () => {
     const client = await redis().connect(kind);
     const store = redisTokenStore(client, { key: 'closed' });
     await client.quit();

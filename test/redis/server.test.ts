@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
 import { scriptRunner } from '../../src/redis/commands.ts';
-import { sharedLog } from '../../src/redis/reserve.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
 
@@ -9,19 +8,19 @@ const count = { source: "return redis.call('INCR', KEYS[1])" };
 const redis = suiteRedis();
 
 describe.each(KINDS)('a script on a client of %s', (kind) => {
-  it('runs by its hash once the server knows it', async () => {
+  it('runs by its hash once the server has it', async () => {
     const run = scriptRunner(await redis().connect(kind));
     expect([await run(count, kind, []), await run(count, kind, [])]).toEqual([1, 2]);
   });
 
-  it('runs on when the server has paused, or has been started anew and knows no script', async () => {
+  it('runs after the server was paused, and after a restart that lost the script', async () => {
     const server = await startRedis();
     const run = scriptRunner(await server.connect(kind));
     expect(await run(count, 'n', [])).toBe(1);
     server.pause();
-    const answer = run(count, 'n', []);
+    const reply = run(count, 'n', []);
     server.resume();
-    expect(await answer).toBe(2);
+    expect(await reply).toBe(2);
     for (const end of [server.kill, server.stop]) {
       await end();
       await server.restart();
@@ -30,12 +29,4 @@ describe.each(KINDS)('a script on a client of %s', (kind) => {
       expect(again).toBe(1);
     }
   });
-});
-
-it('gives back many thousands of slots at once', async () => {
-  const client = await redis().connect('ioredis');
-  const names = Array.from({ length: 9_000 }, (_, at) => `slot:${at}`);
-  await client.zadd('many', ...names.flatMap((name, at) => [at + 1, name]));
-  await sharedLog(scriptRunner(client)).giveBack('many', names);
-  expect(await client.zcard('many')).toBe(0);
 });

@@ -12,7 +12,7 @@ describe.each(KINDS)('processes with a token store on %s', (kind) => {
   const redis = suiteRedis();
   const settings = (key: string, lease?: number) => ({ kind, redisUrl: redis().url, key, ...(lease && { lease }) });
 
-  it('refresh once when ten meet an OAuth token that has expired', async () => {
+  it('refresh an expired OAuth token once when ten of them need it', async () => {
     const { url, sandbox, clientWith, exchanges } = await startOAuthBench();
     const store = redisTokenStore(await redis().connect(kind), { key: 'grant' });
     await signIn(clientWith(store));
@@ -25,11 +25,11 @@ describe.each(KINDS)('processes with a token store on %s', (kind) => {
     expect((await store.load())?.token).not.toBe(before?.token);
   }, 120_000);
 
-  it('leave the lock to the next within the lease when its holder is killed', async () => {
+  it('take the lock within its lease when the holder is killed', async () => {
     const lease = 1_500;
     const child = await startOnRedis({ ...settings('killed', lease), hold: 60_000 });
     expect(await ask(child, 'hold')).toBe('held');
-    // It has been kept for longer than one lease.
+    // The holder has renewed it.
     await new Promise((resolve) => setTimeout(resolve, 2 * lease));
     const store = redisTokenStore(await redis().connect(kind), { key: 'killed', lease });
     child.kill('SIGKILL');
@@ -41,26 +41,26 @@ describe.each(KINDS)('processes with a token store on %s', (kind) => {
     expect(performance.now() - died).toBeLessThan(lease + 1_000);
   }, 60_000);
 
-  it('go on, and take no lock from others, after having been stopped while they held it', async () => {
+  it('do not release the lock of another after they were stopped while they held it', async () => {
     const lease = 600;
     const child = await startOnRedis({ ...settings('stopped', lease), hold: 1_500 });
     expect(await ask(child, 'hold')).toBe('held');
     child.kill('SIGSTOP');
     const [mine, other] = [await redis().connect(kind), await redis().connect(kind)];
-    const taken: string[] = [];
-    // A lock that it does not renew meanwhile.
+    const order: string[] = [];
+    // The lock of the stopped process expires.
     await redisTokenStore(mine, { key: 'stopped', lease: 30_000 }).withLock(async () => {
       const done = once(child, 'message');
-      const third = redisTokenStore(other, { key: 'stopped', lease }).withLock(async () => void taken.push('third'));
+      const third = redisTokenStore(other, { key: 'stopped', lease }).withLock(async () => void order.push('third'));
       child.kill('SIGCONT');
       expect((await done)[0]).toBe('done');
-      // Others have had the time to take what it would have given back.
+      // The third would have taken the lock by now if the first had released it.
       await new Promise((resolve) => setTimeout(resolve, lease));
-      expect(taken).toEqual([]);
-      taken.push('second');
+      expect(order).toEqual([]);
+      order.push('second');
       void third;
     });
-    await expect.poll(() => taken).toEqual(['second', 'third']);
+    await expect.poll(() => order).toEqual(['second', 'third']);
     expect(await ask(child, 'hold')).toBe('held');
   }, 60_000);
 });
@@ -68,7 +68,7 @@ describe.each(KINDS)('processes with a token store on %s', (kind) => {
 describe('fifty processes, half of them with each client,', () => {
   const redis = suiteRedis();
 
-  it('mint one token when they start at once', async () => {
+  it('mint one token when they start together', async () => {
     const { sandbox, url } = await startBench();
     const shared = { redisUrl: redis().url, key: 'fifty', baseUrl: url, credentials };
     const halves = KINDS.map((kind) => startManyOnRedis(50 / KINDS.length, { ...shared, kind }));

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { listenForTest } from './loopback.ts';
 
-/** A bare HTTP server that tells how many connections are open. */
+/** An HTTP server that counts its open connections. */
 export interface FileServer {
   readonly url: string;
   /** Open connections that have a request under way. */

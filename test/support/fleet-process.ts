@@ -6,9 +6,9 @@ import type { Logger } from '../../src/util/log.ts';
 import type { FleetReport, FleetSettings } from './fleet.ts';
 import { connectTo } from './redis-clients.ts';
 
-/** A process that makes as many reads at once as it is told to, and reports when all have ended. */
-const [, , text = ''] = process.argv;
-const { baseUrl, read, shared }: FleetSettings = JSON.parse(text);
+/** A process that makes reads together, as many as a message asks for, and reports when all have settled. */
+const [, , settings = ''] = process.argv;
+const { baseUrl, read, shared }: FleetSettings = JSON.parse(settings);
 const rateLimits = { ...RATE_LIMITS, read };
 const warnings: string[] = [];
 const ignore = (): void => {};
@@ -30,9 +30,8 @@ async function callsOf(count: number): Promise<FleetReport> {
   return { failed, warnings: warnings.splice(0) };
 }
 
-process.on('message', async ({ asked, count }: { asked: number; count: number }) => {
-  process.send?.({ answered: asked, report: await callsOf(count) });
+process.on('message', async ({ id, count }: { id: number; count: number }) => {
+  process.send?.({ done: id, report: await callsOf(count) });
 });
 process.once('disconnect', () => process.exit());
-// What comes with the first call is loaded before it counts.
 process.send?.('ready');

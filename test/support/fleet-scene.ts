@@ -5,16 +5,17 @@ import { type StrictOptions, type StrictServer, startStrictServer } from './stri
 
 export const READ = { limit: 60, interval: 3_000 } as const;
 const MARGIN = 250;
-export const SPAN = READ.interval + MARGIN;
+/** Interval and margin. */
+export const WINDOW = READ.interval + MARGIN;
 const PROCESSES = 6;
 
-/** Six processes, a service that is strict, and what they do. */
+/** Six processes and a strict service. */
 export interface Scene {
-  /** Begins the keys of its limits. */
+  /** Prefix of the keys of its limits. */
   readonly prefix: string;
   readonly service: StrictServer;
   readonly fleet: Fleet;
-  /** Has the processes make so many calls in all. */
+  /** Makes so many calls in total. */
   calls(total: number): Promise<FleetReport[]>;
   /** Resolves when so many requests have arrived. */
   arrived(count: number): Promise<void>;
@@ -27,7 +28,7 @@ interface SceneOptions extends Pick<StrictOptions, 'latency'> {
 
 let scenes = 0;
 
-/** Six processes under the limits of one log, half of them with each client of Redis. */
+/** Starts six processes that share one log, half of them with each client of Redis. */
 export async function setScene(
   redisUrl: string,
   { margin = MARGIN, shared = true, latency }: SceneOptions = {},
@@ -48,25 +49,25 @@ export async function setScene(
   };
 }
 
-/** Slots in the log that are for later. */
+/** Returns the number of permits reserved ahead. */
 export async function reservedIn(client: Clients['ioredis'], { prefix }: Scene): Promise<number> {
   const [key = ''] = await client.keys(`${prefix}:*`);
   return client.zcount(key, Date.now(), '+inf');
 }
 
-/** Real time that passes. */
+/** Waits in real time. */
 export const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The least time from the first of so many requests to the last. */
+/** Returns the shortest time from the first of so many requests to the last. */
 export const ideal = (total: number): number => (Math.ceil(total / READ.limit) - 1) * READ.interval;
 
-/** The limit was kept, by nobody’s loss. */
+/** Expects that the limit was kept, and that all requests arrived. */
 export function expectKept({ service }: Scene, total: number): void {
   expect(service.refused()).toBe(0);
   expect(service.most()).toBeLessThanOrEqual(READ.limit);
   expect(service.arrivals).toHaveLength(total);
 }
 
-/** No call has failed. */
+/** Expects that no call failed. */
 export const expectDone = (reports: readonly FleetReport[]): void =>
   expect(reports.flatMap(({ failed }) => failed)).toEqual([]);

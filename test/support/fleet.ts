@@ -4,11 +4,11 @@ import { onTestFinished } from 'vitest';
 import type { RateLimit } from '../../src/spec/limits.ts';
 import type { ClientKind } from './redis-clients.ts';
 
-/** How a process of a fleet calls its service. */
+/** How a process of a fleet calls the service. */
 export interface FleetSettings {
   readonly baseUrl: string;
   readonly read: RateLimit;
-  /** The log that it shares; without it, it keeps the limit by itself. */
+  /** The log that it shares; without it, the process counts alone. */
   readonly shared?: {
     readonly kind: ClientKind;
     readonly url: string;
@@ -18,16 +18,16 @@ export interface FleetSettings {
   };
 }
 
-/** What became of the calls of one process. */
+/** Results of the calls of one process. */
 export interface FleetReport {
   readonly failed: readonly string[];
-  /** What its limiter has warned of. */
+  /** Warnings of its limiter. */
   readonly warnings: readonly string[];
 }
 
 /** Processes that call one service. */
 export interface Fleet {
-  /** Has a process make so many calls at once; resolves when all have ended. */
+  /** Makes so many calls together in one process; resolves when all have settled. */
   calls(at: number, count: number): Promise<FleetReport>;
   /** Sends a process a signal, such as SIGKILL. */
   signal(at: number, signal: NodeJS.Signals): void;
@@ -50,10 +50,10 @@ export async function startFleet(each: readonly FleetSettings[]): Promise<Fleet>
   return {
     async calls(at, count) {
       const child = childAt(at);
-      const asked = next++;
-      child.send({ asked, count });
-      for await (const [{ answered, report }] of on(child, 'message', { close: ['exit'] })) {
-        if (answered === asked) return report;
+      const id = next++;
+      child.send({ id, count });
+      for await (const [{ done, report }] of on(child, 'message', { close: ['exit'] })) {
+        if (done === id) return report;
       }
       throw new Error(`Process ${at} ended before its calls did.`);
     },
@@ -66,6 +66,6 @@ async function ready(child: ChildProcess): Promise<void> {
   if (message !== 'ready') throw new Error(`A process of the fleet ended with ${message} before it was ready.`);
 }
 
-/** Parts of a whole number, as equal as can be. */
+/** Divides an integer into parts that differ by at most 1. */
 export const shares = (total: number, parts: number): number[] =>
   Array.from({ length: parts }, (_, at) => Math.floor((total + at) / parts));

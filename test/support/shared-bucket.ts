@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { AcquireOptions, RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import type { Bucket } from '../../src/spec/limits.ts';
@@ -6,28 +6,29 @@ import { eventually } from './eventually.ts';
 import type { ClientKind, Clients } from './redis-clients.ts';
 import type { RedisServer } from './redis-server.ts';
 
-/** A bucket that is soon free again. */
+/** A limit with a short window. */
 export const READ = { limit: 3, interval: 400 } as const;
 const MARGIN = 50;
-export const SPAN = READ.interval + MARGIN;
+/** Interval and margin. */
+export const WINDOW = READ.interval + MARGIN;
 
 let prefixes = 0;
 
-/** A bucket under a prefix of its own. */
+/** A bucket under its own prefix. */
 interface Shared {
   readonly prefix: string;
   readonly inspect: Clients['ioredis'];
-  /** Names of those that were granted a slot, in their order, and when. */
+  /** Names of the callers that were granted a permit, in order, and when. */
   readonly granted: { readonly name: string; readonly at: number }[];
   names(): string[];
-  /** Another limiter with a connection of its own, as another process has it. */
+  /** Another limiter with its own connection, as another process has it. */
   process(kind?: ClientKind, options?: RedisLimiterOptions): Promise<RateLimiter>;
-  ask(limiter: RateLimiter, name: string, options?: Partial<AcquireOptions>, bucket?: Bucket): Promise<void>;
-  /** The key of the one bucket in use. */
+  acquire(limiter: RateLimiter, name: string, options?: Partial<AcquireOptions>, bucket?: Bucket): Promise<void>;
+  /** The key of the only bucket in use. */
   key(): Promise<string>;
 }
 
-/** A bucket of limiters that share it. */
+/** Creates a bucket for limiters that share it. */
 export async function share(server: RedisServer): Promise<Shared> {
   const prefix = `test-${prefixes++}`;
   const granted: Shared['granted'] = [];
@@ -45,7 +46,7 @@ export async function share(server: RedisServer): Promise<Shared> {
         ...options,
       });
     },
-    async ask(limiter, name, options = {}, bucket = 'read') {
+    async acquire(limiter, name, options = {}, bucket = 'read') {
       await limiter.acquire(bucket, { scope: 'scope', priority: 'foreground', ...options });
       granted.push({ name, at: performance.now() });
     },
@@ -57,24 +58,15 @@ export async function share(server: RedisServer): Promise<Shared> {
   };
 }
 
-/** Waits until a server holds nothing back any more, as one does that has started just now. */
-export async function warm(client: Clients['ioredis'], seconds = 2): Promise<void> {
-  const uptime = async (): Promise<number> => Number(/uptime_in_seconds:(\d+)/.exec(await client.info('server'))?.[1]);
-  await vi.waitFor(async () => expect(await uptime()).toBeGreaterThanOrEqual(seconds), {
-    timeout: 10_000,
-    interval: 100,
-  });
-}
-
-/** Waits until a process has told Redis something. */
+/** Waits until a process has written to Redis. */
 export const written = ({ inspect, prefix }: Shared): Promise<void> =>
   eventually(async () => expect(await inspect.keys(`${prefix}:*`)).toHaveLength(1));
 
-/** Each slot of a limit is so long after the one that many places before it. */
+/** Expects an interval between each permit and the one that is `limit` places before it. */
 export function expectSpaced(
   { granted }: Shared,
   { limit, interval }: { readonly limit: number; readonly interval: number },
 ) {
-  const spans = granted.slice(limit).map(({ at }, before) => at - (granted[before]?.at ?? 0));
-  expect(Math.min(...spans)).toBeGreaterThanOrEqual(interval);
+  const intervals = granted.slice(limit).map(({ at }, before) => at - (granted[before]?.at ?? 0));
+  expect(Math.min(...intervals)).toBeGreaterThanOrEqual(interval);
 }

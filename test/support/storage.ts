@@ -5,7 +5,7 @@ import { clientOf, startServer, type TestServer } from './server.ts';
 /** A signature that must show up nowhere. */
 export const SIGNATURE = 'presigned-canary-0123456789';
 
-/** Whether the tests run in a browser. */
+/** True if the tests run in a browser. */
 export const inBrowser = typeof XMLHttpRequest === 'function';
 
 /** A service and, on another origin, its storage. */
@@ -13,11 +13,11 @@ export interface StorageBench {
   readonly api: TestServer;
   readonly storage: TestServer;
   readonly client: AudienceClient;
-  /** What the service answers to a reservation. */
+  /** The service's response to a reservation. */
   readonly reservation: UploadReservation;
 }
 
-/** Storage that answers by a script, behind a service that reserves slots there. */
+/** Starts storage that responds by a script, and a service that reserves slots there. */
 export async function startStorage(steps: readonly Step[], options: ClientOptions = {}): Promise<StorageBench> {
   const storage = await startServer(steps);
   const reservation = {

@@ -1,4 +1,4 @@
-/** A stream of uneven chunks that notes whether it was given up. */
+/** Returns a stream of uneven chunks that records whether it was cancelled. */
 export function streamOf(bytes: Uint8Array, sizes: readonly number[] = [1, 70_000, 130_000]) {
   const state = { cancelled: false };
   let at = 0;

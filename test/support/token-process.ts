@@ -3,11 +3,11 @@ import { apiToken } from '../../src/index.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
 import { atSaveSteps } from './save-steps.ts';
 
-/** Works with a token file in one of these ways, each time that it is told to. */
+/** Works with a token file in one of these ways, once for each message. */
 const [, , way = '', path = '', argument = ''] = process.argv;
 const store = fileTokenStore(path);
 
-/** Adds one, with time for another process to come in between, where it can. Milliseconds. */
+/** Adds one, after a pause in milliseconds in which another process could interfere. */
 async function count(between: number): Promise<void> {
   await store.withLock(async () => {
     const stored = await store.load();

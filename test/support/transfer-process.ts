@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AudienceClient } from '../../src/index.ts';
 import { downloadTo, openFile } from '../../src/node/index.ts';
 
-/** Moves a file and tells the most memory that was in use, garbage aside, at any step of the way. */
+/** Transfers a file and reports the maximum memory in use at any step, without garbage. */
 const [, , direction = '', baseUrl = '', directory = '', size = '0'] = process.argv;
 const client = new AudienceClient({ baseUrl, token: 'test-token', logLevel: 'error' });
 

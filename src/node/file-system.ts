@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { AudienceError } from '../errors/audience-error.ts';
+import { FileError } from '../errors/file-errors.ts';
+import { isReason } from '../util/call-site.ts';
+
+/** Returns the system's code of an error, such as `ENOENT`. */
+export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Returns the error for a file that cannot be read. */
+export function unreadableFile(path: string, error: unknown): FileError {
+  if (FileError.isInstance(error)) return error;
+  return new FileError(`${path} cannot be read: ${messageOf(error)}`, { code: 'file-unreadable', path, cause: error });
+}
+
+const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+
+/** Runs a step that writes to `path`. An error of the system becomes a {@link FileError}; the reason of an abort stays. */
+export async function writing<T>(path: string, step: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (AudienceError.isInstance(error) || isReason(error, [signal])) throw error;
+    const isFull = DISK_FULL.has(codeOf(error));
+    const code = isFull ? 'disk-full' : 'file-unwritable';
+    const reason = isFull ? 'The disk is full: free some space and try again.' : messageOf(error);
+    throw new FileError(`${path} could not be written. ${reason}`, { code, path, cause: error });
+  }
+}
+
+/** Writes a file beside `path` and renames it: what has the final name is complete, also after a crash. */
+export async function replaceFile<T>(
+  path: string,
+  /** Ends the temporary name `.<name>.<uuid>.<suffix>`. */
+  suffix: string,
+  write: (file: FileHandle) => Promise<T>,
+  mode?: number,
+): Promise<T> {
+  const part = join(dirname(path), `.${basename(path)}.${randomUUID()}.${suffix}`);
+  let file: FileHandle | undefined;
+  try {
+    file = await open(part, 'wx', mode);
+    const result = await write(file);
+    await file.sync();
+    await file.close();
+    await rename(part, path);
+    return result;
+  } catch (error) {
+    await file?.close().catch(() => {});
+    await rm(part, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** As on Linux. */
+const MAX_LINKS = 40;
+
+/** Returns the file that a path leads to through symbolic links; the file need not exist. */
+export async function resolveLinks(path: string, links = 0): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || links === MAX_LINKS) throw error;
+  }
+  const next = await readlink(path).catch(() => undefined);
+  if (next === undefined) return path;
+  const folder = await realpath(dirname(path));
+  return resolveLinks(resolve(folder, next), links + 1);
+}

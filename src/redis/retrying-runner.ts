@@ -1,0 +1,56 @@
+import { AbortScope, abortable } from '../util/abort.ts';
+import { Redactor } from '../util/redact.ts';
+import { backoffDelay, withRetries } from '../util/retry.ts';
+import { type RedisClient, type RunScript, scriptRunner } from './commands.ts';
+
+/** As {@link RunScript}; errors do not contain `secrets`. */
+type RetryingRunScript = (...script: [...Parameters<RunScript>, secrets?: readonly unknown[]]) => ReturnType<RunScript>;
+
+const BACKOFF = { min: 10, max: 400 } as const;
+
+/** An error reply of the server, such as `WRONGTYPE`. */
+const ERROR_REPLY = /^[A-Z]{2,}\b/;
+
+/** Error replies of a server that is starting, or of one whose role in a cluster is changing. */
+const TRANSIENT_REPLY = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|UNBLOCKED)\b/;
+
+/**
+ * Returns a function that runs idempotent scripts, and retries them after lost connections and transient error replies.
+ * A client may still run a script that has timed out, from its queue, when it is connected again.
+ */
+export function retryingRunner(
+  client: RedisClient,
+  timeoutMs: number,
+  toError: (reason: string, cause: Error) => Error,
+): RetryingRunScript {
+  const run = scriptRunner(client);
+  const redactor = new Redactor();
+  const timeoutError = (): Error => new Error(`Redis did not respond within ${timeoutMs / 1_000} seconds`);
+  return async (script, key, args, secrets = []) => {
+    const timeout = new AbortScope({ ms: timeoutMs, reason: timeoutError });
+    let lastError: unknown;
+    try {
+      return await withRetries(() => abortable(run(script, key, args), timeout.signal), {
+        signal: timeout.signal,
+        delayAfter(error, retries) {
+          lastError = error;
+          return isTransient(client, error) ? backoffDelay(retries + 1, BACKOFF, Math.random) : undefined;
+        },
+      });
+    } catch (error) {
+      const failure = lastError ?? error;
+      const cause = redactor.with(secrets).cause(failure);
+      // Some errors of clients have no message, such as that of a command that was queued for too long.
+      const reason = cause.message || ('code' in cause && cause.code) || Object(failure).constructor.name;
+      throw toError(String(reason), cause);
+    } finally {
+      timeout.dispose();
+    }
+  };
+}
+
+function isTransient(client: RedisClient, error: Error): boolean {
+  // The owner has closed the client. Messages do not tell: a cluster also closes its clients of nodes that are gone.
+  if ('isOpen' in client ? client.isOpen === false : 'status' in client && client.status === 'end') return false;
+  return !ERROR_REPLY.test(error.message) || TRANSIENT_REPLY.test(error.message);
+}

@@ -1,0 +1,144 @@
+import type { PermitLog } from '../rate-limit/rate-limiter.ts';
+import { withTimeout } from '../util/abort.ts';
+import type { RunScript, Script } from './commands.ts';
+
+/** How far ahead permits are reserved at most: a process that ends loses no more than these. */
+const MAX_LOOKAHEAD_MS = 1_000;
+
+/** Clients queue commands while they are not connected: a slower reply counts as a failure. */
+const REPLY_TIMEOUT_MS = 1_000;
+
+/** How long Redis is left alone after a failure. */
+const RETRY_AFTER_MS = 2_000;
+
+/**
+ * Reserves permits in a sliding-window log: a sorted set of the times at which permits may be used, by the clock of the
+ * server. A permit comes a window after the one that is `limit` places before it, and after the end of a pause. Returns
+ * the rest of the pause, when to ask again for what was not reserved, and the wait for each permit, in milliseconds.
+ *
+ * The end of a pause is kept as a negative score, which no range of times includes.
+ */
+const RESERVE: Script = {
+  source: `
+local log = KEYS[1]
+local limit, window, count, pause = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local latest = now + ${MAX_LOOKAHEAD_MS}
+redis.call('ZREMRANGEBYSCORE', log, '(0', now - window)
+-- A clock that was set back would leave the bucket blocked by permits in the far future.
+redis.call('ZREMRANGEBYSCORE', log, latest + 1, '+inf')
+local paused = math.max(now + pause, -(tonumber(redis.call('ZSCORE', log, 'paused')) or 0))
+if pause > 0 then redis.call('ZADD', log, -paused, 'paused') end
+local retry, permits = 0, {}
+for n = 1, count do
+  local oldest = tonumber(redis.call('ZRANGE', log, -limit, -limit, 'WITHSCORES')[2]) or 0
+  local at = math.max(paused, oldest + window)
+  if at > latest then
+    retry = at - latest
+    break
+  end
+  redis.call('ZADD', log, at, time[1] .. '.' .. time[2] .. '.' .. n)
+  permits[n] = at - now
+end
+redis.call('PEXPIRE', log, math.max(paused, latest) - now + window)
+return {paused - now, retry, permits}
+`,
+};
+
+/** How a bucket is shared. */
+export interface SharedLogOptions {
+  readonly run: RunScript;
+  readonly key: string;
+  readonly limit: number;
+  /** Length of the window in milliseconds: the interval and the margin. */
+  readonly window: number;
+  /** A permit used later than this after its time would come too close to later ones. Milliseconds. */
+  readonly maxDelayMs: number;
+  /** This process's share, used while Redis fails. Without it, callers wait. */
+  readonly local: PermitLog | undefined;
+  /** Pauses the callers of this process, because the bucket is paused. */
+  pause(ms: number): void;
+  warn(message: string): void;
+}
+
+/** The log of permits that processes share, and a circuit breaker around Redis. */
+export class SharedLog implements PermitLog {
+  readonly #options: SharedLogOptions;
+  /** When each reserved permit may be used, on the monotonic clock. */
+  #permits: readonly number[] = [];
+  #retryAt = Number.NEGATIVE_INFINITY;
+  #isFailing = false;
+
+  constructor(options: SharedLogOptions) {
+    this.#options = options;
+  }
+
+  wait(): number {
+    const { local } = this.#options;
+    const wait = Math.max(0, (this.#nextPermit() ?? this.#retryAt) - performance.now());
+    return this.#isFailing && local ? Math.min(wait, local.wait()) : wait;
+  }
+
+  /** Uses the reserved permits that are due, after reserving some if there are none. Never rejects. */
+  async take(waiting: number): Promise<number> {
+    if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take(1) ?? 0;
+    if (this.#nextPermit() === undefined) await this.#reserve(waiting);
+    const now = performance.now();
+    const later = this.#permits.filter((at) => at > now);
+    const due = this.#permits.length - later.length;
+    this.#permits = later;
+    return due;
+  }
+
+  isEmpty(): boolean {
+    return this.#nextPermit() === undefined && (this.#options.local?.isEmpty() ?? true);
+  }
+
+  /** Pauses the bucket for all processes. */
+  pause(ms: number): void {
+    // A client could queue the command, and the pause would begin when Redis is back.
+    if (!this.#isFailing) this.#run(0, ms).catch((error) => this.#fail(error));
+  }
+
+  /** Returns the time of the next permit, after dropping those that this process was too slow to use. */
+  #nextPermit(): number | undefined {
+    const oldest = performance.now() - this.#options.maxDelayMs;
+    this.#permits = this.#permits.filter((at) => at >= oldest);
+    return this.#permits[0];
+  }
+
+  async #reserve(waiting: number): Promise<void> {
+    const { key, pause, warn } = this.#options;
+    try {
+      // A client may run this late, from its queue, and its permits would be lost: the first one after a failure asks for none.
+      const reply = await this.#run(this.#isFailing ? 0 : waiting, 0);
+      // The script returns nothing else.
+      const [paused, retry, waits] = reply as readonly [unknown, unknown, readonly unknown[]];
+      const now = performance.now();
+      this.#permits = waits.map((wait) => now + Number(wait));
+      this.#retryAt = now + Number(retry);
+      if (this.#isFailing) warn(`Redis responds again: "${key}" is shared.`);
+      this.#isFailing = false;
+      if (Number(paused) > 0) pause(Number(paused));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    const { key, local, warn } = this.#options;
+    const reason = error instanceof Error ? error.message : typeof error;
+    const meanwhile = local ? 'this process uses its share of the limit' : 'requests wait';
+    if (!this.#isFailing) warn(`Redis failed, so "${key}" is not shared and ${meanwhile} until it responds: ${reason}`);
+    this.#isFailing = true;
+    this.#permits = [];
+    this.#retryAt = performance.now() + RETRY_AFTER_MS;
+  }
+
+  #run(count: number, pause: number): Promise<unknown> {
+    const { run, key, limit, window } = this.#options;
+    const late = (): Error => new Error(`No reply within ${REPLY_TIMEOUT_MS} ms`);
+    return withTimeout(run(RESERVE, key, [limit, window, count, Math.ceil(pause)]), REPLY_TIMEOUT_MS, late);
+  }
+}
