@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import type { Decode, DecodeContext } from '../http/transport.ts';
+import type { Decode, DecodeContext } from '../http/index.ts';
 import { isObject, type JsonObject, jsonTypeOf } from '../util/json.ts';
 import type { ResourceSchema } from './common.ts';
 
