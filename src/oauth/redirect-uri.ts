@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
-import { isLoopbackRedirect } from '../util/loopback.ts';
+import { isLoopbackRedirect, LOOPBACK_HOSTS } from '../util/loopback.ts';
 
 /** Returns the rule of the specification ("OAuth 2.1", rule 3) that a redirect URI breaks, if any. */
 function brokenRule(uri: unknown): string | undefined {
