@@ -20,7 +20,7 @@ export interface ByteReader {
 export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
 /** Returns whether data are a stream. */
-export const isStream = (data: UploadData): data is ByteStream => 'getReader' in data;
+export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
 const isBlob = (data: UploadData): data is Blob => 'stream' in data && typeof data.size === 'number';
 /** Also for arrays of another realm. Other views count their length in more than bytes. */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
