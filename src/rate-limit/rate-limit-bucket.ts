@@ -99,10 +99,10 @@ export class Lane {
         return;
       }
       this.#taking = true;
-      const granted = await this.#log.take(this.#queues.foreground.size + this.#queues.background.size);
+      const permits = await this.#log.take(this.#queues.foreground.size + this.#queues.background.size);
       this.#taking = false;
       // A slot taken before a pause would be used after it, too close to later ones: let it go.
-      if (granted && this.#paused() === 0) this.#serve();
+      if (this.#paused() === 0) for (let n = 0; n < permits; n++) this.#serve();
     }
   }
 

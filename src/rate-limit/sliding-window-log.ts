@@ -14,14 +14,14 @@ export function widened(interval: number): number {
 export interface SlidingLog {
   /** Milliseconds until a slot is free. */
   wait(): number;
-  /** Takes a permit for one of `waiting` callers; resolves with `false` when there is none yet. */
-  take(waiting?: number): Promise<boolean>;
+  /** Takes permits for at most `waiting` callers; resolves with their number, 0 if there is none yet. */
+  take(waiting?: number): Promise<number>;
   /** No slot taken counts any more. */
   empty(): boolean;
 }
 
 /** The log of a bucket without a limit. */
-export const unlimited: SlidingLog = { wait: () => 0, take: () => Promise.resolve(true), empty: () => true };
+export const unlimited: SlidingLog = { wait: () => 0, take: () => Promise.resolve(1), empty: () => true };
 
 /**
  * p-throttle holds the log, on the wall clock. Its waits cannot be given up, so it is asked only
@@ -55,7 +55,7 @@ export function createSlidingLog({ limit, interval }: RateLimit): SlidingLog {
       next = (next + 1) % limit;
       if (burst === 0) setTimeout(stamp, 0);
       burst = Math.min(burst + 1, limit);
-      return true;
+      return 1;
     },
   };
 }

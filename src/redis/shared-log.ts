@@ -66,7 +66,7 @@ export interface SharedLogOptions {
 export class SharedLog implements SlidingLog {
   readonly #options: SharedLogOptions;
   /** When each reserved permit may be used, on the monotonic clock. */
-  #permits: number[] = [];
+  #permits: readonly number[] = [];
   #retryAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
 
@@ -80,12 +80,15 @@ export class SharedLog implements SlidingLog {
     return this.#isFailing && local ? Math.min(wait, local.wait()) : wait;
   }
 
-  /** Uses a reserved permit, or reserves some. Never rejects. */
-  async take(waiting = 1): Promise<boolean> {
-    if (this.#permits.shift() !== undefined) return true;
-    if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take() ?? false;
-    await this.#reserve(waiting);
-    return false;
+  /** Uses the reserved permits that are due, after reserving some if there are none. Never rejects. */
+  async take(waiting = 1): Promise<number> {
+    if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take() ?? 0;
+    if (this.#nextPermit() === undefined) await this.#reserve(waiting);
+    const now = performance.now();
+    const later = this.#permits.filter((at) => at > now);
+    const due = this.#permits.length - later.length;
+    this.#permits = later;
+    return due;
   }
 
   empty(): boolean {
@@ -98,10 +101,10 @@ export class SharedLog implements SlidingLog {
     if (!this.#isFailing) this.#run(0, ms).catch((error) => this.#fail(error));
   }
 
-  /** Returns the time of the next reserved permit, without those that this process was too slow to use. */
+  /** Returns the time of the next permit, after dropping those that this process was too slow to use. */
   #nextPermit(): number | undefined {
     const oldest = performance.now() - this.#options.maxDelayMs;
-    while ((this.#permits[0] ?? oldest) < oldest) this.#permits.shift();
+    this.#permits = this.#permits.filter((at) => at >= oldest);
     return this.#permits[0];
   }
 
