@@ -1,7 +1,5 @@
-import type { RequestOptions } from '../http/request-options.ts';
-import type { ApiPromise, Transport } from '../http/transport.ts';
-import type { JobGroup } from '../polling/job-group.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
+import type { JobGroup, Scheduler } from '../polling/index.ts';
 import { type Audience, audienceResource } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import type { LookalikeCreate } from '../schemas/open-resources.ts';

@@ -1,14 +1,10 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../errors/job-errors.ts';
-import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
-import { localValidationError } from '../http/response-errors.ts';
-import type { ApiPromise, Transport } from '../http/transport.ts';
-import type { JobSource } from '../polling/job.ts';
-import { JobGroup } from '../polling/job-group.ts';
-import { Poller } from '../polling/poller.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
-import { checkWaitOptions, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
+import type { ApiPromise, CreateOptions, RequestOptions, Transport } from '../http/index.ts';
+import { localValidationError } from '../http/index.ts';
+import type { JobSource, Scheduler } from '../polling/index.ts';
+import { checkWaitOptions, JobGroup, Poller, type WaitOptions, type WatchOptions } from '../polling/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
 import type { IdLike, JobKind, Observed } from '../spec/job-status.ts';

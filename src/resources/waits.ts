@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { JobResources } from '../errors/error-details.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
-import type { WaitOptions } from '../polling/wait-options.ts';
+import type { Scheduler, WaitOptions } from '../polling/index.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
 

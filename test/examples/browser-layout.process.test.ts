@@ -31,8 +31,8 @@ async function shoot(page: Page, name: string): Promise<void> {
 
 /** Returns the distance of an element from the top of the document, and its height. */
 const placeOf = (element: Locator): Promise<readonly number[]> =>
-  element.evaluate((found) => {
-    const { top, height } = found.getBoundingClientRect();
+  element.evaluate((node) => {
+    const { top, height } = node.getBoundingClientRect();
     return [top + scrollY, height];
   });
 
@@ -73,9 +73,7 @@ describe.concurrent('the layout of examples/browser', { timeout: 90_000 }, () =>
       await page.setInputFiles('input[type=file]', { name: `${long}.csv`, mimeType: 'text/csv', buffer: Buffer.of(1) });
       await page.getByText('1 byte').waitFor();
       for (const shown of await page.getByText(long).all()) {
-        const lines = await shown.evaluate(
-          (found) => found.clientHeight / parseFloat(getComputedStyle(found).lineHeight),
-        );
+        const lines = await shown.evaluate((node) => node.clientHeight / parseFloat(getComputedStyle(node).lineHeight));
         expect(Math.round(lines)).toBe(2);
         expect(await shown.getAttribute('title')).toContain(long);
       }

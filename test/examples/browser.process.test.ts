@@ -190,7 +190,7 @@ describe.concurrent('examples/browser', () => {
     ['Your organization has used up its builds. The next one is possible at', '600'],
   ] as const;
   for (const [text, seconds] of REFUSALS) {
-    it(`tells when to try again, after a 429 of ${seconds} s`, async ({ onTestFinished, expect }) => {
+    it(`shows when to try again after a 429 of ${seconds} s`, async ({ onTestFinished, expect }) => {
       const { page, errors, signIn } = await example.visit(onTestFinished);
       await signIn();
       const headers = { 'retry-after': seconds };

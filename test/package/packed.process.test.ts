@@ -17,7 +17,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'audience-activation-'));
   const name = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder]))[0].filename;
   tarball = join(folder, name);
-  // The packed files in an empty project, beside the dependencies that npm would install.
+  // The packed files in an empty project, with the dependencies that npm would install.
   project = join(folder, 'project');
   const home = join(project, 'node_modules', 'audience-activation');
   mkdirSync(home, { recursive: true });
@@ -39,23 +39,23 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the packed tarball', () => {
-  it('holds the built files, README, CHANGELOG and LICENSE, and nothing else', () => {
+  it('contains the built files, README, CHANGELOG and LICENSE, and nothing else', () => {
     const files = readdirSync(join(project, 'node_modules', 'audience-activation')).sort();
     expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
   });
 
-  it('works where it was installed by npm (scripts/test-package.ts)', () => {
+  it('works after npm has installed it (scripts/test-package.ts)', () => {
     const command = ['scripts/test-package.ts', '--quick', '--built'];
     const { stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
     expect(stdout + stderr).toMatch(/^(?:✓ .+\n)+\d+ passed, 0 failed\n$/);
   }, 120_000);
 
-  it('holds every guide, and no decision', () => {
+  it('contains every guide, and no decision record', () => {
     const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
     expect(readdirSync(join(project, 'node_modules', 'audience-activation', 'docs')).sort()).toEqual(guides.sort());
   });
 
-  it('names what is bundled, with licences', () => {
+  it('lists bundled packages with their licences', () => {
     const path = join(project, 'node_modules', 'audience-activation', 'dist', 'THIRD-PARTY-LICENSES.txt');
     const text = readFileSync(path, 'utf8');
     for (const name of ['zod', 'hono']) expect(text).toMatch(new RegExp(`^${name} \\d\\S* \\(MIT\\)$`, 'm'));
@@ -72,14 +72,14 @@ describe('the packed tarball', () => {
 
   it('satisfies publint and attw', () => {
     expect(run(bin('publint'), ['run', '--strict', tarball])).toContain('All good');
-    // Exits with 1, and so throws, when there is a problem.
+    // Exits with 1, and therefore throws, if there is a problem.
     expect(run(bin('attw'), [tarball, '--profile', 'esm-only', '--no-emoji', '--format', 'ascii'])).toContain(
       'node16 (from ESM): OK',
     );
   }, 60_000);
 
-  it('has types that let through what is right and nothing else (test/types/package)', () => {
-    // The project maps no paths, so the package's own name leads to the built declarations.
+  it('has types that accept correct use and reject the rest (test/types/package)', () => {
+    // The project maps no paths, so the name of the package resolves to the built declarations.
     expect(run(bin('tsc'), ['-p', 'test/types/package'])).toBe('');
   }, 60_000);
 
@@ -106,7 +106,7 @@ describe('the packed tarball', () => {
     expect(run(bin('tsc'), ['-p', project])).toBe('');
   }, 60_000);
 
-  it('shows no type of a dependency that is bundled', () => {
+  it('exposes no type of a bundled dependency', () => {
     const dist = join(project, 'node_modules', 'audience-activation', 'dist');
     const types = readdirSync(dist).filter((name) => name.endsWith('.d.ts'));
     expect(types.length).toBeGreaterThan(2);
@@ -114,7 +114,7 @@ describe('the packed tarball', () => {
       expect(readFileSync(join(dist, name), 'utf8')).not.toMatch(/(?:from|import)\W+(?:zod|hono)/);
   });
 
-  it('reaches no Node built-in from its root entry', () => {
+  it('imports no Node built-in from its root entry', () => {
     const dist = join(project, 'node_modules', 'audience-activation', 'dist');
     const script = `const seen = new Set();
       const walk = (file) => { if (seen.has(file)) return; seen.add(file);

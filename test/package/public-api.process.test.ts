@@ -5,7 +5,7 @@ import { apiReport, entries, reportPath } from '../../scripts/api-report.ts';
 
 describe('the public API', () => {
   it.each(entries)(
-    'of %s is the one that was reviewed',
+    'of %s is the reviewed one',
     (entry) => {
       const reviewed = readFileSync(reportPath(entry), 'utf8');
       const advice = `The public API of ${entry} has changed: run \`npm run api\` and review ${reportPath(entry)}`;
@@ -14,15 +14,15 @@ describe('the public API', () => {
     60_000,
   );
 
-  it.each(entries)('of %s shows all that the module exports', async (entry) => {
+  it.each(entries)('of %s contains every export of the module', async (entry) => {
     const report = readFileSync(reportPath(entry), 'utf8');
     const values = Object.keys(await import(new URL(`../dist/${entry}.js`, import.meta.url).href));
     expect(values.length).toBeGreaterThan(0);
     for (const name of values) expect(report).toMatch(new RegExp(`^export (?:class|const|function) ${name}\\b`, 'm'));
   });
 
-  it('has a reference whose links lead somewhere, and which leaves no type out', () => {
-    // Exits with 1, and so throws, at any warning.
+  it('has a reference without broken links or missing types', () => {
+    // Exits with 1, and therefore throws, at any warning.
     execFileSync('node_modules/.bin/typedoc', ['--emit', 'none', '--logLevel', 'Warn'], { stdio: 'pipe' });
   }, 120_000);
 });

@@ -1,15 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 
-/** The texts that come with the package, the README first. */
+/** Documents that are shipped with the package, the README first. */
 export const SHIPPED: readonly string[] = ['README.md', ...globSync('docs/*.md').sort(), 'CHANGELOG.md'];
 
-/** A code block of a text. */
+/** A code block of a document. */
 export interface Block {
   readonly file: string;
   /** The heading above it. */
   readonly heading: string;
   readonly code: string;
-  /** Why it is compiled and not run, by a comment `<!-- compiled only: reason -->` on the line before it. */
+  /** Reason not to run it, from a comment `<!-- compiled only: reason -->` on the line before it. */
   readonly compiledOnly: string | undefined;
 }
 
@@ -17,13 +17,13 @@ const FENCE = /^```(.*)$/;
 const HEADING = /^#{1,6} +(.*)$/;
 const COMPILED_ONLY = /^<!-- compiled only: (.+) -->$/;
 
-/** Headings of a text, those in code blocks aside. */
+/** Returns the headings of a document, without those in code blocks. */
 function headingsOf(text: string): string[] {
   const plain = text.replace(/^```.*?^```$/gms, '');
   return [...plain.matchAll(/^#{1,6} +(.*)$/gm)].map(([, heading = '']) => heading);
 }
 
-/** The blocks of a text that are fenced as `ts`. */
+/** Returns the code blocks of a document that are fenced as `ts`. */
 export function blocksOf(file: string, text: string): Block[] {
   const blocks: Block[] = [];
   let heading = '';
@@ -45,12 +45,12 @@ export function blocksOf(file: string, text: string): Block[] {
   return blocks;
 }
 
-/** Every block of the README and the guides. */
+/** Returns every code block of the shipped documents. */
 export function allBlocks(): Block[] {
   return SHIPPED.flatMap((file) => blocksOf(file, readFileSync(file, 'utf8')));
 }
 
-/** A heading's anchor, as GitHub and npm make it. */
+/** Returns the anchor of a heading, as on GitHub and npm. */
 const slugOf = (heading: string): string =>
   heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -58,7 +58,7 @@ const slugOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
     .replaceAll(' ', '-');
 
-/** The anchors of a text; a heading that comes again gets a number. */
+/** Returns the anchors of a document; a repeated heading gets a number. */
 export function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const slug of headingsOf(text).map(slugOf)) {
@@ -69,9 +69,18 @@ export function anchorsOf(text: string): Set<string> {
   return anchors;
 }
 
-/** The targets of a text's links that lead to other files or places of the repository. */
+/** Returns the targets of a document's relative links. */
 export function relativeLinks(text: string): string[] {
   const plain = text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '');
   const targets = [...plain.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = '']) => target);
   return targets.filter((target) => !/^[a-z][a-z+.-]*:/.test(target));
+}
+
+/** Returns the cells of the first table at or after a marker, without the rule below its header. */
+export function tableAfter(marker: string, text: string): string[][] {
+  const lines = text.slice(text.indexOf(marker)).split('\n');
+  const start = lines.findIndex((line) => line.startsWith('|'));
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'));
+  const rows = lines.slice(start, end).map((line) => line.slice(2, -2).split(' | '));
+  return rows.filter((_, index) => index !== 1);
 }
