@@ -66,11 +66,8 @@ export class UploadSource {
     const data = this.#data;
     if (isBlob(data)) return data.stream().getReader();
     if (isBytes(data)) {
-      const chunks = [data];
-      return {
-        read: async () => (chunks.length > 0 ? { done: false, value: chunks.shift() } : { done: true }),
-        cancel: async () => {},
-      };
+      const chunks = [data].values();
+      return { read: async () => ({ done: false, ...chunks.next() }), cancel: async () => {} };
     }
     if (data.locked) throw this.fail(new Error('the stream is already being read'));
     const reader = data.getReader();
