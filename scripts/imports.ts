@@ -33,9 +33,9 @@ const OPEN: ReadonlySet<string> = new Set(['spec', 'errors', 'util', 'schemas'])
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   webhooks: [],
   oauth: ['auth', 'http'],
-  mcp: ['client', 'http', 'auth', 'rate-limit', 'oauth'],
-  redis: ['auth', 'rate-limit'],
-  node: ['storage', 'auth', 'resources', 'webhooks', 'oauth'],
+  mcp: ['client', 'http', 'auth'],
+  redis: ['auth', 'rate-limit', 'webhooks'],
+  node: ['auth', 'resources', 'webhooks', 'oauth'],
 };
 
 /** The sandbox checks the client, so it takes types, the operation table and the version from it, and no other code. */

@@ -7,17 +7,17 @@ export {
   type TokenInput,
   type TokenSource,
   type TokenStore,
-} from './auth/token-source.ts';
-export { AudienceClient, type FreeRequestOptions } from './client/client.ts';
-export type { ClientOptions, TunableOptions, WaitsOptions } from './client/client-options.ts';
-export type { OperationOverrides } from './client/operation-overrides.ts';
+} from './auth/index.ts';
+export type { ClientOptions, OperationOverrides, TunableOptions, WaitsOptions } from './client/index.ts';
 export {
+  AudienceClient,
   apiToken,
+  type FreeRequestOptions,
   type LoginTokenOptions,
   loginToken,
   mcpToken,
   type TokenSourceOptions,
-} from './client/token-sources.ts';
+} from './client/index.ts';
 export {
   type AnyApiError,
   ApiError,
@@ -61,50 +61,69 @@ export {
 } from './errors/job-errors.ts';
 export { OAuthError, ReauthorizationRequiredError } from './errors/oauth-errors.ts';
 export { WebhookVerificationError } from './errors/webhook-errors.ts';
-export type { Envelope } from './http/envelope.ts';
 export type {
+  ApiPromise,
+  CreateOptions,
+  Envelope,
+  Fetch,
+  FetchOptions,
+  Hooks,
   JsonRpcMessage,
   JsonRpcNotification,
   JsonRpcRequest,
   JsonRpcResponse,
-} from './http/json-rpc.ts';
-export type {
-  CreateOptions,
-  Hooks,
   RequestEvent,
   RequestOptions,
   ResponseEvent,
   RetryEvent,
-} from './http/request-options.ts';
-export type { Fetch, FetchOptions } from './http/send.ts';
-export type { ApiPromise, WithResponse } from './http/transport.ts';
-export type { UpdateSource } from './polling/job.ts';
-export type { UpdateInfo, WaitOptions, WatchOptions } from './polling/wait-options.ts';
-export type { Priority } from './rate-limit/rate-limiter.ts';
-export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-limit/rate-limiter.ts';
-export type { ActivationResult, Download, DownloadOptions, DownloadProgress } from './resources/activation-results.ts';
-export type { Activations } from './resources/activations.ts';
-export type { Audiences } from './resources/audiences.ts';
-export type { Auth, ExpiringToken, IssuedToken, Revocation } from './resources/auth.ts';
-export type { Cohorts, ImportOptions } from './resources/cohorts.ts';
-export type { Estimates } from './resources/estimates.ts';
+  WithResponse,
+} from './http/index.ts';
+export type { UpdateInfo, UpdateSource, WaitOptions, WatchOptions } from './polling/index.ts';
+export type { Priority } from './rate-limit/index.ts';
+export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-limit/index.ts';
+export type {
+  ActivationResult,
+  Activations,
+  Audiences,
+  Auth,
+  Cohorts,
+  CreateAndWaitOptions,
+  Download,
+  DownloadOptions,
+  DownloadProgress,
+  Estimates,
+  ExpiringToken,
+  ImportOptions,
+  IssuedToken,
+  JobEvent,
+  JobResource,
+  ListedJobResource,
+  ListedResource,
+  ListFields,
+  ListParams,
+  Lookalikes,
+  Mcp,
+  Page,
+  PagePromise,
+  Projects,
+  Reference,
+  ReferenceDataset,
+  Revocation,
+  Schedules,
+  UploadInput,
+  Uploads,
+  UsageParams,
+  UsageReports,
+  Waits,
+  WaitTarget,
+  Webhooks,
+} from './resources/index.ts';
 export {
   type ActivationRemark,
   type ActivationVerdict,
   type ExplainOptions,
   explainActivation,
-} from './resources/explain-activation.ts';
-export type { Lookalikes } from './resources/lookalikes.ts';
-export type { Mcp } from './resources/mcp.ts';
-export type { ListFields, ListParams, Page, PagePromise } from './resources/page.ts';
-export type { Projects } from './resources/projects.ts';
-export type { Reference, ReferenceDataset } from './resources/reference.ts';
-export type { CreateAndWaitOptions, JobResource, ListedJobResource, ListedResource } from './resources/resource.ts';
-export type { Schedules } from './resources/schedules.ts';
-export type { UploadInput, Uploads } from './resources/uploads.ts';
-export type { UsageParams, UsageReports } from './resources/usage.ts';
-export type { JobEvent, Waits, WaitTarget } from './resources/waits.ts';
-export type { Webhooks } from './resources/webhooks.ts';
+} from './resources/index.ts';
 export type { Activation, ActivationCreate, Datastream } from './schemas/activation.ts';
 export type {
   AnalysisType,
@@ -153,9 +172,14 @@ export {
   type Reads,
   type RetryPolicy,
 } from './spec/operations.ts';
-export type { TransferOptions } from './storage/transfer.ts';
-export type { UploadOptions, UploadProgress } from './storage/upload.ts';
-export type { ByteReader, ByteStream, UploadData } from './storage/upload-source.ts';
+export type {
+  ByteReader,
+  ByteStream,
+  TransferOptions,
+  UploadData,
+  UploadOptions,
+  UploadProgress,
+} from './storage/index.ts';
 export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';

@@ -1,9 +1,8 @@
-import type { Credentials, TokenInput, TokenSource } from '../auth/token-source.ts';
+import type { Credentials, TokenInput, TokenSource } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
-import { DEFAULTS, type Hooks, type Settings } from '../http/request-options.ts';
-import { type Fetch, type FetchOptions, platformFetch } from '../http/send.ts';
-import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
-import { mergeRateLimits } from '../rate-limit/rate-limits.ts';
+import { DEFAULTS, type Fetch, type FetchOptions, type Hooks, platformFetch, type Settings } from '../http/index.ts';
+import type { RateLimiter } from '../rate-limit/index.ts';
+import { mergeRateLimits } from '../rate-limit/index.ts';
 import { RATE_LIMITS, type RateLimits } from '../spec/limits.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { checkHeaders, checkSendable, lowerCased } from '../util/input-checks.ts';

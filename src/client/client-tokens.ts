@@ -1,4 +1,4 @@
-import { type ClientTokens, clientTokens, isUsableToken, type TokenInput } from '../auth/token-source.ts';
+import { type ClientTokens, clientTokens, isUsableToken, type TokenInput } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { Redactor } from '../util/redact.ts';
 import { type ClientOptions, readEnvironment } from './client-options.ts';

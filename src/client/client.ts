@@ -1,21 +1,24 @@
-import type { CreateOptions } from '../http/request-options.ts';
-import type { ApiPromise } from '../http/transport.ts';
-import { Transport } from '../http/transport.ts';
-import { Scheduler } from '../polling/scheduler.ts';
-import { Activations } from '../resources/activations.ts';
-import { Audiences, audienceJobs } from '../resources/audiences.ts';
-import { Auth } from '../resources/auth.ts';
-import { Cohorts } from '../resources/cohorts.ts';
-import { Estimates } from '../resources/estimates.ts';
-import { Lookalikes } from '../resources/lookalikes.ts';
-import { Mcp } from '../resources/mcp.ts';
-import { Projects } from '../resources/projects.ts';
-import { Reference } from '../resources/reference.ts';
-import { Schedules } from '../resources/schedules.ts';
-import { Reservations, Uploads } from '../resources/uploads.ts';
-import { UsageReports } from '../resources/usage.ts';
-import { Waits } from '../resources/waits.ts';
-import { Webhooks } from '../resources/webhooks.ts';
+import type { ApiPromise, CreateOptions } from '../http/index.ts';
+import { Transport } from '../http/index.ts';
+import { Scheduler } from '../polling/index.ts';
+import {
+  Activations,
+  Audiences,
+  Auth,
+  audienceJobs,
+  Cohorts,
+  Estimates,
+  Lookalikes,
+  Mcp,
+  Projects,
+  Reference,
+  Reservations,
+  Schedules,
+  Uploads,
+  UsageReports,
+  Waits,
+  Webhooks,
+} from '../resources/index.ts';
 import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { Bucket } from '../spec/limits.ts';
 import { type Method, operations, type PathParams, type Query, type ResolvedOperation } from '../spec/operations.ts';
@@ -110,7 +113,13 @@ export class AudienceClient {
     this.usage = new UsageReports(this.#transport);
     this.mcp = new Mcp(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
-    this.waits = new Waits(scheduler, this);
+    this.waits = new Waits(scheduler, {
+      audience: this.audiences,
+      lookalike: this.lookalikes,
+      estimate: this.estimates,
+      activation: this.activations,
+      cohort: this.cohorts,
+    });
   }
 
   /**

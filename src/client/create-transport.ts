@@ -1,10 +1,7 @@
-import { clientTokens, type TokenContext } from '../auth/token-source.ts';
-import { ClientState } from '../http/client-state.ts';
-import { Transport } from '../http/transport.ts';
-import { BuildBudgetGate } from '../rate-limit/build-budget.ts';
-import { createRateLimiter } from '../rate-limit/rate-limiter.ts';
-import { issueToken } from '../resources/auth.ts';
-import { readUsage } from '../resources/usage.ts';
+import { clientTokens, type TokenContext } from '../auth/index.ts';
+import { ClientState, Transport } from '../http/index.ts';
+import { BuildBudgetGate, createRateLimiter } from '../rate-limit/index.ts';
+import { issueToken, readUsage } from '../resources/index.ts';
 import { Redactor } from '../util/redact.ts';
 import { RetryBudget } from '../util/retry.ts';
 import { type ClientOptions, resolveOptions } from './client-options.ts';

@@ -1,6 +1,6 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
-import type { Settings } from '../http/request-options.ts';
-import { isBucket } from '../rate-limit/rate-limits.ts';
+import type { Settings } from '../http/index.ts';
+import { isBucket } from '../rate-limit/index.ts';
 import { RATE_LIMITS } from '../spec/limits.ts';
 import {
   isOperationName,

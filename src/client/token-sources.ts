@@ -1,6 +1,5 @@
-import { loginTokenSource } from '../auth/login-token-source.ts';
-import { storedTokenSource } from '../auth/stored-token-source.ts';
-import type { Credentials, TokenContext, TokenOperation, TokenSource, TokenStore } from '../auth/token-source.ts';
+import type { Credentials, TokenContext, TokenOperation, TokenSource, TokenStore } from '../auth/index.ts';
+import { loginTokenSource, storedTokenSource } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { createStandaloneContext } from './create-transport.ts';

@@ -1,7 +1,7 @@
-import { fingerprint, isUsableToken } from '../auth/token-source.ts';
+import { fingerprint, isUsableToken } from '../auth/index.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
-import type { AcquireOptions } from '../rate-limit/rate-limiter.ts';
+import type { AcquireOptions } from '../rate-limit/index.ts';
 import { abortable } from '../util/abort.ts';
 import type { Call } from './call.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';

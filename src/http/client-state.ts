@@ -1,7 +1,6 @@
-import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
+import type { ClientTokens, TokenContext } from '../auth/index.ts';
 import { AudienceError } from '../errors/audience-error.ts';
-import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
-import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
+import type { BuildBudgetGate, RateLimiter } from '../rate-limit/index.ts';
 import type { Redactor } from '../util/redact.ts';
 import type { RetryBudget } from '../util/retry.ts';
 

@@ -1,4 +1,4 @@
-import type { Priority } from '../rate-limit/rate-limiter.ts';
+import type { Priority } from '../rate-limit/index.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import { safely } from '../util/callbacks.ts';

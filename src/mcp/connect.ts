@@ -1,8 +1,7 @@
-import type { ClientOptions } from '../client/client-options.ts';
-import { readTokens } from '../client/client-tokens.ts';
-import { createTransport } from '../client/create-transport.ts';
+import type { ClientOptions } from '../client/index.ts';
+import { createTransport, readTokens } from '../client/index.ts';
 import { AudienceError, check } from '../errors/audience-error.ts';
-import type { Transport } from '../http/transport.ts';
+import type { Transport } from '../http/index.ts';
 import { operations, type ResolvedOperation } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
 import { Redactor } from '../util/redact.ts';

@@ -1,11 +1,16 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
-import { acquirePermit, handleRateLimit, sendAttempt } from '../http/attempt.ts';
-import { Call, execute } from '../http/call.ts';
-import type { PreparedRequest } from '../http/request.ts';
-import type { Settings } from '../http/request-options.ts';
-import { statusFailure } from '../http/response-errors.ts';
-import { AttemptTimeout, type ReceivedResponse, readResponse } from '../http/send.ts';
-import type { Transport } from '../http/transport.ts';
+import type { PreparedRequest, Settings, Transport } from '../http/index.ts';
+import {
+  AttemptTimeout,
+  acquirePermit,
+  Call,
+  execute,
+  handleRateLimit,
+  type ReceivedResponse,
+  readResponse,
+  sendAttempt,
+  statusFailure,
+} from '../http/index.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';

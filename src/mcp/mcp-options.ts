@@ -1,5 +1,5 @@
-import type { TokenInput } from '../auth/token-source.ts';
-import type { ClientOptions } from '../client/client-options.ts';
+import type { TokenInput } from '../auth/index.ts';
+import type { ClientOptions } from '../client/index.ts';
 import * as option from '../util/options.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 

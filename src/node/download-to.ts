@@ -1,7 +1,6 @@
 import { type FileHandle, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DownloadOptions } from '../resources/activation-results.ts';
-import type { Activations } from '../resources/activations.ts';
+import type { Activations, DownloadOptions } from '../resources/index.ts';
 import type { Activation } from '../schemas/activation.ts';
 import type { IdLike } from '../spec/job-status.ts';
 import { replaceFile, writing } from './file-system.ts';

@@ -41,7 +41,7 @@ export function withFileLock<R>(path: string, work: () => Promise<R>): Promise<R
 }
 
 async function acquire(file: string, deadline: number): Promise<() => Promise<void>> {
-  // Imported with the first lock: once loaded, the package patches `fs` and listens for signals of the process.
+  // Imported with the first lock, because on import the package replaces `fs.close` and listens for signals.
   const { lock } = await import('proper-lockfile');
   const attempt = async (): Promise<() => Promise<void>> => {
     await mkdir(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { ConfigurationError } from '../errors/audience-error.ts';
-import { isLoopback } from '../oauth/redirect-uri.ts';
+import { isLoopbackRedirect } from '../util/loopback.ts';
 import { codeOf } from './file-system.ts';
 
 /** A server for the browser of this machine. */
@@ -14,7 +14,7 @@ export interface LoopbackServer {
 /** Parses a redirect URI that this process can listen on. */
 export function readLoopbackUri(redirectUri: string): URL {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
-  if (url?.protocol === 'http:' && isLoopback(url)) return url;
+  if (url?.protocol === 'http:' && isLoopbackRedirect(url)) return url;
   throw new ConfigurationError(
     `\`redirectUri\` must be an http address of this machine for \`signInWithBrowser\`, e.g. "http://127.0.0.1/callback". It is ${redirectUri}.`,
   );

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WebhookReceiver } from '../webhooks/receiver.ts';
+import type { WebhookReceiver } from '../webhooks/index.ts';
 
 /** A request whose body a parser of Express may have read. */
 type ParsedRequest = IncomingMessage & { readonly body?: unknown };

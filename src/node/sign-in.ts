@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TimeoutError } from '../errors/call-errors.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import type { OAuthClient } from '../oauth/oauth-types.ts';
+import type { OAuthClient } from '../oauth/index.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { booleanOption, functionOption, nonNegative, optionChecker, signalOption } from '../util/options.ts';
 import { type LoopbackServer, listenOnLoopback, readLoopbackUri } from './loopback-server.ts';

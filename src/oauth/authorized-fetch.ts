@@ -1,6 +1,6 @@
-import { isUsableToken, type TokenSource } from '../auth/token-source.ts';
+import { isUsableToken, type TokenSource } from '../auth/index.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import type { Fetch } from '../http/send.ts';
+import type { Fetch } from '../http/index.ts';
 
 /** Options of {@link authorizedFetch}. */
 export interface AuthorizedFetchOptions {

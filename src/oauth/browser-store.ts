@@ -1,5 +1,5 @@
-import type { TokenStore } from '../auth/token-source.ts';
-import { readStoredToken } from '../auth/token-source.ts';
+import type { TokenStore } from '../auth/index.ts';
+import { readStoredToken } from '../auth/index.ts';
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 
 /** Key-value storage of a page: `localStorage`, `sessionStorage`, or your own, which may be asynchronous. */

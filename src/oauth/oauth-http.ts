@@ -3,9 +3,15 @@ import { AudienceError } from '../errors/audience-error.ts';
 import { ConnectionError, TimeoutError } from '../errors/call-errors.ts';
 import type { CallDetails } from '../errors/error-details.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import { DEFAULTS } from '../http/request-options.ts';
-import { type Failure, retryDelay, statusFailureOf } from '../http/retry-policy.ts';
-import { isNotSent, platformFetch, readResponse } from '../http/send.ts';
+import {
+  DEFAULTS,
+  type Failure,
+  isNotSent,
+  platformFetch,
+  readResponse,
+  retryDelay,
+  statusFailureOf,
+} from '../http/index.ts';
 import type { RetryPolicy } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';

@@ -1,12 +1,5 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
-
-/** Hosts on which redirect URIs may use http ("OAuth 2.1", rule 3); the rest of 127.0.0.0/8 is not among them. */
-const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
-
-/** Checks for a loopback host that redirect URIs may name. */
-export function isLoopback({ hostname }: URL): boolean {
-  return LOOPBACK_HOSTS.includes(hostname);
-}
+import { isLoopbackRedirect, LOOPBACK_HOSTS } from '../util/loopback.ts';
 
 /** Returns the rule of the specification ("OAuth 2.1", rule 3) that a redirect URI breaks, if any. */
 function brokenRule(uri: unknown): string | undefined {
@@ -15,7 +8,7 @@ function brokenRule(uri: unknown): string | undefined {
   if (uri.includes('#')) return 'must not contain a fragment';
   const url = new URL(uri);
   if (url.username !== '' || url.password !== '' || /^\w+:\/\/[^/?]*@/.test(uri)) return 'must not contain userinfo';
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url))) {
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackRedirect(url))) {
     return `must use https; only loopback hosts (${LOOPBACK_HOSTS.join(', ')}) may use http`;
   }
   // The service compares strings, so a URI that the parser normalizes would never match.

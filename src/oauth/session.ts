@@ -17,7 +17,7 @@ import type { RegisteredClient } from './oauth-types.ts';
 import { authenticationOf } from './registration.ts';
 import type { TokenRepository, Transaction } from './token-repository.ts';
 
-/** What the parts of an OAuth client share. */
+/** State and services that the parts of an OAuth client share. */
 export interface OAuthContext {
   readonly http: OAuthHttp;
   readonly discovery: Discovery;

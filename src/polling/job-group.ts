@@ -1,5 +1,5 @@
 import { RateLimitError } from '../errors/api-errors.ts';
-import type { CallOptions, RequestOptions } from '../http/request-options.ts';
+import type { CallOptions, RequestOptions } from '../http/index.ts';
 import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
 import { isOlder } from '../util/timestamps.ts';
 import { Job, type JobRow, type JobSource, type Subscriber, type UpdateSource } from './job.ts';

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../http/request-options.ts';
+import type { CallOptions } from '../http/index.ts';
 import { type JobKind, type Observed, type Progress, progressOf } from '../spec/job-status.ts';
 import { PollTimer } from './poll-timer.ts';
 

@@ -1,5 +1,5 @@
 import type { WaitTimeoutError } from '../errors/job-errors.ts';
-import type { ClientState } from '../http/client-state.ts';
+import type { ClientState } from '../http/index.ts';
 import type { Observed } from '../spec/job-status.ts';
 import { type IdLike, idOf } from '../spec/job-status.ts';
 import { AbortScope, onAbort } from '../util/abort.ts';

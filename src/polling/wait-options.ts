@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../http/request-options.ts';
+import type { RequestOptions } from '../http/index.ts';
 import { checkHeaders, checkSendable, shown } from '../util/input-checks.ts';
 import { functionOption, nestedOptions, nonNegative, optionChecker, optionOf, signalOption } from '../util/options.ts';
 import type { UpdateSource } from './job.ts';

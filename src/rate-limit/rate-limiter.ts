@@ -127,11 +127,15 @@ export class RateLimitBucket {
       signal?.throwIfAborted();
       // Discard a permit acquired before the pause: using it afterwards could exceed the limit.
       if (permits > 0 && this.#pausedUntil <= performance.now()) return;
+      return this.#enqueue(request, true);
     }
     return this.#enqueue(request);
   }
 
-  #enqueue({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>): Promise<void> {
+  #enqueue(
+    { priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>,
+    isFirst = false,
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#pauseLeft > maxWait) return reject(new PauseTooLongError(this.#pauseLeft));
       const queue = this.#queues[priority];
@@ -153,7 +157,9 @@ export class RateLimitBucket {
         },
       };
       const unsubscribe = signal && onAbort(signal, () => request.reject(signal.reason));
-      queue.add(request);
+      const later = isFirst ? [...queue] : [];
+      for (const other of later) queue.delete(other);
+      for (const added of [request, ...later]) queue.add(added);
       if (!this.#isTaking && !this.#stopTimer) void this.#grantAll();
     });
   }

@@ -1,6 +1,6 @@
 import { ConnectionError } from '../errors/call-errors.ts';
 import { integer, optional, optionChecker, requiredString } from '../util/options.ts';
-import type { DedupeStore } from '../webhooks/dedupe.ts';
+import type { DedupeStore } from '../webhooks/index.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
 import { COMPARE_AND_DELETE } from './lock.ts';
 import { retryingRunner } from './retrying-runner.ts';

@@ -1,5 +1,4 @@
-import { RateLimitBucket, type RateLimiter, SlidingWindowLog } from '../rate-limit/rate-limiter.ts';
-import { mergeRateLimits } from '../rate-limit/rate-limits.ts';
+import { mergeRateLimits, RateLimitBucket, type RateLimiter, SlidingWindowLog } from '../rate-limit/index.ts';
 import type { Bucket, RateLimit, RateLimits } from '../spec/limits.ts';
 import { safely } from '../util/callbacks.ts';
 import type { Optional } from '../util/input-types.ts';

@@ -1,5 +1,5 @@
-import type { StoredToken, TokenStore } from '../auth/token-source.ts';
-import { readStoredToken } from '../auth/token-source.ts';
+import type { StoredToken, TokenStore } from '../auth/index.ts';
+import { readStoredToken } from '../auth/index.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import { integer, optional, optionChecker, requiredString } from '../util/options.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
@@ -65,10 +65,11 @@ export function redisTokenStore(redis: RedisClient, options: RedisTokenStoreOpti
     },
     async save(token) {
       const value = token ? JSON.stringify(token) : '';
-      for (let isSaved = 0; isSaved !== 1; ) {
+      let reply: unknown;
+      do {
         const current = String((await runWithRetries(GET, key, [])) ?? '');
-        isSaved = Number(await runWithRetries(COMPARE_AND_SET, key, [current, value], [value, current, token?.token]));
-      }
+        reply = await runWithRetries(COMPARE_AND_SET, key, [current, value], [value, current, token?.token]);
+      } while (Number(reply) !== 1);
     },
     withLock: createRedisLock({ run, runWithRetries, key: lockKey(key), leaseMs }),
   };

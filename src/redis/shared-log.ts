@@ -1,4 +1,4 @@
-import type { PermitLog } from '../rate-limit/rate-limiter.ts';
+import type { PermitLog } from '../rate-limit/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 
@@ -85,10 +85,10 @@ export class SharedLog implements PermitLog {
     if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take(1) ?? 0;
     if (this.#nextPermit() === undefined) await this.#reserve(waiting);
     const now = performance.now();
-    const later = this.#permits.filter((at) => at > now);
-    const due = this.#permits.length - later.length;
-    this.#permits = later;
-    return due;
+    const due = this.#permits.filter((at) => at <= now).length;
+    const used = Math.min(due, waiting);
+    this.#permits = this.#permits.slice(used);
+    return used;
   }
 
   isEmpty(): boolean {

@@ -1,11 +1,10 @@
 import { ResponseError } from '../errors/call-errors.ts';
 import { ResultsNotReadyError } from '../errors/job-errors.ts';
-import type { Transport } from '../http/transport.ts';
-import { jobError } from '../polling/wait-errors.ts';
+import type { Transport } from '../http/index.ts';
+import { jobError } from '../polling/index.ts';
 import type { Activation } from '../schemas/activation.ts';
 import { progressOf, statusText } from '../spec/job-status.ts';
-import { openDownload } from '../storage/download.ts';
-import { checkTransferOptions, type TransferOptions } from '../storage/transfer.ts';
+import { checkTransferOptions, openDownload, type TransferOptions } from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { isObject, jsonTypeOf } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';

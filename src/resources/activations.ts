@@ -1,7 +1,6 @@
 import type { FieldErrors } from '../errors/error-details.ts';
-import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { RequestOptions, Transport } from '../http/index.ts';
+import type { Scheduler } from '../polling/index.ts';
 import { type Activation, type ActivationCreate, activationResource } from '../schemas/activation.ts';
 import { COMPLETED, type IdLike, idOf } from '../spec/job-status.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';

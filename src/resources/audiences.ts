@@ -1,6 +1,5 @@
-import type { Transport } from '../http/transport.ts';
-import type { JobGroup } from '../polling/job-group.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { Transport } from '../http/index.ts';
+import type { JobGroup, Scheduler } from '../polling/index.ts';
 import { type Audience, type AudienceCreate, audienceResource } from '../schemas/audience.ts';
 import { datasetErrors } from './checks.ts';
 import { ListedJobResource } from './resource.ts';

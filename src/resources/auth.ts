@@ -1,6 +1,5 @@
-import type { Credentials, StoredToken, TokenOperation } from '../auth/token-source.ts';
-import type { RequestOptions } from '../http/request-options.ts';
-import type { ApiPromise, Decode, DecodeContext, Transport, TransportInput } from '../http/transport.ts';
+import type { Credentials, StoredToken, TokenOperation } from '../auth/index.ts';
+import type { ApiPromise, Decode, DecodeContext, RequestOptions, Transport, TransportInput } from '../http/index.ts';
 import { isObject } from '../util/json.ts';
 
 /** A new token, as the credential exchange returns it. */

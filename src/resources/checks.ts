@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../errors/error-details.ts';
-import { isJsonRpcId } from '../http/json-rpc.ts';
+import { isJsonRpcId } from '../http/index.ts';
 import { LOOKALIKE_TARGET_SIZE, WEB_VISITATION_LOOKBACK_DAYS } from '../spec/limits.ts';
 import { isObject } from '../util/json.ts';
 

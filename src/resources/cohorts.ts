@@ -1,13 +1,11 @@
 import { ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Upload } from '../errors/error-details.ts';
-import type { CreateOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
-import { checkWaitOptions, type WaitOptions } from '../polling/wait-options.ts';
+import type { CreateOptions, Transport } from '../http/index.ts';
+import type { Scheduler } from '../polling/index.ts';
+import { checkWaitOptions, type WaitOptions } from '../polling/index.ts';
 import { type Cohort, type CohortCreate, cohortResource } from '../schemas/cohort.ts';
-import type { UploadOptions } from '../storage/upload.ts';
-import type { UploadData } from '../storage/upload-source.ts';
+import type { UploadData, UploadOptions } from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import type { RequestBody } from '../util/input-types.ts';

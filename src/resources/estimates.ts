@@ -1,5 +1,5 @@
-import type { Transport } from '../http/transport.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { Transport } from '../http/index.ts';
+import type { Scheduler } from '../polling/index.ts';
 import type { AudienceCreate } from '../schemas/audience.ts';
 import { type Estimate, estimateResource } from '../schemas/open-resources.ts';
 import { datasetErrors } from './checks.ts';

@@ -1,7 +1,5 @@
-import type { RequestOptions } from '../http/request-options.ts';
-import type { ApiPromise, Transport } from '../http/transport.ts';
-import type { JobGroup } from '../polling/job-group.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
+import type { JobGroup, Scheduler } from '../polling/index.ts';
 import { type Audience, audienceResource } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import type { LookalikeCreate } from '../schemas/open-resources.ts';
@@ -34,7 +32,7 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
 
   /**
    * Asks a running lookalike to stop: it ends at 400. One that is publishing already completes at
-   * 104 all the same. Not repeated after a doubtful failure.
+   * 104 anyway. Not retried if the outcome of a failure is unknown.
    */
   cancel(id: number, options: RequestOptions = {}): ApiPromise<void> {
     return this.#transport.call('lookalikes.cancel', { params: { id }, options, decode: decodeNothing });

@@ -1,12 +1,11 @@
+import type { ApiPromise, Decode, RequestOptions, Transport } from '../http/index.ts';
 import {
   isJsonRpcResponse,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-} from '../http/json-rpc.ts';
-import type { RequestOptions } from '../http/request-options.ts';
-import type { ApiPromise, Decode, Transport } from '../http/transport.ts';
+} from '../http/index.ts';
 import { isObject } from '../util/json.ts';
 import { messageErrors } from './checks.ts';
 

@@ -1,7 +1,5 @@
-import type { Envelope } from '../http/envelope.ts';
-import type { RequestOptions } from '../http/request-options.ts';
-import type { DecodeContext, Transport } from '../http/transport.ts';
-import { ApiPromise } from '../http/transport.ts';
+import type { DecodeContext, Envelope, RequestOptions, Transport } from '../http/index.ts';
+import { ApiPromise } from '../http/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeList } from '../schemas/decode.ts';
 import type { OperationName, PathParams, Query } from '../spec/operations.ts';

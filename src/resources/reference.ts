@@ -1,5 +1,4 @@
-import type { RequestOptions } from '../http/request-options.ts';
-import type { Transport } from '../http/transport.ts';
+import type { RequestOptions, Transport } from '../http/index.ts';
 import type { OpenObject } from '../schemas/common.ts';
 import { referenceRow } from '../schemas/open-resources.ts';
 import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../spec/limits.ts';

@@ -1,14 +1,10 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../errors/job-errors.ts';
-import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
-import { localValidationError } from '../http/response-errors.ts';
-import type { ApiPromise, Transport } from '../http/transport.ts';
-import type { JobSource } from '../polling/job.ts';
-import { JobGroup } from '../polling/job-group.ts';
-import { Poller } from '../polling/poller.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
-import { checkWaitOptions, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
+import type { ApiPromise, CreateOptions, RequestOptions, Transport } from '../http/index.ts';
+import { localValidationError } from '../http/index.ts';
+import type { JobSource, Scheduler } from '../polling/index.ts';
+import { checkWaitOptions, JobGroup, Poller, type WaitOptions, type WatchOptions } from '../polling/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
 import type { IdLike, JobKind, Observed } from '../spec/job-status.ts';
@@ -26,15 +22,15 @@ export type ListedName = 'audiences' | 'activations' | 'cohorts' | 'projects' | 
 /** Namespaces whose resources are created and read. */
 export type ResourceName = ListedName | 'lookalikes' | 'estimates';
 
-/** What tells one namespace from another. */
+/** Description of a namespace. */
 export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly name: Name;
   readonly schema: ResourceSchema<T>;
-  /** What is certainly wrong with a create's body; the service decides about the rest. */
+  /** Returns the errors in a create's body that the service would certainly refuse. */
   readonly check?: (body: unknown) => FieldErrors;
 }
 
-/** As {@link ResourcePlan}, of resources with a worker job behind them. */
+/** Description of a namespace whose creates start worker jobs. */
 export interface JobPlan<T extends Observed, Name extends ResourceName = ResourceName> extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
   /** The jobs that its jobs are polled with. @default those of its kind, each on its own */
@@ -43,9 +39,9 @@ export interface JobPlan<T extends Observed, Name extends ResourceName = Resourc
 
 /** Options of `createAndWait`. */
 export interface CreateAndWaitOptions<T> extends CreateOptions {
-  /** Called once with the created resource, before the wait begins. One that throws is logged and harms no wait. */
+  /** Called once with the created resource, before the wait begins. If it throws, that is logged and the wait begins. */
   readonly onCreated?: ((resource: T) => void) | undefined;
-  /** Options of the wait; its signal is the call's unless given. */
+  /** Options of the wait. Without a signal, the call's ends it. */
   readonly wait?: WaitOptions<T> | undefined;
 }
 
@@ -61,11 +57,10 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
   }
 
   /**
-   * Creates one. Sent under an idempotency key, so it happens once however often it has to be
-   * repeated.
+   * Creates a resource. It is sent with an idempotency key, so that retries create nothing twice.
    *
-   * @throws {ValidationError} 422, or `local` for what the service would certainly refuse.
-   * @throws {BuildBudgetError} where it starts a job and the build budget is spent for longer than `maxRetryWait`.
+   * @throws {ValidationError} 422; `local` if the service would certainly refuse the body, which is not sent then.
+   * @throws {BuildBudgetError} if it starts a job and the build budget is spent for longer than `maxRetryWait`.
    */
   create(body: RequestBody<Fields>, options?: CreateOptions): ApiPromise<T> {
     const { name, schema, check } = this.#plan;
@@ -77,7 +72,7 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
     });
   }
 
-  /** Reads one. */
+  /** Reads a resource. */
   get(id: number, options?: RequestOptions): ApiPromise<T> {
     const { name, schema } = this.#plan;
     return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(schema) });
@@ -94,12 +89,12 @@ export class ListedResource<T, Fields, Name extends ListedName = ListedName> ext
     this.#lists = createLists(transport, plan);
   }
 
-  /** Those of the account: awaited, the first page; iterated, all of them. */
+  /** Lists the resources of the account: awaited, the first page; iterated, all of them. */
   list<Q extends QueryOf<Q> & ListFields = ListParams>(params?: Q, options?: RequestOptions): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 
-  /** Deletes one. Not repeated after a doubtful failure. */
+  /** Deletes a resource. Not retried if the outcome of a failure is unknown. */
   delete(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#lists.delete(id, options);
   }
@@ -152,7 +147,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
   }
 
   /**
-   * Creates one and waits for its job. Throws what `create` and `wait` throw. If the wait fails for another reason than
+   * Creates a resource and waits for its job. Throws what `create` and `wait` throw. If the wait fails for another reason than
    * the job, `error.created` is the created resource: its job keeps running, and `client.waits.wait(error.created)`
    * waits for it again.
    */
@@ -195,7 +190,7 @@ function withCreated(error: unknown, created: Created, idempotencyKey: string | 
   );
 }
 
-/** Resources with a job behind them that are listed and deleted, too. */
+/** Resources whose create starts a worker job, and that are listed and deleted. */
 export class ListedJobResource<T extends Observed, Fields, Name extends JobListName = JobListName> extends JobResource<
   T,
   Fields,
@@ -209,12 +204,12 @@ export class ListedJobResource<T extends Observed, Fields, Name extends JobListN
     this.#lists = createLists(transport, plan);
   }
 
-  /** Those of the account: awaited, the first page; iterated, all of them. */
+  /** Lists the resources of the account: awaited, the first page; iterated, all of them. */
   list<Q extends QueryOf<Q> & ListFields = ListParams>(params?: Q, options?: RequestOptions): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 
-  /** Deletes one. Not repeated after a doubtful failure. */
+  /** Deletes a resource. Not retried if the outcome of a failure is unknown. */
   delete(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#lists.delete(id, options);
   }

@@ -1,4 +1,4 @@
-import type { Transport } from '../http/transport.ts';
+import type { Transport } from '../http/index.ts';
 import { type OpenCreate, type Schedule, scheduleResource } from '../schemas/open-resources.ts';
 import { ListedResource } from './resource.ts';
 

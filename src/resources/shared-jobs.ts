@@ -1,7 +1,6 @@
-import type { DecodeContext, Transport } from '../http/transport.ts';
-import type { JobRow } from '../polling/job.ts';
-import { JobGroup } from '../polling/job-group.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { DecodeContext, Transport } from '../http/index.ts';
+import type { JobRow, Scheduler } from '../polling/index.ts';
+import { JobGroup } from '../polling/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeComplete } from '../schemas/decode.ts';
 import type { Observed } from '../spec/job-status.ts';

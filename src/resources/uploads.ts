@@ -1,7 +1,6 @@
 import type { FieldErrors, Upload } from '../errors/error-details.ts';
-import type { RequestOptions } from '../http/request-options.ts';
-import { localValidationError, messageOfFields } from '../http/response-errors.ts';
-import type { ApiPromise, Transport } from '../http/transport.ts';
+import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
+import { localValidationError, messageOfFields } from '../http/index.ts';
 import type { UploadKind } from '../schemas/common.ts';
 import { decodeOne } from '../schemas/decode.ts';
 import {
@@ -11,9 +10,14 @@ import {
   type UploadReservation,
 } from '../schemas/upload-reservation.ts';
 import { CLAIM_WINDOW, UPLOAD_SIZES } from '../spec/limits.ts';
-import { checkTransferOptions } from '../storage/transfer.ts';
-import { type UploadOptions, uploadFile } from '../storage/upload.ts';
-import { isStream, type UploadData, UploadSource } from '../storage/upload-source.ts';
+import {
+  checkTransferOptions,
+  isStream,
+  type UploadData,
+  type UploadOptions,
+  UploadSource,
+  uploadFile,
+} from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { checkStorageHeaders, InvalidInputError } from '../util/input-checks.ts';
 import type { RequestBody } from '../util/input-types.ts';

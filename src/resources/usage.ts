@@ -1,6 +1,5 @@
 import type { FieldErrors } from '../errors/error-details.ts';
-import type { CallOptions, RequestOptions } from '../http/request-options.ts';
-import type { ApiPromise, DecodeContext, Transport } from '../http/transport.ts';
+import type { ApiPromise, CallOptions, DecodeContext, RequestOptions, Transport } from '../http/index.ts';
 import { decodeOne } from '../schemas/decode.ts';
 import { type BuildBudget, type Usage, usageResource } from '../schemas/usage-report.ts';
 import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';

@@ -1,5 +1,4 @@
-import type { RequestOptions } from '../http/request-options.ts';
-import type { ApiPromise, Transport } from '../http/transport.ts';
+import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
 import { decodeList } from '../schemas/decode.ts';
 import { type WebhookEndpoint, webhookEndpointResource } from '../schemas/webhook-endpoint.ts';
 

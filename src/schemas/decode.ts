@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import type { Decode, DecodeContext } from '../http/transport.ts';
+import type { Decode, DecodeContext } from '../http/index.ts';
 import { isObject, type JsonObject, jsonTypeOf } from '../util/json.ts';
 import type { ResourceSchema } from './common.ts';
 
@@ -27,7 +27,7 @@ function describeIssue(value: unknown, { path, expected }: Issue): string {
 }
 
 /** Returns how a value differs from a schema. */
-export function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[] {
+function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[] {
   return schema.safeParse(withShortArrays(value)).error?.issues ?? [];
 }
 

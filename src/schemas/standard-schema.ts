@@ -1,4 +1,4 @@
-import type { Decode } from '../http/transport.ts';
+import type { Decode } from '../http/index.ts';
 
 /** The part of Standard Schema (version 1) that checking a value takes; zod's schemas have it. */
 export interface StandardSchema<T> {

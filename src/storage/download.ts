@@ -1,7 +1,6 @@
 import { ResponseError } from '../errors/call-errors.ts';
-import { runHook } from '../http/request-options.ts';
-import { AttemptFailure } from '../http/response-errors.ts';
-import type { Transport } from '../http/transport.ts';
+import type { Transport } from '../http/index.ts';
+import { AttemptFailure, runHook } from '../http/index.ts';
 import { abortable, onAbort } from '../util/abort.ts';
 import { isServerRuntime, Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';

@@ -1,9 +1,7 @@
 import { ApiError, NotFoundError, PermissionError, ServerError } from '../errors/api-errors.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call-errors.ts';
-import type { RequestEvent } from '../http/request-options.ts';
-import { AttemptFailure } from '../http/response-errors.ts';
-import { statusFailureOf } from '../http/retry-policy.ts';
-import { isNotSent } from '../http/send.ts';
+import type { RequestEvent } from '../http/index.ts';
+import { AttemptFailure, isNotSent, statusFailureOf } from '../http/index.ts';
 import { abortable } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';
 

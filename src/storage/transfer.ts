@@ -1,7 +1,13 @@
-import { emitResponse, emitRetry, type RequestEvent, runHook, type Settings } from '../http/request-options.ts';
-import { AttemptFailure } from '../http/response-errors.ts';
-import { retryDelay } from '../http/retry-policy.ts';
-import type { Transport } from '../http/transport.ts';
+import type { Transport } from '../http/index.ts';
+import {
+  AttemptFailure,
+  emitResponse,
+  emitRetry,
+  type RequestEvent,
+  retryDelay,
+  runHook,
+  type Settings,
+} from '../http/index.ts';
 import { AbortScope, startTimer } from '../util/abort.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';

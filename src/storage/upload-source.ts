@@ -20,7 +20,7 @@ export interface ByteReader {
 export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
 /** Returns whether data are a stream. */
-export const isStream = (data: UploadData): data is ByteStream => 'getReader' in data;
+export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
 const isBlob = (data: UploadData): data is Blob => 'stream' in data && typeof data.size === 'number';
 /** Also for arrays of another realm. Other views count their length in more than bytes. */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
@@ -64,8 +64,11 @@ export class UploadSource {
   /** Opens the data at their beginning. */
   open(): ByteReader {
     const data = this.#data;
-    if (isBytes(data)) return streamOf(data).getReader();
     if (isBlob(data)) return data.stream().getReader();
+    if (isBytes(data)) {
+      const chunks = [data].values();
+      return { read: async () => chunks.next(), cancel: async () => {} };
+    }
     if (data.locked) throw this.fail(new Error('the stream is already being read'));
     const reader = data.getReader();
     this.#reader = reader;
@@ -96,15 +99,6 @@ export class UploadSource {
     this.failure ??= AudienceError.isInstance(error) ? error : unreadable(this.#redactor.cause(error));
     return this.failure;
   }
-}
-
-function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      if (bytes.length > 0) controller.enqueue(bytes);
-      controller.close();
-    },
-  });
 }
 
 /** Maximum number of bytes passed on at a time: small enough that a slow connection still shows progress. */

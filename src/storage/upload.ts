@@ -1,10 +1,7 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { SlotState } from '../errors/error-details.ts';
-import { runHook } from '../http/request-options.ts';
-import { AttemptFailure } from '../http/response-errors.ts';
-import type { Failure } from '../http/retry-policy.ts';
-import { platformFetch } from '../http/send.ts';
-import type { Transport } from '../http/transport.ts';
+import type { Failure, Transport } from '../http/index.ts';
+import { AttemptFailure, platformFetch, runHook } from '../http/index.ts';
 import { abortable } from '../util/abort.ts';
 import { MAX_CAUSE_DEPTH } from '../util/redact.ts';
 import { redirectFailure } from './storage-errors.ts';

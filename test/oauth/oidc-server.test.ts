@@ -12,8 +12,8 @@ async function discover({ resource }: OidcServer) {
   const metadata = await oauth.resourceDiscoveryRequest(address, overHttp);
   const { authorization_servers } = await oauth.processResourceDiscoveryResponse(address, metadata);
   const issuer = new URL(authorization_servers?.[0] ?? '');
-  const answer = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...overHttp });
-  return oauth.processDiscoveryResponse(issuer, answer);
+  const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...overHttp });
+  return oauth.processDiscoveryResponse(issuer, response);
 }
 
 /** Registers a client: public, or one with a secret. */
@@ -27,8 +27,8 @@ async function register(server: oauth.AuthorizationServer, method = 'none', more
     scope: 'mcp',
     ...more,
   };
-  const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, overHttp);
-  const client = await oauth.processDynamicClientRegistrationResponse(answer);
+  const response = await oauth.dynamicClientRegistrationRequest(server, metadata, overHttp);
+  const client = await oauth.processDynamicClientRegistrationResponse(response);
   const secret = String(client.client_secret);
   const authenticate = {
     none: oauth.None(),
@@ -51,8 +51,8 @@ async function signIn(options: OidcOptions = {}, { method = 'none', query = {} }
   const back = new URL(await oidc.consent(authorizationUrl(server, asked)));
   const params = oauth.validateAuthResponse(server, client, back, state);
   const by = [server, client, authenticate] as const;
-  const answer = await oauth.authorizationCodeGrantRequest(...by, params, redirectUri, verifier, overHttp);
-  const first = await oauth.processAuthorizationCodeResponse(server, client, answer);
+  const response = await oauth.authorizationCodeGrantRequest(...by, params, redirectUri, verifier, overHttp);
+  const first = await oauth.processAuthorizationCodeResponse(server, client, response);
   const refresh = async ({ refresh_token = '' }: oauth.TokenEndpointResponse) =>
     oauth.processRefreshTokenResponse(
       server,

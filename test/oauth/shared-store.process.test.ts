@@ -20,8 +20,8 @@ describe('six processes with one token file', () => {
     const children = await startSix(path, url);
     const tokens = await Promise.all(children.map((child) => ask(child, 'get')));
     expect(new Set(tokens).size).toBe(1);
-    const answers = await Promise.all(children.map((child) => ask(child, 'ten calls')));
-    expect(answers.flat()).toEqual(Array(60).fill(200));
+    const results = await Promise.all(children.map((child) => ask(child, 'ten calls')));
+    expect(results.flat()).toEqual(Array(60).fill(200));
     expect(exchanges()).toEqual([200, 200]);
     expect(statuses().sort()).toEqual([...Array(60).fill(200), ...Array(60).fill(401)]);
     expect(await readdir(dirname(path))).toEqual(['token.json']);
@@ -32,8 +32,8 @@ describe('six processes with one token file', () => {
     const text = JSON.stringify(await store.load());
     await store.save(JSON.parse(text.replace(/"expiresAt":"[^"]+"/g, '"expiresAt":"2026-01-01T00:00:00.000Z"')));
     const children = await startSix(path, url);
-    const answers = await Promise.all(children.map((child) => ask(child, 'ten calls')));
-    expect(answers.flat()).toEqual(Array(60).fill(200));
+    const results = await Promise.all(children.map((child) => ask(child, 'ten calls')));
+    expect(results.flat()).toEqual(Array(60).fill(200));
     expect(exchanges()).toEqual([200, 200]);
     expect(statuses()).toEqual(Array(60).fill(200));
     expect(await readdir(dirname(path))).toEqual(['token.json']);

@@ -6,9 +6,9 @@ import { RATE_LIMITS } from '../../src/spec/limits.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Takes every look it may for a while; returns their times. */
-function looks(rate: PollRate, ms: number): number[] {
-  const taken: number[] = [];
+/** Sends every poll that the rate allows for a while; returns their times. */
+function polls(rate: PollRate, ms: number): number[] {
+  const sentAt: number[] = [];
   for (
     const end = performance.now() + ms;
     performance.now() < end;
@@ -16,16 +16,16 @@ function looks(rate: PollRate, ms: number): number[] {
   ) {
     if (rate.wait() > 0) continue;
     rate.consume();
-    taken.push(performance.now());
+    sentAt.push(performance.now());
   }
-  return taken;
+  return sentAt;
 }
 
-describe('the rate of looks', () => {
+describe('the rate of polls', () => {
   it('holds half of the bucket in any interval, whatever the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1_000, max: 120_000 }), (limit, interval) => {
-        const times = looks(new PollRate({ limit, interval }), interval * 3);
+        const times = polls(new PollRate({ limit, interval }), interval * 3);
         for (const at of times) {
           const within = times.filter((other) => other >= at && other < at + interval).length;
           expect(within).toBeLessThanOrEqual(Math.max(1, limit / 2));
@@ -36,7 +36,7 @@ describe('the rate of looks', () => {
   });
 
   it('uses nearly all of it, evenly', () => {
-    const times = looks(new PollRate(RATE_LIMITS.read), 600_000);
+    const times = polls(new PollRate(RATE_LIMITS.read), 600_000);
     expect(times.length).toBeGreaterThan(570);
     const gaps = times.slice(4).map((at, index) => at - (times[index + 3] ?? 0));
     expect(Math.max(...gaps)).toBeLessThan(1_100);
@@ -49,11 +49,11 @@ describe('the rate of looks', () => {
     [3, 6_000],
     [5, 6_000],
     [100, 6_000],
-  ])('has a round of %i looks take %i ms', (count, ms) => {
+  ])('spreads a round of %i polls over %i ms', (count, ms) => {
     expect(new PollRate(RATE_LIMITS.read).period(count)).toBeCloseTo(ms, -1);
   });
 
-  it('is halved once for refusals of one time, down to a quarter, and recovers by looks that go well', () => {
+  it('is halved once for simultaneous 429s, down to a quarter, and recovers by successful polls', () => {
     const rate = new PollRate(RATE_LIMITS.read);
     const full = rate.period(1);
     const before = performance.now();
@@ -66,24 +66,24 @@ describe('the rate of looks', () => {
       rate.onThrottled(performance.now());
     }
     expect(rate.period(1)).toBe(6_000);
-    expect(looks(rate, 120_000).length).toBeLessThanOrEqual(32);
+    expect(polls(rate, 120_000).length).toBeLessThanOrEqual(32);
     for (let well = 0; well < 30; well++) rate.onSuccess();
     expect(rate.period(1)).toBeCloseTo(full);
     for (let well = 0; well < 30; well++) rate.onSuccess();
     expect(rate.period(1)).toBeCloseTo(full);
   });
 
-  it('is kept in every minute in which it is cut, too', () => {
+  it('is kept in every minute in which it is throttled, too', () => {
     const rate = new PollRate(RATE_LIMITS.read);
-    const times = looks(rate, 58_000);
+    const times = polls(rate, 58_000);
     rate.onThrottled(performance.now());
-    times.push(...looks(rate, 60_000));
+    times.push(...polls(rate, 60_000));
     for (const at of times) {
       expect(times.filter((other) => other >= at && other < at + 60_000).length).toBeLessThanOrEqual(60);
     }
   });
 
-  it('stops while the service asks for time', () => {
+  it('stops for a pause', () => {
     const rate = new PollRate(RATE_LIMITS.read);
     rate.pause(20_000);
     rate.pause(5_000);

@@ -16,8 +16,8 @@ const time = inVirtualTime();
 
 const start = (options?: JobServiceOptions): JobService => startJobService(options);
 
-describe('one wait', () => {
-  it('reads its own job at once, then every two to three seconds, and no list', async () => {
+describe('a single wait', () => {
+  it('reads its job immediately, then every two to three seconds, and no list', async () => {
     const service = start();
     const [id = 0] = service.add(500);
     const began = performance.now();
@@ -32,15 +32,15 @@ describe('one wait', () => {
     expect(await time.timersLeft()).toBe(0);
   });
 
-  it('that joins another of the same job is told at once, and shares its reads', async () => {
+  it('for the same job as another one receives the last known state immediately and shares its requests', async () => {
     const service = start();
     const [id = 0] = service.add(1);
     const first = waitFor(service, [id]);
     await time.pass(1_000);
-    const told: number[] = [];
-    const joined = service.client.audiences.wait(id, { onUpdate: ({ status }) => told.push(status.id) });
+    const statuses: number[] = [];
+    const joined = service.client.audiences.wait(id, { onUpdate: ({ status }) => statuses.push(status.id) });
     await time.pass(100);
-    expect(told).toEqual([100]);
+    expect(statuses).toEqual([100]);
     service.set(id, 104);
     await time.until(Promise.all([first, joined]));
     expect(service.reads.length).toBeLessThanOrEqual(3);
@@ -48,7 +48,7 @@ describe('one wait', () => {
 });
 
 describe('several waits', () => {
-  it('begun together share one page from the first look on', async () => {
+  it('begun together share one page from the first request on', async () => {
     const service = start();
     const ids = service.add(100);
     const waiting = waitFor(service, ids);
@@ -60,7 +60,7 @@ describe('several waits', () => {
     expect(service.singles()).toEqual([]);
   });
 
-  it('fetch only the pages that hold one, and one that is alone on its page by itself', async () => {
+  it('read only the pages that several of them share; a job that is alone on its page is read on its own', async () => {
     const service = start();
     const ids = service.add(2_000);
     // Newest first: pages 1 and 3, and one on page 10.
@@ -77,14 +77,14 @@ describe('several waits', () => {
   });
 
   it.each(['newest first', 'oldest first', 'shuffled'] as const)(
-    '1,000 of a list of 3,000, %s, take at most 60 reads in any minute, and see an end in a period',
+    'for 1,000 jobs of a list of 3,000, %s, send at most 60 requests in any minute and see an end within a period',
     async (order) => {
       const service = start({ order });
       const ids = service.add(3_000).slice(-1_000);
       const waiting = waitFor(service, ids);
       await time.pass(3 * MINUTE);
       const found = service.reads.length;
-      // Ten pages, or, where rows are anywhere, thirty.
+      // Ten pages, or thirty if the rows are in no order.
       expect(await lateness(time, service, ids, waiting)).toBeLessThan(order === 'shuffled' ? 40_000 : 14_000);
       expect(found).toBeLessThanOrEqual(180);
       expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
@@ -93,7 +93,7 @@ describe('several waits', () => {
   );
 
   it.each(['newest first', 'oldest first', 'shuffled'] as const)(
-    'ten in the midst of 100,000 rows, %s, read a few pages to find their rows, and no more',
+    'for ten jobs in the middle of 100,000 rows, %s, search a few pages and then read each job on its own',
     async (order) => {
       const service = start({ order });
       service.add(100_000);
@@ -106,7 +106,60 @@ describe('several waits', () => {
     },
   );
 
-  it('follow rows that move to other pages as new ones come', async () => {
+  it('for jobs that no page shows search the list again after five minutes', async () => {
+    const service = start();
+    const ids = service.add(10);
+    let isListed = false;
+    service.interfere = (url) => (url.searchParams.has('page') && !isListed ? answer([]) : undefined);
+    void waitFor(service, ids);
+    await time.pass(MINUTE);
+    isListed = true;
+    await time.pass(3 * MINUTE);
+    expect(service.lists()).toEqual([1]);
+    await time.pass(2 * MINUTE);
+    service.reads.length = 0;
+    await time.pass(MINUTE);
+    expect(service.singles()).toEqual([]);
+    await service.client.close();
+  });
+
+  it('for old jobs far down the list are read in turn', async () => {
+    const service = start();
+    const old = service.add(10_000).slice(0, 40);
+    void waitFor(service, old);
+    await time.pass(2 * MINUTE);
+    service.reads.length = 0;
+    await time.pass(2 * MINUTE);
+    expect(service.lists()).toEqual([]);
+    for (const id of old) expect([2, 3, 4]).toContain(service.singles().filter((read) => read === id).length);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
+    await service.client.close();
+  });
+
+  it('begin with a read for a single new job, and with at most one sweep a second for several', async () => {
+    const service = start();
+    void waitFor(service, service.add(1_000));
+    await time.pass(MINUTE);
+    service.reads.length = 0;
+    const began = performance.now();
+    const [id = 0] = service.add(1);
+    void waitFor(service, [id]);
+    await time.pass(3_000);
+    expect(service.reads.find((read) => read.id === id)?.at).toBeLessThan(began + 2_500);
+    await service.client.close();
+
+    const idle = start();
+    for (let batch = 0; batch < 30; batch++) {
+      void waitFor(idle, idle.add(3));
+      await time.pass(100);
+    }
+    for (const [index, { at }] of idle.reads.entries())
+      expect((idle.reads[index + 1]?.at ?? Number.POSITIVE_INFINITY) - at).toBeGreaterThanOrEqual(1_000);
+    expect(idle.singles()).toEqual([]);
+    await idle.client.close();
+  });
+
+  it('follow rows that move to other pages as new ones are added', async () => {
     const service = start();
     const ids = service.add(250);
     const waiting = waitFor(service, ids);
@@ -118,7 +171,7 @@ describe('several waits', () => {
     expect(service.singles().length).toBeLessThan(60);
   });
 
-  it('read one that is missing from its page by itself; only what that says ends it', async () => {
+  it('read a job that is missing from its page on its own, and only that request ends its wait', async () => {
     const service = start();
     const ids = service.add(10);
     const [gone = 0, ...others] = ids;
@@ -133,7 +186,7 @@ describe('several waits', () => {
     expect((await time.until(waiting)).every(({ status }) => status === 'fulfilled')).toBe(true);
   });
 
-  it('of audiences and lookalikes share pages; estimates are read by themselves', async () => {
+  it('for audiences and lookalikes share pages; estimates are read one by one', async () => {
     const service = start();
     const [one = 0, two = 0] = service.add(2);
     const { audiences, lookalikes } = service.client;
@@ -150,7 +203,7 @@ describe('several waits', () => {
 });
 
 describe('rows', () => {
-  it('without a status are of no use: each job is read by itself, and that is logged once', async () => {
+  it('without a status are not used: each job is read on its own, and that is logged once', async () => {
     const warned: string[] = [];
     const log = (): void => {};
     const logger = { error: log, info: log, debug: log, warn: (message: string) => void warned.push(message) };
@@ -165,7 +218,7 @@ describe('rows', () => {
     expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
   });
 
-  it('that leave fields out tell of changes only: what has changed is read whole', async () => {
+  it('that leave fields out show changes only: a resource that has changed is read', async () => {
     const service = start({ rows: 'status' });
     const ids = service.add(20);
     const waiting = Promise.all(ids.map((id) => service.client.audiences.wait(id)));
@@ -176,7 +229,7 @@ describe('rows', () => {
     expect(service.singles()).toHaveLength(40);
   });
 
-  it('that leave something out deep inside are not the whole resource either', async () => {
+  it('that leave a nested field out are not complete either', async () => {
     const service = start();
     service.interfere = (url) => {
       if (!url.searchParams.has('page')) return undefined;
@@ -188,7 +241,7 @@ describe('rows', () => {
     for (const audience of await time.until(waiting)) expect(audience.created_by.name).toBe('Ada');
   });
 
-  it('of a service that cuts pages shorter are found all the same', async () => {
+  it('on pages that the service cuts shorter are found', async () => {
     const service = start({ cap: 25 });
     const ids = service.add(100);
     const waiting = waitFor(service, ids);
@@ -208,7 +261,7 @@ describe('a list', () => {
     };
   };
 
-  it.each([403, 404, 422])('that answers %i is left alone for ten minutes, and then tried again', async (status) => {
+  it.each([403, 404, 422])('that responds with %i is left alone for ten minutes, then tried again', async (status) => {
     const service = start();
     failing(service, status, 200);
     const ids = service.add(3);
@@ -223,7 +276,7 @@ describe('a list', () => {
     expect(service.singles()).toEqual([]);
   });
 
-  it('that is refused while another of its pages is under way loses no wait', async () => {
+  it('that is refused while waits join loses no wait', async () => {
     const service = start();
     service.add(400);
     const waiting = [waitFor(service, [400, 399])];
@@ -240,7 +293,7 @@ describe('a list', () => {
       expect(results.every(({ status }) => status === 'fulfilled')).toBe(true);
   });
 
-  it('whose pages end with a 404 is a list all the same', async () => {
+  it('whose pages end with a 404 is used', async () => {
     const service = start();
     service.interfere = (url) => (Number(url.searchParams.get('page')) > 2 ? answer([], 404) : undefined);
     const waiting = waitFor(service, service.add(150));
@@ -254,7 +307,7 @@ describe('a list', () => {
     await waiting;
   });
 
-  it('that answers 401 ends all waits: the token is the same for each', async () => {
+  it('that responds with 401 ends all waits: they have the same token', async () => {
     const service = start();
     failing(service, 401, 401);
     const ended = await time.until(waitFor(service, service.add(50)));
@@ -262,7 +315,7 @@ describe('a list', () => {
     expect(service.reads).toHaveLength(1);
   });
 
-  it('is never asked for with `via: "get"`, and for a single wait with `via: "list"`', async () => {
+  it('is never read with `via: "get"`, and for a single wait with `via: "list"`', async () => {
     const alone = start({ client: { waits: { via: 'list' } } });
     const apart = start({ client: { waits: { via: 'get' } } });
     void waitFor(alone, alone.add(1));
@@ -275,7 +328,7 @@ describe('a list', () => {
     await Promise.all([alone.client.close(), apart.client.close()]);
   });
 
-  it('shows nothing to a wait with requests of its own, which are sent as it says', async () => {
+  it('is not used by a wait with request options, and its requests have them', async () => {
     const service = start();
     const [own = 0, ...others] = service.add(3);
     void waitFor(service, others);
@@ -295,7 +348,7 @@ describe('a list', () => {
 });
 
 describe('each wait', () => {
-  it('is its own: one that is aborted, or whose callback throws or aborts another, touches no third', async () => {
+  it('is independent: an abort, a callback that throws or one that aborts another wait affects no third', async () => {
     const service = start();
     const [one = 0, two = 0, three = 0] = service.add(3);
     const { audiences } = service.client;
@@ -320,7 +373,7 @@ describe('each wait', () => {
     expect(await time.until(Promise.all([throwing, third]))).toMatchObject([{ id: two }, { id: three }]);
   });
 
-  it('sends nothing once it is aborted, though its read stood in the queue already', async () => {
+  it('sends nothing once it is aborted, even if its request was queued', async () => {
     const service = start({ client: { rateLimits: { read: { limit: 1, interval: 10 * MINUTE } } } });
     const ids = service.add(3);
     await time.until(service.client.audiences.get(1));
@@ -334,7 +387,7 @@ describe('each wait', () => {
     expect(await time.timersLeft()).toBe(0);
   });
 
-  it.each([0, 0.4, 1_500.5])('of %d ms ends in time, not before and not much after', async (timeout) => {
+  it.each([0, 0.4, 1_500.5])('with a timeout of %d ms ends in time, not before and not much after', async (timeout) => {
     const service = start();
     const [id = 0] = service.add(1);
     const began = performance.now();
@@ -345,7 +398,7 @@ describe('each wait', () => {
     if (timeout === 0) expect(service.reads).toEqual([]);
   });
 
-  it('may wait for ever', async () => {
+  it('may wait indefinitely', async () => {
     const service = start();
     const [id = 0] = service.add(1);
     const wait = service.client.audiences.wait(id, { timeout: Number.POSITIVE_INFINITY });

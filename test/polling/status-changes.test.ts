@@ -2,59 +2,59 @@ import { describe, expect, it } from 'vitest';
 import { type Observer, StatusChanges } from '../../src/polling/status-changes.ts';
 import type { Observed } from '../../src/spec/job-status.ts';
 
-/** A walk whose changes the test tells. */
-function walk() {
-  const told: { observer?: Observer<Observed>; stopped: number } = { stopped: 0 };
+/** Starts an iteration whose updates the test delivers. */
+function iterate() {
+  const state: { observer?: Observer<Observed>; stopped: number } = { stopped: 0 };
   const changes = new StatusChanges<Observed>((observer) => {
-    told.observer = observer;
-    return () => told.stopped++;
+    state.observer = observer;
+    return () => state.stopped++;
   });
-  const see = (id: number, progress: 'running' | 'completed' = 'running'): void =>
-    told.observer?.onUpdate({ resource: { id: 1, status: { id, name: '' } }, progress, source: 'poll' });
-  return { told, changes, see };
+  const update = (id: number, progress: 'running' | 'completed' = 'running'): void =>
+    state.observer?.onUpdate({ resource: { id: 1, status: { id, name: '' } }, progress, source: 'poll' });
+  return { state, changes, update };
 }
 
 const statusOf = ({ value }: IteratorResult<Observed, undefined>): number | undefined => value?.status.id;
 
-describe('a walk over changes', () => {
-  it('begins with its first step, and tells each change once, in order', async () => {
-    const { changes, told, see } = walk();
-    expect(told.observer).toBeUndefined();
+describe('an iteration of status changes', () => {
+  it('begins with the first call of `next` and yields each change once, in order', async () => {
+    const { changes, state, update } = iterate();
+    expect(state.observer).toBeUndefined();
     const first = changes.next();
-    see(100);
+    update(100);
     expect(statusOf(await first)).toBe(100);
-    for (const id of [100, 102, 102, 103]) see(id);
-    see(104, 'completed');
+    for (const id of [100, 102, 102, 103]) update(id);
+    update(104, 'completed');
     const rest: number[] = [];
     for await (const { status } of changes) rest.push(status.id);
     expect(rest).toEqual([102, 103, 104]);
     expect(await changes.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('serves steps that are taken at once one after the other', async () => {
-    const { changes, see } = walk();
+  it('serves concurrent calls of `next` one after the other', async () => {
+    const { changes, update } = iterate();
     const steps = [changes.next(), changes.next(), changes.next()];
-    see(100);
-    see(104, 'completed');
+    update(100);
+    update(104, 'completed');
     expect((await Promise.all(steps)).map(statusOf)).toEqual([100, 104, undefined]);
   });
 
-  it('ends by `return` while a step is under way, and looks no more', async () => {
-    const { changes, told, see } = walk();
+  it('ends by `return` while a call of `next` is pending, and unsubscribes', async () => {
+    const { changes, state, update } = iterate();
     const step = changes.next();
     await changes.return();
     expect(await step).toEqual({ done: true, value: undefined });
-    expect(told.stopped).toBe(1);
-    see(104, 'completed');
+    expect(state.stopped).toBe(1);
+    update(104, 'completed');
     expect(await changes.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('throws what a wait fails with once, after what was seen before', async () => {
-    const { changes, told, see } = walk();
+  it('throws the error of the wait once, after the changes before it', async () => {
+    const { changes, state, update } = iterate();
     const first = changes.next();
-    see(100);
-    see(102);
-    told.observer?.onFailure(new Error('enough'));
+    update(100);
+    update(102);
+    state.observer?.onFailure(new Error('enough'));
     expect(statusOf(await first)).toBe(100);
     expect(statusOf(await changes.next())).toBe(102);
     await expect(changes.next()).rejects.toThrow('enough');

@@ -42,7 +42,7 @@ it('a token in a store is minted once over 1,000 starts', async () => {
   expect(times(sandbox.log, '/auth/api-token')).toBe(1);
 }, 60_000);
 
-it('two clients that log in with the same credentials do not fight for ever, and are told why', async () => {
+it('two clients that log in with the same credentials retry once each, and the errors name the cause', async () => {
   const { sandbox, connect } = await startBench({ limits });
   const clients = [0, 1].map(() => connect({ token: loginToken(credentials), rateLimits: false }));
   const calls = clients.flatMap((client) => Array.from({ length: 200 }, () => client.webhooks.list()));
@@ -50,7 +50,7 @@ it('two clients that log in with the same credentials do not fight for ever, and
   for (const result of settled) {
     if (result.status === 'fulfilled') continue;
     expect(AuthenticationError.isInstance(result.reason)).toBe(true);
-    expect(String(result.reason)).toMatch(/each login ends the previous one.*`apiToken`/);
+    expect(String(result.reason)).toMatch(/each login ends the previous one|another login may have ended it/);
   }
   // At most one renewal and one repeat a call.
   expect(times(sandbox.log, '/auth/login')).toBeLessThanOrEqual(2 + calls.length);

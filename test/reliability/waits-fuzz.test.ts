@@ -9,8 +9,8 @@ const oneOf = <T>(first: T, ...others: readonly T[]): T => [first, ...others][up
 
 const time = inVirtualTime();
 
-/** An answer that says nothing of the job. */
-const trouble = (): Response | Promise<Response> =>
+/** A response that says nothing about the job. */
+const failure = (): Response | Promise<Response> =>
   oneOf<() => Response | Promise<Response>>(
     () => answer([], 500),
     () => answer([], 429),
@@ -19,8 +19,8 @@ const trouble = (): Response | Promise<Response> =>
     () => Promise.reject(new TypeError('fetch failed')),
   )();
 
-/** A service that may hide its rows, cut its pages, or refuse its list, and has bad minutes. */
-function startBadService(): { readonly service: JobService; setTrouble(share: number): void } {
+/** A service that may list rows in any order or without fields, cut its pages, refuse its list, and fail for a while. */
+function startBadService(): { readonly service: JobService; setFailing(share: number): void } {
   const service = startJobService({
     order: oneOf('newest first', 'oldest first', 'shuffled'),
     rows: oneOf('all', 'all', 'status', 'no status'),
@@ -37,18 +37,18 @@ function startBadService(): { readonly service: JobService; setTrouble(share: nu
   );
   let share = 0;
   service.interfere = (url) => {
-    if (random() < share) return trouble();
+    if (random() < share) return failure();
     return url.searchParams.has('page') ? list?.() : undefined;
   };
   return {
     service,
-    setTrouble: (to) => {
+    setFailing: (to) => {
       share = to;
     },
   };
 }
 
-/** Waits, in any of the ways there are, that abort each other, throw, and tell of events. */
+/** Waits and watches that abort each other, throw, and pass events on. */
 class Crowd {
   readonly #service: JobService;
   readonly #ids: readonly number[];
@@ -94,9 +94,9 @@ class Crowd {
 }
 
 it.each(Array.from({ length: amount(15, 500) }, (_, round) => round))(
-  'no wait is lost, none runs hot and nothing is left, whatever happens (round %i)',
+  'every wait ends, none polls in a tight loop and nothing is left (round %i)',
   async () => {
-    const { service, setTrouble } = startBadService();
+    const { service, setFailing } = startBadService();
     const ids = service.add(20 + upTo(300));
     const crowd = new Crowd(service, ids);
     for (let count = 0; count < 40; count++) crowd.begin();
@@ -107,11 +107,11 @@ it.each(Array.from({ length: amount(15, 500) }, (_, round) => round))(
         () => service.remove(oneOf(1, ...ids)),
         () => service.set(oneOf(1, ...ids), oneOf(101, 102, 104, 107, 404)),
         () => crowd.abort(),
-        () => setTrouble(oneOf(0, 0.3, 1)),
+        () => setFailing(oneOf(0, 0.3, 1)),
       )();
       await time.pass(oneOf(100, 1_000, 10_000, 40_000));
     }
-    setTrouble(0);
+    setFailing(0);
     for (const id of ids) service.set(id, 104);
     for (let minute = 0; minute < 30 && crowd.ended < crowd.begun; minute++) await time.pass(60_000);
     expect(crowd.ended).toBe(crowd.begun);

@@ -12,27 +12,27 @@ const HOUR = 60 * MINUTE;
 
 const time = inVirtualTime();
 
-/** Kinds of trouble, and how long one of them can outlast its end. Milliseconds. */
-const TROUBLE: readonly (readonly [string, () => Response | Promise<Response>, number])[] = [
+/** Transient failures, and the milliseconds by which a poll may outlast their end. */
+const FAILURES: readonly (readonly [string, () => Response | Promise<Response>, number])[] = [
   ['429', () => answer([], 429), 0],
   ['429 with `Retry-After: 20`', () => answer([], 429, { 'retry-after': '20' }), 20_000],
   ['500', () => answer([], 500), 0],
   ['503 with `Retry-After: 20`', () => answer([], 503, { 'retry-after': '20' }), 20_000],
-  ['a page of a proxy', () => new Response('<html>Bad gateway</html>', { status: 502 }), 0],
-  ['a cut connection', () => Promise.reject(new TypeError('fetch failed')), 0],
-  ['half an answer', () => new Response('{"status":"succ'), 0],
-  ['silence', () => new Promise<Response>(() => {}), 30_000],
+  ['the error page of a proxy', () => new Response('<html>Bad gateway</html>', { status: 502 }), 0],
+  ['a lost connection', () => Promise.reject(new TypeError('fetch failed')), 0],
+  ['half a response', () => new Response('{"status":"succ'), 0],
+  ['no response', () => new Promise<Response>(() => {}), 30_000],
 ];
 
 describe('ten minutes of', () => {
-  it.each(TROUBLE)(
-    '%s fail no wait, and make none later than by themselves and one period',
-    async (_, trouble, rest) => {
+  it.each(FAILURES)(
+    '%s fail no wait, and delay none by more than their duration and one period',
+    async (_, fail, rest) => {
       const service = startJobService();
       const ids = service.add(300);
       const waiting = waitFor(service, ids);
       await time.pass(2 * MINUTE);
-      service.interfere = trouble;
+      service.interfere = fail;
       await time.pass(5 * MINUTE);
       for (const id of ids) service.set(id, 104);
       await time.pass(5 * MINUTE);
@@ -41,7 +41,7 @@ describe('ten minutes of', () => {
       const ended = performance.now();
       const results = await time.until(waiting);
       expect(results.every(({ status }) => status === 'fulfilled')).toBe(true);
-      // Three pages: a period of six seconds, of 12.4 where the share was cut to a quarter; and a tenth.
+      // Three pages take a period of six seconds, or of 12.4 at a quarter of the rate, and a tenth.
       expect(performance.now() - ended).toBeLessThanOrEqual(rest + 13_700);
       expect(before).toBeLessThanOrEqual(12 * 60);
       expect(await time.timersLeft()).toBe(0);
@@ -49,8 +49,8 @@ describe('ten minutes of', () => {
   );
 });
 
-describe('a list that fails while single jobs are answered', () => {
-  it('is left alone after a while: each job is read by itself, and found in the list once that works', async () => {
+describe('a list that fails while single jobs can be read', () => {
+  it('is replaced by reads of each job, and used again once it works', async () => {
     const service = startJobService();
     const ids = service.add(20);
     const waiting = waitFor(service, ids);
@@ -76,7 +76,7 @@ describe('a list that keeps failing', () => {
     ['503', () => answer([], 503), {}],
     ['503, a bucket of 40', () => answer([], 503), { rateLimits: { read: { limit: 40, interval: MINUTE } } }],
     ['429 with `Retry-After: 3`', () => answer([], 429, { 'retry-after': '3' }), {}],
-  ] as const)('with %s holds up no reads of single jobs', async (_, refuse, client) => {
+  ] as const)('with %s delays no job by more than a minute', async (_, refuse, client) => {
     const service = startJobService({ client });
     service.interfere = () => answer([], 429);
     const ids = service.add(3);
@@ -88,7 +88,7 @@ describe('a list that keeps failing', () => {
 });
 
 describe('waits take turns', () => {
-  it('so that a thousand jobs read one by one hold up neither a page nor a new wait', async () => {
+  it('so that a thousand jobs read one by one delay neither a page nor a new wait', async () => {
     const service = startJobService();
     const audiences = service.add(1_000).slice(-100);
     const ended: Promise<unknown>[] = [waitFor(service, audiences)];
@@ -99,34 +99,34 @@ describe('waits take turns', () => {
     await time.pass(10 * MINUTE);
     expect(service.lists().length).toBeGreaterThan(80);
     const began = performance.now();
-    let told = Number.POSITIVE_INFINITY;
+    let updatedAt = Number.POSITIVE_INFINITY;
     const onUpdate = (): void => {
-      told = Math.min(told, performance.now());
+      updatedAt = Math.min(updatedAt, performance.now());
     };
     ended.push(service.client.cohorts.wait(7, { onUpdate }).catch(() => {}));
     await time.pass(10_000);
-    expect(told - began).toBeLessThan(5_000);
+    expect(updatedAt - began).toBeLessThan(5_000);
     expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
     await service.client.close();
     await Promise.all(ended);
   });
 
-  it('so that a thousand that join others are told at once, and cost next to nothing', async () => {
+  it('so that a thousand that join others receive their states immediately, for few requests', async () => {
     const service = startJobService();
     const ids = service.add(1_000);
     const first = waitFor(service, ids);
     await time.pass(2 * MINUTE);
     service.reads.length = 0;
-    let told = 0;
-    const joined = waitFor(service, ids, { onUpdate: () => told++ });
+    let updates = 0;
+    const joined = waitFor(service, ids, { onUpdate: () => updates++ });
     await time.pass(0);
-    expect(told).toBe(1_000);
+    expect(updates).toBe(1_000);
     await time.pass(30_000);
     expect(await lateness(time, service, ids, Promise.all([first, joined]))).toBeLessThan(14_000);
     expect(service.singles().length).toBeLessThan(100);
   });
 
-  it('so that ends come before the rest where rows leave fields out', async () => {
+  it('so that ended jobs are read first if rows leave fields out', async () => {
     const service = startJobService({ rows: 'status' });
     const ids = service.add(1_000);
     const waiting = waitFor(service, ids);
@@ -138,7 +138,7 @@ describe('waits take turns', () => {
     await waiting;
   });
 
-  it('so that events without a resource, however many, read a job every two seconds at most', async () => {
+  it('so that any number of events without a resource has a job read every two seconds at most', async () => {
     const service = startJobService();
     const waiting = waitFor(service, service.add(9).slice(0, 1));
     const other = service.client.estimates.wait(9).catch(() => {});
@@ -155,7 +155,7 @@ describe('waits take turns', () => {
     await Promise.all([waiting, other]);
   });
 
-  it('with calls of the user’s own, however many of those there are', async () => {
+  it('with any number of the user’s calls', async () => {
     const service = startJobService();
     void waitFor(service, service.add(1_000));
     await time.pass(2 * MINUTE);
@@ -169,13 +169,13 @@ describe('waits take turns', () => {
   });
 });
 
-describe('one wait holds up no other', () => {
-  const estimatesOf = (service: JobService, answers: (id: number) => Response | Promise<Response>): void => {
+describe('a wait is not delayed', () => {
+  const estimatesOf = (service: JobService, respond: (id: number) => Response | Promise<Response>): void => {
     service.interfere = (url) =>
-      url.pathname.includes('estimates') ? answers(Number(url.pathname.split('/').at(-1))) : undefined;
+      url.pathname.includes('estimates') ? respond(Number(url.pathname.split('/').at(-1))) : undefined;
   };
 
-  it('by a `Retry-After` that is meant for its job', async () => {
+  it('by a `Retry-After` for another job', async () => {
     const service = startJobService();
     const ids = service.add(500);
     estimatesOf(service, () => answer([], 503, { 'retry-after': '120' }));
@@ -187,7 +187,7 @@ describe('one wait holds up no other', () => {
     await other;
   });
 
-  it('by reads that are never answered, however many', async () => {
+  it('by any number of requests without a response', async () => {
     const service = startJobService();
     const ids = service.add(500);
     estimatesOf(service, () => new Promise(() => {}));
@@ -200,7 +200,7 @@ describe('one wait holds up no other', () => {
   });
 
   it.each([{ deadline: undefined }, { deadline: Number.POSITIVE_INFINITY }, { timeout: Number.POSITIVE_INFINITY }])(
-    'by requests with %j, though its token never comes',
+    'by requests with %j that never receive their token',
     async (request) => {
       let hangs = false;
       const token = (): string | Promise<string> => (hangs ? new Promise(() => {}) : 'test-token');
@@ -217,19 +217,19 @@ describe('one wait holds up no other', () => {
     },
   );
 
-  it('by requests of its own, of which there may be a thousand', async () => {
+  it('much by a thousand waits with request options', async () => {
     const service = startJobService();
     const ids = service.add(2_000);
     const shared = waitFor(service, ids.slice(-1_000));
     const apart = waitFor(service, ids.slice(0, 1_000), { request: { headers: { 'x-extra': 'yes' } } });
     await time.pass(5 * MINUTE);
-    // Pages have a third of the turns: the others are new waits, and those that were read before.
+    // Pages have a third of the turns, first and regular reads the others.
     expect(await lateness(time, service, ids.slice(-1_000), shared)).toBeLessThan(35_000);
     await service.client.close();
     await apart;
   });
 
-  it('by repeats: a look is never repeated, whatever its requests say', async () => {
+  it('by retries: a poll is never retried, whatever its request options are', async () => {
     const service = startJobService({ latency: 3_000 });
     service.interfere = () => answer([], 500);
     const waiting = waitFor(service, service.add(200), { request: { maxRetries: 20 } });
@@ -241,7 +241,7 @@ describe('one wait holds up no other', () => {
 });
 
 describe('a token source', () => {
-  it('that hangs for a while holds up no wait for longer than two minutes more', async () => {
+  it('that hangs for a while delays no wait by more than two further minutes', async () => {
     let hangs = true;
     const token = (): string | Promise<string> => (hangs ? new Promise(() => {}) : 'test-token');
     const service = startJobService({ client: { token } });
@@ -254,7 +254,7 @@ describe('a token source', () => {
     expect(performance.now() - ended).toBeLessThan(2.2 * MINUTE);
   });
 
-  it('that fails ends waits that have seen nothing yet; the others ride it out, and tell if it stays so', async () => {
+  it('that fails ends waits that know no state yet; the others ride it out, and name it when they time out', async () => {
     let fails = true;
     const token = (): string => {
       if (fails) throw new Error('the vault is sealed');
@@ -289,7 +289,7 @@ describe('a token source', () => {
 });
 
 describe('a wait', () => {
-  it('never runs hot, whatever statuses come', async () => {
+  it('never polls in a tight loop, whatever the statuses are', async () => {
     const status = fc.oneof(fc.integer(), fc.constantFrom(0, -1, 4, 5, 100, 103, 105, 399, 500, 1e9));
     await fc.assert(
       fc.asyncProperty(
@@ -316,7 +316,7 @@ describe('a wait', () => {
     );
   });
 
-  it('of a process that sleeps for an hour looks at once when it wakes, once', async () => {
+  it('polls once, immediately, when its process wakes up from an hour of sleep', async () => {
     const service = startJobService();
     const [id = 0] = service.add(1);
     const wait = service.client.audiences.wait(id);
@@ -341,13 +341,13 @@ describe('a wait', () => {
     expect(performance.now() - woken).toBeGreaterThan(3 * MINUTE);
   });
 
-  it('that is one of a hundred thousand leaves nothing behind', async () => {
+  it('of a hundred thousand leaves nothing behind', async () => {
     const child = fork(new URL('../support/waits-process.ts', import.meta.url), { execArgv: ['--expose-gc'] });
-    const [told] = await once(child, 'message');
-    const { ended, size, heap } = told;
+    const [report] = await once(child, 'message');
+    const { ended, size, heap } = report;
     expect(ended).toBe(100_000);
     expect(size).toBe(0);
-    // What the first two tenths have warmed up is there to stay; ten bytes a wait may come on top.
+    // The first two tenths warm up; after that, ten bytes a wait are allowed.
     expect(heap.at(-1) - heap[1]).toBeLessThan(900_000);
   });
 });

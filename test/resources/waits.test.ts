@@ -26,7 +26,7 @@ const silently = (ids: readonly number[]): Promise<unknown>[] =>
   );
 
 describe('client.waits', () => {
-  it('resumes a wait by what an error has told of it', async () => {
+  it('resumes a wait by the kind and id of its error', async () => {
     const [id = 0] = service.add(1);
     const error = await time.until(failureOf(service.client.audiences.wait(id, { timeout: 5_000 })));
     const { kind } = JSON.parse(JSON.stringify(error));
@@ -42,11 +42,11 @@ describe('client.waits', () => {
     const wrong: { kind: 'audience'; id: number } = JSON.parse(JSON.stringify(target));
     expect(await failureOf(service.client.waits.wait(wrong))).toMatchObject({
       name: 'ConfigurationError',
-      message: expect.stringContaining('one of audience, lookalike, estimate, activation, cohort'),
+      message: expect.stringContaining('must be one of audience, lookalike, estimate, activation, cohort'),
     });
   });
 
-  it('counts waits and watches, of clients made by `withOptions`, too', async () => {
+  it('counts waits and watches, also of clients made by `withOptions`', async () => {
     const [one = 0, two = 0] = service.add(2);
     const { client } = service;
     void silently([one, one, two]);
@@ -65,7 +65,7 @@ describe('client.waits', () => {
 });
 
 describe('an event', () => {
-  it('ends its wait without a request, and says so', async () => {
+  it('ends its wait without a request, and is reported as the source', async () => {
     const [id = 0] = service.add(1);
     const seen: UpdateSource[] = [];
     const wait = service.client.audiences.wait(id, { onUpdate: (_, { source }) => seen.push(source) });
@@ -76,7 +76,7 @@ describe('an event', () => {
     expect(service.reads).toHaveLength(1);
   });
 
-  it('of a failure fails it, of a lookalike ends that, and ends every wait for the job', async () => {
+  it('ends every wait for its job, by an error if the job failed, also of a lookalike', async () => {
     const [failed = 0, cancelled = 0] = service.add(2);
     const { client } = service;
     const errors = [failureOf(client.audiences.wait(failed)), failureOf(client.audiences.wait(failed))];
@@ -89,7 +89,7 @@ describe('an event', () => {
     expect(await stopped).toMatchObject({ name: 'JobCancelledError', kind: 'lookalike' });
   });
 
-  it('older than what was seen changes nothing', async () => {
+  it('that is older than the last known state changes nothing', async () => {
     const [id = 0] = service.add(1);
     const old = eventOf(id, 404);
     await time.pass(10_000);
@@ -112,12 +112,12 @@ describe('an event', () => {
     expect(id).toBe(1);
     void silently([id]);
     await time.pass(100);
-    const told: JobEvent = JSON.parse(JSON.stringify(event ?? null));
-    expect(service.client.waits.notify(told)).toBe(false);
+    const passed: JobEvent = JSON.parse(JSON.stringify(event ?? null));
+    expect(service.client.waits.notify(passed)).toBe(false);
     expect(service.client.waits.size).toBe(1);
   });
 
-  it('whose data is no whole resource has the job read at once', async () => {
+  it('whose data is not the complete resource has it read immediately', async () => {
     const ids = service.add(10);
     const waits = silently(ids);
     await time.pass(1_900);
@@ -129,8 +129,8 @@ describe('an event', () => {
   });
 });
 
-describe('an event that comes while a read is under way', () => {
-  it('has the job read once more, if that read began before it', async () => {
+describe('an event that arrives while a poll is in flight', () => {
+  it('has the job read again, because that poll began before it', async () => {
     const [id = 0] = service.add(1);
     const wait = service.client.audiences.wait(id);
     await time.pass(1_000);
@@ -140,12 +140,12 @@ describe('an event that comes while a read is under way', () => {
     service.set(id, 104);
     service.interfere = () => undefined;
     service.client.waits.notify({ type: 'audience.completed', data: { id } });
-    const told = performance.now();
+    const notifiedAt = performance.now();
     expect(await time.until(wait)).toMatchObject({ status: { id: 104 } });
-    expect(performance.now() - told).toBeLessThan(3_000);
+    expect(performance.now() - notifiedAt).toBeLessThan(3_000);
   });
 
-  it('is not taken back by what was read before it', async () => {
+  it('is not overwritten by the response to that poll', async () => {
     const [id = 0] = service.add(1);
     const seen: number[] = [];
     const walk = (async () => {
@@ -163,7 +163,7 @@ describe('an event that comes while a read is under way', () => {
     expect(seen).toEqual([100, 102, 104]);
   });
 
-  it('is told once to a wait that has just joined', async () => {
+  it('is delivered once to a wait that has just joined', async () => {
     const [id = 0] = service.add(1);
     void silently([id]);
     await time.pass(1_000);
@@ -175,20 +175,20 @@ describe('an event that comes while a read is under way', () => {
   });
 });
 
-describe('while events flow', () => {
+describe('while webhooks arrive', () => {
   const readsIn = async (ms: number): Promise<number> => {
     service.reads.length = 0;
     await time.pass(ms);
     return service.reads.length;
   };
 
-  it('waits look once a minute; when ends come that no event tells of, as often as before', async () => {
+  it('waits poll once a minute; they return to normal when jobs end without an event', async () => {
     const ids = service.add(100);
     const waits = silently(ids);
     expect(await readsIn(5 * MINUTE)).toBeGreaterThan(120);
     service.client.waits.notify(eventOf(1, 104));
     expect(await readsIn(10 * MINUTE)).toBeLessThanOrEqual(11);
-    // One lost event is found by the fallback, and changes nothing.
+    // Polling finds the end that one lost event did not report, and stays slow.
     service.set(2, 104);
     await time.until(waits[1] ?? Promise.reject());
     expect(await readsIn(10 * MINUTE)).toBeLessThanOrEqual(11);
@@ -200,14 +200,14 @@ describe('while events flow', () => {
     expect(await readsIn(10 * MINUTE)).toBeLessThanOrEqual(11);
   });
 
-  it('only of progress, waits look as often as without', async () => {
+  it('that report progress only, waits poll as often as without', async () => {
     void silently(service.add(10));
     await time.pass(1_000);
     expect(service.client.waits.notify(eventOf(1, 102, 'audience.updated'))).toBe(true);
     expect(await readsIn(5 * MINUTE)).toBeGreaterThan(100);
   });
 
-  it('a new wait looks at once all the same', async () => {
+  it('a new wait polls immediately', async () => {
     const [one = 0, two = 0] = service.add(2);
     void silently([one]);
     await time.pass(1_000);
@@ -216,7 +216,7 @@ describe('while events flow', () => {
     expect(await readsIn(100)).toBe(1);
   });
 
-  it('for an hour after the last one', async () => {
+  it('waits poll once a minute for an hour after the last one', async () => {
     void silently(service.add(10));
     await time.pass(1_000);
     service.client.waits.notify(eventOf(1, 104));

@@ -21,7 +21,7 @@ const rules: Rule[] = part
 
 /** Returns the titles of the tests in a file that run: `it(…)` and `it.each(…)(…)`, not `it.skip` or `it.todo`. */
 function titlesOf(file: string): string[] {
-  const [path = `${file}.test.ts`] = globSync(`test/sandbox/**/${file}.test.ts`);
+  const [path = `${file}.test.ts`] = globSync(`test/sandbox/**/${file}{,.process}.test.ts`);
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
   const titles: string[] = [];
   const visit = (node: ts.Node): void => {

@@ -90,7 +90,7 @@ describe('a download', () => {
     const { client, storage } = await startResults(
       inBrowser ? [cut] : [cut, { ...FILE, fault: 'stall-body' }, { status: 503 }, FILE],
     );
-    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_000 }));
+    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 5_000 }));
     const stream = await open();
     if (inBrowser) {
       // Browsers do not show whether the file is still the same, in the same encoding.
@@ -125,7 +125,7 @@ describe('a download', () => {
     ['that stalls', [{ bytes: SIZE, fault: 'stall-body' }], { name: 'TimeoutError', code: 'idle-timeout' }],
   ] satisfies [string, Step[], object][])('of a file %s, cut at half, rejects', async (_, steps, expected) => {
     const { client } = await startResults(steps);
-    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_000 }));
+    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 5_000 }));
     const error = await failureOf((await open()).pipeTo(new WritableStream()));
     expect(error).toMatchObject({ ...expected, operation: 'activations.download' });
     expect(everything(error)).not.toContain(SIGNATURE);

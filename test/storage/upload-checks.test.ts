@@ -95,6 +95,12 @@ describe('an upload that the service would refuse', () => {
     });
   });
 
+  it('because of a string instead of data is not sent to a slot', async () => {
+    const { client, reservation } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.send(reservation, 'text' as unknown as Blob));
+    expect(error).toMatchObject({ local: true, errors: { data: [expect.any(String)] } });
+  });
+
   it.each([
     undefined,
     'upl_1',

@@ -17,6 +17,22 @@ describe('a stream', () => {
     expect(error).toMatchObject({ name: 'FileError', code: 'size-mismatch' });
   });
 
+  it.skipIf(inBrowser)('that is longer than announced is never sent to its announced end', async () => {
+    let sent = 0;
+    const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
+      const body = new Response(init?.body ?? null).body;
+      for await (const chunk of body ?? []) sent += chunk.length;
+      return new Response();
+    };
+    const { client } = await startStorage([], {
+      fetch: (input, init) => (init?.method === 'PUT' ? fetch(input, init) : globalThis.fetch(input, init)),
+    });
+    const stream = streamOf(data, [100_000]).stream;
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: stream, size: 200_000 }));
+    expect(error).toMatchObject({ code: 'size-mismatch', slot: 'usable' });
+    expect(sent).toBe(100_000);
+  });
+
   it('is sent only once, and cancelled when that fails; browsers collect it first and can retry', async () => {
     const { client, storage } = await startStorage([{ upload: 'cut' }, {}]);
     // Far more than sockets buffer: at the cut, the stream is not at its end.

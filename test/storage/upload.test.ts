@@ -4,7 +4,7 @@ import { readErrorText } from '../../src/storage/storage-errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { everything } from '../support/everything.ts';
 import { pattern } from '../support/script.ts';
-import { failureOf, startServer } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { inBrowser, SIGNATURE, startStorage } from '../support/storage.ts';
 import { latin1, streamOf } from '../support/streams.ts';
 
@@ -193,6 +193,16 @@ describe('an upload that fails', () => {
     if (!inBrowser) expect(followed).toEqual([]);
     for (const { headers } of followed) expect(headers).not.toHaveProperty('authorization');
   });
+});
+
+it('an error of `fetch` never shows the presigned query', async () => {
+  const fetch = (input: Request | URL | string): Promise<Response> =>
+    Promise.reject(new TypeError('fetch failed', { cause: new Error(`no route to ${input}, signed ${SIGNATURE}`) }));
+  const client = clientOf({ url: 'http://localhost' }, { fetch, maxRetries: 0 });
+  const slot = { reference: 'r', url: `https://storage.example/slot?X-Signature=${SIGNATURE}`, expires_at: '' };
+  const error = await failureOf(client.uploads.send(slot, data));
+  expect(error).toMatchObject({ name: 'ConnectionError', message: expect.stringContaining('no route to') });
+  expect(everything(error)).not.toContain(SIGNATURE);
 });
 
 describe('an error response of storage', () => {

@@ -6,17 +6,17 @@ import { pathToFileURL } from 'node:url';
 import { AudienceClient, type Credentials } from 'audience-activation';
 import { createSandbox, type SandboxAccount } from 'audience-activation/sandbox';
 
-/** Runs code blocks, one after the other, each against a service of its own, and tells what became of it. */
-const [folder = '', patience = ''] = process.argv.slice(2);
+/** Runs code blocks in sequence, each against its own service, and reports the result of each. */
+const [folder = '', timeout = ''] = process.argv.slice(2);
 const codes: readonly string[] = JSON.parse(readFileSync(join(folder, 'blocks.json'), 'utf8'));
 
-/** The address that blocks write for the service; what it leads to is listening on loopback. */
+/** The URL that blocks use for the service, which listens on loopback. */
 const SERVICE = 'https://api.example.com';
 const SEED = 42;
 const SEEDS = [12, 13, 14, SEED];
 const ACTIVATION = 77;
-/** Milliseconds that a block may take. */
-const PATIENCE = Number(patience);
+/** How long a block may take. */
+const TIMEOUT_MS = Number(timeout);
 const credentials: Credentials = { email: 'me@example.com', password: 'secret' };
 
 interface Service {
@@ -31,7 +31,7 @@ process.on('unhandledRejection', (reason) => {
   unhandled = reason;
 });
 
-/** A service whose jobs end at once, with the audiences and the activation that blocks speak of. */
+/** Starts a service whose jobs end immediately, with the audiences and the activation that blocks use. */
 async function startService(): Promise<Service> {
   const sandbox = createSandbox({ jobs: { duration: 0 } });
   const account = sandbox.accounts.create(credentials);
@@ -39,7 +39,7 @@ async function startService(): Promise<Service> {
   const client = new AudienceClient({ baseUrl: SERVICE, token: account.token('api'), fetch: sandbox.fetch });
   let used = 0;
   const next = async (id: number, create: () => Promise<{ readonly id: number }>): Promise<void> => {
-    // Every company takes an id.
+    // Each company uses an id.
     while (used < id - 1) used = sandbox.companies.create({ name: `Filler ${used}` }).id;
     used = (await create()).id;
     if (used !== id) throw new Error(`Expected to create ${id}, not ${used}.`);
@@ -50,8 +50,8 @@ async function startService(): Promise<Service> {
   return { url, account, close };
 }
 
-/** What the reader's own servers answer: a backend that hands out tokens, and a path without a method of its own. */
-function ownAnswer(path: string, account: SandboxAccount): Response | undefined {
+/** Returns the response of the reader's servers: a backend that issues tokens, and a path without its own method. */
+function readerResponse(path: string, account: SandboxAccount): Response | undefined {
   if (path === '/audience-token') return Response.json({ token: account.token('api') });
   if (path !== '/api/v2/reports/7') return undefined;
   return Response.json({ status: 'success', code: 200, message: 'A report.', data: [{ id: 7 }] });
@@ -63,14 +63,16 @@ globalThis.fetch = async (input, init) => {
   const url = new URL(request?.url ?? String(input), SERVICE);
   if (url.origin !== SERVICE || !service) return platform(input, init);
   const target = new URL(url.pathname + url.search, service.url);
-  return ownAnswer(url.pathname, service.account) ?? platform(request ? new Request(target, request) : target, init);
+  return (
+    readerResponse(url.pathname, service.account) ?? platform(request ? new Request(target, request) : target, init)
+  );
 };
 
 function prepareFolder(): void {
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   for (const name of ['zod', '@modelcontextprotocol', 'audience-activation']) {
-    const home = name === 'audience-activation' ? resolve('.') : resolve('node_modules', name);
-    symlinkSync(home, join(folder, 'node_modules', name));
+    const target = name === 'audience-activation' ? resolve('.') : resolve('node_modules', name);
+    symlinkSync(target, join(folder, 'node_modules', name));
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   for (const name of ['customers.csv', 'places.csv']) writeFileSync(join(folder, name), 'id\none\ntwo\n');
@@ -78,11 +80,11 @@ function prepareFolder(): void {
   process.chdir(folder);
 }
 
-/** Ends with an error when a block takes too long. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
+/** Rejects when a block takes too long. */
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`It has not ended after ${PATIENCE} ms.`)), PATIENCE);
+    timer = setTimeout(() => reject(new Error(`It did not end within ${TIMEOUT_MS} ms.`)), TIMEOUT_MS);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
@@ -101,7 +103,7 @@ async function problemOf(at: number): Promise<string | undefined> {
   });
   Object.assign(globalThis, { client, credentials });
   try {
-    await inTime(import(pathToFileURL(join(folder, `block-${at}.ts`)).href));
+    await withTimeout(import(pathToFileURL(join(folder, `block-${at}.ts`)).href));
     await client.close();
     await turn();
     if (unhandled !== undefined) throw unhandled;
@@ -115,7 +117,7 @@ async function problemOf(at: number): Promise<string | undefined> {
 }
 
 prepareFolder();
-const tell = (message: object): Promise<unknown> => new Promise((resolve) => process.send?.(message, resolve));
-for (const at of codes.keys()) await tell({ at, problem: (await problemOf(at)) ?? null });
-// Whatever a block has left running ends here.
+const report = (message: object): Promise<unknown> => new Promise((resolve) => process.send?.(message, resolve));
+for (const at of codes.keys()) await report({ at, problem: (await problemOf(at)) ?? null });
+// Ends whatever a block has left running.
 process.exit(0);

@@ -44,6 +44,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
     response.writeHead(200, { ...headers, 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
+  // A worker keeps its connections for all of its tests, and a busy one may not notice that the server closes one.
+  control.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve));
   project.provide('controlUrl', `http://127.0.0.1:${(control.address() as AddressInfo).port}`);
   return async () => {

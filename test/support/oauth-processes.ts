@@ -41,9 +41,9 @@ export async function start(...args: readonly string[]): Promise<ChildProcess> {
 
 /** Sends a command to a process and returns its result. */
 export async function ask(child: ChildProcess, command: string): Promise<unknown> {
-  const answered = once(child, 'message');
+  const result = once(child, 'message');
   child.send(command);
-  return (await answered)[0];
+  return (await result)[0];
 }
 
 /** Waits until a process has exited. */

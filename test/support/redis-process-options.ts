@@ -1,14 +1,14 @@
 import type { ClientKind } from './redis-clients.ts';
 
-/** What a process of this program is told by its argument. */
+/** Argument of `redis-process.ts`. */
 export interface RedisProcessOptions {
   readonly kind: ClientKind;
   readonly redisUrl: string;
   readonly key: string;
   readonly lease?: number;
-  /** The sandbox. */
+  /** URL of the sandbox. */
   readonly baseUrl?: string;
   readonly credentials?: { readonly email: string; readonly password: string };
-  /** How long the lock is held. Milliseconds. */
+  /** How long the lock is held, in milliseconds. */
   readonly hold?: number;
 }

@@ -7,7 +7,7 @@ import { ping, REDIRECT } from './ping.ts';
 import { connectTo } from './redis-clients.ts';
 import type { RedisProcessOptions } from './redis-process-options.ts';
 
-/** Works with a token store in Redis in the way that it is told. */
+/** Uses a token store in Redis, in the way that each message names. */
 const {
   kind,
   redisUrl,
@@ -20,7 +20,7 @@ const {
 const { client } = await connectTo(kind, redisUrl);
 const store = redisTokenStore(client, { key, lease });
 
-const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
+const ACTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   async mint() {
     if (!credentials) throw new Error('There are no credentials.');
     return apiToken(credentials, { store, baseUrl }).get({});
@@ -33,9 +33,9 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     }),
 };
 
-process.on('message', async (way) => {
-  const answer = await WAYS[String(way)]?.().catch((error) => `failed: ${error.message}`);
-  process.send?.(answer ?? 'done');
+process.on('message', async (action) => {
+  const result = await ACTIONS[String(action)]?.().catch((error) => `failed: ${error.message}`);
+  process.send?.(result ?? 'done');
 });
 flushCompileCache();
 process.send?.('ready');

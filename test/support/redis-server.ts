@@ -8,43 +8,43 @@ import { freePort } from '../../examples/support/free-port.ts';
 import { REDIS_SERVER } from '../../scripts/redis-server.ts';
 import { type ClientKind, type Clients, connectTo } from './redis-clients.ts';
 
-/** A Redis of its own that keeps nothing on a disk. */
+/** A Redis server that writes nothing to disk. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Ends it at once (SIGKILL), with all that it holds. */
+  /** Kills it (SIGKILL); its data are lost. */
   kill(): Promise<void>;
-  /** Has it end by itself. */
+  /** Stops it (SIGTERM). */
   stop(): Promise<void>;
-  /** Starts it on the same port, empty; ends it before if need be. */
+  /** Starts it on the same port without data, after ending it if it runs. */
   restart(): Promise<void>;
-  /** It keeps its connections, and answers nothing (SIGSTOP). */
+  /** Stops replies, and keeps connections (SIGSTOP). */
   pause(): void;
   resume(): void;
-  /** A connected client, which is closed with the test, or the suite. */
+  /** Connects a client, which is closed at the end of the test or the suite. */
   connect<Kind extends ClientKind>(kind: Kind): Promise<Clients[Kind]>;
 }
 
-/** Registers what ends something, such as `onTestFinished`. */
+/** Registers a clean-up, such as `onTestFinished`. */
 type AtEnd = (end: () => void | Promise<void>) => void;
 
-/** Starts a server and waits until it takes connections; rejects with what it wrote when it ends before. */
+/** Starts a server and waits until it accepts connections; rejects with its output when it exits before. */
 async function launch(port: number, dir: string): Promise<ChildProcess> {
   const options = ['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--save', '', '--appendonly', 'no'];
   const child = spawn(REDIS_SERVER, options, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let written = '';
+  let output = '';
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', () => reject(new Error(`Redis has not started: ${written}`)));
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      written += text;
-      if (written.includes('Ready to accept connections')) resolve();
+    child.once('exit', () => reject(new Error(`Redis did not start: ${output}`)));
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+      if (output.includes('Ready to accept connections')) resolve();
     });
   });
   return child;
 }
 
-/** Another program may take a port that was free. */
+/** Retries, because another program may take a port that was free. */
 async function launchAnywhere(dir: string): Promise<{ readonly port: number; readonly child: ChildProcess }> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
@@ -58,14 +58,14 @@ async function launchAnywhere(dir: string): Promise<{ readonly port: number; rea
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill(signal);
-  // One that is paused hears nothing but SIGKILL.
+  // A stopped process handles no signal but SIGKILL.
   child.kill('SIGCONT');
-  await gone;
+  await exited;
 }
 
-/** Starts a Redis for the running test; in a suite use {@link suiteRedis}. */
+/** Starts a Redis for the running test; for a suite use {@link suiteRedis}. */
 export async function startRedis(atEnd: AtEnd = onTestFinished): Promise<RedisServer> {
   const dir = await mkdtemp(join(tmpdir(), 'audience-activation-redis-'));
   let finish = async (): Promise<void> => {};
@@ -73,9 +73,9 @@ export async function startRedis(atEnd: AtEnd = onTestFinished): Promise<RedisSe
     await finish();
     await rm(dir, { recursive: true, force: true });
   });
-  const started = await launchAnywhere(dir);
-  const { port } = started;
-  let { child } = started;
+  const launched = await launchAnywhere(dir);
+  const { port } = launched;
+  let { child } = launched;
   const endWithProcess = (): void => void child.kill('SIGKILL');
   process.once('exit', endWithProcess);
   finish = async () => {
@@ -102,7 +102,7 @@ export async function startRedis(atEnd: AtEnd = onTestFinished): Promise<RedisSe
   };
 }
 
-/** One Redis for all tests of a file, or a `describe`; to be asked for within them. */
+/** Starts one Redis for all tests of a file or a `describe`; call the result inside a test. */
 export function suiteRedis(): () => RedisServer {
   const ends: (() => void | Promise<void>)[] = [];
   let server: RedisServer | undefined;
@@ -113,7 +113,7 @@ export function suiteRedis(): () => RedisServer {
     for (const work of ends.reverse()) await work();
   });
   return () => {
-    if (!server) throw new Error('The suite has not started yet.');
+    if (!server) throw new Error('Call this inside a test.');
     return server;
   };
 }

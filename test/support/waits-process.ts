@@ -1,7 +1,7 @@
 import { startJobService } from './job-service.ts';
 import { startVirtualTime } from './virtual-time.ts';
 
-/** Lets 100,000 waits end in virtual time, and tells the memory in use after each tenth. */
+/** Lets 100,000 waits end in virtual time, and reports the memory in use after each tenth. */
 const TENTHS = 10;
 const ROUNDS = 100;
 const WAITS = 100;

@@ -1,0 +1,6 @@
+export { AudienceClient, type FreeRequestOptions } from './client.ts';
+export type { ClientOptions, TunableOptions, WaitsOptions } from './client-options.ts';
+export { readTokens } from './client-tokens.ts';
+export { createTransport } from './create-transport.ts';
+export type { OperationOverrides } from './operation-overrides.ts';
+export { apiToken, type LoginTokenOptions, loginToken, mcpToken, type TokenSourceOptions } from './token-sources.ts';

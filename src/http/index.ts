@@ -1,0 +1,46 @@
+export { acquirePermit, handleRateLimit, sendAttempt } from './attempt.ts';
+export { Call, execute } from './call.ts';
+export { ClientState } from './client-state.ts';
+export type { Envelope } from './envelope.ts';
+export {
+  isJsonRpcId,
+  isJsonRpcResponse,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from './json-rpc.ts';
+export type { PreparedRequest } from './request.ts';
+export {
+  type CallOptions,
+  type CreateOptions,
+  DEFAULTS,
+  emitResponse,
+  emitRetry,
+  type Hooks,
+  type RequestEvent,
+  type RequestOptions,
+  type ResponseEvent,
+  type RetryEvent,
+  runHook,
+  type Settings,
+} from './request-options.ts';
+export { AttemptFailure, localValidationError, messageOfFields, statusFailure } from './response-errors.ts';
+export { type Failure, retryDelay, statusFailureOf } from './retry-policy.ts';
+export {
+  AttemptTimeout,
+  type Fetch,
+  type FetchOptions,
+  isNotSent,
+  platformFetch,
+  type ReceivedResponse,
+  readResponse,
+} from './send.ts';
+export {
+  ApiPromise,
+  type Decode,
+  type DecodeContext,
+  Transport,
+  type TransportInput,
+  type WithResponse,
+} from './transport.ts';

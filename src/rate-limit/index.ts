@@ -1,0 +1,12 @@
+export { BuildBudgetGate } from './build-budget.ts';
+export {
+  type AcquireOptions,
+  createRateLimiter,
+  memoryLimiter,
+  type PermitLog,
+  type Priority,
+  RateLimitBucket,
+  type RateLimiter,
+  SlidingWindowLog,
+} from './rate-limiter.ts';
+export { isBucket, mergeRateLimits } from './rate-limits.ts';
