@@ -1,6 +1,7 @@
 /**
  * Cold start of this client and of others, each in its own process: milliseconds until the first response of a small read on
- * loopback, milliseconds and heap of the import alone, over a process that does nothing. Interleaved rounds, medians.
+ * loopback, milliseconds and heap of the import alone, over a process that does nothing. Interleaved rounds, medians; ratios
+ * are those of one round.
  *
  *   npm run bench:startup
  */
@@ -10,23 +11,28 @@ import { heap, milliseconds } from './support/cold-import.ts';
 import { firstResponses } from './support/first-responses.ts';
 import { clientImports, packagesOf, webhookImports } from './support/imports.ts';
 import { printTable, printTitle } from './support/report.ts';
-import { medianOfRounds } from './support/rounds.ts';
+import { median, medianRatio, valuesOfRounds } from './support/rounds.ts';
 
 const ROUNDS = 25;
 const HEAP_ROUNDS = 3;
 const BASE = 'stripe';
 
-/** Prints what each contender takes over the one that does nothing. */
-function printOver(heading: string, times: ReadonlyMap<string, number>, heaps?: ReadonlyMap<string, number>): void {
-  const over = (values: ReadonlyMap<string, number>, name: string): number =>
-    (values.get(name) ?? 0) - (values.get('nothing') ?? 0);
+type Rounds = ReadonlyMap<string, readonly number[]>;
+
+/** Returns the values of a contender over those of the empty program in the same rounds. */
+function over(rounds: Rounds, name: string): number[] {
+  const nothing = rounds.get('nothing') ?? [];
+  return (rounds.get(name) ?? []).map((value, round) => value - (nothing[round] ?? 0));
+}
+
+function printOver(heading: string, times: Rounds, heaps?: Rounds): void {
   const rows = [...times.keys()]
     .filter((name) => name !== 'nothing')
     .map((name) => [
       name,
-      over(times, name).toFixed(0),
-      (over(times, name) / over(times, BASE)).toFixed(2),
-      ...(heaps ? [(over(heaps, name) / 2 ** 20).toFixed(1)] : []),
+      median(over(times, name)).toFixed(0),
+      medianRatio(over(times, name), over(times, BASE)).toFixed(2),
+      ...(heaps ? [(median(over(heaps, name)) / 2 ** 20).toFixed(1)] : []),
     ]);
   printTable([heading, 'ms', `of ${BASE}`, ...(heaps ? ['Heap, MiB'] : [])], rows);
 }
@@ -37,10 +43,10 @@ printTitle('Cold start over a bare Node process', packagesOf(imports));
 
 const server = fork(new URL('./support/echo-server.ts', import.meta.url));
 const [url] = await once(server, 'message');
-printOver('First response', await medianOfRounds({ nothing: '', ...firstResponses(url) }, ROUNDS, milliseconds));
+printOver('First response', await valuesOfRounds({ nothing: '', ...firstResponses(url) }, ROUNDS, milliseconds));
 server.kill();
 
 const contenders = { nothing: '', ...Object.fromEntries(imports.map(({ name, code }) => [name, code])) };
-const times = await medianOfRounds(contenders, ROUNDS, milliseconds);
-printOver('Import', times, await medianOfRounds(contenders, HEAP_ROUNDS, heap));
-console.log(`A bare process takes ${times.get('nothing')?.toFixed(0)} ms.`);
+const times = await valuesOfRounds(contenders, ROUNDS, milliseconds);
+printOver('Import', times, await valuesOfRounds(contenders, HEAP_ROUNDS, heap));
+console.log(`A bare process takes ${median(times.get('nothing') ?? []).toFixed(0)} ms.`);

@@ -16,7 +16,7 @@ describe('the public API', () => {
 
   it.each(entries)('of %s contains every export of the module', async (entry) => {
     const report = readFileSync(reportPath(entry), 'utf8');
-    const values = Object.keys(await import(new URL(`../dist/${entry}.js`, import.meta.url).href));
+    const values = Object.keys(await import(new URL(`../../dist/${entry}.js`, import.meta.url).href));
     expect(values.length).toBeGreaterThan(0);
     for (const name of values) expect(report).toMatch(new RegExp(`^export (?:class|const|function) ${name}\\b`, 'm'));
   });

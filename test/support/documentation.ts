@@ -81,6 +81,11 @@ export function tableAfter(marker: string, text: string): string[][] {
   const lines = text.slice(text.indexOf(marker)).split('\n');
   const start = lines.findIndex((line) => line.startsWith('|'));
   const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'));
-  const rows = lines.slice(start, end).map((line) => line.slice(2, -2).split(' | '));
+  const rows = lines.slice(start, end).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
   return rows.filter((_, index) => index !== 1);
 }
