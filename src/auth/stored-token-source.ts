@@ -162,7 +162,7 @@ function ageOf(time: unknown): number {
   return age >= 0 ? age : Number.NaN;
 }
 
-/** Whether a token expires within a week or, if its lifetime is shorter, is in its last quarter. */
+/** Returns whether a token expires within a week or, if its lifetime is shorter, is in its last quarter. */
 function expiresSoon(token: StoredToken): boolean {
   const left = timeLeft(token);
   const lifetime = left + ageOf(token.mintedAt);

@@ -55,14 +55,14 @@ export interface TokenContext {
 /** A token as a header can carry it. */
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
-/** Whether a value can be sent as a bearer token. */
+/** Returns whether a value can be sent as a bearer token. */
 export function isUsableToken(token: unknown): token is string {
   return typeof token === 'string' && HEADER_SAFE.test(token);
 }
 
 /** The token option of a client, as its calls use it. */
 export interface ClientTokens extends TokenSource {
-  /** Whether a 401 may be retried with another token; a static token cannot be renewed. */
+  /** True if a 401 may be retried with another token; a static token cannot be renewed. */
   readonly canRenew: boolean;
 }
 

@@ -96,7 +96,7 @@ export interface ClientOptions extends TunableOptions {
 /** How waits poll. */
 export interface WaitsOptions {
   /**
-   * `list`: always by pages of a list, if the kind has one; `get`: each job by a read of its own.
+   * `list`: always by pages of a list, if the kind has one; `get`: each job by a single read.
    *
    * @default the one that takes fewer reads
    */

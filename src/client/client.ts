@@ -71,7 +71,7 @@ export class AudienceClient {
   readonly cohorts: Cohorts;
   readonly projects: Projects;
   readonly schedules: Schedules;
-  /** Look-up tables. */
+  /** Reference tables. */
   readonly reference: Reference;
   /** Files on their way in, to be claimed by a create. */
   readonly uploads: Uploads;

@@ -6,7 +6,7 @@ import { Redactor } from '../util/redact.ts';
 import { RetryBudget } from '../util/retry.ts';
 import { type ClientOptions, resolveOptions } from './client-options.ts';
 
-/** The read that tells a used-up build budget from a rate limit; if it fails, the 429 counts as a rate limit. */
+/** Options of the read that distinguishes a used-up build budget from a rate limit; if it fails, the 429 is a rate limit. */
 const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } as const;
 
 /** Creates the transport of a client with its own state. */

@@ -97,11 +97,11 @@ function resolveOperation(name: OperationName, override: OverrideFields): Resolv
 /** A path without the id of what it deletes would succeed, and delete nothing, or something else. */
 function checkParams(name: OperationName, path: string, { query, body }: OperationOverride): void {
   const option = optionOf(name, 'path');
-  const [known, own] = [paramsOf(operations[name].path), paramsOf(path)];
-  const unknown = own.find((param) => !known.includes(param));
-  const parameters = known.map(braced).join(', ') || 'none';
+  const [defined, used] = [paramsOf(operations[name].path), paramsOf(path)];
+  const unknown = used.find((param) => !defined.includes(param));
+  const parameters = defined.map(braced).join(', ') || 'none';
   check(unknown === undefined, `${option} has ${braced(unknown)}; the parameters of the operation: ${parameters}.`);
-  const missing = known.find((param) => !own.includes(param));
+  const missing = defined.find((param) => !used.includes(param));
   check(
     missing === undefined || query !== undefined || body !== undefined,
     `${option} leaves out ${braced(missing)}, so the request would not name its resource. Write ${braced(missing)} into the path, or add \`query\` or \`body\`, whose second argument holds \`${missing}\`.`,

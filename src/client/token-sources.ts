@@ -30,14 +30,14 @@ export function mcpToken(credentials: Credentials, options: TokenSourceOptions):
 
 /** Options of {@link loginToken}. */
 export interface LoginTokenOptions {
-  /** Lets all processes that share it use one login. @default none: the source has a login of its own */
+  /** Lets all processes that share it use one login. @default none: the source has its own login */
   readonly store?: TokenStore | undefined;
   /** Address of the service, needed only to use the source without a client. */
   readonly baseUrl?: string | undefined;
 }
 
 /**
- * Returns a source of a login token, for scripts with an account of their own: each login ends every other login of the
+ * Returns a source of a login token, for scripts with their own account: each login ends every other login of the
  * account. After a 401 it logs in again. Processes that log in to one account need a shared `store`.
  *
  * @example

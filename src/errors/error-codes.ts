@@ -7,7 +7,7 @@ export const ERROR_CODES = {
   'connection-failed': 'No complete response arrived.',
   'attempt-timeout': 'An attempt took longer than `timeout`.',
   'idle-timeout': 'A transfer to or from storage moved no byte for `idleTimeout`.',
-  'deadline-exceeded': 'The whole call took longer than `deadline`.',
+  'deadline-exceeded': 'The call took longer than `deadline`.',
   'sign-in-timeout': 'Nobody signed in by the browser within `timeout`.',
   'api-error': 'The service responded with an error status without its own class.',
   'authentication-failed': '401: the token or the credentials were refused.',

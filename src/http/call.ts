@@ -14,7 +14,7 @@ import { type CallOptions, emitRetry, type RequestEvent, type Settings } from '.
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
 import { attemptOutcome, consumesRetryBudget, nextRetry, outcomeOf, type RetryState } from './retry-policy.ts';
 
-/** What a call sends and how, as its namespace describes it. */
+/** The input of a call, as its namespace describes it. */
 export interface CallInput extends RequestInput {
   readonly options?: CallOptions | undefined;
   /** Returns what is wrong with the input; nothing is sent then. */
@@ -23,7 +23,7 @@ export interface CallInput extends RequestInput {
   readonly secrets?: readonly unknown[];
 }
 
-/** What identifies a call: where it is made, and of what. */
+/** The parts of a call that are known when it is made. */
 export interface CallParts {
   readonly state: ClientState;
   readonly settings: Settings;
@@ -49,8 +49,9 @@ export class Call implements RetryState {
   path: string;
   /** Requests sent. */
   attempts = 0;
-  /** Whether a request has been sent whose outcome is not known yet, and whether one has succeeded. */
+  /** True if a request has been sent whose outcome is not known yet. */
   isInFlight = false;
+  /** True if an attempt has succeeded. */
   isDone = false;
   /** The token of the last attempt, and the one that the service has rejected. */
   token: string | undefined;
@@ -61,8 +62,9 @@ export class Call implements RetryState {
   wasRefused = false;
   conflicts = 0;
   #firstConflictAt = 0;
-  /** Whether the last retry consumed the retry budget, and whether one was not made because it is empty. */
+  /** True if the last retry consumed the retry budget. */
   paidForRetry = false;
+  /** True if a retry was not made because the retry budget is empty. */
   isRetryBudgetEmpty = false;
 
   constructor({ state, settings, operation, input, key }: CallParts) {
@@ -203,7 +205,7 @@ function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
 const RETRY_BUDGET_EMPTY =
   'It was not retried: earlier failures have used up the retry budget of this client (`retryBudget`).';
 
-/** What the outcome of a create means for its caller. */
+/** Advice for the caller, by the outcome of a create. */
 const ADVICE: Readonly<Record<CreateOutcome, string>> = {
   'not-sent': 'Nothing reached the service; a retry is safe.',
   refused: 'Nothing was created by this call.',

@@ -17,7 +17,7 @@ export type EnvelopeReading =
   | { readonly refusal: unknown }
   | { readonly problem: string };
 
-/** Whether a value is the envelope of a refusal. */
+/** Returns whether a value is the envelope of a refusal. */
 export function isRefusal(value: unknown): boolean {
   return isObject(value) && value.status === 'error';
 }

@@ -41,12 +41,12 @@ export type JsonRpcResponse =
 /** Any JSON-RPC 2.0 message. */
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-/** Whether a value can be the `id` of a request. */
+/** Returns whether a value can be the `id` of a request. */
 export function isJsonRpcId(value: unknown): value is string | number {
   return typeof value === 'string' || Number.isInteger(value);
 }
 
-/** Whether a value is a response in the format of MCP. */
+/** Returns whether a value is a response in the format of MCP. */
 export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
   if (!isMessage(value) || !isJsonRpcId(value.id) || value.method !== undefined) return false;
   const { result, error } = value;
@@ -67,28 +67,28 @@ export function readRpcResponse(
 }
 
 /**
- * What a 2xx says to the message that was sent: an envelope made of its status and the response with the id
- * of the request, without `data` for what is not answered.
+ * Reads the body of a 2xx as JSON-RPC: returns an envelope made of the HTTP status and the response with the id of the
+ * request; for a message without a response, the envelope has no `data`.
  */
 export function readJsonRpc(
-  answer: Pick<ReceivedResponse, 'status' | 'headers' | 'text'>,
+  response: Pick<ReceivedResponse, 'status' | 'headers' | 'text'>,
   sent: unknown,
 ): EnvelopeReading {
-  const { status } = answer;
-  const read = messagesOf(answer);
+  const { status } = response;
+  const read = messagesOf(response);
   if ('refusal' in read) return read;
   const made = { status: 'success', code: status, message: '' } as const;
   const id = isObject(sent) && sent.method !== undefined ? sent.id : undefined;
   if (id === undefined) {
     // 202 means that the message was accepted, whatever the body is.
-    const accepted = status === 202 || answer.text.trim() === '' || 'messages' in read;
+    const accepted = status === 202 || response.text.trim() === '' || 'messages' in read;
     return accepted ? { envelope: made } : read;
   }
   if ('problem' in read) return read;
   // A request by the service may have the same id.
-  const found = findResponse(read.messages, id);
-  if (!found) return { problem: `the body holds no response with the id ${JSON.stringify(id)}` };
-  if (isJsonRpcResponse(found)) return { envelope: { ...made, data: found } };
+  const match = findResponse(read.messages, id);
+  if (!match) return { problem: `the body holds no response with the id ${JSON.stringify(id)}` };
+  if (isJsonRpcResponse(match)) return { envelope: { ...made, data: match } };
   return { problem: 'the response has neither an object as `result` nor an `error` with `code` and `message`' };
 }
 
@@ -108,10 +108,10 @@ function messagesOf({ headers, text }: Pick<ReceivedResponse, 'headers' | 'text'
     return { messages: messagesIn(text) };
   }
   const value = parseJson(text);
-  const found: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (found.every(isMessage)) return { messages: found };
+  const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (messages.every(isMessage)) return { messages };
   if (isRefusal(value)) return { refusal: value };
-  return { problem: notJson(text, value) ?? 'the body is no message of JSON-RPC 2.0' };
+  return { problem: notJson(text, value) ?? 'the body is not a JSON-RPC 2.0 message' };
 }
 
 /** Maximum number of events that are not JSON in an event stream: each failure to parse costs microseconds. */

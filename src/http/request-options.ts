@@ -11,13 +11,13 @@ import type { Fetch, FetchOptions } from './send.ts';
 export interface RequestOptions {
   /** Aborts the call immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for one attempt, from sending until the whole body has arrived. @default 30000 */
+  /** Milliseconds for one attempt, from sending until the entire body has arrived. @default 30000 */
   readonly timeout?: number | undefined;
   /** Attempts after the first. @default 4 */
   readonly maxRetries?: number | undefined;
   /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. Milliseconds. @default 120000 */
   readonly maxRetryWait?: number | undefined;
-  /** Milliseconds for the whole call, queueing and retries included. @default Infinity */
+  /** Milliseconds for the entire call, queueing and retries included. @default Infinity */
   readonly deadline?: number | undefined;
   /** More headers; not `Authorization`, `Accept`, `Content-Type` or `Idempotency-Key`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -103,7 +103,7 @@ export interface Settings extends Hooks {
   readonly logger: Logger;
   /** Knows the secrets of the client, and those among its headers. */
   readonly redactor: Redactor;
-  /** Whether responses are reported, to a hook or to a log of level `debug`. */
+  /** True if responses are reported, to a hook or to a log of level `debug`. */
   readonly isObserved: boolean;
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;

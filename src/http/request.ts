@@ -180,7 +180,7 @@ function unsentError(name: string, override: OperationOverride | undefined): Inv
   return new InvalidInputError({ [name]: [`would not be sent: ${fix}`] });
 }
 
-/** Whether a query or a body contains a value, alone or within a string. */
+/** Returns whether a query or a body contains a value, alone or within a string. */
 function contains(sent: unknown, value: string | number): boolean {
   if (sent instanceof FormData) return [...sent.values()].some((part) => contains(part, value));
   if (typeof sent !== 'object' || sent === null) return sent !== undefined && String(sent).includes(String(value));

@@ -26,7 +26,7 @@ export function statusFailureOf(status: number, headers: Headers): Extract<Failu
   return { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }), ...(final && { final }) };
 }
 
-/** Whether a retry after this failure adds load to a service that fails: it consumes the retry budget. */
+/** Returns whether a retry after this failure adds load to a service that fails: it consumes the retry budget. */
 export function consumesRetryBudget(failure: Failure): boolean {
   if (failure.kind === 'status') return failure.status >= 500 || failure.status === 408;
   return failure.kind !== 'final';
@@ -42,13 +42,13 @@ export interface RetryLimits {
   readonly timeLeft?: number;
 }
 
-/** What the retry of a call depends on besides its failure. */
+/** The state of a call that its retry depends on. */
 export interface RetryState extends RetryLimits {
   /** Retries so far that count against `maxRetries`. */
   readonly retries: number;
-  /** Whether a new token may help after a 401: the source can renew it, and has not done so in this call. */
+  /** True if a new token may help after a 401: the source can renew it, and has not done so in this call. */
   readonly canRenewToken: boolean;
-  /** Whether an earlier attempt of this call may have reached the service. */
+  /** True if an earlier attempt of this call may have reached the service. */
   readonly mayHaveArrived: boolean;
   readonly onConflict: 'throw' | 'wait';
   /** Conflicts so far, and milliseconds since the first. */

@@ -8,7 +8,7 @@ export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Whether the body was larger than `maxResponseBytes`; `text` is its beginning then. */
+  /** True if the body was larger than `maxResponseBytes`; `text` is its beginning then. */
   readonly isTruncated?: boolean;
   /** The response itself, its body read. */
   readonly response: Response;
@@ -134,7 +134,7 @@ const CODES_BEFORE_SENDING =
 /** Alerts about the client's certificate arrive after the request has left (TLS 1.3). */
 const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
 
-/** Whether a failed `fetch` certainly sent nothing. Browsers do not report it, so there it is `false`. */
+/** Returns whether a failed `fetch` certainly sent nothing. Browsers do not report it, so there it is `false`. */
 export function isNotSent(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || error instanceof BodyError || depth > MAX_CAUSE_DEPTH) return false;
   if ('syscall' in error && SYSCALLS_BEFORE_SENDING.has(error.syscall)) return true;

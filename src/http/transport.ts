@@ -133,9 +133,9 @@ async function decodePayload<T>({ call, response, decode }: PendingCall<T>): Pro
     const { data } = context.envelope;
     return await decode(adapt ? await adaptData(() => adapt(data, context.envelope), context) : data, context);
   } catch (error) {
-    const known = AudienceError.isInstance(error);
-    const message = known ? '' : `reading its \`data\` failed: ${call.redactor.cause(error).message}`;
-    throw atCallSite(known ? error : context.fail(message), call.site);
+    const isOwn = AudienceError.isInstance(error);
+    const message = isOwn ? '' : `reading its \`data\` failed: ${call.redactor.cause(error).message}`;
+    throw atCallSite(isOwn ? error : context.fail(message), call.site);
   }
 }
 

@@ -18,7 +18,7 @@ const ABANDONED_MS = 60_000;
 const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
 
 /**
- * A store in a file, which the processes of a machine can share: the token outlives each of them, and is minted once for
+ * A store in a file, which the processes of a machine can share: the token outlives each of them, and is issued once for
  * all. The file is always complete and readable only by its owner. Its lock is a folder beside it, with `.lock` added to
  * its name; the lock of a killed process is taken over after ten seconds. A path that is a symbolic link stays one. The
  * folder of the file is created if necessary.

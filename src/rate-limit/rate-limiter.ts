@@ -93,7 +93,7 @@ export interface PermitLog {
   wait(): number;
   /** Takes permits for at most `waiting` requests; resolves with their number, 0 if there are none yet. Never rejects. */
   take(waiting: number): Promise<number>;
-  /** Whether no permit counts any more. */
+  /** Returns whether no permit counts any more. */
   isEmpty(): boolean;
 }
 
@@ -173,7 +173,7 @@ export class RateLimitBucket {
     }
   }
 
-  /** Whether no request waits, no pause holds, and no permit counts any more. */
+  /** Returns whether no request waits, no pause holds, and no permit counts any more. */
   get isIdle(): boolean {
     return this.#isEmpty && this.#pauseLeft === 0 && (this.#log?.isEmpty() ?? true);
   }

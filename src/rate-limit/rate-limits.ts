@@ -2,7 +2,7 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from '../spec/limits.ts';
 import type { Optional } from '../util/input-types.ts';
 
-/** Whether a value is the name of a rate bucket. */
+/** Returns whether a value is the name of a rate bucket. */
 export function isBucket(name: string): name is Bucket {
   return Object.hasOwn(RATE_LIMITS, name);
 }

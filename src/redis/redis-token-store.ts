@@ -34,11 +34,11 @@ return 1`,
 };
 
 /**
- * Creates a token store in Redis that processes on any number of machines share: a token is minted or renewed once for
+ * Creates a token store in Redis that processes on any number of machines share: a token is issued or renewed once for
  * all of them. Takes a connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it.
  *
  * The token is kept in clear text and without an expiry. Its lock is the key `{<key>}:lock`, which the holder renews;
- * the lock of a process that was killed expires after `lease`. A token that Redis has lost is minted again; a lost OAuth
+ * the lock of a process that was killed expires after `lease`. A token that Redis has lost is issued again; a lost OAuth
  * grant needs a new sign-in.
  *
  * Loading and saving retry for ten seconds, and taking the lock for two minutes; then they reject with an

@@ -1,16 +1,42 @@
+import type { FieldErrors } from '../errors/error-details.ts';
 import type { Transport } from '../http/index.ts';
 import type { JobGroup, Scheduler } from '../polling/index.ts';
 import { type Audience, type AudienceCreate, audienceResource } from '../schemas/audience.ts';
-import { datasetErrors } from './checks.ts';
+import { WEB_VISITATION_LOOKBACK_DAYS } from '../spec/limits.ts';
 import { ListedJobResource } from './resource.ts';
 import { listedJobs } from './shared-jobs.ts';
+
+/** The service's time zone is not known: a date may still be in its window a day later than here. */
+const GRACE_DAYS = 1;
+
+const DAY = 86_400_000;
+
+/**
+ * Refuses WebDomain datasets that certainly start before the 45-day window ("Rules known for creates", rule 3); the
+ * service decides about all others.
+ */
+export function datasetErrors(body: unknown): FieldErrors {
+  const earliest = Date.now() - (WEB_VISITATION_LOOKBACK_DAYS + GRACE_DAYS) * DAY;
+  const errors: Record<string, string[]> = {};
+  const { dataset }: { readonly dataset?: unknown } = Object(body);
+  for (const [at, entry] of Array.isArray(dataset) ? dataset.entries() : []) {
+    const { analysis_type, start_date } = Object(entry);
+    if (analysis_type !== 'WebDomain' || !/^\d{4}-\d{2}-\d{2}$/.test(start_date)) continue;
+    // The date has not ended everywhere before the end of its day in UTC.
+    if (Date.parse(start_date) + DAY <= earliest) {
+      const window = `${WEB_VISITATION_LOOKBACK_DAYS}-day window of WebDomain data`;
+      errors[`dataset.${at}.start_date`] = [`${start_date} is before the ${window}.`];
+    }
+  }
+  return errors;
+}
 
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
 export class Audiences extends ListedJobResource<Audience, AudienceCreate, 'audiences'> {
   /** @internal */
   constructor(transport: Transport, scheduler: Scheduler, jobs: JobGroup<Audience>) {
-    const check = (body: unknown) => datasetErrors(body, Date.now());
-    super(transport, { name: 'audiences', kind: 'audience', schema: audienceResource, check, jobs }, scheduler);
+    const plan = { name: 'audiences', kind: 'audience', schema: audienceResource, check: datasetErrors, jobs } as const;
+    super(transport, plan, scheduler);
   }
 }
 

@@ -22,7 +22,7 @@ export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idemp
   readonly wait?: WaitOptions<Cohort> | undefined;
 }
 
-/** Cohorts: imported from files, with statuses of their own that end at 4 Completed or 5 Not Available. */
+/** Cohorts: imported from files, with their own statuses, which end at 4 Completed or 5 Not Available. */
 export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> {
   readonly #uploads: Uploads;
   readonly #report: (message: string) => void;

@@ -2,14 +2,14 @@ import type { Transport } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
 import type { AudienceCreate } from '../schemas/audience.ts';
 import { type Estimate, estimateResource } from '../schemas/open-resources.ts';
-import { datasetErrors } from './checks.ts';
+import { datasetErrors } from './audiences.ts';
 import { JobResource } from './resource.ts';
 
 /** Estimates of an audience's size, made by a job with the lifecycle of audiences (assumed). */
 export class Estimates extends JobResource<Estimate, AudienceCreate, 'estimates'> {
   /** @internal */
   constructor(transport: Transport, scheduler: Scheduler) {
-    const check = (body: unknown) => datasetErrors(body, Date.now());
-    super(transport, { name: 'estimates', kind: 'estimate', schema: estimateResource, check }, scheduler);
+    const plan = { name: 'estimates', kind: 'estimate', schema: estimateResource, check: datasetErrors } as const;
+    super(transport, plan, scheduler);
   }
 }

@@ -1,10 +1,20 @@
+import type { FieldErrors } from '../errors/error-details.ts';
 import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
 import type { JobGroup, Scheduler } from '../polling/index.ts';
 import { type Audience, audienceResource } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import type { LookalikeCreate } from '../schemas/open-resources.ts';
-import { targetSizeErrors } from './checks.ts';
+import { LOOKALIKE_TARGET_SIZE } from '../spec/limits.ts';
 import { JobResource } from './resource.ts';
+
+/** Refuses a `config.target_size` out of range ("Rules known for creates", rule 5). */
+function targetSizeErrors(body: unknown): FieldErrors {
+  const { target_size }: { readonly target_size?: unknown } = Object(Object(body).config);
+  const { min, max } = LOOKALIKE_TARGET_SIZE;
+  const isValid = Number.isInteger(target_size) && Number(target_size) >= min && Number(target_size) <= max;
+  if (target_size === undefined || isValid) return {};
+  return { 'config.target_size': [`must be an integer from ${min} to ${max}.`] };
+}
 
 /** Lookalikes: audiences grown from a completed seed. Results are audiences with `is_lookalike`. */
 export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalikes'> {
@@ -12,13 +22,10 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
 
   /** @internal */
   constructor(transport: Transport, scheduler: Scheduler, audiences: JobGroup<Audience>) {
-    const [own, other] = [
-      transport.settings.operations['lookalikes.get'],
-      transport.settings.operations['audiences.get'],
-    ];
-    // Read elsewhere, their ids may be other ids than those of the audiences' list.
-    const readAlike = own.path === other.path && own.override?.query === other.override?.query;
-    const jobs = readAlike ? audiences : undefined;
+    const { 'lookalikes.get': get, 'audiences.get': audienceGet } = transport.settings.operations;
+    // With another path or query, ids may differ from those in the list of audiences.
+    const isReadAlike = get.path === audienceGet.path && get.override?.query === audienceGet.override?.query;
+    const jobs = isReadAlike ? audiences : undefined;
     const plan = {
       name: 'lookalikes',
       kind: 'lookalike',
@@ -31,8 +38,8 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
   }
 
   /**
-   * Asks a running lookalike to stop: it ends at 400. One that is publishing already completes at
-   * 104 anyway. Not retried if the outcome of a failure is unknown.
+   * Cancels a running lookalike: it ends at 400. One that is being published already completes at 104. Not retried if the
+   * outcome of a failure is unknown.
    */
   cancel(id: number, options: RequestOptions = {}): ApiPromise<void> {
     return this.#transport.call('lookalikes.cancel', { params: { id }, options, decode: decodeNothing });

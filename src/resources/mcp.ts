@@ -1,5 +1,7 @@
+import type { FieldErrors } from '../errors/error-details.ts';
 import type { ApiPromise, Decode, RequestOptions, Transport } from '../http/index.ts';
 import {
+  isJsonRpcId,
   isJsonRpcResponse,
   type JsonRpcMessage,
   type JsonRpcNotification,
@@ -7,7 +9,6 @@ import {
   type JsonRpcResponse,
 } from '../http/index.ts';
 import { isObject } from '../util/json.ts';
-import { messageErrors } from './checks.ts';
 
 /** Methods that change nothing at the service; the effect of a tool is not known. */
 const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
@@ -47,3 +48,19 @@ const decode: Decode<JsonRpcResponse | undefined> = (data, context) => {
   if (data === undefined || isJsonRpcResponse(data)) return data;
   throw context.fail('its `data` is not a JSON-RPC 2.0 response');
 };
+
+/** Refuses values that are not one JSON-RPC 2.0 message: a request, a notification or a response. */
+function messageErrors(message: unknown): FieldErrors {
+  if (!isObject(message)) return { message: ['must be an object: one JSON-RPC 2.0 message.'] };
+  const { jsonrpc, id, method, result, error } = message;
+  const errors: Record<string, string[]> = {};
+  const isResponse = method === undefined && (result !== undefined || error !== undefined);
+  if (jsonrpc !== '2.0') errors.jsonrpc = ['must be "2.0".'];
+  if (!isResponse && (typeof method !== 'string' || method === '')) {
+    errors.method = ['must be a string such as "tools/list".'];
+  }
+  if ((id !== undefined || (isResponse && error === undefined)) && !isJsonRpcId(id)) {
+    errors.id = ['must be a string or an integer; a notification has none.'];
+  }
+  return errors;
+}

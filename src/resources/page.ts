@@ -52,7 +52,7 @@ export interface ListPlan<T> {
   readonly cap: number;
   /** Rows per page by default. @default the cap */
   readonly size?: number;
-  /** Whether ids do not identify rows: then all of their content does. @default false */
+  /** True if ids do not identify rows: then all of their content does. @default false */
   readonly hasNoIds?: boolean;
   readonly path?: PathParams;
 }

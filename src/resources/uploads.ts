@@ -116,8 +116,8 @@ export class Uploads {
         throw inputError('uploads.send', { reservation: ['must be the result of `uploads.reserve`.'] });
       }
       const reserved = isStream(data) ? this.#reservations.get(reservation.reference)?.size : undefined;
-      const known = { ...options, size: options.size ?? reserved };
-      return this.#send('uploads.send', data, known, async () => reservation);
+      const sized = { ...options, size: options.size ?? reserved };
+      return this.#send('uploads.send', data, sized, async () => reservation);
     }, options.signal);
   }
 

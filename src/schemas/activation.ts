@@ -44,8 +44,8 @@ export interface Activation {
 }
 
 /**
- * What an activation is made of. The specification shows no body; `audience_id`, `credentials` and
- * the others are assumed, further fields pass through. It names three that the service refuses.
+ * The definition of an activation. The specification shows no body: `audience_id`, `credentials` and the other fields are
+ * assumed, and further fields pass through. It names three fields that the service refuses.
  */
 export interface ActivationCreate {
   readonly audience_id?: number | undefined;

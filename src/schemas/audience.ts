@@ -30,7 +30,7 @@ export interface EligibilityReason {
   readonly [more: string]: unknown;
 }
 
-/** What limits an activation without blocking it. */
+/** A limit of an activation that is allowed. */
 export interface EligibilityNotice {
   readonly code: OpenUnion<'audience_expired'>;
   /** Identifier kinds that cannot be delivered, such as `MAID` and `IP`. */
@@ -38,7 +38,7 @@ export interface EligibilityNotice {
   readonly [more: string]: unknown;
 }
 
-/** Whether and how an audience may be activated. */
+/** Eligibility of an audience for activation. */
 export interface Eligibility {
   readonly allowed: boolean;
   readonly reasons: readonly EligibilityReason[];
@@ -81,7 +81,7 @@ export interface DatasetCreate {
   readonly [more: string]: unknown;
 }
 
-/** What an audience is built from. The specification shows no body; these fields are assumed, others pass through. */
+/** The definition of an audience. The specification shows no body; these fields are assumed, others pass through. */
 export interface AudienceCreate {
   readonly name?: string | undefined;
   readonly project_id?: number | null | undefined;

@@ -24,7 +24,7 @@ export interface Cohort {
   readonly [more: string]: unknown;
 }
 
-/** What a cohort is imported from. The specification shows no body; these fields are assumed, others pass through. */
+/** The definition of a cohort. The specification shows no body; these fields are assumed, others pass through. */
 export interface CohortCreate {
   readonly name?: string | undefined;
   /** Reference of a file that was uploaded within the last 15 minutes. */

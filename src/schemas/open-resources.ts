@@ -34,7 +34,7 @@ export interface OpenCreate {
   readonly [more: string]: unknown;
 }
 
-/** What a lookalike is grown from. `config.target_size` is specified; the other fields are assumed. */
+/** The definition of a lookalike. `config.target_size` is specified; the other fields are assumed. */
 export interface LookalikeCreate {
   readonly name?: string | undefined;
   /** The seed: a completed audience of at least 1,000 devices. */

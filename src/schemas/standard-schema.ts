@@ -10,7 +10,7 @@ export interface StandardSchema<T> {
   };
 }
 
-/** What a check by a {@link StandardSchema} came to. */
+/** Result of a check by a {@link StandardSchema}. */
 export type StandardResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };

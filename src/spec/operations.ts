@@ -22,12 +22,12 @@ export interface Operation {
   /** The rate bucket that counts the request. */
   readonly bucket: Bucket;
   readonly retry: RetryPolicy;
-  /** Whether the create starts a worker job, which the build budget counts. */
+  /** True if the create starts a worker job, which the build budget counts. */
   readonly startsJob: boolean;
   /** The bearer token that is sent; `none` for the credential exchange. */
   readonly token: 'none' | 'general' | 'mcp';
   readonly reads: Reads;
-  /** Whether the specification shows method and path; if not, they are assumed. */
+  /** True if the specification shows method and path; if not, they are assumed. */
   readonly documented: boolean;
 }
 
@@ -109,7 +109,7 @@ export const operations = {
 /** Name of a row of the operation table, `namespace.method`. */
 export type OperationName = keyof typeof operations;
 
-/** Whether a string names a row of the operation table. */
+/** Returns whether a string names a row of the operation table. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
 }

@@ -1,4 +1,4 @@
-/** The longest delay `setTimeout` can hold; a longer one would fire at once. */
+/** The longest delay of `setTimeout`; a longer one would fire immediately. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**

@@ -41,7 +41,7 @@ export async function fromCallSite<T>(
   }
 }
 
-/** Whether an error is the reason of an aborted signal: callers compare it by identity. */
+/** Returns whether an error is the reason of an aborted signal: callers compare it by identity. */
 export function isReason(error: unknown, signals: readonly (AbortSignal | undefined)[]): boolean {
   return signals.some((signal) => signal?.aborted && signal.reason === error);
 }

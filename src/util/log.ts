@@ -17,7 +17,7 @@ export type LogFields = Readonly<Record<string, string | number | boolean | unde
 /** All log levels. */
 export const LOG_LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 
-/** Whether a value has the methods of a logger. */
+/** Returns whether a value has the methods of a logger. */
 export function isLogger(value: unknown): boolean {
   return LOG_LEVELS.every((level) => level === 'off' || typeof Object(value)[level] === 'function');
 }

@@ -1,4 +1,4 @@
-/** Replaces a secret in a text. */
+/** Replacement for a secret. */
 const REDACTED = '[redacted]';
 
 /** Maximum length of a string, in UTF-16 units. Longer ones are cut before they are searched, which bounds the work. */
@@ -42,7 +42,7 @@ function withoutUserAndQuery(rest: string): string {
   return user < 0 ? shown : `${REDACTED}${shown.slice(user)}`;
 }
 
-/** Removes users and queries from the URLs in a text: presigned URLs carry their signature there. */
+/** Removes users and queries from the URLs in a string: presigned URLs carry their signature there. */
 function redactUrls(text: string): string {
   return text.replace(URL_TEXT, (_, scheme: string, rest: string) => `${scheme}${withoutUserAndQuery(rest)}`);
 }
@@ -124,9 +124,9 @@ export class Redactor {
   /** Returns a string without secrets, cut at `limit`. */
   text(value: unknown, limit = TEXT_LIMIT): string {
     const { forms, margin } = this.#forms();
-    const whole = typeof value === 'string' ? value : describe(value);
-    const isCut = whole.length > limit + margin;
-    let clean = isCut ? whole.slice(0, limit + margin) : whole;
+    const full = typeof value === 'string' ? value : describe(value);
+    const isCut = full.length > limit + margin;
+    let clean = isCut ? full.slice(0, limit + margin) : full;
     for (const form of forms) clean = clean.replaceAll(form, REDACTED);
     clean = redactUrls(clean.replace(NAMED_SECRET, `$1"${REDACTED}"`).replace(BEARER, `$1${REDACTED}`));
     // The end of a string that was cut may be the beginning of a secret.

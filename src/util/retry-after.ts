@@ -6,7 +6,7 @@ export const MAX_RETRY_AFTER_MS = 10 * 365 * 24 * 3_600_000;
 
 /**
  * Milliseconds that a `Retry-After` header asks to wait (RFC 9110, section 10.2.3): seconds, or an
- * HTTP date, which is compared with the answer's own `Date` so that a wrong local clock does no
+ * HTTP date, which is compared with the `Date` of the response so that a wrong local clock does no
  * harm. `undefined` when absent or malformed.
  */
 export function parseRetryAfter(headers: Headers, now: number): number | undefined {

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
 
-/** Whether this runtime knows a time zone. */
+/** Returns whether this runtime knows a time zone. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -54,7 +54,7 @@ export function parseTimestamp(text: string, timeZone = 'UTC'): Date | undefined
 }
 
 /**
- * Whether one state of a resource is older than another, by their `updated_at`. The service's format is read as UTC;
+ * Returns whether one state of a resource is older than another, by their `updated_at`. The service's format is read as UTC;
  * dates, milliseconds and ISO strings are accepted as well. Without two times it is `false`.
  */
 export const isOlder = (state: unknown, other: unknown): boolean => updatedAt(state) < updatedAt(other);
