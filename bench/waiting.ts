@@ -1,6 +1,6 @@
 /**
- * How late the end of a job is seen, and what it costs in reads: 1 to 1,000 waits against the sandbox in
- * virtual time, beside a poller for each job under the same limiter, and beside what is possible.
+ * Measures how late the end of a job is noticed and how many reads that takes: 1 to 1,000 waits against the sandbox in
+ * virtual time, compared with a poller for each job under the same limiter and with the theoretical bound.
  *
  *   npm run bench:waiting
  */
@@ -13,16 +13,16 @@ import { type Strategy, strategies } from './support/strategies.ts';
 const MINUTE = 60_000;
 /** Job ends are lognormal. */
 const LENGTH = { median: 10 * MINUTE, sigma: 0.5 } as const;
-/** From a request to its answer. Milliseconds. */
-const LATENCY = 50;
-/** What the sandbox and the client are freed of, so that all jobs can begin together. */
+/** Time from a request to its response. */
+const LATENCY_MS = 50;
+/** Limits that let all jobs begin together. */
 const MANY = { limit: 1_000_000, interval: MINUTE } as const;
 const HALF = RATE_LIMITS.read.limit / 2;
 
 interface Options {
   readonly waits: number;
   readonly strategy: Strategy;
-  /** Share of events that are lost; without it none are sent. */
+  /** Share of events that are lost. @default no event is sent */
   readonly lost?: number;
   /** The user's own reads a minute. */
   readonly own?: number;
@@ -35,7 +35,7 @@ interface Result {
   readonly delays: readonly number[];
   readonly readsPerMinute: number;
   readonly mostInAMinute: number;
-  /** Milliseconds that the user's own reads stood in the queue, sorted. */
+  /** Milliseconds that the user's own reads were queued, sorted. */
   readonly queued: readonly number[];
 }
 
@@ -66,16 +66,16 @@ function startService(random: () => number) {
     async fetch(input, init) {
       const request = new Request(input, init);
       if (request.method === 'GET' && !request.url.includes('/projects')) reads.push(performance.now());
-      await sleep(LATENCY / 2);
+      await sleep(LATENCY_MS / 2);
       const response = await sandbox.fetch(request);
-      await sleep(LATENCY / 2);
+      await sleep(LATENCY_MS / 2);
       return response;
     },
   });
   return { client, ends, reads };
 }
 
-/** Reads of the user's own, at random moments; resolves with how long each was queued. */
+/** Sends the user's own reads at random moments; resolves with the milliseconds that each was queued. */
 async function ownReads(client: AudienceClient, perMinute: number, random: () => number, isOver: () => boolean) {
   const queued: number[] = [];
   const pending: Promise<unknown>[] = [];
@@ -89,7 +89,7 @@ async function ownReads(client: AudienceClient, perMinute: number, random: () =>
   return queued;
 }
 
-/** Rounds with other job lengths, until a hundred waits have ended. */
+/** Runs rounds with other durations until a hundred waits have ended. */
 async function measure(options: Options): Promise<Result> {
   const rounds: Result[] = [];
   for (let seed = 1; seed === 1 || rounds.length * options.waits < 100; seed++)
@@ -138,7 +138,7 @@ const p95 = (values: readonly number[]): number => values[Math.ceil(values.lengt
 const seconds = (ms: number): string => (ms / 1000).toFixed(1).padStart(7);
 
 const time = startVirtualTime();
-// The jitter of waits, too, is the same in every run.
+// The jitter of waits is the same in every run.
 Math.random = randomOf(3);
 console.log('waits  how                         mean s   p95 s   reads/min   most in a minute');
 function show(waits: number, how: string, result: Pick<Result, 'delays' | 'readsPerMinute' | 'mostInAMinute'>): void {
@@ -153,7 +153,7 @@ for (const waits of [1, 10, 100, 1_000]) {
     show(waits, name, await time.until(measure({ waits, strategy })));
   }
   show(waits, 'wait, 1 % events lost', await time.until(measure({ waits, strategy: strategies.wait, lost: 0.01 })));
-  // Every page once a period, at half of the bucket; a job ends anywhere in it.
+  // Each page is read once a period at half of the bucket, and jobs end at any time in it.
   const period = (Math.ceil(waits / 100) / HALF) * MINUTE;
   const even = Array.from({ length: 1_000 }, (_, at) => (period * (at + 0.5)) / 1_000);
   show(waits, 'bound at half the bucket', { delays: even, readsPerMinute: HALF, mostInAMinute: HALF });

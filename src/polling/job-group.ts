@@ -61,7 +61,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return this.#sweeps?.round() ?? this.#jobs.size;
   }
 
-  /** Returns a group for waits with request options of their own: they share no list with others. */
+  /** Returns a separate group for waits with request options: they share no list with others. */
   withRequest(request: Omit<RequestOptions, 'signal'>): JobGroup<T> {
     const { scheduler, name } = this.#options;
     return new JobGroup({ scheduler, name, request });

@@ -97,7 +97,7 @@ export class Poller<T extends Observed> {
     if (scope.signal.aborted) subscriber.onFailure(scope.signal.reason);
     else {
       onAbort(scope.signal, () => subscriber.onFailure(scope.signal.reason));
-      // Requests with options of their own differ from those of other waits.
+      // Requests with options differ from those of other waits.
       const group = Object.keys(request).length === 0 ? this.#group : this.#group.withRequest(request);
       unsubscribe = group.subscribe(this.#source, id, subscriber);
     }

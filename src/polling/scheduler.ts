@@ -10,7 +10,7 @@ export type WaitsVia = 'list' | 'get' | undefined;
 export interface PollRequest {
   /** Queues take turns; the polls of one queue come in the order of `due`. */
   readonly queue: string;
-  /** What it counts as while it is in flight: of each, there is a maximum. */
+  /** Name of the maximum that it counts against while it is in flight. */
   readonly limit: string;
   readonly due: number;
   /** Sends the request; never rejects. `onPermit` is called when the rate limit permits it. */
@@ -32,7 +32,7 @@ export interface PollGroup {
 /** Maximum polls in flight: `all` in total, `each` of one `limit`. */
 const MAX_IN_FLIGHT = { all: 12, each: 6 } as const;
 
-/** Whether `a` comes before `b`: of polls that are due, the one whose queue was served longer ago. */
+/** Returns whether `a` comes before `b`: of polls that are due, the one whose queue was served longer ago. */
 function precedes(a: PollRequest, b: PollRequest, now: number, served: ReadonlyMap<string, number>): boolean {
   if (a.due > now || b.due > now || a.queue === b.queue) return a.due < b.due;
   return (served.get(a.queue) ?? 0) < (served.get(b.queue) ?? 0);

@@ -75,7 +75,7 @@ export class Sweep<J> {
   }
 }
 
-/** The next page of a list, and the jobs that need no polls of their own because of it. */
+/** The next page of a list, and the jobs that are not polled separately because of it. */
 export interface SweepPlan<T extends Observed> {
   /** When the page is due; `undefined` while one is in flight. */
   readonly due: number | undefined;
@@ -175,7 +175,7 @@ export class Sweeps<T extends Observed> {
     return [...this.#jobs.values()].filter(({ searchAgainAt = now }) => searchAgainAt <= now);
   }
 
-  /** Whether failed pages leave a job without a recent state; a 429 says nothing about the list alone. */
+  /** Returns whether failed pages leave a job without a recent state. A 429 would fail its own poll, too. */
   #isDelayed({ last, shownAt }: Job<T>, now: number): boolean {
     if (this.#failure === undefined) return false;
     return !last || (this.#failure === 'other' && now - shownAt > MAX_DELAY_MS);

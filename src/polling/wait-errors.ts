@@ -18,7 +18,7 @@ import {
 import { type JobKind, type Observed, statusText } from '../spec/job-status.ts';
 import type { Redactor } from '../util/redact.ts';
 
-/** Whether an error of a poll says nothing about the job: the network, a proxy, a 429, a failing server. */
+/** Returns whether an error says nothing about the job: the network, a proxy, a 429, a failing server. */
 export function isTransient(error: unknown): boolean {
   if (ConnectionError.isInstance(error) || ServerError.isInstance(error) || RateLimitError.isInstance(error))
     return true;
@@ -26,19 +26,19 @@ export function isTransient(error: unknown): boolean {
   return ResponseError.isInstance(error) && error.code === 'not-an-envelope';
 }
 
-/** Whether the request could not be sent because the user's token source or limiter failed. */
+/** Returns whether the request was not sent because the user's token source or limiter failed. */
 export function isUnsendable(error: unknown): boolean {
   // A `data` override throws when the response has arrived.
   if (ResponseError.isInstance(error)) return false;
   return AudienceError.isInstance(error) && (error.code === 'token-unavailable' || error.code === 'callback-failed');
 }
 
-/** Whether an error may mean that a list has no such page. */
+/** Returns whether an error may mean that a list has no such page. */
 export function isBeyondLastPage(error: unknown): boolean {
   return NotFoundError.isInstance(error) || ValidationError.isInstance(error);
 }
 
-/** Whether the service refuses a list, or returns something else: single resources may well be readable. */
+/** Returns whether the service refuses a list, or returns something else: single resources may well be readable. */
 export function isUnlistable(error: unknown): boolean {
   if (AuthenticationError.isInstance(error) || isTransient(error)) return false;
   return ApiError.isInstance(error) || ResponseError.isInstance(error);

@@ -67,7 +67,7 @@ export class UploadSource {
     if (isBlob(data)) return data.stream().getReader();
     if (isBytes(data)) {
       const chunks = [data].values();
-      return { read: async () => chunks.next(), cancel: async () => {} };
+      return { read: async () => ({ done: false, ...chunks.next() }), cancel: async () => {} };
     }
     if (data.locked) throw this.fail(new Error('the stream is already being read'));
     const reader = data.getReader();

@@ -83,10 +83,10 @@ describe('several waits', () => {
       const ids = service.add(3_000).slice(-1_000);
       const waiting = waitFor(service, ids);
       await time.pass(3 * MINUTE);
-      const found = service.reads.length;
+      const searchReads = service.reads.length;
       // Ten pages, or thirty if the rows are in no order.
       expect(await lateness(time, service, ids, waiting)).toBeLessThan(order === 'shuffled' ? 40_000 : 14_000);
-      expect(found).toBeLessThanOrEqual(180);
+      expect(searchReads).toBeLessThanOrEqual(180);
       expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
       expect(service.singles().length).toBeLessThan(50);
     },

@@ -97,11 +97,11 @@ describe('a sweep', () => {
         const pages = read(first, list, jobs);
         expect(new Set(pages).size).toBe(pages.length);
         expect(pages.length).toBeLessThanOrEqual(first.shared.length + 25);
-        const found = [...jobs].filter((id) => !first.missing.has(id));
-        expect(found.length).toBeGreaterThanOrEqual(2 * first.shared.length);
+        const listed = [...jobs].filter((id) => !first.missing.has(id));
+        expect(listed.length).toBeGreaterThanOrEqual(2 * first.shared.length);
         // The next sweep finds the same jobs without a search.
-        const second = new Sweep(found, first.shared, 2);
-        expect(read(second, list, new Set(found)).every((page) => first.shared.includes(page))).toBe(true);
+        const second = new Sweep(listed, first.shared, 2);
+        expect(read(second, list, new Set(listed)).every((page) => first.shared.includes(page))).toBe(true);
         expect(second.missing.size).toBe(0);
       }),
     );

@@ -38,7 +38,7 @@ describe('client.waits', () => {
   it.each([
     { kind: 'project', id: 1 },
     { kind: 'toString', id: 1 },
-  ])('refuses %j, which is no job', async (target) => {
+  ])('refuses %j, which is not a job', async (target) => {
     const wrong: { kind: 'audience'; id: number } = JSON.parse(JSON.stringify(target));
     expect(await failureOf(service.client.waits.wait(wrong))).toMatchObject({
       name: 'ConfigurationError',
@@ -102,7 +102,7 @@ describe('an event', () => {
   });
 
   it.each([
-    ['no event', undefined],
+    ['that is missing', undefined],
     ['without data', { type: 'audience.completed' }],
     ['of no job', { type: 'webhook.test', data: { id: 1 } }],
     ['of another kind', { type: 'cohort.completed', data: { id: 1, status: { id: 4, name: 'Completed' } } }],
