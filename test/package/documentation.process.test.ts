@@ -48,7 +48,7 @@ describe('code blocks of the README and the guides', () => {
   it('are reported if they throw, leave a rejection unhandled, or do not end', () => {
     expect(problemsOfBroken.get(0)).toContain('thrown on purpose');
     expect(problemsOfBroken.get(1)).toContain('never awaited');
-    expect(problemsOfBroken.get(2)).toContain('It has not ended');
+    expect(problemsOfBroken.get(2)).toContain('It did not end');
   });
 
   it('are read with their heading, and with the reason not to run one', () => {
