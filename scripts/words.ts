@@ -60,7 +60,7 @@ const NAMES = new Map<string, string>(
     ReserveRequest: 'wish wishes',
     'handleRateLimit, acquirePermit': 'heed admit course',
     TokenRepository: 'ledger',
-    issueToken: 'mint minted minting',
+    issueToken: 'minted minting',
     'schemas, normalize': 'checkers mend mended',
     'return, report': 'tell tells telling told',
     'the bound and its unit': 'patience',

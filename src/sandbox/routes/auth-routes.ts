@@ -26,20 +26,20 @@ const withAccount =
     return handle(account);
   };
 
-/** Adds login, and mint and revocation of tokens ("Credential exchange"). */
+/** Adds login, and issue and revocation of tokens ("Credential exchange"). */
 export function authRoutes(app: Hono<Env>, service: Service): void {
   const login = withAccount(service, (account) =>
     success({ token: issueToken(service, account, 'login').value }, 'Token generated successfully.'),
   );
   app.post(operations['auth.login'].path, limitByAddress(service, 'login'), login);
-  mintRoutes(app, service, 'api', operations['auth.createApiToken'].path, operations['auth.revokeApiTokens'].path);
-  mintRoutes(app, service, 'mcp', operations['auth.createMcpToken'].path, operations['auth.revokeMcpTokens'].path);
+  tokenRoutes(app, service, 'api', operations['auth.createApiToken'].path, operations['auth.revokeApiTokens'].path);
+  tokenRoutes(app, service, 'mcp', operations['auth.createMcpToken'].path, operations['auth.revokeMcpTokens'].path);
 }
 
-function mintRoutes(app: Hono<Env>, service: Service, kind: TokenKind, mintPath: string, revokePath: string): void {
+function tokenRoutes(app: Hono<Env>, service: Service, kind: TokenKind, createPath: string, revokePath: string): void {
   const name = kind.toUpperCase();
   const max = service.limits.activeTokens;
-  const mint = withAccount(service, (account) => {
+  const create = withAccount(service, (account) => {
     if (listTokens(service, account, kind).length >= max) {
       const message = `The limit of ${max} active ${name} tokens is reached. Revoke existing tokens via ${revokePath}.`;
       return invalid({ token: [message] }, message);
@@ -50,6 +50,6 @@ function mintRoutes(app: Hono<Env>, service: Service, kind: TokenKind, mintPath:
   const revoke = withAccount(service, (account) =>
     success({ revoked: revokeTokens(service, account, kind) }, `${name} tokens revoked successfully.`),
   );
-  app.post(mintPath, limitByAddress(service, 'mint'), mint);
+  app.post(createPath, limitByAddress(service, 'mint'), create);
   app.post(revokePath, limitByAddress(service, 'mint'), revoke);
 }

@@ -74,11 +74,11 @@ export function readDatasets({ dataset = [] }: JsonObject, now: number, errors: 
   return dataset;
 }
 
-/** Checks the filters, which map look-up tables to ids or names of their rows (assumed). All must exist (rule 1). */
+/** Checks the filters, which map reference tables to ids or names of their rows (assumed). All must exist (rule 1). */
 export function checkFilters({ filters }: JsonObject, errors: FieldErrors): void {
   if (filters === undefined || filters === null) return;
   if (!isObject(filters)) {
-    errors.filters = ['The filters must map look-up tables to values.'];
+    errors.filters = ['The filters must map reference tables to values.'];
     return;
   }
   for (const [table, values] of Object.entries(filters)) {

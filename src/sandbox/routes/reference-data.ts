@@ -1,4 +1,4 @@
-/** One row of a look-up table; its fields are not specified. */
+/** One row of a reference table; its fields are not specified. */
 export interface ReferenceRow {
   readonly id: number;
   readonly name: string;
@@ -7,7 +7,7 @@ export interface ReferenceRow {
 const rows = (count: number, nameOf: (id: number) => string): readonly ReferenceRow[] =>
   Array.from({ length: count }, (_, index) => ({ id: index + 1, name: nameOf(index + 1) }));
 
-/** Look-up tables by dataset and name. Their content is invented, because none is specified. */
+/** Reference tables by dataset and name. Their content is invented, because none is specified. */
 export const REFERENCE: Readonly<Record<string, Readonly<Record<string, readonly ReferenceRow[]>>>> = {
   common: { countries: rows(240, (id) => `Country ${id}`), states: rows(50, (id) => `State ${id}`) },
   web: { domains: rows(620, (id) => `site-${id}.example`) },
