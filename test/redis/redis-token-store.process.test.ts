@@ -103,8 +103,8 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
     const list = second.webhooks.list();
     await server.restart();
     expect(await list).toEqual([]);
-    const issuedStatuses = sandbox.log.filter(({ path }) => path.endsWith('api-token'));
-    expect(mints).toHaveLength(2);
+    const issues = sandbox.log.filter(({ path }) => path.endsWith('api-token'));
+    expect(issues).toHaveLength(2);
     await Promise.all([first.close(), second.close()]);
   });
 

@@ -68,7 +68,7 @@ describe.each(KINDS)('processes with a token store on %s', (kind) => {
 describe('fifty processes, half of them with each client,', () => {
   const redis = suiteRedis();
 
-  it('mint one token when they start together', async () => {
+  it('issue one token when they start together', async () => {
     const { sandbox, url } = await startBench();
     const shared = { redisUrl: redis().url, key: 'fifty', baseUrl: url, credentials };
     const halves = KINDS.map((kind) => startManyOnRedis(50 / KINDS.length, { ...shared, kind }));

@@ -37,7 +37,7 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
       await pause(Number(argument));
       await store.save({ token: '', held: argument });
     }),
-  mint: () => {
+  issueToken: () => {
     const { baseUrl, credentials } = JSON.parse(argument);
     return apiToken(credentials, { store, baseUrl }).get({});
   },
