@@ -1,5 +1,5 @@
 /**
- * What it costs to share limits through Redis: operations of Redis for each call, and how much longer a call takes, by
+ * Cost of sharing limits through Redis: operations of Redis for each call, and how much longer a call takes, by
  * 1, 4 and 16 processes with clients of both packages, beside the limiter of one process.
  *
  *   npm run bench:redis
@@ -89,7 +89,7 @@ async function saturated(size: number): Promise<string[][]> {
   const calls = WINDOWS * limit;
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, { perCall, rate }] of results) {
-      // Each time anew, so that nothing counts any more.
+      // A new fleet for each round: earlier calls no longer count.
       const children = await startFleet(size, LIMITS.saturated);
       const [kind] = KINDS.filter((one) => one === name);
       if (kind) await inspectors[kind].flushAll();

@@ -29,7 +29,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Folders whose files are independent of each other: each may be imported from anywhere above. */
 const OPEN: ReadonlySet<string> = new Set(['spec', 'errors', 'util', 'schemas']);
 
-/** Layers that the entry points beside the client may import; each of them may import `spec`, `errors` and `util`. */
+/** Folders that the entry points beside the client may import; each of them may import `spec`, `errors` and `util`. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   webhooks: [],
   oauth: ['auth', 'http'],

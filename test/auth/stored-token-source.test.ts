@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { apiToken, memoryTokenStore, type StoredToken } from '../../src/index.ts';
-import { DAY, inDays, mints, storeOf } from '../support/minted.ts';
+import { DAY, inDays, issuedStatuses, storeOf } from '../support/issued-tokens.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 
@@ -25,13 +25,13 @@ describe('a token in a store', () => {
     const ada = { ...credentials, email: credentials.email.toUpperCase() };
     await connect({ token: apiToken(ada, { store }) }).webhooks.list();
     expect(await store.load()).toEqual(held);
-    expect(mints(sandbox.log)).toEqual([200]);
+    expect(issuedStatuses(sandbox.log)).toEqual([200]);
   });
 
   it.each([
     ['load', 'cannot be read; a new token is issued and kept in memory only: disk full'],
     ['save', 'cannot be written; the token is kept in memory only: disk full'],
-  ])('survives a store whose `%s` fails, with a warning', async (method, told) => {
+  ])('survives a store whose `%s` fails, with a warning', async (method, message) => {
     const { connect, sandbox } = await startBench();
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
@@ -40,8 +40,8 @@ describe('a token in a store', () => {
     const client = connect({ token: apiToken(credentials, { store }), logger, logLevel: 'warn' });
     await client.webhooks.list();
     await client.webhooks.list();
-    expect(mints(sandbox.log)).toEqual([200]);
-    expect(warn.mock.calls.map(([message]) => message)).toEqual([expect.stringContaining(told)]);
+    expect(issuedStatuses(sandbox.log)).toEqual([200]);
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([expect.stringContaining(message)]);
     // What could not be read may be somebody else's.
     expect(saved).not.toHaveBeenCalled();
   });
@@ -59,7 +59,7 @@ describe('a token in a store', () => {
         name: 'AuthenticationError',
         message: expect.stringContaining('A new token was refused as well'),
       });
-      return mints(sandbox.log).length;
+      return issuedStatuses(sandbox.log).length;
     };
     for (let call = 0; call < 8; call++) expect(await list()).toBe(2);
     for (const [minutes, total] of [
@@ -82,12 +82,12 @@ describe('a token in a store', () => {
       expect(await source.webhooks.list()).toEqual([]);
       await client.auth.revokeApiTokens(credentials);
       await Promise.all(Array.from({ length: 20 }, () => source.webhooks.list()));
-      expect(mints(sandbox.log)).toHaveLength(round + 1);
+      expect(issuedStatuses(sandbox.log)).toHaveLength(round + 1);
       vi.setSystemTime(Date.now() + 60_000);
     }
   });
 
-  it('is not minted anew because its store cannot be read, while the one in memory lives', async () => {
+  it('is not issued again when its store cannot be read but the token in memory is valid', async () => {
     const { account, connect, sandbox } = await startBench();
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
@@ -99,7 +99,7 @@ describe('a token in a store', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + DAY });
     await source.webhooks.list();
     vi.useRealTimers();
-    expect(mints(sandbox.log)).toEqual([]);
+    expect(issuedStatuses(sandbox.log)).toEqual([]);
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('the existing token is used while it is valid: gone'));
   });
 

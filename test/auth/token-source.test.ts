@@ -49,7 +49,7 @@ describe('a function as token', () => {
 });
 
 describe('a token source', () => {
-  it('is told the rejected token, once a call', async () => {
+  it('receives the rejected token, once for each call', async () => {
     const server = await startServer([{ status: 401 }]);
     const asked: (string | undefined)[] = [];
     const source: TokenSource = {
@@ -67,7 +67,7 @@ describe('a token source', () => {
 describe('loginToken', () => {
   const login = 'POST /api/v2/auth/login';
 
-  it('logs in once for 50 calls at once on a dead token, and all succeed', async () => {
+  it('logs in once for 50 concurrent calls on a revoked token, and all succeed', async () => {
     const server = await startServer({
       [login]: [{ data: { token: 'first' } }, { data: { token: 'second' }, delay: 50 }],
       'GET /api/v2/usage': [{ data: { build_budget: { hour: { limit: 1, used: 0 }, day: { limit: 1, used: 0 } } } }],
@@ -99,7 +99,7 @@ describe('loginToken', () => {
     expect(await client.webhooks.list()).toEqual([]);
   });
 
-  it('goes on when the caller who started it aborts', async () => {
+  it('continues when the caller who started it aborts', async () => {
     const server = await startServer({ [login]: [{ data: { token: 'good' }, delay: 150 }], '*': [{ data: [] }] });
     const client = clientOf(server, { credentials });
     const controller = new AbortController();
@@ -182,7 +182,7 @@ describe('what a source is asked', () => {
 });
 
 describe('the name of a token’s buckets', () => {
-  it('is the same in every process, and tells nothing', () => {
+  it('is the same in every process, and reveals nothing', () => {
     expect(fingerprint('1|secret')).toBe(fingerprint('1|secret'));
     expect(fingerprint('1|secret')).toMatch(/^[0-9a-f]{16}$/);
     const names = Array.from({ length: 5_000 }, (_, at) => fingerprint(`${at}|secret`));

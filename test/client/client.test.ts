@@ -34,15 +34,15 @@ describe('the options of a client', () => {
     ['an empty token', { ...good, token: '' }, /`token` must be visible ASCII/],
     ['a token with white space', { ...good, token: 'secret\ntoken' }, /`token` must be visible ASCII/],
     ['a negative timeout', { ...good, timeout: -1 }, /`timeout`/],
-    ['a timeout that is no number', { ...good, timeout: Number.NaN }, /`timeout`/],
+    ['a timeout that is not a number', { ...good, timeout: Number.NaN }, /`timeout`/],
     ['a negative number of retries', { ...good, maxRetries: -1 }, /`maxRetries`/],
     ['a negative back-off', { ...good, backoff: { min: -1 } }, /`backoff.min`/],
     ['a limit of 0', { ...good, rateLimits: { read: { limit: 0, interval: 1 } } }, /`rateLimits.read`/],
     ['an interval of 0', { ...good, rateLimits: { read: { limit: 1, interval: 0 } } }, /`rateLimits.read`/],
     ['a header of the client’s', { ...good, headers: { Accept: 'text/html' } }, /`headers` must not set Accept/],
   ];
-  it.each(wrong)('%s is a ConfigurationError that names option and fix', (_, options, told) => {
-    expect(() => new AudienceClient(options)).toThrow(told);
+  it.each(wrong)('%s is a ConfigurationError that names option and fix', (_, options, message) => {
+    expect(() => new AudienceClient(options)).toThrow(message);
     try {
       new AudienceClient(options);
     } catch (error) {
@@ -74,7 +74,7 @@ describe('the options of a client', () => {
       [{ operations: { 'audiences.get': { data: 'x' } } }, /data` must be a function/],
       [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` must have acquire and pause/],
     ];
-    for (const [options, told] of rest) expect(() => new AudienceClient({ ...good, ...options })).toThrow(told);
+    for (const [options, message] of rest) expect(() => new AudienceClient({ ...good, ...options })).toThrow(message);
     expect(() => new AudienceClient({ ...good, ...bucket })).toThrow(/`rateLimits.reed` is not a rate bucket/);
     expect(() => new AudienceClient({ ...good, ...level })).toThrow(/`logLevel`/);
     expect(() => new AudienceClient({ ...good, ...source })).toThrow(/`token` must be/);

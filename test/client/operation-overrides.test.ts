@@ -5,7 +5,7 @@ import { wireAudience } from '../support/wire-audience.ts';
 
 const options = { baseUrl: 'https://api.example.com', token: 'token-1' };
 
-/** What the server was asked for. */
+/** The request line and body that the server received. */
 const shown = ({ method, url, body }: { method: string; url: string; body: string }) =>
   `${method} ${url} ${body}`.trim();
 

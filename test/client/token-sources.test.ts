@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { apiToken, loginToken, mcpToken, memoryTokenStore, type TokenStore } from '../../src/index.ts';
-import { DAY, inDays, logins, mints, storeOf } from '../support/minted.ts';
+import { DAY, inDays, issuedStatuses, logins, storeOf } from '../support/issued-tokens.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 
@@ -19,14 +19,14 @@ describe('apiToken', () => {
     expect(await store.load()).toEqual(held);
   });
 
-  it('mints once for many starts and keeps the token in the store', async () => {
+  it('issues one token for many starts and keeps the token in the store', async () => {
     const { connect, sandbox } = await startBench();
     const store = memoryTokenStore();
     for (let start = 0; start < 20; start++) {
       const client = connect({ token: apiToken(credentials, { store }) });
       await Promise.all([client.webhooks.list(), client.webhooks.list()]);
     }
-    expect(mints(sandbox.log)).toEqual([200]);
+    expect(issuedStatuses(sandbox.log)).toEqual([200]);
     expect(await store.load()).toMatchObject({ token: expect.any(String), expiresAt: expect.any(String) });
   });
 
@@ -39,11 +39,11 @@ describe('apiToken', () => {
     ] as const) {
       const store = storeOf({ token, expiresAt: inDays(days) });
       await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
-      expect(mints(sandbox.log)).toHaveLength(expected);
+      expect(issuedStatuses(sandbox.log)).toHaveLength(expected);
     }
   });
 
-  it('goes on with a token that is still valid when the renewal fails', async () => {
+  it('continues with a token that is still valid when the renewal fails', async () => {
     const { account, connect } = await startBench();
     const token = account.token('api');
     account.changePassword('another one');
@@ -62,7 +62,7 @@ describe('apiToken', () => {
     const store = storeOf({ token: 'revoked-token', expiresAt: inDays(300) });
     const client = connect({ token: apiToken(credentials, { store }) });
     await Promise.all(Array.from({ length: 20 }, () => client.webhooks.list()));
-    expect(mints(sandbox.log)).toEqual([200]);
+    expect(issuedStatuses(sandbox.log)).toEqual([200]);
   });
 
   it('uses a newer token that a sibling has put into the store', async () => {
@@ -73,7 +73,7 @@ describe('apiToken', () => {
     account.changePassword('changed');
     await store.save({ token: account.token('api'), expiresAt: inDays(300) });
     expect(await client.webhooks.list()).toEqual([]);
-    expect(mints(sandbox.log)).toEqual([]);
+    expect(issuedStatuses(sandbox.log)).toEqual([]);
   });
 
   it('does not try a failed early renewal again before every call', async () => {
@@ -82,10 +82,10 @@ describe('apiToken', () => {
     const store = storeOf({ token: account.token('api'), expiresAt: inDays(3) });
     const client = connect({ token: apiToken(credentials, { store }) });
     for (let at = 0; at < 5; at++) await client.webhooks.list();
-    expect(mints(sandbox.log)).toEqual([422]);
+    expect(issuedStatuses(sandbox.log)).toEqual([422]);
   });
 
-  it('goes on with a token in memory while the lock for its early renewal is not to be had', async () => {
+  it('continues with a token in memory while the lock for its early renewal is not available', async () => {
     const { account, connect } = await startBench();
     const locks = vi.fn(() => Promise.reject(new Error('away')));
     const store = storeOf({ token: account.token('api'), expiresAt: inDays(8) });
@@ -108,14 +108,14 @@ describe('apiToken', () => {
   it('renews a token of a short life in its last quarter', async () => {
     const { account, connect, sandbox } = await startBench();
     const token = account.token('api');
-    const minted = (days: number) => new Date(Date.now() - days * DAY).toISOString();
+    const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString();
     for (const [lived, left, expected] of [
       [2, 3, 0],
       [4, 1, 1],
     ] as const) {
-      const store = storeOf({ token, expiresAt: inDays(left), mintedAt: minted(lived) });
+      const store = storeOf({ token, expiresAt: inDays(left), mintedAt: daysAgo(lived) });
       await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
-      expect(mints(sandbox.log)).toHaveLength(expected);
+      expect(issuedStatuses(sandbox.log)).toHaveLength(expected);
     }
   });
 
@@ -123,7 +123,7 @@ describe('apiToken', () => {
     const { connect, sandbox } = await startBench();
     const store = storeOf({ token: 'stored token\n', expiresAt: inDays(300) });
     await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
-    expect(mints(sandbox.log)).toEqual([200]);
+    expect(issuedStatuses(sandbox.log)).toEqual([200]);
   });
 
   it('needs a store', () => {
@@ -159,12 +159,12 @@ describe('apiToken', () => {
     const source = apiToken(credentials, { store: memoryTokenStore(), baseUrl: url });
     const token = await source.get({});
     expect(await source.get({})).toBe(token);
-    expect(mints(sandbox.log)).toEqual([200]);
+    expect(issuedStatuses(sandbox.log)).toEqual([200]);
   });
 });
 
 describe('mcpToken', () => {
-  it('mints a token of its own kind', async () => {
+  it('issues an MCP token', async () => {
     const { url, sandbox } = await startBench();
     await mcpToken(credentials, { store: memoryTokenStore(), baseUrl: url }).get({});
     expect(sandbox.log.at(-1)).toMatchObject({ path: '/api/v2/auth/mcp-token', status: 200 });
@@ -232,7 +232,7 @@ describe('loginToken', () => {
     expect(logins(sandbox.log)).toEqual([200]);
   });
 
-  it('refuses what is no store', () => {
+  it('refuses a store without methods', () => {
     expect(() => loginToken(credentials, JSON.parse('{ "store": {} }'))).toThrow(/`store`/);
   });
 });

@@ -46,7 +46,7 @@ describe('an ApiPromise', () => {
     expect(new Set(errors).size).toBe(1);
   });
 
-  it('has a key that can be read at once on creates only', async () => {
+  it('has a key that can be read immediately on creates only', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const client = clientOf(server);
     const create = client.audiences.create({}, { idempotencyKey: 'mine' });

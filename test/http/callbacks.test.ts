@@ -28,7 +28,7 @@ describe('a token source or limiter that never settles', () => {
   });
 });
 
-describe('a token source that answers an abort with an error of its own', () => {
+describe('a token source that rejects with its own error after an abort', () => {
   it('does not hide the caller’s reason, nor the deadline', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const get: TokenSource['get'] = ({ signal }) =>

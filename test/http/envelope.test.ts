@@ -6,29 +6,29 @@ import { wireAudience } from '../support/wire-audience.ts';
 const once = { maxRetries: 0 };
 const success = (data: unknown) => JSON.stringify({ status: 'success', code: 200, message: 'ok', data });
 
-describe('an answer that is no envelope', () => {
+describe('a response that is not an envelope', () => {
   it.each([
     ['HTML from a proxy', '<html><body>Bad gateway</body></html>', 'HTML'],
     ['an empty body', '', 'empty'],
     ['truncated JSON', '{"status":"success","code":200,"mess', 'not complete JSON'],
     ['null', 'null', 'null'],
     ['an array', '[1,2]', 'an array'],
-    ['a text', '"hello"', 'a string'],
+    ['a string', '"hello"', 'a string'],
     ['an object of another kind', '{"ok":true}', 'lacks the envelope'],
     [
       'an envelope with a wrong code',
       '{"status":"success","code":"200","message":"ok","data":[]}',
       'lacks the envelope',
     ],
-  ])('%s is a ResponseError that keeps the body', async (_, text, told) => {
+  ])('%s is a ResponseError that keeps the body', async (_, text, message) => {
     const server = await startServer([{ text }]);
     const error = await failureOf(clientOf(server, once).webhooks.list());
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({ code: 'not-an-envelope', status: 200, body: text, operation: 'webhooks.list' });
-    expect(String(error)).toContain(told);
+    expect(String(error)).toContain(message);
   });
 
-  it('is repeated, as a cut answer would be', async () => {
+  it('is retried, as a truncated response would be', async () => {
     const server = await startServer([{ text: '<html>' }, { data: [] }]);
     expect(await clientOf(server).webhooks.list()).toEqual([]);
   });
@@ -72,16 +72,16 @@ describe('the data of a single resource', () => {
   it.each([
     ['empty', [], '0 elements'],
     ['two resources', [wireAudience(1), wireAudience(2)], '2 elements'],
-    ['a text', 'hello', 'a string'],
+    ['a string', 'hello', 'a string'],
     ['null', null, 'null'],
     ['an audience without id', { ...wireAudience(), id: undefined }, 'id'],
     ['an audience whose status has no id', { ...wireAudience(), status: { name: 'Completed' } }, 'status.id'],
-  ])('is a ResponseError when %s', async (_, data, told) => {
+  ])('is a ResponseError when %s', async (_, data, message) => {
     const server = await startServer([{ text: success(data) }]);
     const error = await failureOf(clientOf(server).audiences.get(42));
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({ code: 'response-invalid', attempts: 1 });
-    expect(String(error)).toContain(told);
+    expect(String(error)).toContain(message);
   });
 
   it('keeps unknown fields', async () => {
@@ -111,7 +111,7 @@ describe('a field that is not as documented', () => {
     expect(error).toBeInstanceOf(ResponseError);
   });
 
-  it('never makes a successful create look failed: the outcome is `done`', async () => {
+  it('never turns a successful create into a failed one: the outcome is `done`', async () => {
     const server = await startServer([{ data: [odd] }]);
     const error = await failureOf(clientOf(server, { validation: 'strict' }).audiences.create({ name: 'x' }));
     expect(error).toMatchObject({ outcome: 'done', idempotencyKey: expect.any(String) });

@@ -3,13 +3,13 @@ import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 
 describe('hooks', () => {
-  it('see each request, answer and repeat', async () => {
+  it('receive each request, response and retry', async () => {
     const server = await startServer([{ status: 503 }, { data: [wireAudience()], headers: { 'x-request-id': 'r2' } }]);
-    const told: unknown[] = [];
+    const events: unknown[] = [];
     const client = clientOf(server, {
-      onRequest: (event) => told.push(['request', event]),
-      onResponse: ({ duration, ...event }) => told.push(['response', event, duration >= 0]),
-      onRetry: ({ error, wait, ...event }) => told.push(['retry', event, error.name, wait >= 0]),
+      onRequest: (event) => events.push(['request', event]),
+      onResponse: ({ duration, ...event }) => events.push(['response', event, duration >= 0]),
+      onRetry: ({ error, wait, ...event }) => events.push(['retry', event, error.name, wait >= 0]),
     });
     await client.audiences.create({}, { idempotencyKey: 'k' });
     const of = (attempt: number) => ({
@@ -19,7 +19,7 @@ describe('hooks', () => {
       attempt,
       idempotencyKey: 'k',
     });
-    expect(told).toEqual([
+    expect(events).toEqual([
       ['request', of(1)],
       ['response', { ...of(1), status: 503 }, true],
       ['retry', of(1), 'ServerError', true],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 
-/** What JavaScript callers may hand over, whatever the types say. */
+/** A value that JavaScript callers may pass, whatever the types say. */
 const odd = (value: unknown) => value as never;
 
 describe('what no request can carry', () => {
@@ -95,7 +95,7 @@ describe('options of a call', () => {
 });
 
 describe('a missing argument', () => {
-  it('rejects, and never throws at once', async () => {
+  it('rejects, and never throws synchronously', async () => {
     const server = await startServer([{ data: [] }]);
     const client = clientOf(server);
     const calls = [

@@ -25,15 +25,15 @@ describe('the response to a request', () => {
   });
 
   it.each([
-    ['a text', 'a'],
-    ['an empty text', ''],
+    ['a string', 'a'],
+    ['an empty string', ''],
     ['zero', 0],
   ])('is found by %s as its id', (_, id) => {
     const own = { ...response, id };
     expect(read(json([response, own]), { sent: { ...request, id } })).toEqual(answered(own));
   });
 
-  it('is no request of the service with the same id, and no text that looks like the number', () => {
+  it('is neither a request of the service with the same id nor a message whose id is a string of the same digits', () => {
     expect(read(json([{ ...request, method: 'roots/list' }, response]))).toEqual(answered(response));
     expect(read(json({ ...response, id: '1' }))).toEqual({ problem: 'the body holds no response with the id 1' });
   });
@@ -45,10 +45,10 @@ describe('the response to a request', () => {
     ['an empty body', '', 'the body is empty'],
     ['HTML', '<html>', 'the body is HTML or XML, as from a proxy'],
     ['cut JSON', '{"jsonrpc":"2.0"', 'the body is not complete JSON'],
-    ['an envelope', '{"status":"success","code":200,"message":""}', 'the body is no message of JSON-RPC 2.0'],
-    ['another version', json({ ...response, jsonrpc: '1.0' }), 'the body is no message of JSON-RPC 2.0'],
-    ['a list with something else', json([response, 7]), 'the body is no message of JSON-RPC 2.0'],
-    ['null', 'null', 'the body is no message of JSON-RPC 2.0'],
+    ['an envelope', '{"status":"success","code":200,"message":""}', 'the body is not a JSON-RPC 2.0 message'],
+    ['another version', json({ ...response, jsonrpc: '1.0' }), 'the body is not a JSON-RPC 2.0 message'],
+    ['a list with something else', json([response, 7]), 'the body is not a JSON-RPC 2.0 message'],
+    ['null', 'null', 'the body is not a JSON-RPC 2.0 message'],
   ])('is missing in %s', (_, text, problem) => {
     expect(read(text)).toEqual({ problem });
   });
@@ -91,7 +91,7 @@ describe('an event stream', () => {
     ['an event without data before', `id: 1\ndata:\n\nid: 2\ndata\n\ndata: ${data}\n\n`],
     ['messages before and after', `data: ${json(progress)}\n\n\n\ndata: ${data}\n\ndata: ${json(other)}\n\n`],
     ['a list in an event', `data: ${json([progress, response])}\n\n`],
-    ['what is no JSON before', `data: hello\n\ndata: 7\n\ndata: ${data}\n\n`],
+    ['text that is not JSON before', `data: hello\n\ndata: 7\n\ndata: ${data}\n\n`],
     ['another type before', `event: ping\ndata: ${json({ ...response, result: { ok: false } })}\n\ndata: ${data}\n\n`],
   ])('with %s gives the response', (_, text) => {
     expect(stream(text)).toEqual(answered(response));
@@ -113,13 +113,16 @@ describe('an event stream', () => {
     expect(stream(text)).toEqual({ problem: 'the body holds no response with the id 1' });
   });
 
-  it.each(['text/event-stream', ' Text/Event-Stream ;charset=utf-8'])('is told by its type: %s', (type) => {
+  it.each(['text/event-stream', ' Text/Event-Stream ;charset=utf-8'])('is recognized by its type: %s', (type) => {
     expect(read(`data: ${data}\n\n`, { type })).toEqual(answered(response));
   });
 
-  it.each(['text/event-streams', 'application/json', 'text/plain; text/event-stream'])('is not told by %s', (type) => {
-    expect(read(`data: ${data}\n\n`, { type })).toEqual({ problem: 'the body is not complete JSON' });
-  });
+  it.each(['text/event-streams', 'application/json', 'text/plain; text/event-stream'])(
+    'is not recognized by %s',
+    (type) => {
+      expect(read(`data: ${data}\n\n`, { type })).toEqual({ problem: 'the body is not complete JSON' });
+    },
+  );
 });
 
 describe('what is not answered', () => {

@@ -19,7 +19,7 @@ describe('a request', () => {
     expect(seen?.headers['idempotency-key']).toBeUndefined();
   });
 
-  it('names the package to the service in Node, and sends no header of its own in browsers', async () => {
+  it('names the package to the service in Node, and sends no additional header in browsers', async () => {
     const server = await startServer([{ data: [] }]);
     await clientOf(server).webhooks.list();
     const [seen] = await server.seen();
@@ -28,7 +28,7 @@ describe('a request', () => {
     expect(Object.keys(seen?.headers ?? {}).filter((name) => name.startsWith('x-'))).toEqual([]);
   });
 
-  it('sends a create as JSON under a UUID key that is readable at once', async () => {
+  it('sends a create as JSON under a UUID key that is readable immediately', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const call = clientOf(server).audiences.create({ name: 'Visitörs', extra: [1, { a: null }] });
     const key = call.idempotencyKey;
@@ -105,7 +105,7 @@ describe('client.request', () => {
     expect(seen[0]?.body).toContain('a,b\n1,2');
   });
 
-  it('refuses a body that is no JSON, without sending', async () => {
+  it('refuses a body that JSON cannot represent, without sending', async () => {
     const server = await startServer([{}]);
     const error = await failureOf(clientOf(server).request('POST', '/api/v2/x', { body: { n: 1n } }));
     expect(error).toMatchObject({ code: 'validation-failed', local: true });
@@ -149,7 +149,7 @@ describe('overrides of operations', () => {
     ]);
   });
 
-  it('are refused when the operation is unknown or the text is no method and path', () => {
+  it('are refused when the operation is unknown or the string is not a method and a path', () => {
     const server = { url: 'http://127.0.0.1:1' };
     const unknown: Record<string, string> = { 'audiences.grow': 'GET /x' };
     expect(() => clientOf(server, { operations: unknown })).toThrow(/no operation "audiences.grow"/);
@@ -200,7 +200,7 @@ describe('what a user gives to the client', () => {
       pause: (bucket: string, _: string, ms: number) => asked.push(['pause', bucket, ms]),
     };
     await clientOf(server, { limiter }).webhooks.list();
-    const turn = ['read', 'foreground', false];
-    expect(asked).toEqual([turn, ['pause', 'read', 0], turn]);
+    const acquired = ['read', 'foreground', false];
+    expect(asked).toEqual([acquired, ['pause', 'read', 0], acquired]);
   });
 });

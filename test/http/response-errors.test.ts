@@ -30,7 +30,9 @@ describe('an error status', () => {
     [500, ServerError, 'ServerError', 'server-error'],
     [503, ServerError, 'ServerError', 'server-error'],
   ])('%i is a %s', async (status, ErrorClass, name, code) => {
-    const server = await startServer([{ status, headers: { 'x-request-id': 'req-1' }, message: 'Told so.' }]);
+    const server = await startServer([
+      { status, headers: { 'x-request-id': 'req-1' }, message: 'Refused by the service.' },
+    ]);
     const error = await failureOf(clientOf(server, once).audiences.get(42));
     expect(error).toBeInstanceOf(ErrorClass);
     expect(error).toBeInstanceOf(ApiError);
@@ -46,7 +48,7 @@ describe('an error status', () => {
       requestId: 'req-1',
       attempts: 1,
     });
-    expect(String(error)).toContain('Told so.');
+    expect(String(error)).toContain('Refused by the service.');
     expect(error).toSatisfy((it: Error) => it.stack?.startsWith(`${name}: `) ?? false);
   });
 
@@ -107,7 +109,7 @@ describe('an error status', () => {
     expect(String(error)).toContain('name: is empty. is odd.');
   });
 
-  it('401 tells whether a token or credentials were refused', async () => {
+  it('401 reports whether a token or credentials were refused', async () => {
     const server = await startServer([{ status: 401, text: '{"message":"Unauthenticated."}' }]);
     const client = clientOf(server);
     expect(await failureOf(client.audiences.get(1))).toMatchObject({ reason: 'token' });
@@ -161,7 +163,7 @@ describe('isInstance', () => {
 });
 
 describe('every error', () => {
-  it('is told from others by brand, also by another copy of the package', () => {
+  it('is recognized by brand, also by another copy of the package', () => {
     const foreign = new Error('from another copy');
     Object.defineProperty(foreign, Symbol.for('audience-activation.error'), {
       value: ['NotFoundError', 'ApiError', 'AudienceError'],

@@ -32,7 +32,7 @@ describe('a call that may be repeated', () => {
 });
 
 describe('a create', () => {
-  it('whose answer was lost is repeated under its key with the same bytes', async () => {
+  it('whose response was lost is retried under its key with the same bytes', async () => {
     const server = await startServer([
       { fault: 'cut' },
       { status: 502 },
@@ -53,13 +53,13 @@ describe('a create', () => {
     expect(attempts).toBe(8);
   });
 
-  it('is a ConflictError at once when 409 comes first', async () => {
+  it('is a ConflictError immediately when the first response is 409', async () => {
     const server = await startServer([{ status: 409 }]);
     const error = await failureOf(clientOf(server).audiences.create({}, { idempotencyKey: 'k' }));
     expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'k', outcome: 'refused', attempts: 1 });
   });
 
-  it('waits for the answer of another with `onConflict: "wait"`', async () => {
+  it('waits for the response to another request with `onConflict: "wait"`', async () => {
     const server = await startServer([{ status: 409 }, { status: 409 }, { data: [wireAudience()] }]);
     const options = { idempotencyKey: 'k', onConflict: 'wait' } as const;
     expect(await clientOf(server).audiences.create({}, options)).toMatchObject({ id: 42 });
@@ -73,7 +73,7 @@ describe('a call that may not be repeated', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it('is sent once when the answer is lost', async () => {
+  it('is sent once when the response is lost', async () => {
     const server = await startServer([{ fault: 'cut' }]);
     const error = await failureOf(clientOf(server).auth.createApiToken(credentials));
     expect(error).toMatchObject({ name: 'ConnectionError', attempts: 1 });
@@ -94,14 +94,14 @@ describe('Retry-After', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  it('of 0 repeats at once', async () => {
+  it('of 0 retries immediately', async () => {
     const server = await startServer([{ status: 503, headers: { 'retry-after': '0' } }, { data: [] }]);
     const started = performance.now();
     await clientOf(server, { backoff: { min: 20_000, max: 30_000 } }).webhooks.list();
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it('longer than `maxRetryWait` fails at once with the time', async () => {
+  it('longer than `maxRetryWait` fails immediately with the time', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '3600' } }]);
     const error = await failureOf(clientOf(server).audiences.get(1));
     expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 3600, bucket: 'read', attempts: 1 });
@@ -110,7 +110,7 @@ describe('Retry-After', () => {
     );
   });
 
-  it('that does not fit the deadline fails at once, too', async () => {
+  it('that does not fit the deadline fails immediately, too', async () => {
     const server = await startServer([{ status: 503, headers: { 'retry-after': '60' } }]);
     const started = performance.now();
     const error = await failureOf(clientOf(server).webhooks.list({ deadline: 20_000 }));
@@ -125,7 +125,7 @@ describe('Retry-After', () => {
 });
 
 describe('a 429', () => {
-  it('holds the whole bucket: calls in it wait, others go on', async () => {
+  it('pauses the entire bucket: calls in it wait, others continue', async () => {
     const server = await startServer({
       'GET /api/v2/webhooks/index': [{ status: 429, headers: { 'retry-after': '1' } }, { data: [] }],
       '*': [{ data: [wireAudience()] }],
@@ -141,7 +141,7 @@ describe('a 429', () => {
     expect(at('/audiences/2/delete')).toBeLessThan(900);
   });
 
-  it('holds the bucket with `rateLimits: false`, too, and longer than a call may wait it refuses at once', async () => {
+  it('pauses the bucket with `rateLimits: false`, too, and a call that may not wait so long fails immediately', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '30' } }, { data: [wireAudience()] }]);
     const client = clientOf(server, { rateLimits: false, maxRetryWait: 1_000 });
     await failureOf(client.audiences.get(1));
@@ -150,7 +150,7 @@ describe('a 429', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it('of a create with a long wait is the build budget: other writes go on, later creates are refused at once', async () => {
+  it('of a create with a long wait is the build budget: other writes continue, later creates are refused immediately', async () => {
     const server = await startServer({
       'POST /api/v2/audiences/create': [{ status: 429, headers: { 'retry-after': '3000' } }],
       '*': [{ data: [] }],
@@ -166,7 +166,7 @@ describe('a 429', () => {
     expect(await server.seen()).toHaveLength(2);
   });
 
-  it('of a create with a short wait is told from the budget by one usage read for all', async () => {
+  it('of a create with a short wait is distinguished from the budget by one usage read for all', async () => {
     const budget = { hour: { limit: 60, used: 60 }, day: { limit: 300, used: 60 }, retry_after_seconds: 2400 };
     const server = await startServer({
       'POST /api/v2/audiences/create': [{ status: 429, delay: 30 }],

@@ -83,7 +83,7 @@ describe('the decision to retry', () => {
     expect(decide(status(401))).toBeUndefined();
   });
 
-  it('retries a 409 of its own create for up to a minute, beyond `maxRetries`', () => {
+  it('retries a 409 that its own create caused for up to a minute, beyond `maxRetries`', () => {
     const create: Partial<RetryState> = { retry: 'idempotency-key', mayHaveArrived: true, conflicts: 1, retries: 4 };
     expect(decide(status(409), create)).toMatchObject({ reason: 'conflict' });
     expect(decide(status(409), { ...create, conflictAge: MINUTE })).toBeUndefined();

@@ -71,7 +71,7 @@ describe('a secret', () => {
     expect(String(error)).toContain('cannot send');
   });
 
-  it('is no part of what a client shows', async () => {
+  it('is not part of what a client shows', async () => {
     const client = clientOf({ url: 'http://127.0.0.1:1' }, { token: TOKEN });
     expect(everything(client)).not.toContain('canary');
     expect(everything(client.audiences)).not.toContain('canary');

@@ -28,12 +28,12 @@ describe('a failed `fetch`', () => {
   it.each([
     ['a reset', failed('read ECONNRESET', { syscall: 'read', code: 'ECONNRESET' })],
     ['a broken TLS record', failed('x', { code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' })],
-    ['a browser, which tells nothing', new TypeError('Failed to fetch')],
+    ['a browser, which reports no cause', new TypeError('Failed to fetch')],
     [
       'several addresses, one of which may have answered',
       new AggregateError([failed('x', { syscall: 'connect' }), failed('y')]),
     ],
-    ['what is no error', 'connect'],
+    ['a value that is not an error', 'connect'],
   ])('may have sent something: %s', (_, error) => {
     expect(isNotSent(error)).toBe(false);
   });
@@ -77,12 +77,12 @@ describe('a `fetch` that fails', () => {
   });
 });
 
-describe('a `fetch` of the platform that was replaced, and heeds no signal', () => {
+describe('a `fetch` of the platform that was replaced, and ignores its signal', () => {
   afterEach(() => vi.unstubAllGlobals());
 
   it.each([
-    ['answers nothing', () => new Promise<Response>(() => {})],
-    ['never ends its answer', () => Promise.resolve(new Response(new ReadableStream()))],
+    ['never responds', () => new Promise<Response>(() => {})],
+    ['never ends its response', () => Promise.resolve(new Response(new ReadableStream()))],
   ])('and %s holds up no timeout, deadline, abort or close', async (_, fetch) => {
     vi.stubGlobal('fetch', fetch);
     const client = clientOf({ url: 'http://127.0.0.1:1' }, { maxRetries: 0 });

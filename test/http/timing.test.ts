@@ -10,7 +10,7 @@ const elapsed = async (work: () => Promise<unknown>): Promise<number> => {
 };
 
 describe('timeout', () => {
-  it.each(['stall', 'stall-body'] as const)('covers the whole answer: %s', async (fault) => {
+  it.each(['stall', 'stall-body'] as const)('covers the entire response: %s', async (fault) => {
     const server = await startServer([{ fault }]);
     const client = clientOf(server, { maxRetries: 0, timeout: 200 });
     const error = await failureOf(client.webhooks.list());
@@ -29,7 +29,7 @@ describe('timeout', () => {
     expect(error).toMatchObject({ outcome: 'unknown', idempotencyKey: expect.any(String) });
   });
 
-  it('of 0 fails at once, `Infinity` never', async () => {
+  it('of 0 fails immediately, `Infinity` never', async () => {
     const server = await startServer([{ data: [], delay: 50 }]);
     const client = clientOf(server, { maxRetries: 0 });
     expect(await failureOf(client.webhooks.list({ timeout: 0 }))).toBeInstanceOf(TimeoutError);

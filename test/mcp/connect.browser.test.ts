@@ -19,7 +19,7 @@ it('connects a client in a page to a service on another origin', async () => {
   expect(JSON.stringify(content)).toContain('By a page');
 });
 
-it('repeats in a page, and tells of what is refused', async () => {
+it('connectMcp retries in a page, and reports refusals', async () => {
   const sandbox = createSandbox({ faults: [{ on: 'mcp.send', status: 503, times: 2 }] });
   const account = sandbox.accounts.create({ email: 'ada@example.com', password: 'correct horse' });
   const service = { baseUrl: 'https://api.example.com', fetch: sandbox.fetch, ...quick };

@@ -19,16 +19,16 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect((await api.audiences.list()).items).toMatchObject([{ name: 'By an agent' }]);
   });
 
-  it('mints a token with its own source, and another when the first is revoked in mid-session', async () => {
+  it('issues a token with its own source, and another when the first is revoked during the session', async () => {
     const { url, account, sandbox } = await startBench();
     const token = mcpToken(credentials, { store: memoryTokenStore() });
     const client = await connectFor(create(), { baseUrl: url, token });
-    const minted = () => account.tokens().filter(({ kind }) => kind === 'mcp');
-    const [first] = minted();
+    const issued = () => account.tokens().filter(({ kind }) => kind === 'mcp');
+    const [first] = issued();
     account.revokeToken(first?.id ?? 0);
     const before = sandbox.log.length;
     await client.callTool({ name: 'audiences_create', arguments: { name: 'x' } });
-    expect(minted().map(({ id }) => id === first?.id)).toEqual([false]);
+    expect(issued().map(({ id }) => id === first?.id)).toEqual([false]);
     const statuses = sandbox.log.slice(before).filter(({ path, method }) => path === PATH && method === 'POST');
     expect(statuses.map(({ status }) => status)).toEqual([401, 200]);
   });
@@ -44,7 +44,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect(await failureOf(client.listTools())).toMatchObject({ name: 'AuthenticationError', attempts: 2 });
   });
 
-  it('tells of a static token that is refused at once, while connecting and later', async () => {
+  it('reports a refused static token immediately, while connecting and later', async () => {
     const { url, account, sandbox } = await startBench();
     const refused = await failureOf(connectFor(create(), { baseUrl: url, token: 'dead-and-gone' }));
     expect(refused).toMatchObject({ name: 'AuthenticationError', status: 401, attempts: 1, operation: 'mcp.send' });
@@ -54,7 +54,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect(await failureOf(client.listTools())).toMatchObject({ name: 'AuthenticationError', attempts: 1 });
   });
 
-  it('tells what to use instead of a token that may not, without the token', async () => {
+  it('names the token to use instead of one without permission, and does not show the latter', async () => {
     const { url, account } = await startBench();
     const token = account.token('api');
     const error = await failureOf(connectFor(create(), { baseUrl: url, token }));
@@ -84,7 +84,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect((await api.audiences.list()).items.map(({ name }) => name).sort()).toEqual(names);
   });
 
-  it('does not sit out a wait beyond maxRetryWait: the error says when to come again', async () => {
+  it('does not wait longer than maxRetryWait: the error says when to retry', async () => {
     const { url, account, sandbox } = await startBench();
     const client = await connectFor(create(), { baseUrl: url, token: account.token('mcp'), maxRetryWait: 5_000 });
     sandbox.faults.add({ on: 'mcp.send', status: 429, retryAfter: 60, times: 1 });
@@ -94,7 +94,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect(await failureOf(client.listTools())).toMatchObject({ name: 'RateLimitError', attempts: 0 });
   });
 
-  it('asks a given limiter for a slot of the bucket, by token', async () => {
+  it('asks a custom limiter for a permit of the bucket, by token', async () => {
     const { url, account } = await startBench();
     const asked: string[] = [];
     const limiter = {
@@ -154,7 +154,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect(await listing).toBeInstanceOf(Error);
   });
 
-  it('can be given up while connecting, in a back-off, with the reason of the signal', async () => {
+  it('can be aborted while connecting, in a back-off, with the reason of the signal', async () => {
     const { url, account, sandbox } = await startBench({ faults: [{ on: 'mcp.send', status: 503 }] });
     const controller = new AbortController();
     const reason = new Error('enough');

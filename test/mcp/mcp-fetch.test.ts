@@ -44,19 +44,19 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
       response.on('close', cut.resolve);
     });
     const client = create();
-    const heard = Promise.withResolvers<void>();
+    const notified = Promise.withResolvers<void>();
     await connectFor(client, { baseUrl: url, token, timeout: 500 });
-    Object.assign(client, { fallbackNotificationHandler: async () => heard.resolve() });
+    Object.assign(client, { fallbackNotificationHandler: async () => notified.resolve() });
     const calling = client.callTool({ name: 'slow', arguments: {} });
-    await heard.promise;
+    await notified.promise;
     finished.resolve();
     expect(await calling).toMatchObject({ content: [{ text: 'done' }] });
     await client.close();
     await cut.promise;
   });
 
-  it('is not sent when it is cancelled while it waits for its slot', async () => {
-    const { url, heard } = await startMcpServer(({ id }, response) => result(response, id, {}));
+  it('is not sent when it is cancelled while it waits for its permit', async () => {
+    const { url, received } = await startMcpServer(({ id }, response) => result(response, id, {}));
     const asked = Promise.withResolvers<void>();
     let free = true;
     const limiter = {
@@ -66,8 +66,8 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
     const client = create();
     await connectFor(client, { baseUrl: url, token, limiter });
     // The clients open a stream in passing.
-    await expect.poll(() => heard.some(({ verb }) => verb === 'GET')).toBe(true);
-    const before = heard.length;
+    await expect.poll(() => received.some(({ verb }) => verb === 'GET')).toBe(true);
+    const before = received.length;
     free = false;
     const controller = new AbortController();
     const listing = failureOf(client.listTools(undefined, { signal: controller.signal }));
@@ -76,13 +76,13 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
     await listing;
     free = true;
     await client.ping();
-    expect(heard.slice(before).map(({ method }) => method)).toEqual(['ping']);
+    expect(received.slice(before).map(({ method }) => method)).toEqual(['ping']);
   });
 
   it('is not sent again when it is cancelled while it is on its way', async () => {
     const arrived = Promise.withResolvers<void>();
     const refusing = Promise.withResolvers<void>();
-    const { url, heard } = await startMcpServer(({ id, method }, response) => {
+    const { url, received } = await startMcpServer(({ id, method }, response) => {
       if (method !== 'tools/list') return result(response, id, {});
       arrived.resolve();
       return void refusing.promise.then(() => refuse(response, 429, { 'retry-after': '0' }));
@@ -95,19 +95,19 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
     await arrived.promise;
     controller.abort(new Error('changed my mind'));
     await listing;
-    await expect.poll(() => heard.some(({ method }) => method === 'notifications/cancelled')).toBe(true);
+    await expect.poll(() => received.some(({ method }) => method === 'notifications/cancelled')).toBe(true);
     refusing.resolve();
     await repeating.promise;
     // Whatever would be sent again is on its way before these.
     await client.ping();
     await client.ping();
-    expect(heard.filter(({ method }) => method === 'tools/list')).toHaveLength(1);
+    expect(received.filter(({ method }) => method === 'tools/list')).toHaveLength(1);
   });
 });
 
 describe('the fetch of connectMcp', () => {
   it('sends to the endpoint alone', async () => {
-    const { url, heard } = await startMcpServer(({ id }, response) => lister(response, id));
+    const { url, received } = await startMcpServer(({ id }, response) => lister(response, id));
     const fetch = await fetchOf({ baseUrl: url });
     const { port } = new URL(url);
     const elsewhere = [
@@ -121,9 +121,9 @@ describe('the fetch of connectMcp', () => {
       const error = await failureOf(fetch(target, post('tools/list', { id: 1 })));
       expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining(`to ${url}${PATH}`) });
     }
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await fetch(new URL(`${url}${PATH}`), { ...post('tools/list', { id: 1 }), headers: { authorization: 'Bearer x' } });
-    expect(heard.map(({ authorization }) => authorization)).toEqual([`Bearer ${token}`]);
+    expect(received.map(({ authorization }) => authorization)).toEqual([`Bearer ${token}`]);
   });
 
   it.each([
@@ -136,7 +136,7 @@ describe('the fetch of connectMcp', () => {
     });
   });
 
-  it('follows no redirect, and tells no secret', async () => {
+  it('follows no redirect, and reveals no secret', async () => {
     const server = await startServer([{ status: 307, headers: { location: 'https://example.com/' }, text: token }]);
     const fetch = await fetchOf({ baseUrl: server.url });
     const error = await failureOf(fetch(`${server.url}${PATH}`, post('tools/call', { id: 1 })));
@@ -186,9 +186,9 @@ describe('the fetch of connectMcp', () => {
       ]),
       1,
     ],
-    ['what is no JSON', '{', 1],
+    ['text that is not JSON', '{', 1],
     ['a notification', JSON.stringify({ method: 'notifications/initialized' }), 2],
-    ['an answer', JSON.stringify({ id: 1, result: {} }), 2],
+    ['a response', JSON.stringify({ id: 1, result: {} }), 2],
     ['the end of a session', undefined, 2],
   ])('after a lost connection sends %s so often: %#', async (_name, body, sent) => {
     const server = await startServer([{ fault: 'cut' }, { text: '{}' }]);
@@ -219,14 +219,14 @@ describe('the fetch of connectMcp', () => {
   });
 
   it.each(['token', 'slot', 'back-off', 'answer'])(
-    'ends at once when it is aborted while it waits for its %s',
+    'ends immediately when it is aborted while it waits for its %s',
     async (what) => {
       const waiting = Promise.withResolvers<void>();
       const never = <T>(): Promise<T> => {
         waiting.resolve();
         return new Promise(() => {});
       };
-      const { url } = await startMcpServer((_heard, response) => {
+      const { url } = await startMcpServer((_message, response) => {
         if (what === 'back-off') refuse(response, 503);
         else waiting.resolve();
       });
@@ -246,18 +246,18 @@ describe('the fetch of connectMcp', () => {
     },
   );
 
-  it('tells hooks of every attempt, and sends headers of the user', async () => {
+  it('reports every attempt to hooks, and sends headers of the user', async () => {
     const server = await startServer([{ status: 503 }, { text: '{}' }]);
-    const told: string[] = [];
+    const events: string[] = [];
     const fetch = await fetchOf({
       baseUrl: server.url,
       headers: { 'x-extra': 'yes' },
-      onRequest: ({ operation, method, path, attempt }) => told.push(`${operation} ${method} ${path} ${attempt}`),
-      onResponse: ({ status }) => told.push(String(status)),
+      onRequest: ({ operation, method, path, attempt }) => events.push(`${operation} ${method} ${path} ${attempt}`),
+      onResponse: ({ status }) => events.push(String(status)),
     });
     await fetch(`${server.url}${PATH}`, post('ping', { id: 1 }));
     const line = `mcp.send POST ${PATH}`;
-    expect(told).toEqual([`${line} 1`, '503', `${line} 2`, '200']);
+    expect(events).toEqual([`${line} 1`, '503', `${line} 2`, '200']);
     const [first, second] = await server.seen();
     expect(first?.headers).toMatchObject({ 'x-extra': 'yes', 'mcp-session-id': 's', authorization: `Bearer ${token}` });
     expect(second?.body).toBe(first?.body);

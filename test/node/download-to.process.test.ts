@@ -23,7 +23,7 @@ interface Results {
   readonly directory: string;
 }
 
-/** A client whose activation 7 has results of the given names. */
+/** A client whose activation 7 has results of these names. */
 async function startResults(
   respond: (response: ServerResponse) => void,
   names: readonly string[] = ['devices'],
@@ -45,9 +45,9 @@ const half = (response: ServerResponse): void =>
 
 /** Storage that responds with parts of one file: status, from, to, and the total it reports; 0 for none. A 200 is cut at half. */
 async function startParts(responses: readonly (readonly [number, number, number, number])[]): Promise<Results> {
-  let turn = 0;
+  let next = 0;
   return startResults((response) => {
-    const [status, from, to, total] = responses[Math.min(turn++, responses.length - 1)] ?? [500, 0, 0, 0];
+    const [status, from, to, total] = responses[Math.min(next++, responses.length - 1)] ?? [500, 0, 0, 0];
     const range = status === 416 ? `bytes */${total}` : `bytes ${from}-${to - 1}/${total}`;
     response.writeHead(status, {
       etag: '"v1"',
@@ -107,10 +107,10 @@ describe('results downloaded to a directory', () => {
     const files = await downloadTo(client, 7, join(directory, 'in'));
     expect(files.map(({ name }) => name)).toEqual(names);
     expect(await readdir(directory)).toEqual(['in']);
-    const found = await readdir(join(directory, 'in'));
-    expect(found).toHaveLength(names.length);
-    expect(new Set(found.map((name) => name.toLowerCase())).size).toBe(names.length);
-    expect(found).toEqual(
+    const entries = await readdir(join(directory, 'in'));
+    expect(entries).toHaveLength(names.length);
+    expect(new Set(entries.map((name) => name.toLowerCase())).size).toBe(names.length);
+    expect(entries).toEqual(
       expect.arrayContaining([
         '_con.csv.gz'.replace('con', 'CON'),
         'devices.csv.gz',
@@ -226,12 +226,12 @@ describe('results downloaded to a directory', () => {
     await probe.close();
     // As the kernel does it: what fits is written, then nothing more.
     const real = handles.writev;
-    let room = 700_000;
+    let bytesLeft = 700_000;
     const writev = vi.spyOn(handles, 'writev').mockImplementation(function (this: unknown, chunks) {
-      const fits = chunks.reduce((sum, { length }) => sum + length, 0) <= room;
+      const fits = chunks.reduce((sum, { length }) => sum + length, 0) <= bytesLeft;
       if (!fits)
         return Promise.reject(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
-      room -= chunks.reduce((sum, { length }) => sum + length, 0);
+      bytesLeft -= chunks.reduce((sum, { length }) => sum + length, 0);
       return real.call(this, chunks);
     });
     onTestFinished(() => writev.mockRestore());

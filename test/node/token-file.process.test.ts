@@ -284,10 +284,10 @@ describe('the lock of a token file', () => {
     expect(await readdir(join(path, '..'))).toEqual(['token.json']);
   }, 120_000);
 
-  it('lets 6 processes mint one token', async () => {
+  it('lets 6 processes issue one token', async () => {
     const { sandbox, url: baseUrl } = await startBench();
     const path = await newPath();
-    const children = await startAll(6, 'mint', path, JSON.stringify({ credentials, baseUrl }));
+    const children = await startAll(6, 'issueToken', path, JSON.stringify({ credentials, baseUrl }));
     const tokens = await Promise.all(children.map(go));
     expect(sandbox.log.map(({ status }) => status)).toEqual([200]);
     expect(tokens).toEqual(Array.from({ length: 6 }, () => tokens[0]));

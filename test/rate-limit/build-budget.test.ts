@@ -14,7 +14,7 @@ describe('a build budget refusal', () => {
     expect(await server.seen()).toHaveLength(2);
   });
 
-  it('is sat out when the call may wait so long, and forgotten by a success', async () => {
+  it('is waited for when the call may wait so long, and cleared by a success', async () => {
     const budget = (seconds: number | null) => ({
       data: { build_budget: { hour: { limit: 1, used: 1 }, day: { limit: 9, used: 1 }, retry_after_seconds: seconds } },
     });
@@ -32,7 +32,7 @@ describe('a build budget refusal', () => {
     expect(new Set(keys).size).toBe(4);
   });
 
-  it('longer than the deadline fails at once', async () => {
+  it('longer than the deadline fails immediately', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '100' } }]);
     const client = clientOf(server);
     await failureOf(client.audiences.create({}, { maxRetries: 0 }));
@@ -42,14 +42,14 @@ describe('a build budget refusal', () => {
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
-  it('leaves the outcome `refused` when the deadline passes while it is told from a rate limit', async () => {
+  it('leaves the outcome `refused` when the deadline passes while the client reads the usage report', async () => {
     const server = await startServer({ [create]: [{ status: 429 }], [usage]: [{ fault: 'stall' }] });
     const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 300 }));
     expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'refused', attempts: 1 });
     expect(error).toSatisfy((it: Error) => it.cause instanceof Error && it.cause.name === 'RateLimitError');
   });
 
-  it('is told by one usage read, without repeats', async () => {
+  it('is recognized by one usage read, without retries', async () => {
     const server = await startServer({
       [create]: [{ status: 429, headers: { 'retry-after': '0' } }],
       [usage]: [{ status: 503 }],
@@ -70,7 +70,7 @@ describe('a build budget refusal', () => {
 });
 
 describe('a pause of a bucket', () => {
-  it('longer than the deadline fails at once with the time', async () => {
+  it('longer than the deadline fails immediately with the time', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '30' } }]);
     const client = clientOf(server);
     await failureOf(client.audiences.get(1, { maxRetries: 0 }));

@@ -5,7 +5,7 @@ import { clientOf } from '../support/server.ts';
 
 const INTERVAL = 1_500;
 const LIMIT = 60;
-/** What the limiter adds to an interval, for requests that take unequally long to arrive. */
+/** Milliseconds that the limiter adds to an interval, for requests that take unequally long to arrive. */
 const MARGIN = 100;
 
 /** One request: when it left, when it arrived, how it was answered. */

@@ -42,12 +42,12 @@ describe('a bucket', () => {
       const later = times[at + 5];
       if (later !== undefined) expect(later - time).toBeGreaterThan(1_000);
     }
-    // 5 at once, then 5 each withMargin interval, give or take the rounding of the wall clock.
+    // 5 immediately, then 5 in each interval with its margin, except for the rounding of the wall clock.
     expect(times.at(-1)).toBeLessThan(4 * (span + 5));
     expect(names()).toEqual(Array.from({ length: 23 }, (_, at) => String(at)));
   });
 
-  it('is kept for each scope by itself', async () => {
+  it('is kept separately for each scope', async () => {
     const limiter = createRateLimiter(limits);
     const all = ['a', 'b'].flatMap((scope) => [...Array(5)].map((_, at) => ask(limiter, `${scope}${at}`, { scope })));
     await vi.advanceTimersByTimeAsync(0);
@@ -104,7 +104,7 @@ describe('a bucket', () => {
 });
 
 describe('memoryLimiter', () => {
-  it('has one bucket for all clients that are given it', async () => {
+  it('has one bucket for all clients that share it', async () => {
     const limiter = memoryLimiter({ read: { limit: 2, interval: 1_000 } });
     const fetch = (): Promise<Response> => {
       granted.push({ name: 'sent', at: performance.now() - started });
@@ -145,7 +145,7 @@ describe('a pause', () => {
     await held;
   });
 
-  it('refuses at once who would not wait so long, in the queue, too', async () => {
+  it('immediately refuses calls that may not wait so long, in the queue, too', async () => {
     const limiter = createRateLimiter({ ...limits, read: { limit: 1, interval: 60_000 } });
     await ask(limiter, 'first');
     const queued = ask(limiter, 'queued', { maxWait: 1_000 }).catch((error) => error);

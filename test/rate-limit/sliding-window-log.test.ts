@@ -8,7 +8,7 @@ const limit = { limit: 3, interval: 1_000 };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Whether a promise has settled by now, without time passing. */
+/** Returns whether a promise has settled by now, without time passing. */
 async function settledNow(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   void promise.finally(() => {
@@ -18,12 +18,12 @@ async function settledNow(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-it('an interval is withMargin by 2 %, by 100 ms at least', () => {
+it('an interval grows by a margin of 2 %, at least 100 ms', () => {
   expect([1_000, 5_000, 60_000].map(withMargin)).toEqual([1_100, 5_100, 61_200]);
 });
 
-describe('a log of slots', () => {
-  it('has as many as its limit at once, and tells how long the next takes', async () => {
+describe('a log of permits', () => {
+  it('grants as many as its limit immediately, and returns how long the next takes', async () => {
     const log = new SlidingWindowLog(limit);
     for (const wait of [0, 0, 0]) {
       expect(log.wait()).toBe(wait);
@@ -35,7 +35,7 @@ describe('a log of slots', () => {
     expect(log.wait()).toBe(SPAN - 400);
   });
 
-  it('gives each slot back when its own time is over, in turn', async () => {
+  it('releases each permit when its own time is over, in order', async () => {
     const log = new SlidingWindowLog(limit);
     for (let at = 0; at < 3; at++) {
       await log.take();
@@ -51,7 +51,7 @@ describe('a log of slots', () => {
     expect(waits).toEqual([500, 200, 200, 700, 200, 200, 700]);
   });
 
-  it('counts a slot from the end of the turn that took it: requests leave no earlier', async () => {
+  it('counts a permit from the end of the turn that acquired it: requests leave no earlier', async () => {
     const log = new SlidingWindowLog(limit);
     const began = performance.now();
     await log.take();
@@ -65,7 +65,7 @@ describe('a log of slots', () => {
     now.mockRestore();
   });
 
-  it('has one timer for all slots of a turn', async () => {
+  it('has one timer for all permits of a turn', async () => {
     const log = new SlidingWindowLog(limit);
     await log.take();
     await log.take();
@@ -77,7 +77,7 @@ describe('a log of slots', () => {
     await vi.advanceTimersByTimeAsync(0);
   });
 
-  it('is empty before the first slot, and when the last counts no more', async () => {
+  it('is empty before the first permit, and when the last counts no more', async () => {
     const log = new SlidingWindowLog(limit);
     expect(log.isEmpty()).toBe(true);
     for (let at = 0; at < 4; at++) {
@@ -105,7 +105,7 @@ describe('a log of slots', () => {
     const wall = vi.spyOn(Date, 'now').mockReturnValue(1_000_000);
     const log = new SlidingWindowLog({ limit: 1, interval: 1_000 });
     await log.take();
-    // Only p-throttle looks at this clock: it has no slot free while no time passes there.
+    // Only p-throttle reads this clock: it grants no permit while no time passes there.
     expect(await settledNow(log.take())).toBe(false);
     wall.mockRestore();
   });

@@ -13,7 +13,7 @@ const FOREGROUND = { scope: 'scope', priority: 'foreground' } as const;
 const QUIET = { warn: () => {} };
 const AWAY = (): Promise<never> => Promise.reject(new Error('away'));
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function block(ms: number): void {
   const until = performance.now() + ms;
@@ -66,8 +66,8 @@ describe('a process', () => {
     const reply = vi.fn(async () => [0, 60_000, []]);
     const controller = new AbortController();
     const aborted = failureOf(limiterOn(reply).acquire('read', { ...FOREGROUND, signal: controller.signal }));
-    while (timers() === before || reply.mock.calls.length === 0) await turn();
-    await turn();
+    while (timers() === before || reply.mock.calls.length === 0) await nextTick();
+    await nextTick();
     expect(timers()).toBe(before + 1);
     controller.abort('gone');
     expect(await aborted).toBe('gone');

@@ -19,10 +19,10 @@ describe.each(KINDS)('redisDedupe on %s', (kind) => {
   it('lets one of many receivers claim an event, and none after its completion', async () => {
     const stores = await Promise.all([storeOf(), storeOf(), storeOf()]);
     const claims = await Promise.all(stores.flatMap((store) => [store.claim('a', LONG), store.claim('a', LONG)]));
-    const [taken] = claims.filter((claim) => typeof claim === 'object');
-    expect(claims.filter((claim) => claim === 'busy')).toHaveLength(5);
-    if (!taken) throw new Error('No receiver has claimed it.');
-    await stores[0]?.complete('a', taken.lease);
+    const [claim] = claims.filter((result) => typeof result === 'object');
+    expect(claims.filter((result) => result === 'busy')).toHaveLength(5);
+    if (!claim) throw new Error('No receiver has claimed it.');
+    await stores[0]?.complete('a', claim.lease);
     expect(await stores[1]?.claim('a', LONG)).toBe('done');
     expect(await stores[1]?.claim('b', LONG)).toEqual({ lease: expect.any(String) });
     expect(await (await storeOf(undefined, 'another')).claim('a', LONG)).toEqual({ lease: expect.any(String) });
@@ -118,7 +118,7 @@ describe('10,000 deliveries to four receivers', () => {
     const kills = [0.3, 0.6].map((share, at) => ({ at: Math.floor(ids.length * share), receiver: receivers[at] }));
     const replaced: Promise<void>[] = [];
     let next = 0;
-    let taken = 0;
+    let accepted = 0;
     let lost = 0;
     const sender = async (): Promise<void> => {
       for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
@@ -126,8 +126,8 @@ describe('10,000 deliveries to four receivers', () => {
         const sign = async () => ({ body, headers: { 'service-signature': await signWebhook(body, SECRET) } });
         const sent = await sendUntilTaken(pick, sign);
         lost += sent;
-        taken++;
-        for (const { at, receiver } of kills) if (taken === at && receiver) replaced.push(receiver.replace());
+        accepted++;
+        for (const { at, receiver } of kills) if (accepted === at && receiver) replaced.push(receiver.replace());
       }
     };
     await Promise.all(Array.from({ length: SENDERS }, sender));

@@ -39,7 +39,7 @@ describe.each(KINDS)('limiters on clients of %s', (kind) => {
     await shared.acquire(limiter, 'first');
     const before = await scriptRuns(shared.inspect);
     await Promise.all([1, 2].map((at) => shared.acquire(limiter, `waits ${at}`)));
-    // Two for each: one is told when to ask again, one reserves the permit.
+    // Two for each: one returns when to ask again, one reserves the permit.
     expect((await scriptRuns(shared.inspect)) - before).toBeLessThanOrEqual(4);
     expectSpaced(shared, { limit: 1, interval: 1_800 });
   });

@@ -87,7 +87,7 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
     expect(most).toBe(1);
   });
 
-  it('mints another token after a restart that lost the first one', async () => {
+  it('issues another token after a restart that lost the first one', async () => {
     const server = await startRedis();
     const { url, sandbox } = await startBench();
     const client = await server.connect(kind);
@@ -103,8 +103,8 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
     const list = second.webhooks.list();
     await server.restart();
     expect(await list).toEqual([]);
-    const mints = sandbox.log.filter(({ path }) => path.endsWith('api-token'));
-    expect(mints).toHaveLength(2);
+    const issues = sandbox.log.filter(({ path }) => path.endsWith('api-token'));
+    expect(issues).toHaveLength(2);
     await Promise.all([first.close(), second.close()]);
   });
 

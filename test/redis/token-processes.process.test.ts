@@ -68,12 +68,12 @@ describe.each(KINDS)('processes with a token store on %s', (kind) => {
 describe('fifty processes, half of them with each client,', () => {
   const redis = suiteRedis();
 
-  it('mint one token when they start together', async () => {
+  it('issue one token when they start together', async () => {
     const { sandbox, url } = await startBench();
     const shared = { redisUrl: redis().url, key: 'fifty', baseUrl: url, credentials };
     const halves = KINDS.map((kind) => startManyOnRedis(50 / KINDS.length, { ...shared, kind }));
     const children = (await Promise.all(halves)).flat();
-    const tokens = await Promise.all(children.map((child) => ask(child, 'mint')));
+    const tokens = await Promise.all(children.map((child) => ask(child, 'issueToken')));
     expect(sandbox.log.map(({ path, status }) => `${path} ${status}`)).toEqual(['/api/v2/auth/api-token 200']);
     const stored = await redisTokenStore(await redis().connect('redis'), { key: 'fifty' }).load();
     expect(tokens).toEqual(Array(50).fill(stored?.token));

@@ -27,7 +27,7 @@ async function startSpent(options: ClientOptions = {}) {
   return { sandbox, client };
 }
 
-it('a spent budget refuses at once with the time, creates nothing, and lets other writes go on', async () => {
+it('a spent budget refuses creates immediately with the time, creates nothing, and lets other writes continue', async () => {
   const { client } = await startSpent();
   const error = await failureOf(client.audiences.create({ name: 'Three' }));
   expect(error).toMatchObject({
@@ -43,10 +43,10 @@ it('a spent budget refuses at once with the time, creates nothing, and lets othe
   expect(budget.hour).toEqual({ limit: 2, used: 2 });
   expect(Math.abs((budget.retry_after_seconds ?? 0) - HOUR / 1_000)).toBeLessThan(2);
   expect((await client.audiences.list()).items).toHaveLength(2);
-  await client.projects.create({ name: 'goes on' });
+  await client.projects.create({ name: 'Other write' });
 });
 
-it('a spent budget is sat out where the call may wait so long, under the same key', async () => {
+it('a create waits for a spent budget where the call may wait so long, under the same key', async () => {
   const keys: (string | undefined)[] = [];
   const { client, sandbox } = await startSpent({ onRequest: ({ idempotencyKey }) => void keys.push(idempotencyKey) });
   const started = Date.now();
@@ -57,7 +57,7 @@ it('a spent budget is sat out where the call may wait so long, under the same ke
   });
   await vi.advanceTimersByTimeAsync(HOUR - 10_000);
   expect(created).toBe(false);
-  await client.projects.create({ name: 'goes on meanwhile' });
+  await client.projects.create({ name: 'Write meanwhile' });
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await creating).toMatchObject({ name: 'Three' });
   expect(Date.now() - started).toBeGreaterThanOrEqual(HOUR - 1_000);

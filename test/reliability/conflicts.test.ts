@@ -5,7 +5,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-p
 import { startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 
-/** A service whose first create arrives half at once and half after a while: meanwhile it is in flight. */
+/** A service whose first create arrives half immediately and half after a while: meanwhile it is in flight. */
 async function startSlow(ms: number) {
   const bench = await startBench({ limits: { write: { limit: 1e9, interval: 60_000 } } });
   let first = true;
@@ -24,14 +24,14 @@ const inFlight = (proxy: FaultProxy): Promise<void> => eventually(() => expect(p
 const conflicts = (log: readonly { status: number }[]): number => log.filter(({ status }) => status === 409).length;
 
 describe('a create whose key is in flight', () => {
-  it('by an earlier attempt of its own asks on, however often, until the answer is replayed', async () => {
+  it('by its own earlier attempt retries, however often, until the response is replayed', async () => {
     const { client, sandbox } = await startSlow(3_000);
     const { id } = await client.projects.create({ name: 'Own' }, { timeout: 1_000, maxRetries: 1 });
     expect(conflicts(sandbox.log)).toBeGreaterThan(3);
     expect((await client.projects.list()).items.map((project) => project.id)).toEqual([id]);
   });
 
-  it('by another call is a conflict at once, and nothing is created by it', async () => {
+  it('by another call is a conflict immediately, and creates nothing', async () => {
     const { client, proxy, sandbox } = await startSlow(300);
     const options = { idempotencyKey: 'shared' };
     const first = client.projects.create({ name: 'Shared' }, options);
@@ -62,7 +62,7 @@ describe('a create whose key is in flight', () => {
 });
 
 describe('a key that was used', () => {
-  it('with another body is a conflict at once, and creates nothing', async () => {
+  it('with another body is a conflict immediately, and creates nothing', async () => {
     const { client } = await startBench();
     await client.projects.create({ name: 'One' }, { idempotencyKey: 'k' });
     const error = await failureOf(client.projects.create({ name: 'Two' }, { idempotencyKey: 'k' }));

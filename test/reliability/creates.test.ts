@@ -52,7 +52,7 @@ const KINDS: readonly Kind[] = [
   'schedules',
 ];
 
-/** What became of one call. */
+/** The result of one call. */
 interface Outcome {
   readonly kind: Kind;
   readonly name: string;

@@ -141,7 +141,7 @@ describe('a response larger than `maxResponseBytes`', () => {
   const gzip: RequestListener = (_, response) =>
     void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb(64 * 2 ** 20 + 1));
 
-  it('is an error of its own, which is not retried, and ends at the default of 64 MiB', async () => {
+  it('is a separate error, which is not retried, and ends at the default of 64 MiB', async () => {
     const { url, arrived } = await startCounting(gzip);
     const error = await failureOf(clientOf({ url }).audiences.list());
     expect(error).toBeInstanceOf(ResponseError);

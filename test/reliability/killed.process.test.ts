@@ -8,7 +8,7 @@ import { startBench } from '../support/sandbox.ts';
 it.each([
   ['before the service has acted', { kind: 'late', ms: 400 }],
   ['after the service has acted', { kind: 'stall-headers' }],
-  ['while the answer arrives', { kind: 'stall-body' }],
+  ['while the response arrives', { kind: 'stall-body' }],
 ] satisfies [string, Fault][])(
   'a create of a process killed %s happens once when it is started again',
   async (_, fault) => {

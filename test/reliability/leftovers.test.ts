@@ -32,7 +32,7 @@ describe('nothing is left', () => {
   }, 120_000);
 
   it.each([
-    ['an answer', undefined],
+    ['a response', undefined],
     ['a cut', { kind: 'cut-after' }],
     ['a failing server', { kind: 'answer', status: 503 }],
   ] satisfies [string, Fault | undefined][])('of a call that ends by %s', async (_, fault) => {
@@ -58,7 +58,7 @@ describe('nothing is left', () => {
     expect(performance.now() - aborted).toBeLessThan(200);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     await expectNoTimer();
-    // An answer that never ends takes its connection along; one that is whole leaves it for the next call.
+    // A response that never ends closes its connection; a complete one leaves it for the next call.
     if (fault.kind !== 'answer') await eventually(() => expect(proxy.open()).toBe(0));
   });
 

@@ -16,7 +16,7 @@ interface Arrival {
   readonly abortAfter: number | undefined;
 }
 
-/** What became of a request. Milliseconds since the start. */
+/** The result of a request. Milliseconds since the start. */
 interface Grant extends Arrival {
   readonly order: number;
   readonly asked: number;

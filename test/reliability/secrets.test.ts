@@ -18,7 +18,7 @@ const TOKEN = 'CANARY-token-1';
 const secrets = { email: 'canary@example.com', password: 'CANARY "pass" wörd-2' };
 const headers = { 'x-api-key': 'CANARY-header-3', 'X-Session-Token': 'CANARY-header-4' };
 
-/** Every way a call ends, with an answer that repeats all it was told. */
+/** Every way in which a call ends, with a response that repeats the entire request. */
 const FAULTS: readonly Fault[] = [
   ...LOST,
   ...[200, 301, 400, 401, 403, 404, 406, 409, 422, 429, 500, 503].flatMap((status): Fault[] => [
@@ -84,10 +84,10 @@ it('no secret shows in an error after hundreds of others: tokens of a function, 
     '*': [{ status: 418, message }],
     'POST /api/v2/auth/login': [{ data: { token: 'CANARY-issued' } }],
   });
-  let minted = 0;
+  let issued = 0;
   const options = { headers: { 'x-api-key': 'CANARY-header' }, rateLimits: false } as const;
   const fixed = clientOf(server, { token: TOKEN, ...options });
-  const rotating = clientOf(server, { token: () => `rotated-${++minted}`, ...options });
+  const rotating = clientOf(server, { token: () => `rotated-${++issued}`, ...options });
   for (let at = 0; at < 250; at++) {
     await fixed.auth.login({ email: 'me@example.com', password: `password-${at}` });
     await failureOf(rotating.webhooks.list({ headers: { 'x-token': `other-${at}` } }));

@@ -25,7 +25,7 @@ function startPage(): { readonly service: JobService; session: boolean; asked: n
 
 const forever = { timeout: Number.POSITIVE_INFINITY };
 
-/** Whether a promise has not settled yet. */
+/** Returns whether a promise has not settled yet. */
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol('pending');
   return (await Promise.race([promise, Promise.resolve(pending)])) === pending;
@@ -52,7 +52,7 @@ describe('a session that has ended', () => {
     expect(await time.timersLeft()).toBe(0);
   });
 
-  it('ends the waits whose requests have options of their own, too', async () => {
+  it('ends the waits whose requests have their own options, too', async () => {
     const page = startPage();
     const waiting = waitFor(page.service, page.service.add(2), { ...forever, request: { timeout: 5_000 } });
     await time.pass(MINUTE);

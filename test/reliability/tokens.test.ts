@@ -11,7 +11,7 @@ const DAY = 24 * 3_600_000;
 const times = (log: readonly { path: string; status: number }[], path: string): number =>
   log.filter((entry) => entry.path.endsWith(path) && entry.status === 200).length;
 
-describe(`${CALLS} calls at once`, () => {
+describe(`${CALLS} concurrent calls`, () => {
   it('on a token that a logout has ended renew it once', async () => {
     const { sandbox, account, connect } = await startBench({ limits });
     const client = connect({ credentials, rateLimits: false });
@@ -31,7 +31,7 @@ describe(`${CALLS} calls at once`, () => {
   }, 60_000);
 });
 
-it('a token in a store is minted once over 1,000 starts', async () => {
+it('a token in a store is issued once over 1,000 starts', async () => {
   const { sandbox, connect } = await startBench({ limits });
   const store = memoryTokenStore();
   for (let start = 0; start < amount(200, 1_000); start++) {

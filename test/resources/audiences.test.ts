@@ -53,7 +53,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('whose rows are told apart by more than an id loses none', async () => {
+  it('whose rows differ in more than an id loses none', async () => {
     const places = ['country', 'state', 'city'].flatMap((type) => [0, 1].map((id) => ({ id, type })));
     const server = await startServer([{ data: places.slice(0, 4) }, { data: places.slice(4) }]);
     const rowsSeen: unknown[] = [];

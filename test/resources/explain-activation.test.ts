@@ -36,8 +36,8 @@ const sized = (unique_eids: number, more: Partial<Audience> = {}): Audience =>
     eligibility: { ...audience().eligibility, metrics: { ...audience().eligibility.metrics, unique_eids } },
   });
 
-const codes = (given: Audience, identifier?: string) => {
-  const { allowed, blockers, notices } = explainActivation(given, { identifier, now });
+const codes = (input: Audience, identifier?: string) => {
+  const { allowed, blockers, notices } = explainActivation(input, { identifier, now });
   return { allowed, blockers: blockers.map(({ code }) => code), notices: notices.map(({ code }) => code) };
 };
 const fine = { allowed: true, blockers: [], notices: [] };
@@ -59,7 +59,7 @@ describe('explainActivation', () => {
     expect(codes(audience({ status: { id: 107, name: 'Additional Info' } }))).toEqual(blocked('not_completed'));
   });
 
-  it('tells the service’s reasons, those it does not know, too', () => {
+  it('returns the service’s reasons, including unknown ones', () => {
     const eligibility = {
       ...audience().eligibility,
       allowed: false,
@@ -70,7 +70,7 @@ describe('explainActivation', () => {
     );
   });
 
-  it('knows the affinity rule by itself, and identifiers in any case', () => {
+  it('applies the affinity rule without the service, and accepts identifiers in any case', () => {
     const metrics = { unique_eids: 1_000, unique_scids: 500, eid_scid_ratio: 2, is_affinity: true };
     const covered = (unique_scids: number) =>
       audience({ eligibility: { ...audience().eligibility, metrics: { ...metrics, unique_scids } } });
@@ -82,7 +82,7 @@ describe('explainActivation', () => {
     expect(codes(old, 'maid')).toEqual(blocked('audience_expired'));
   });
 
-  it('tells that the service refuses without a reason', () => {
+  it('reports that the service refuses without a reason', () => {
     expect(codes(audience({ is_activation_allowed: false }))).toEqual(blocked('not_allowed'));
   });
 

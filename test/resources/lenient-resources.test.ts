@@ -14,9 +14,9 @@ import { wireAudience } from '../support/wire-audience.ts';
 const stream = { name: 'devices', status: 'Delivered', results: { uri: 'https://storage.example/devices.csv' } };
 
 async function all(downloads: AsyncIterable<Download>): Promise<Download[]> {
-  const found: Download[] = [];
-  for await (const download of downloads) found.push(download);
-  return found;
+  const results: Download[] = [];
+  for await (const download of downloads) results.push(download);
+  return results;
 }
 
 describe('a completed activation whose results differ from what is documented', () => {
@@ -71,10 +71,10 @@ describe('explainActivation', () => {
   const odd: [string, Record<string, unknown>][] = [
     ['lists of null', { eligibility: { ...Object(eligibility), reasons: [null], notices: [null] }, dataset: [null] }],
     ['objects for lists', { eligibility: { ...Object(eligibility), reasons: {}, notices: {} }, dataset: {} }],
-    ['texts for lists', { eligibility: { ...Object(eligibility), reasons: 'x', notices: 'x' }, dataset: 'x' }],
+    ['strings for lists', { eligibility: { ...Object(eligibility), reasons: 'x', notices: 'x' }, dataset: 'x' }],
     ['numbers for lists', { eligibility: { ...Object(eligibility), reasons: 1, notices: 1 }, dataset: 1 }],
     ['null for objects', { eligibility: null }],
-    ['a text for an object', { eligibility: 'x' }],
+    ['a string for an object', { eligibility: 'x' }],
   ];
   it.each(odd)('reads past %s', async (_, more) => {
     const server = await startServer([{ data: [{ ...wireAudience(), ...more }] }]);

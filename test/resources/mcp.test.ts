@@ -84,14 +84,14 @@ describe('mcp.send to the sandbox', () => {
     expect([data, response.status, envelope]).toEqual([undefined, 202, { status: 'success', code: 202, message: '' }]);
   });
 
-  it('goes with a token minted once, of scope mcp', async () => {
+  it('uses a token of scope mcp, issued once', async () => {
     const { connect, sandbox } = await startBench();
     const { mcp } = connect({ mcpToken: mcpToken(credentials, { store: memoryTokenStore() }) });
     expect(await Promise.all([mcp.send(ping), mcp.send({ ...ping, id: 2 })])).toMatchObject([{ id: 1 }, { id: 2 }]);
     expect(sandbox.log.map(({ path: asked }) => asked)).toEqual(['/api/v2/auth/mcp-token', path, path]);
   });
 
-  it('mints anew once after a 401', async () => {
+  it('issues another token once after a 401', async () => {
     const { connect, sandbox } = await startBench();
     const client = connect({ mcpToken: mcpToken(credentials, { store: memoryTokenStore() }) });
     await client.mcp.send(ping);
@@ -108,7 +108,7 @@ describe('mcp.send to the sandbox', () => {
     });
   });
 
-  it('is a PermissionError that tells the cure, for a token of another scope', async () => {
+  it('is a PermissionError that names the fix, for a token of another scope', async () => {
     const { connect, account } = await startBench();
     const error = await failureOf(connect({ mcpToken: account.token('api') }).mcp.send(ping));
     expect(error).toBeInstanceOf(PermissionError);
@@ -118,7 +118,7 @@ describe('mcp.send to the sandbox', () => {
     });
   });
 
-  it('waits in a bucket of its own, which a 429 pauses', async () => {
+  it('waits in its own bucket, which a 429 pauses', async () => {
     const limits = { mcp: { limit: 1, interval: 60_000 } };
     const { connect, account, sandbox, client } = await startBench({ limits });
     const hasty = connect({ mcpToken: account.token('mcp') }).withOptions({ maxRetryWait: 0 });
@@ -178,7 +178,7 @@ describe('mcp.send', () => {
     ['resources/read', 2],
     ['prompts/get', 2],
     ['notifications/initialized', 2],
-  ])('of %s is sent %i times where an answer is lost, cut or 503', async (method, times) => {
+  ])('of %s is sent %i times where a response is lost, truncated or 503', async (method, times) => {
     const lost: Step[] = [{ fault: 'cut' }, { text: '<html>' }, body({ ...pong, id: 9 }), { status: 503 }];
     for (const step of lost) {
       const { mcp, seen } = await scripted([step, body(pong)]);
@@ -206,15 +206,15 @@ describe('mcp.send', () => {
     ['{"ok":true}', 'no message of JSON-RPC 2.0'],
     ['', 'the body is empty'],
     [JSON.stringify({ ...pong, id: 2 }), 'no response with the id "call"'],
-  ])('is a ResponseError when a 2xx holds %j', async (text, told) => {
+  ])('is a ResponseError when a 2xx holds %j', async (text, message) => {
     const { mcp } = await scripted([{ text }]);
     const error = await failureOf(mcp.send(call('usage_get')));
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({ code: 'not-an-envelope', operation: 'mcp.send', body: text, attempts: 1 });
-    expect(String(error)).toContain(told);
+    expect(String(error)).toContain(message);
   });
 
-  it('takes a refusal in the envelope, and tells the message of an error of JSON-RPC', async () => {
+  it('reads a refusal in the envelope, and reports the message of a JSON-RPC error', async () => {
     const refusal = { status: 'error', code: 403, message: 'No.' };
     expect(await failureOf((await scripted([body(refusal)])).mcp.send(ping))).toMatchObject({
       name: 'PermissionError',

@@ -90,7 +90,7 @@ describe('lookalikes', () => {
 });
 
 describe('activations', () => {
-  it('run through 105 to 104 and then tell where their results are', async () => {
+  it('run through 105 to 104 and then list their results', async () => {
     const one = await bench();
     const audience = await builtAudience(one);
     const created = await one.client.activations.create({ audience_id: audience.id, description: 'To the partner' });
@@ -201,7 +201,7 @@ describe('what the client refuses before sending', () => {
 });
 
 describe('cohorts', () => {
-  it('run on a scale of their own', async () => {
+  it('run on their own scale', async () => {
     const one = await bench();
     const created = await one.client.cohorts.create({ name: 'Customers', project_id: null });
     expect(created).toMatchObject({ status: { id: 1 }, total_eids: 0 });

@@ -3,7 +3,7 @@ import { startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 
 describe('usage', () => {
-  it('is read for a month, the current one unless given', async () => {
+  it('is read for a month, by default the current one', async () => {
     const { client } = await startBench();
     const month = new Date().toISOString().slice(0, 7);
     expect(await client.usage.get()).toMatchObject({ yearmonth: month });
@@ -21,7 +21,7 @@ describe('usage', () => {
     expect(await failureOf(client.usage.get({ yearmonth: '201912' }))).toMatchObject({ status: 422, local: false });
   });
 
-  it('tells the build budget', async () => {
+  it('returns the build budget', async () => {
     const { client } = await startBench();
     await client.audiences.create({ name: 'x' });
     const { data, requestId } = await client.usage.buildBudget().withResponse();

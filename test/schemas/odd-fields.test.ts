@@ -42,7 +42,7 @@ describe('a field that differs from what is documented', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('is told from one of the same name in another resource', async () => {
+  it('is distinguished from one of the same name in another resource', async () => {
     const odd = { ...wireAudience(), ...wireActivation(''), created_at: 1, datastreams: [{}, {}] };
     const { client, lines } = await warned([odd]);
     await client.audiences.get(42);

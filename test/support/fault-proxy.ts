@@ -1,29 +1,29 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What a proxy may do to one request; what is not listed goes through unharmed. */
+/** A fault of a proxy for one request; everything else passes unchanged. */
 export type Fault =
   /** The connection ends before the request has reached the service. */
   | { readonly kind: 'cut-before' }
-  /** The service acts; its answer is lost: closed, or reset. */
+  /** The service acts; its response is lost: closed, or reset. */
   | { readonly kind: 'cut-after' | 'reset-after' }
-  /** The service acts; nothing of its answer arrives, or half of it, and the connection stays open. */
+  /** The service acts; nothing of its response arrives, or half of it, and the connection stays open. */
   | { readonly kind: 'stall-headers' | 'stall-body' }
-  /** The service acts; half of its answer arrives, then the connection ends. */
+  /** The service acts; half of its response arrives, then the connection ends. */
   | { readonly kind: 'truncate' }
-  /** The service acts; its answer arrives in crumbs. */
+  /** The service acts; its response arrives in small chunks. */
   | { readonly kind: 'drip' }
-  /** The request reaches the service only after `ms`, also when the client has given up by then. */
+  /** The request reaches the service only after `ms`, also when the client has aborted by then. */
   | { readonly kind: 'late'; readonly ms: number }
-  /** Half of the request reaches the service at once, the rest after `ms`, also when the client has given up. */
+  /** Half of the request reaches the service immediately, the rest after `ms`, also when the client has aborted. */
   | { readonly kind: 'slow-body'; readonly ms: number }
-  /** An answer of the proxy's own, instead of the service's (`acted`: after it). */
+  /** A response of the proxy, instead of the service's (`acted`: after the service has acted). */
   | {
       readonly kind: 'answer';
       readonly status: number;
       readonly acted?: boolean;
       readonly body?: string;
-      /** Repeats the whole request, head and body: as text, or within an envelope. */
+      /** Repeats the entire request, head and body: as text, or within an envelope. */
       readonly echo?: 'text' | 'envelope';
       readonly headers?: Readonly<Record<string, string>>;
     };
@@ -90,7 +90,7 @@ export async function startFaultProxy(
 
 const END_OF_HEAD = '\r\n\r\n';
 
-/** Calls `work` with each whole request of a connection, one after the other. */
+/** Calls `work` with each complete request of a connection, one after the other. */
 function eachRequest(client: Socket, work: (raw: string) => Promise<void>): void {
   let received = '';
   let chain = Promise.resolve();
@@ -109,8 +109,8 @@ function lengthOfRequest(received: string): number | undefined {
   const head = received.indexOf(END_OF_HEAD);
   if (head < 0) return undefined;
   const body = Number(/^content-length: (\d+)/im.exec(received.slice(0, head))?.[1] ?? 0);
-  const whole = head + END_OF_HEAD.length + body;
-  return received.length >= whole ? whole : undefined;
+  const total = head + END_OF_HEAD.length + body;
+  return received.length >= total ? total : undefined;
 }
 
 const bodyOf = (raw: string): string => raw.slice(raw.indexOf(END_OF_HEAD) + END_OF_HEAD.length);
@@ -120,7 +120,7 @@ function describe(raw: string): Passing {
   return { method, path, key: /^idempotency-key: (.*)$/im.exec(raw)?.[1]?.trim() };
 }
 
-/** Sends a request to the service, and collects the whole answer as bytes. */
+/** Sends a request to the service, and collects the entire response as bytes. */
 function forward(raw: string, host: string, port: number, slowly: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const upstream = connect(port, host);

@@ -39,7 +39,7 @@ const TEXTS: readonly [(size: number) => string, ...((size: number) => string)[]
 /** As many names as fit into a body of the text's size. */
 const fieldNames = (text: string): string[] => Array.from({ length: text.length / 20 }, (_, at) => `${text[at]}${at}`);
 
-/** What is made of such a text. */
+/** Response bodies made of such a string. */
 const BODIES: readonly [(text: string) => string, ...((text: string) => string)[]] = [
   (text) => text,
   (text) => JSON.stringify({ status: 'error', code: 500, message: text, data: [] }),

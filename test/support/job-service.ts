@@ -6,11 +6,11 @@ import { wireAudience } from './wire-audience.ts';
 export interface JobServiceOptions {
   /** How rows are listed: by falling or rising ids, or neither. @default 'newest first' */
   readonly order?: 'newest first' | 'oldest first' | 'shuffled';
-  /** What a row shows. @default 'all' */
+  /** Fields that a row shows. @default 'all' */
   readonly rows?: 'all' | 'status' | 'no status';
   /** Rows a page has at most. @default 100 */
   readonly cap?: number;
-  /** From a request to its answer. Milliseconds. @default 50 */
+  /** Time from a request to its response. Milliseconds. @default 50 */
   readonly latency?: number;
   readonly client?: ClientOptions;
 }
@@ -46,7 +46,7 @@ export interface JobService {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const wireTime = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
 
-/** An answer of the service. */
+/** Returns a response of the service. */
 export function answer(data: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
   const body = { status: status < 400 ? 'success' : 'error', code: status, message: '', data };
   return new Response(JSON.stringify(body), { status, headers });

@@ -8,7 +8,7 @@ import { quick } from './server.ts';
 
 const INFO = { name: 'test', version: '1' };
 
-/** What both official clients can do. */
+/** The interface that both official clients share. */
 export interface AnyClient extends McpClient {
   listTools(
     params?: undefined,
@@ -38,30 +38,32 @@ export async function connectFor(client: AnyClient, options: Options): Promise<A
 }
 
 /** A message of JSON-RPC, as it arrived. */
-export interface Heard {
+export interface ReceivedMessage {
   readonly verb: string;
   readonly method: string | undefined;
   readonly id: unknown;
   readonly authorization: string | undefined;
 }
 
-type Answer = (heard: Heard, response: ServerResponse, request: IncomingMessage) => void;
+type Answer = (message: ReceivedMessage, response: ServerResponse, request: IncomingMessage) => void;
 
-/** A server of one's own for one test, which greets by itself and leaves the rest to `answer`. */
-export async function startMcpServer(answer: Answer): Promise<{ readonly url: string; readonly heard: Heard[] }> {
-  const heard: Heard[] = [];
+/** Starts a server for one test, which responds to `initialize` and passes the rest to `answer`. */
+export async function startMcpServer(
+  answer: Answer,
+): Promise<{ readonly url: string; readonly received: ReceivedMessage[] }> {
+  const received: ReceivedMessage[] = [];
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
     const { method, id, params } = text === '' ? {} : JSON.parse(text);
     const one = { verb: request.method ?? '', method, id, authorization: request.headers.authorization };
-    heard.push(one);
+    received.push(one);
     if (request.method === 'GET') response.writeHead(405).end();
     else if (method === 'initialize') result(response, id, greeting(params.protocolVersion));
     else if (id === undefined) response.writeHead(202).end();
     else answer(one, response, request);
   });
-  return { url: await listenForTest(server), heard };
+  return { url: await listenForTest(server), received };
 }
 
 const greeting = (protocolVersion: unknown): object => ({
@@ -76,8 +78,8 @@ export function result(response: ServerResponse, id: unknown, value: object): vo
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result: value }));
 }
 
-/** An answer of another status, as the service has them. */
+/** Sends an error response of the service. */
 export function refuse(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify({ status: 'error', code: status, message: 'told by the service', data: [] }));
+  response.end(JSON.stringify({ status: 'error', code: status, message: 'refused by the service', data: [] }));
 }

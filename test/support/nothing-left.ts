@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect } from 'vitest';
 
-/** What keeps this process going besides the test runner: timers, sockets, servers. */
+/** Resources that keep this process running besides the test runner: timers, sockets, servers. */
 const kept = (which = /^(?:TCP|Timeout)/): string[] =>
   process.getActiveResourcesInfo().filter((name) => which.test(name));
 

@@ -12,7 +12,7 @@ const options: ts.CompilerOptions = {
 export function propertiesWithoutUndefined(files: readonly string[]): string[] {
   const program = ts.createProgram(files, options);
   const checker = program.getTypeChecker();
-  const found = new Set<string>();
+  const paths = new Set<string>();
   /** Types that users pass, and types that they receive. */
   const seen = { input: new Set<ts.Type>(), output: new Set<ts.Type>() };
   type Direction = keyof typeof seen;
@@ -38,12 +38,12 @@ export function propertiesWithoutUndefined(files: readonly string[]): string[] {
     const path = `${owner}.${property.name}`;
     const type = checker.getTypeOfSymbol(property);
     const isOptional = (property.flags & ts.SymbolFlags.Optional) !== 0;
-    if (direction === 'input' && isOptional && !permitsUndefined(type)) found.add(path);
+    if (direction === 'input' && isOptional && !permitsUndefined(type)) paths.add(path);
     visit(type, path, direction);
   };
 
-  const visit = (given: ts.Type, path: string, direction: Direction): void => {
-    const type = checker.getAwaitedType(checker.getBaseConstraintOfType(given) ?? given) ?? given;
+  const visit = (input: ts.Type, path: string, direction: Direction): void => {
+    const type = checker.getAwaitedType(checker.getBaseConstraintOfType(input) ?? input) ?? input;
     if (seen[direction].has(type)) return;
     seen[direction].add(type);
     if (type.isUnionOrIntersection()) for (const part of type.types) visit(part, path, direction);
@@ -68,7 +68,7 @@ export function propertiesWithoutUndefined(files: readonly string[]): string[] {
       if (target.flags & ts.SymbolFlags.Value) visit(checker.getTypeOfSymbol(target), target.name, 'output');
     }
   }
-  return [...found].sort();
+  return [...paths].sort();
 }
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));

@@ -21,7 +21,7 @@ const { client } = await connectTo(kind, redisUrl);
 const store = redisTokenStore(client, { key, lease });
 
 const ACTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
-  async mint() {
+  async issueToken() {
     if (!credentials) throw new Error('There are no credentials.');
     return apiToken(credentials, { store, baseUrl }).get({});
   },

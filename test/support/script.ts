@@ -6,10 +6,10 @@ export interface Step {
   readonly data?: unknown;
   readonly message?: string;
   readonly errors?: unknown;
-  /** The whole body, instead of an envelope. */
+  /** The entire body, instead of an envelope. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds before the answer. */
+  /** Milliseconds before the response. */
   readonly delay?: number;
   /** 401 unless this bearer token came. */
   readonly bearer?: string;

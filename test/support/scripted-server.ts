@@ -20,7 +20,7 @@ const envelope = (step: Step, status: number): string =>
   JSON.stringify({
     status: status < 400 ? 'success' : 'error',
     code: status,
-    message: step.message ?? 'told by the service',
+    message: step.message ?? 'sent by the service',
     data: step.data ?? [],
     ...(step.errors !== undefined && { errors: step.errors }),
   });
@@ -28,7 +28,7 @@ const envelope = (step: Step, status: number): string =>
 /** How long nobody reads on. Milliseconds. */
 const STALL = 600;
 
-/** The whole body; of one that is cut, what had come by then. */
+/** The entire body; of a truncated one, the part that has arrived. */
 function read(request: IncomingMessage, upload: Step['upload']): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let left = upload ? Number(request.headers['content-length']) / 2 : Number.POSITIVE_INFINITY;
@@ -49,10 +49,10 @@ function read(request: IncomingMessage, upload: Step['upload']): Promise<Buffer>
   });
 }
 
-/** A large body is told by its length: tests in browsers ask for all of this as JSON. */
+/** A large body is reported by its length: tests in browsers ask for all of this as JSON. */
 const bodyText = (body: Buffer): string => (body.length > 2 ** 20 ? `${body.length} bytes` : body.toString('latin1'));
 
-/** A file of the pattern, whole or from where it is asked for; cut or stalled at half of what is left. */
+/** Sends a file of the pattern, complete or from the requested offset; cut or stalled at half of the rest. */
 function sendBytes(step: Step, seen: Seen, response: ServerResponse, size: number): void {
   const from = Number(/^bytes=(\d+)-$/.exec(seen.headers.range ?? '')?.[1] ?? 0);
   const body = pattern(size).subarray(from);
@@ -91,7 +91,7 @@ function answer(step: Step, seen: Seen, response: ServerResponse): void {
 }
 
 function routesOf(script: Script): Readonly<Record<string, readonly Step[]>> {
-  const isList = (given: Script): given is readonly Step[] => Array.isArray(given);
+  const isList = (value: Script): value is readonly Step[] => Array.isArray(value);
   return isList(script) ? { '*': script } : script;
 }
 

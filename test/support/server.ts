@@ -31,7 +31,7 @@ export function clientOf(server: { readonly url: string }, options: ClientOption
   return client;
 }
 
-/** What a promise rejects with. */
+/** Returns the reason that a promise rejects with. */
 export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -2,11 +2,11 @@
 export function streamOf(bytes: Uint8Array, sizes: readonly number[] = [1, 70_000, 130_000]) {
   const state = { cancelled: false };
   let at = 0;
-  let turn = 0;
+  let next = 0;
   const stream = new ReadableStream<Uint8Array>({
     pull(controller) {
       if (at >= bytes.length) return controller.close();
-      const chunk = bytes.subarray(at, at + (sizes[turn++ % sizes.length] ?? 1));
+      const chunk = bytes.subarray(at, at + (sizes[next++ % sizes.length] ?? 1));
       at += chunk.length;
       controller.enqueue(chunk);
     },

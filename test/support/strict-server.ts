@@ -8,13 +8,13 @@ interface Arrival {
   readonly status: 200 | 429;
 }
 
-/** What a strict server does. */
+/** Limit and latency of a strict server. */
 export interface StrictOptions extends RateLimit {
   /** Milliseconds that a request is still under way before it counts. */
   readonly latency?: () => number;
 }
 
-/** A service that keeps a sliding log of its own, by the time of arrival. */
+/** A service that keeps its own sliding log, by the time of arrival. */
 export interface StrictServer {
   readonly url: string;
   /** In their order. */

@@ -28,7 +28,7 @@ async function dieAt(step: string): Promise<void> {
 
 const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   count: async () => {
-    for (let turn = 0; turn < Number(argument); turn++) await count(0);
+    for (let call = 0; call < Number(argument); call++) await count(0);
   },
   'count-slowly': () => count(Number(argument)),
   hold: () =>
@@ -37,7 +37,7 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
       await pause(Number(argument));
       await store.save({ token: '', held: argument });
     }),
-  mint: () => {
+  issueToken: () => {
     const { baseUrl, credentials } = JSON.parse(argument);
     return apiToken(credentials, { store, baseUrl }).get({});
   },

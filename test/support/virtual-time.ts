@@ -7,7 +7,7 @@ export interface VirtualTime {
   until<T>(work: Promise<T>): Promise<T>;
   /** Lets so many milliseconds pass. */
   pass(ms: number): Promise<void>;
-  /** The process sleeps: all clocks go on, and each timer that is due fires once. */
+  /** The process sleeps: all clocks advance, and each timer that is due fires once. */
   sleepThrough(ms: number): Promise<void>;
   /** Timers that are left once what is under way has come to its end. */
   timersLeft(): Promise<number>;
@@ -15,9 +15,9 @@ export interface VirtualTime {
   end(): void;
 }
 
-/** What runs on promises and streams alone takes no time. */
+/** Lets promises and streams settle, which takes no time. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 4; turn++) await realImmediate();
+  for (let tick = 0; tick < 4; tick++) await realImmediate();
 }
 
 /** Takes over the timers and clocks of this process. */
@@ -52,7 +52,7 @@ export function startVirtualTime(): VirtualTime {
     },
     async timersLeft() {
       await this.pass(1_000);
-      for (let turn = 0; turn < 100 && clock.countTimers() > 0; turn++) await settle();
+      for (let tick = 0; tick < 100 && clock.countTimers() > 0; tick++) await settle();
       return clock.countTimers();
     },
     end: () => clock.uninstall(),

@@ -13,7 +13,7 @@ import type {
 import type { Usage, usageSchema } from '../../src/schemas/usage-report.ts';
 import type { WebhookEndpoint, webhookEndpointSchema } from '../../src/schemas/webhook-endpoint.ts';
 
-/** What is named in a type: unknown further fields, known literals and `readonly` aside. */
+/** The named fields of a type: unknown further fields, known literals and `readonly` aside. */
 type Plain<T> = T extends string
   ? string
   : T extends number

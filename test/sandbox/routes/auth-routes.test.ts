@@ -18,17 +18,17 @@ describe('tokens', () => {
   it.each(['api', 'mcp'] as const)('tokens of kind %s live 365 days, at most ten at a time', async (kind) => {
     const api = startSandbox();
     const path = `/api/v2/auth/${kind}-token`;
-    const mint = () => api.call('POST', path, { body: credentials });
+    const issue = () => api.call('POST', path, { body: credentials });
     const alive = async (token: string): Promise<boolean> =>
       kind === 'api'
         ? (await ping(api, token)) === 200
         : api.account.tokens().some(({ id }) => token.startsWith(`${id}|`));
     api.account.token(kind);
-    const { body } = await mint();
+    const { body } = await issue();
     expect(Date.parse(body.data.expires_at)).toBe(Math.floor((api.sandbox.now() + 365 * DAY) / 1_000) * 1_000);
     expect(body.data.expires_at).toMatch(/\+00:00$/);
     while (api.account.tokens().filter((token) => token.kind === kind).length < 10) api.account.token(kind);
-    const refused = await mint();
+    const refused = await issue();
     expect(refused.status).toBe(422);
     expect(refused.body.message).toContain('limit of 10 active');
     expect(refused.body.message).toContain(`${path}/revoke`);
@@ -36,7 +36,7 @@ describe('tokens', () => {
     expect(await alive(body.data.token)).toBe(true);
     await api.sandbox.advance(1);
     expect(await alive(body.data.token)).toBe(false);
-    expect((await mint()).status).toBe(200);
+    expect((await issue()).status).toBe(200);
   });
 
   it('API and MCP tokens survive logins and logouts; a password change revokes every kind', async () => {

@@ -50,13 +50,13 @@ export async function creates(client: AudienceClient): Promise<void> {
   });
   await client.lookalikes.create({ source_audience_id: 1, config: { target_size: 9, more: true } });
   await client.activations.create({ audience_id: 1, anything: 'else' });
-  // @ts-expect-error a name is a text
+  // @ts-expect-error a name is a string
   client.audiences.create({ name: 7 });
   await client.audiences.create({
     project_id: null,
     dataset: [{ analysis_type: 'AffinityTransactions', domains: ['a'] }],
   });
-  // @ts-expect-error a dataset's date is a text
+  // @ts-expect-error a dataset's date is a string
   client.audiences.create({ dataset: [{ start_date: 7 }] });
   // @ts-expect-error the service refuses it
   client.activations.create({ audience_id: 1, partner_id: 7 });
@@ -85,7 +85,7 @@ export async function messages(client: AudienceClient, message: JsonRpcMessage):
   same<typeof either, JsonRpcResponse | undefined>();
   // @ts-expect-error the version is a part of it
   mcp.send({ id: 1, method: 'ping' });
-  // @ts-expect-error a message is no create
+  // @ts-expect-error a message does not create anything
   mcp.send(message, { idempotencyKey: 'k' });
 }
 
@@ -123,6 +123,6 @@ export function options(): void {
   new AudienceClient().withOptions({ token: 't' });
 }
 
-/** Classes that are made by the client alone are no values to import. */
+/** Classes that only the client constructs cannot be imported as values. */
 // @ts-expect-error a type only
 export type NoValue = (typeof everything)['ApiPromise'];

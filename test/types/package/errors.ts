@@ -90,8 +90,8 @@ export function jobs(error: unknown): void {
 
 export function lists(errors: unknown[], outcomes: readonly (Error | number)[]): void {
   same<ReturnType<typeof onlyMissing>, NotFoundError[]>();
-  const found = errors.find(RateLimitError.isInstance);
-  console.log(found?.retryAt, outcomes.filter(ConnectionError.isInstance)[0]?.operation);
+  const match = errors.find(RateLimitError.isInstance);
+  console.log(match?.retryAt, outcomes.filter(ConnectionError.isInstance)[0]?.operation);
   const all: AnyAudienceError[] = errors.filter(AudienceError.isInstance);
   console.log(all.map(({ code }) => code));
 }

@@ -83,9 +83,9 @@ export async function bodies(client: AudienceClient, file: Blob): Promise<void> 
 }
 
 export function refusedBodies(client: AudienceClient, wrong: { name: number }, places: Omit<Places, 'size'>): void {
-  // @ts-expect-error a name is a text
+  // @ts-expect-error a name is a string
   client.audiences.create(wrong);
-  // @ts-expect-error a date is a text
+  // @ts-expect-error a date is a string
   client.audiences.create({ dataset: [{ start_date: 7 }] });
   // @ts-expect-error a body is an object
   client.audiences.create([{ name: 'x' }]);
