@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { consent, ping, signIn } from '../support/oauth.ts';
-import { ask, marksOf, NO_GRANT, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
+import { ask, isLocked, NO_GRANT, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
 import { failureOf } from '../support/server.ts';
 
 type Bench = Awaited<ReturnType<typeof startExpired>>;
@@ -62,7 +62,7 @@ async function startStopped(bench: Bench, command: string, step: string) {
   const child = await start(bench.path, bench.url, step, 'SIGSTOP');
   const result = ask(child, command);
   await vi.waitFor(async () => expect(await isStopped(child)).toBe(true), { timeout: 20_000 });
-  expect(await marksOf(bench.path)).toHaveLength(1);
+  expect(isLocked(bench.path)).toBe(true);
   const resume = (): Promise<unknown> => {
     child.kill('SIGCONT');
     return result;

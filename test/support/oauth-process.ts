@@ -1,5 +1,4 @@
-import { promises } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import fs from 'node:fs';
 import type { TokenStore } from '../../src/auth/token-source.ts';
 import type { Fetch } from '../../src/http/send.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
@@ -35,12 +34,14 @@ const store: TokenStore = {
     }),
 };
 
-const { rmdir } = promises;
-promises.rmdir = async (folder) => {
-  if (saved) await reach('release');
-  await rmdir(folder);
-};
-syncBuiltinESMExports();
+// proper-lockfile copies the functions of `fs` when it is imported, which is with the first lock.
+const { rmdir } = fs;
+Object.assign(fs, {
+  rmdir: async (...args: Parameters<typeof rmdir>) => {
+    if (saved) await reach('release');
+    rmdir(...args);
+  },
+});
 if (step !== '') await atSaveSteps(step, reach);
 
 const stepwise: Fetch = async (input, init) => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { fileTokenStore } from '../../src/node/index.ts';
@@ -51,5 +51,5 @@ export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-/** Returns the files in the lock of a token file, if it is locked. */
-export const marksOf = (path: string): Promise<string[] | undefined> => readdir(`${path}.lock`).catch(() => undefined);
+/** Returns whether a token file is locked. */
+export const isLocked = (path: string): boolean => existsSync(`${path}.lock`);
