@@ -19,7 +19,7 @@ describe('examples/fleet.ts', () => {
     expect(stderr).toBe('');
   }, 80_000);
 
-  it('says what is missing where there is no Redis', async () => {
+  it('reports that Redis is missing', async () => {
     const failure = await failureOf(start({ REDIS_URL: '', REDIS_SERVER_PATH: 'no-redis-server-here' }));
     const stderr = 'There is no no-redis-server-here: install Redis, name its program by REDIS_SERVER_PATH';
     expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(stderr) });

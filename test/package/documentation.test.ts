@@ -48,7 +48,7 @@ describe('code blocks of the README and the guides', () => {
   it('that fail are found, those of promises that are left alone and those without an end, too', () => {
     expect(ofBroken.get(0)).toContain('as it was meant to');
     expect(ofBroken.get(1)).toContain('left alone');
-    expect(ofBroken.get(2)).toContain('It has not ended');
+    expect(ofBroken.get(2)).toContain('It did not end');
   });
 
   it('are read with their heading, and with the reason why one is not run', () => {
