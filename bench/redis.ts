@@ -1,6 +1,6 @@
 /**
- * Cost of sharing limits through Redis: operations of Redis for each call, and how much longer a call takes, by
- * 1, 4 and 16 processes with clients of both packages, beside the limiter of one process.
+ * Measures the cost of limits that are shared through Redis: commands for each call, the latency that they add, and how
+ * much of a saturated limit is used, for 1, 4 and 16 processes and both clients, next to the limiter of one process.
  *
  *   npm run bench:redis
  */
@@ -14,11 +14,11 @@ import { median, medianRatio } from './support/rounds.ts';
 
 const FLEETS = [1, 4, 16];
 const KINDS = ['redis', 'ioredis'] as const;
-/** Reads by each limiter in all, one after the other in each process. */
+/** Reads by each limiter in total, sequential in each process. */
 const PACED = 960;
-/** Milliseconds between two of a process: however many there are, the machine has as much to do. */
+/** Milliseconds between two reads of a process, so that the load does not depend on the number of processes. */
 const gapOf = (size: number): number => Math.max(6, 2.5 * size);
-/** Never reached; and reached by far. */
+/** A limit that is never reached, and one that is exceeded by far. */
 const LIMITS = {
   unsaturated: { limit: 100_000, interval: 1_000 },
   saturated: { limit: 240, interval: 3_000 },
@@ -36,8 +36,8 @@ const inspectors = {
   ioredis: await createClient({ url: urls.ioredis }).connect(),
 };
 
-/** Scripts that a server has run. */
-async function operations(kind: (typeof KINDS)[number]): Promise<number> {
+/** Returns the number of scripts that a server has run. */
+async function scriptRuns(kind: (typeof KINDS)[number]): Promise<number> {
   const stats = await inspectors[kind].info('commandstats');
   return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
 }
@@ -50,33 +50,33 @@ async function startFleet(size: number, read: Settings['read']): Promise<ChildPr
   return children;
 }
 
-async function ask(child: ChildProcess, task: Task) {
-  const answered = once(child, 'message');
+async function run(child: ChildProcess, task: Task) {
+  const reply = once(child, 'message');
   child.send(task);
-  return (await answered)[0];
+  return (await reply)[0];
 }
 
-async function end(children: readonly ChildProcess[]): Promise<void> {
-  const ended = children.map((child) => once(child, 'exit'));
+async function stop(children: readonly ChildProcess[]): Promise<void> {
+  const exits = children.map((child) => once(child, 'exit'));
   for (const child of children) child.disconnect();
-  await Promise.all(ended);
+  await Promise.all(exits);
 }
 
 async function unsaturated(size: number): Promise<string[][]> {
   const children = await startFleet(size, LIMITS.unsaturated);
-  const each = (rounds: number) => Promise.all(children.map((child) => ask(child, { rounds, gap: gapOf(size) })));
+  const each = (rounds: number) => Promise.all(children.map((child) => run(child, { rounds, gap: gapOf(size) })));
   await each(10);
-  const before = { redis: await operations('redis'), ioredis: await operations('ioredis') };
+  const before = { redis: await scriptRuns('redis'), ioredis: await scriptRuns('ioredis') };
   const times: Readonly<Record<string, readonly number[]>>[] = await each(PACED / size);
-  await end(children);
-  const timesOf = (name: string): number[] => times.flatMap((one) => one[name] ?? []);
-  const own = timesOf('own');
-  const rows = [[`${size}, own limiter`, '', median(own).toFixed(2), '', '1.00']];
+  await stop(children);
+  const timesOf = (name: string): number[] => times.flatMap((each) => each[name] ?? []);
+  const unshared = timesOf('own');
+  const rows = [[`${size}, own limiter`, '', median(unshared).toFixed(2), '', '1.00']];
   for (const kind of KINDS) {
     const shared = timesOf(kind);
-    const added = median(shared.map((ms, at) => ms - (own[at] ?? 0)));
-    const perCall = ((await operations(kind)) - before[kind]) / shared.length;
-    const ratio = medianRatio(shared, own).toFixed(2);
+    const added = median(shared.map((ms, at) => ms - (unshared[at] ?? 0)));
+    const perCall = ((await scriptRuns(kind)) - before[kind]) / shared.length;
+    const ratio = medianRatio(shared, unshared).toFixed(2);
     rows.push([`${size}, ${kind}`, perCall.toFixed(2), median(shared).toFixed(2), added.toFixed(2), ratio]);
   }
   return rows;
@@ -89,25 +89,25 @@ async function saturated(size: number): Promise<string[][]> {
   const calls = WINDOWS * limit;
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, { perCall, rate }] of results) {
-      // A new fleet for each round: earlier calls no longer count.
+      // New processes and an empty log, so that earlier calls do not count.
       const children = await startFleet(size, LIMITS.saturated);
-      const [kind] = KINDS.filter((one) => one === name);
+      const kind = KINDS.find((client) => client === name);
       if (kind) await inspectors[kind].flushAll();
-      // What is loaded with the first call is there before.
-      await Promise.all(children.map((child) => ask(child, { rush: 'unlimited', calls: 1 })));
-      const before = kind ? await operations(kind) : 0;
-      const began = performance.now();
-      await Promise.all(children.map((child) => ask(child, { rush: name, calls: calls / size })));
-      rate.push(((WINDOWS - 1) * interval) / (performance.now() - began));
-      if (kind) perCall.push(((await operations(kind)) - before) / calls);
-      await end(children);
+      // Loads what the first call loads.
+      await Promise.all(children.map((child) => run(child, { rush: 'unlimited', calls: 1 })));
+      const before = kind ? await scriptRuns(kind) : 0;
+      const startedAt = performance.now();
+      await Promise.all(children.map((child) => run(child, { rush: name, calls: calls / size })));
+      rate.push(((WINDOWS - 1) * interval) / (performance.now() - startedAt));
+      if (kind) perCall.push(((await scriptRuns(kind)) - before) / calls);
+      await stop(children);
     }
   }
   return [...results].map(([name, { perCall, rate }]) => {
-    const operationsPerCall = perCall.length > 0 ? median(perCall).toFixed(2) : '';
+    const commandsPerCall = perCall.length > 0 ? median(perCall).toFixed(2) : '';
     return [
       `${size}, ${name === 'own' ? 'own limiter' : name}`,
-      operationsPerCall,
+      commandsPerCall,
       `${(median(rate) * 100).toFixed(0)} %`,
     ];
   });
@@ -118,10 +118,10 @@ const version = /redis_version:(\S+)/.exec(await inspectors.redis.info('server')
 console.log(`Redis ${version} on loopback\n`);
 const quiet: string[][] = [];
 for (const size of FLEETS) quiet.push(...(await unsaturated(size)));
-printTable(['Processes, client', 'Operations a call', 'ms a call', 'added ms', 'ratio'], quiet);
+printTable(['Processes, client', 'Commands a call', 'ms a call', 'added ms', 'ratio'], quiet);
 const busy: string[][] = [];
 for (const size of FLEETS) busy.push(...(await saturated(size)));
-printTable(['Processes, client', 'Operations a call', 'of the limit'], busy);
+printTable(['Processes, client', 'Commands a call', 'of the limit'], busy);
 for (const inspector of Object.values(inspectors)) inspector.destroy();
 await Promise.all(Object.values(servers).map((server) => server.stop()));
 service.kill();

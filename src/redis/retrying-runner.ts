@@ -50,7 +50,7 @@ export function retryingRunner(
 }
 
 function isTransient(client: RedisClient, error: Error): boolean {
-  // The owner has closed the client. The message does not show it: a cluster also closes its clients of nodes that are gone.
+  // A client that its owner has closed. The message is not enough: a cluster also closes clients of nodes that are gone.
   if ('isOpen' in client ? client.isOpen === false : 'status' in client && client.status === 'end') return false;
   return !ERROR_REPLY.test(error.message) || TRANSIENT_REPLY.test(error.message);
 }
