@@ -203,7 +203,7 @@ describe('mcp.send', () => {
 
   it.each([
     ['<html>', 'the body is HTML'],
-    ['{"ok":true}', 'no message of JSON-RPC 2.0'],
+    ['{"ok":true}', 'not a JSON-RPC 2.0 message'],
     ['', 'the body is empty'],
     [JSON.stringify({ ...pong, id: 2 }), 'no response with the id "call"'],
   ])('is a ResponseError when a 2xx holds %j', async (text, message) => {
