@@ -11,7 +11,7 @@ export interface ListFields {
   readonly page?: number | undefined;
   /** Rows per page. @default the service's cap */
   readonly per_page?: number | undefined;
-  /** It is `per_page`, as the service spells it. */
+  /** Not an option: the field is `per_page`, as the service spells it. */
   readonly perPage?: undefined;
 }
 

@@ -40,7 +40,7 @@ export interface FaultRule {
   readonly retryAfter?: number | undefined;
   /** Cuts the connection: before the service acts, after it has acted, or in the middle of the response body. */
   readonly cut?: 'before' | 'after' | 'body' | undefined;
-  /** Truncates the response body to half, as if it were complete; the service acts. */
+  /** Sends only the first half of the response body, as a complete response; the service acts. */
   readonly malformed?: boolean | undefined;
 }
 

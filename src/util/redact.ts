@@ -7,7 +7,7 @@ const TEXT_LIMIT = 8192;
 /** Maximum length of a response's body in an error, in UTF-16 units. */
 const BODY_LIMIT = 2048;
 
-/** Minimum length that is searched beyond the limit, so that a secret across the limit is recognized. */
+/** Minimum length that is searched beyond the limit: a secret may begin before the limit and end after it. */
 const MIN_MARGIN = 256;
 
 /** Maximum number of secrets kept that replace each other; a call also knows those that it sends. */
