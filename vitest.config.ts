@@ -57,7 +57,7 @@ const timed = {
     include: ['test/**/*.timed.test.ts'],
     exclude: redisMissing ? ['test/redis/**'] : [],
     maxWorkers: 1,
-    sequence: { groupOrder: 2 },
+    sequence: { groupOrder: 3 },
   },
 };
 
@@ -84,7 +84,7 @@ const browser = {
       provider: playwright({ launchOptions: CHROMIUM }),
       instances: [{ browser: 'chromium' as const }],
     },
-    sequence: { groupOrder: 1 },
+    sequence: { groupOrder: 2 },
   },
 };
 
