@@ -2,7 +2,6 @@ import { fingerprint, isUsableToken } from '../auth/index.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import type { AcquireOptions } from '../rate-limit/index.ts';
-import { abortable } from '../util/abort.ts';
 import type { Call } from './call.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
 import { readRpcResponse } from './json-rpc.ts';
@@ -94,8 +93,7 @@ async function orNotSent(
   pass: () => Promise<void>,
 ): Promise<void> {
   try {
-    // A limiter of the user's may ignore the signal; the call ends anyway.
-    await abortable(pass(), signal);
+    await pass();
   } catch (error) {
     const retryAt = signal.aborted ? undefined : retryAtOf(error);
     throw retryAt ? notSentError(ErrorClass, call, retryAt) : error;
@@ -108,13 +106,14 @@ async function getToken(call: Call, kind: 'general' | 'mcp', signal: AbortSignal
   try {
     const rejected = rejectedToken === undefined ? {} : { rejected: rejectedToken };
     const request = { ...rejected, signal, context: state.tokenContext };
-    token = await abortable(Promise.resolve(state.tokens[kind].get(request)), signal);
+    token = await state.tokens[kind].get(request);
   } catch (error) {
     signal.throwIfAborted();
     if (AudienceError.isInstance(error)) throw error;
     const cause = call.redactor.cause(error);
     throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
   }
+  signal.throwIfAborted();
   if (isUsableToken(token)) return token;
   const message = 'The token source returned no usable token. A token is visible ASCII without white space.';
   throw new AudienceError(message, { code: 'token-unavailable' });

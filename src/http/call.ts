@@ -3,7 +3,7 @@ import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import { TimeoutError } from '../errors/call-errors.ts';
 import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
-import { AbortScope } from '../util/abort.ts';
+import { AbortScope, abortable } from '../util/abort.ts';
 import { atCallSite, type CallSite, isReason } from '../util/call-site.ts';
 import { checkNumbers, InvalidInputError } from '../util/input-checks.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
@@ -172,7 +172,8 @@ export async function execute<R>(call: Call, { prepare, attempt }: CallSteps<R>)
       signal.throwIfAborted();
       const request = await prepare(call);
       call.path = request.path;
-      const result = await withRetries(() => attempt(call, request, signal), {
+      // A token source, a limiter or a `fetch` of the user's may ignore the signal; the call ends anyway.
+      const result = await withRetries(() => abortable(attempt(call, request, signal), signal), {
         signal,
         delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
       });

@@ -57,29 +57,28 @@ export async function send(
   options: SendOptions,
 ): Promise<ReceivedResponse> {
   const { fetch, fetchOptions, maxResponseBytes, timeout } = options;
-  const { method, url, headers, body } = request;
+  const { method, url, body } = request;
+  const headers = token === undefined ? request.headers : { ...request.headers, authorization: `Bearer ${token}` };
   let received: ReceivedResponse | undefined;
   // A `Request` or `Headers` of the platform is not accepted by every `fetch`, so it gets URL and plain options.
-  const fetchAndRead: Fetch = async (input) => {
-    const built = input as Request; // ky always passes the request that it has built
-    const init = { method: built.method, headers: Object.fromEntries(built.headers), signal: built.signal };
-    const response = await fetch(url, { ...fetchOptions, ...init, redirect: 'manual', ...(body && { body }) });
+  const fetchAndRead = async (built: Request): Promise<Response> => {
+    const init = { method, headers, signal: built.signal, redirect: 'manual', ...(body && { body }) } as const;
+    const response = await fetch(url, { ...fetchOptions, ...init });
     received = await readResponse(response, maxResponseBytes);
     return response;
   };
   try {
-    const sent = ky(url, {
+    await ky(url, {
       method,
-      headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
+      headers,
       ...(body && { body }),
       signal,
       timeout: timeout > MAX_TIMEOUT_MS ? false : timeout,
       retry: 0,
       throwHttpErrors: false,
-      fetch: fetchAndRead,
+      // ky passes the request that it has built, and clears its timer when this settles.
+      fetch: (input) => abortable(fetchAndRead(input as Request), signal),
     });
-    // A `fetch` may ignore the signal; the call ends anyway.
-    await abortable(sent, signal);
   } catch (error) {
     // ky's errors hold the request, bearer included: only the cause is kept.
     if (isTimeoutError(error)) throw new AttemptTimeout();

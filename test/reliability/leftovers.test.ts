@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { expectNoTimer } from '../support/nothing-left.ts';
@@ -10,10 +10,10 @@ import { failureOf } from '../support/server.ts';
 const CALLS = amount(1_000, 10_000);
 const limits = { read: { limit: 1e9, interval: 60_000 }, write: { limit: 1e9, interval: 60_000 } };
 
-async function startProxied(fault: Fault | undefined) {
+async function startProxied(fault: Fault | undefined, more: { readonly fetch?: typeof fetch } = {}) {
   const bench = await startBench({ limits });
   const proxy = await startFaultProxy(bench.url, () => fault);
-  const options = { baseUrl: proxy.url, rateLimits: false, timeout: 5_000, maxRetries: 1 } as const;
+  const options = { baseUrl: proxy.url, rateLimits: false, timeout: 60_000, maxRetries: 1, ...more } as const;
   return { ...bench, proxy, client: bench.connect({ ...options, token: bench.account.token('api') }) };
 }
 
@@ -60,6 +60,20 @@ describe('nothing is left', () => {
     await expectNoTimer();
     // A response that never ends closes its connection; a complete one leaves it for the next call.
     if (fault.kind !== 'answer') await eventually(() => expect(proxy.open()).toBe(0));
+  });
+
+  it.each([
+    ['never responds', () => new Promise<Response>(() => {})],
+    ['never ends its response', () => Promise.resolve(new Response(new ReadableStream()))],
+  ])('of an aborted call whose `fetch` ignores the signal and %s', async (_, fetch) => {
+    const called = vi.fn(fetch);
+    const { client } = await startProxied(undefined, { fetch: called });
+    const controller = new AbortController();
+    const calling = failureOf(client.webhooks.list({ signal: controller.signal }));
+    await eventually(() => expect(called).toHaveBeenCalledOnce());
+    controller.abort('enough');
+    expect(await calling).toBe('enough');
+    await expectNoTimer();
   });
 
   it('when a client is closed: calls, back-offs, queues and waits end with one reason', async () => {
