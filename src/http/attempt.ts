@@ -67,7 +67,7 @@ export async function acquirePermit(call: Call, signal: AbortSignal): Promise<st
   const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
   const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
   if (operation.startsJob) await passBuildBudget(call, request);
-  else await orNotSent(RateLimitError, call, signal, () => state.limiter.acquire(operation.bucket, request));
+  else await orNotSent(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
   options.onPermit?.();
   return scope;
 }
@@ -77,9 +77,9 @@ async function passBuildBudget(call: Call, request: AcquireOptions & { readonly 
   const { limiter, buildBudget } = call.state;
   const { scope, signal, maxWait = Number.POSITIVE_INFINITY } = request;
   for (let refusals = -1; refusals !== buildBudget.refusals; ) {
-    await orNotSent(BuildBudgetError, call, signal, () => buildBudget.pass(scope, maxWait, signal));
+    await orNotSent(buildBudget.pass(scope, maxWait, signal), BuildBudgetError, call, signal);
     refusals = buildBudget.refusals;
-    await orNotSent(RateLimitError, call, signal, () => limiter.acquire(call.operation.bucket, request));
+    await orNotSent(limiter.acquire(call.operation.bucket, request), RateLimitError, call, signal);
   }
 }
 
@@ -87,13 +87,13 @@ type LimitError = typeof RateLimitError | typeof BuildBudgetError;
 
 /** Waits until a limit lets the call pass; if that takes too long, throws the error of a call that was not sent. */
 async function orNotSent(
+  permit: Promise<void>,
   ErrorClass: LimitError,
   call: Call,
   signal: AbortSignal,
-  pass: () => Promise<void>,
 ): Promise<void> {
   try {
-    await pass();
+    await permit;
   } catch (error) {
     const retryAt = signal.aborted ? undefined : retryAtOf(error);
     throw retryAt ? notSentError(ErrorClass, call, retryAt) : error;

@@ -60,13 +60,6 @@ export async function send(
   const { method, url, body } = request;
   const headers = token === undefined ? request.headers : { ...request.headers, authorization: `Bearer ${token}` };
   let received: ReceivedResponse | undefined;
-  // A `Request` or `Headers` of the platform is not accepted by every `fetch`, so it gets URL and plain options.
-  const fetchAndRead = async (built: Request): Promise<Response> => {
-    const init = { method, headers, signal: built.signal, redirect: 'manual', ...(body && { body }) } as const;
-    const response = await fetch(url, { ...fetchOptions, ...init });
-    received = await readResponse(response, maxResponseBytes);
-    return response;
-  };
   try {
     await ky(url, {
       method,
@@ -76,8 +69,15 @@ export async function send(
       timeout: timeout > MAX_TIMEOUT_MS ? false : timeout,
       retry: 0,
       throwHttpErrors: false,
-      // ky passes the request that it has built, and clears its timer when this settles.
-      fetch: (input) => abortable(fetchAndRead(input as Request), signal),
+      // A `Request` or `Headers` of the platform is not accepted by every `fetch`, so it gets URL and plain options.
+      async fetch(input) {
+        const built = input as Request; // ky always passes the request that it has built
+        const init = { method, headers, signal: built.signal, redirect: 'manual', ...(body && { body }) } as const;
+        // A `fetch` may ignore the signal. ky clears its timer when this settles.
+        const response = await abortable(fetch(url, { ...fetchOptions, ...init }), signal);
+        received = await abortable(readResponse(response, maxResponseBytes), signal);
+        return response;
+      },
     });
   } catch (error) {
     // ky's errors hold the request, bearer included: only the cause is kept.

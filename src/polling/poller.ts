@@ -1,15 +1,72 @@
 import type { WaitTimeoutError } from '../errors/job-errors.ts';
-import type { ClientState } from '../http/index.ts';
+import type { ClientState, RequestOptions } from '../http/index.ts';
 import type { Observed } from '../spec/job-status.ts';
 import { type IdLike, idOf } from '../spec/job-status.ts';
 import { AbortScope, onAbort } from '../util/abort.ts';
 import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
-import type { JobSource, Subscriber } from './job.ts';
+import { checkHeaders, checkSendable, shown } from '../util/input-checks.ts';
+import { functionOption, nestedOptions, nonNegative, optionChecker, optionOf, signalOption } from '../util/options.ts';
+import type { JobSource, Subscriber, UpdateSource } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import { type Observer, StatusChanges } from './status-changes.ts';
 import { jobError, MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
-import { checkWaitOptions, idProblem, type WaitOptions, type WatchOptions } from './wait-options.ts';
+
+/** How and when an update arrived. */
+export interface UpdateInfo {
+  /** Milliseconds since the wait began. */
+  readonly elapsed: number;
+  readonly source: UpdateSource;
+}
+
+/** Options of a wait. */
+export interface WaitOptions<T> {
+  /** Milliseconds awake; `Infinity` waits indefinitely. The job keeps running when it passes. @default 3600000 */
+  readonly timeout?: number | undefined;
+  /** Ends the wait immediately; it rejects with the signal's own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each state received, changed or not: from a poll, a list or a webhook event. If it throws, that is logged and the wait continues. */
+  readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
+  /**
+   * Options of the requests. A wait that has any is polled on its own and shares no list with others. `maxRetries` has
+   * no effect, because the next poll is the retry; `deadline` is 2 minutes at most.
+   */
+  readonly request?: Omit<RequestOptions, 'signal'> | undefined;
+}
+
+/** Options of a watch. */
+export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
+
+const check = optionChecker<WaitOptions<never>>('a wait', {
+  timeout: nonNegative,
+  signal: signalOption,
+  onUpdate: functionOption,
+  request: nestedOptions<Omit<RequestOptions, 'signal'>>({
+    timeout: nonNegative,
+    maxRetries: nonNegative,
+    maxRetryWait: nonNegative,
+    deadline: nonNegative,
+    headers: optionOf(
+      isSendable,
+      'must be headers that a request can carry, without those that the client sets itself (such as Authorization)',
+    ),
+  }),
+});
+
+/** Checks the options of a wait or a watch, unless there are none: a typo would go unnoticed for an hour. */
+export function checkWaitOptions<T>(options: WaitOptions<T> | undefined): void {
+  if (options !== undefined) check(options);
+}
+
+function isSendable(headers: unknown): boolean {
+  try {
+    checkHeaders(Object(headers));
+    checkSendable(Object(headers));
+    return typeof headers === 'object';
+  } catch {
+    return false;
+  }
+}
 
 const DEFAULT_TIMEOUT_MS = 3_600_000;
 
@@ -64,7 +121,9 @@ export class Poller<T extends Observed> {
   /** Delivers states until the job ends, the wait fails, or the returned function is called. */
   #observe(target: IdLike, options: WatchOptions<T>, observer: Observer<T>): () => void {
     const id = idOf(target);
-    if (!Number.isSafeInteger(id) || id <= 0) throw this.#source.invalidId(idProblem(id));
+    if (!Number.isSafeInteger(id) || id <= 0) {
+      throw this.#source.invalidId(`must be a positive integer, not ${shown(id)}.`);
+    }
     const { signal: parent, timeout = DEFAULT_TIMEOUT_MS, request = {} } = options;
     parent?.throwIfAborted();
     let last: T | undefined;

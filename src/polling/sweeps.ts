@@ -1,7 +1,6 @@
 import type { Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
-import type { Job } from './job.ts';
-import { PollTimer } from './poll-timer.ts';
+import { type Job, PollTimer } from './job.ts';
 
 /** Least time between the beginnings of two sweeps. */
 const MIN_SWEEP_GAP_MS = 1_000;

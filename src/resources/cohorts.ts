@@ -1,6 +1,7 @@
 import { ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Upload } from '../errors/error-details.ts';
+import { JobError } from '../errors/job-errors.ts';
 import type { CreateOptions, Transport } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
 import { checkWaitOptions, type WaitOptions } from '../polling/index.ts';
@@ -52,16 +53,11 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
         const upload = await this.#uploads.upload({ ...uploadOptions, kind: 'cohort', data });
         if (onUploaded) safely(() => onUploaded(upload), this.#report);
         const body = { ...fields, upload_reference: upload.reference };
-        const request = { signal, maxRetries, maxRetryWait, idempotencyKey, onConflict, wait };
-        let isClaimed = false;
-        const noteCreated = (cohort: Cohort): void => {
-          isClaimed = true;
-          onCreated?.(cohort);
-        };
+        const request = { signal, maxRetries, maxRetryWait, idempotencyKey, onConflict, onCreated, wait };
         try {
-          return await this.createThenWait(body, { ...request, onCreated: noteCreated });
+          return await this.createThenWait(body, request);
         } catch (error) {
-          throw isClaimed ? error : withUpload(error, upload);
+          throw withUpload(error, upload);
         }
       },
       options?.signal,
@@ -72,7 +68,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
 
 /** Adds the upload to the error of a failed claim, unless the service refused the upload: another claim can succeed. */
 function withUpload(error: unknown, upload: Upload): unknown {
-  if (!AudienceError.isInstance(error)) return error;
+  if (!AudienceError.isInstance(error) || error.created || JobError.isInstance(error)) return error;
   if (ValidationError.isInstance(error) && error.errors.upload_reference) return error;
   const advice = `The file is in storage: \`cohorts.create\` can claim it with \`error.upload.reference\` until ${upload.claimBefore.toISOString()}.`;
   return withDetails(error, { upload }, advice);

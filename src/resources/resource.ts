@@ -138,7 +138,11 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
    * @throws {WaitTimeoutError} after `timeout`, by default an hour awake; the job keeps running.
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
-    return fromCallSite(async () => this.#poller.wait(target, checkWaitOptions(options)), options?.signal);
+    const work = async (): Promise<T> => {
+      checkWaitOptions(options);
+      return this.#poller.wait(target, options);
+    };
+    return fromCallSite(work, options?.signal);
   }
 
   /** Iterates the changes of status, the last one final. Does not throw at 107 or 4xx. */
