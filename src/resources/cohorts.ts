@@ -19,7 +19,7 @@ export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idemp
   readonly onUploaded?: ((upload: Upload) => void) | undefined;
   /** Called once with the created cohort, before the wait begins. */
   readonly onCreated?: ((cohort: Cohort) => void) | undefined;
-  /** Options of the wait. @default its signal is that of the import */
+  /** Options of the wait. Without its own signal, the wait ends when the signal of the import aborts. */
   readonly wait?: WaitOptions<Cohort> | undefined;
 }
 

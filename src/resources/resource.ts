@@ -41,7 +41,7 @@ export interface JobPlan<T extends Observed, Name extends ResourceName = Resourc
 export interface CreateAndWaitOptions<T> extends CreateOptions {
   /** Called once with the created resource, before the wait begins. If it throws, that is logged and the wait begins. */
   readonly onCreated?: ((resource: T) => void) | undefined;
-  /** Options of the wait. Without a signal, the call's ends it. */
+  /** Options of the wait. Without its own signal, the wait ends when the call's signal aborts. */
   readonly wait?: WaitOptions<T> | undefined;
 }
 
@@ -176,7 +176,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
       );
     }
     try {
-      return await this.#poller.wait(created, { ...(request.signal && { signal: request.signal }), ...wait });
+      return await this.#poller.wait(created, { ...wait, signal: wait.signal ?? request.signal });
     } catch (error) {
       throw withCreated(error, { kind: this.#kind, id: created.id }, creating.idempotencyKey);
     }

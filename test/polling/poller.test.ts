@@ -269,14 +269,18 @@ describe('in virtual time', () => {
       expect(await time.until(connect().waits.wait(error.created))).toMatchObject({ id, status: { id: 104 } });
     });
 
-    it('rejects with the reason of its signal while it waits', async () => {
-      const { client } = startSandbox();
-      const controller = new AbortController();
-      const reason = new Error('enough');
-      const onCreated = (): void => controller.abort(reason);
-      const creating = client.audiences.createAndWait({ name: 'x' }, { signal: controller.signal, onCreated });
-      expect(await time.until(failureOf(creating))).toBe(reason);
-    });
+    it.each([{}, { wait: { signal: undefined } }])(
+      'rejects with the reason of its signal while it waits: %o',
+      async (more) => {
+        const { client } = startSandbox();
+        const controller = new AbortController();
+        const reason = new Error('enough');
+        const onCreated = (): void => controller.abort(reason);
+        const options = { signal: controller.signal, onCreated, ...more };
+        const creating = client.audiences.createAndWait({ name: 'x' }, options);
+        expect(await time.until(failureOf(creating))).toBe(reason);
+      },
+    );
 
     it('refuses wrong options of the wait before it creates or uploads anything', async () => {
       const { client, sandbox } = startSandbox();

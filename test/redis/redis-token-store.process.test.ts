@@ -38,12 +38,12 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
   });
 
   it('keeps its lock while work takes longer than the lease', async () => {
-    const [first, second] = [await storeOf('long', 150), await storeOf('long', 150)];
+    const [first, second] = [await storeOf('long', 2_000), await storeOf('long', 2_000)];
     const done: string[] = [];
     let waiting: Promise<unknown> | undefined;
     await first.withLock(async () => {
       waiting = second.withLock(async () => void done.push('two'));
-      await sleep(1_000);
+      await sleep(3_000);
       done.push('one');
     });
     await waiting;
