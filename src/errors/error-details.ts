@@ -88,7 +88,7 @@ export type WebhookRefusal =
   | 'not-an-event';
 
 /** The resource of each kind of job. */
-export interface JobResources extends Record<JobKind, unknown> {
+export interface JobResources {
   readonly audience: Audience;
   readonly lookalike: Audience;
   readonly estimate: Estimate;

@@ -46,11 +46,24 @@ const calls: Readonly<Record<OperationName, (client: AudienceClient) => PromiseL
   'reference.list': ({ reference }) => reference.list('common', 'countries'),
 };
 
+const activation = {
+  ...wireAudience(id),
+  description: 'x',
+  audience: { id, name: 'x' },
+  partner: { name: 'x', description: 'x' },
+  pricing_model: { name: 'x' },
+  datastreams: [],
+  filters: { freq_limit: false, freq_min: null, freq_max: null },
+  filter_hash: null,
+};
+
 function answerTo(name: string): unknown {
   if (name.endsWith('.list') || name.endsWith('.delete') || name.endsWith('.cancel')) return [];
   if (name.startsWith('auth.')) return { token: 't', expires_at: '2027-01-01T00:00:00+00:00', revoked: 1 };
   if (name === 'usage.get') return { build_budget: { hour: { limit: 1, used: 0 }, day: { limit: 1, used: 0 } } };
   if (name === 'uploads.reserve') return { reference: 'r', url: 'https://storage.example/slot', expires_at: '' };
+  if (name.startsWith('activations.')) return [activation];
+  if (name.startsWith('cohorts.')) return [{ ...wireAudience(id), total_eids: 1, source: 'file' }];
   return [wireAudience(id)];
 }
 
@@ -59,11 +72,16 @@ describe('every operation of the table', () => {
     expect(Object.keys(operations).filter((name) => !(name in calls))).toEqual([]);
   });
 
+  it('polls of waits are in the bucket that paces them', () => {
+    const rows = Object.entries(operations).filter(([name]) => /\.(?:get|list)$/.test(name));
+    expect(rows.filter(([, { bucket }]) => bucket !== 'read')).toEqual([]);
+  });
+
   it.each(Object.entries(calls))('%s is sent as the table says', async (name, call) => {
     const { method, path, retry, token, reads } = operations[name as keyof typeof calls];
     const pong = { text: JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} }) };
     const server = await startServer([reads === 'json-rpc' ? pong : { data: answerTo(name) }]);
-    await call(clientOf(server, { mcpToken: 'test-mcp-token' }));
+    await call(clientOf(server, { mcpToken: 'test-mcp-token', validation: 'strict' }));
     const seen = await server.seen();
     const filled = path.replace('{id}', '42').replace('{dataset}', 'common').replace('{name}', 'countries');
     expect(seen.map(({ method: sent, url }) => `${sent} ${url.split('?')[0]}`)).toEqual([`${method} ${filled}`]);

@@ -21,7 +21,8 @@ const rules: Rule[] = part
 
 /** Returns the titles of the tests in a file that run: `it(…)` and `it.each(…)(…)`, not `it.skip` or `it.todo`. */
 function titlesOf(file: string): string[] {
-  const [path = `${file}.test.ts`] = globSync(`test/sandbox/**/${file}{,.process}.test.ts`);
+  const [path] = globSync(`test/sandbox/**/${file}{,.process}.test.ts`);
+  if (path === undefined) throw new Error(`docs/sandbox.md names a test file that does not exist: ${file}`);
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
   const titles: string[] = [];
   const visit = (node: ts.Node): void => {

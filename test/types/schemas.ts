@@ -1,5 +1,6 @@
 /** Schemas and the public interfaces written by hand say the same; checked with the sources, not the package. */
 import type * as z from 'zod/mini';
+import type { JobResources } from '../../src/errors/error-details.ts';
 import type { Activation, activationSchema } from '../../src/schemas/activation.ts';
 import type { Audience, audienceSchema } from '../../src/schemas/audience.ts';
 import type { Cohort, cohortSchema } from '../../src/schemas/cohort.ts';
@@ -12,6 +13,7 @@ import type {
 } from '../../src/schemas/open-resources.ts';
 import type { Usage, usageSchema } from '../../src/schemas/usage-report.ts';
 import type { WebhookEndpoint, webhookEndpointSchema } from '../../src/schemas/webhook-endpoint.ts';
+import type { JobKind } from '../../src/spec/job-status.ts';
 
 /** The named fields of a type: unknown further fields, known literals and `readonly` aside. */
 type Plain<T> = T extends string
@@ -31,6 +33,10 @@ type Both<Interface, Schema extends z.ZodMiniType> = [Plain<Interface>] extends 
     ? true
     : false
   : false;
+
+/** Every kind of job has a resource, and no other kind has one. */
+export const kindOfResource = (kind: keyof JobResources): JobKind => kind;
+export const resourceOfKind = (kind: JobKind): keyof JobResources => kind;
 
 export const agreed: readonly [
   Both<Audience, typeof audienceSchema>,

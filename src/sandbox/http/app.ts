@@ -7,7 +7,7 @@ import { audienceRoutes } from '../routes/audience-routes.ts';
 import { authRoutes } from '../routes/auth-routes.ts';
 import { cohortRoutes } from '../routes/cohort-routes.ts';
 import { projectRoutes } from '../routes/project-routes.ts';
-import { reportRoutes } from '../routes/report-routes.ts';
+import { readOnlyRoutes } from '../routes/read-only-routes.ts';
 import { uploadRoutes } from '../routes/upload-routes.ts';
 import type { Service } from '../service.ts';
 import type { Env } from './access.ts';
@@ -26,7 +26,7 @@ export function createApp(service: Service): Hono<Env> {
   activationRoutes(app, service);
   cohortRoutes(app, service);
   projectRoutes(app, service);
-  reportRoutes(app, service);
+  readOnlyRoutes(app, service);
   uploadRoutes(app, service);
   oauthRoutes(app, service);
   mcpRoutes(app, service);

@@ -24,8 +24,12 @@ function isTool(name: string): name is OperationName {
   return Object.hasOwn(operations, name) && !name.startsWith('auth.') && name !== 'mcp.send';
 }
 
-/** Arguments of operations, besides path parameters and idempotency keys. */
-const ARGUMENTS: Readonly<Partial<Record<OperationName, Readonly<Record<string, object>>>>> = {
+type Arguments = Readonly<Record<string, object>>;
+
+/** Arguments of operations, besides path parameters and idempotency keys. A create without them does not compile. */
+const ARGUMENTS: Readonly<
+  Partial<Record<OperationName, Arguments>> & Record<Extract<OperationName, `${string}.create`>, Arguments>
+> = {
   'audiences.create': { name: string, project_id: integer, dataset: array, filters: object },
   'lookalikes.create': { name: string, source_audience_id: integer, config: object },
   'estimates.create': { name: string, dataset: array, filters: object },

@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono';
-import { operations } from '../../spec/operations.ts';
+import { type OperationName, operations } from '../../spec/operations.ts';
 import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
 import { idempotent } from '../http/idempotency.ts';
 import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
@@ -21,6 +21,11 @@ export type Draft<T> =
       /** Called when its job has succeeded. */
       readonly onSuccess?: () => void;
     };
+
+/** Namespaces whose resources are listed and deleted. */
+type ListedName<O = OperationName> = O extends `${infer Name}.delete` ? Name : never;
+
+const isListed = (name: string): name is ListedName => Object.hasOwn(operations, `${name}.delete`);
 
 type WithId = { readonly id: number };
 
@@ -88,7 +93,7 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
   });
 }
 
-/** Adds the create and get of a resource type, and except for estimates its list and delete. */
+/** Adds the create and get of a resource type and, if the operation table has them, its list and delete. */
 export function resourceRoutes<T extends WithId>(
   app: Hono<Env>,
   service: Service,
@@ -98,7 +103,7 @@ export function resourceRoutes<T extends WithId>(
   const { name, label, show = (resource) => resource } = type;
   const resourcesOf = (context: Context<Env>) => type.resourcesOf(context.get('account'));
   const notFound = (): Response => failure(404, `${label} not found.`);
-  if (name !== 'estimates') {
+  if (isListed(name)) {
     app.get(operations[`${name}.list`].path, requireToken(service, 'read'), (context) => {
       const newestFirst = [...resourcesOf(context).values()].reverse();
       const storageUrl = storageUrlOf(service, context);

@@ -11,7 +11,7 @@ import { REFERENCE } from './reference-data.ts';
 import { buildWait, pageOf, routePath } from './resource-routes.ts';
 
 /** Adds usage with the build budget, reference data, and the list of webhook endpoints. */
-export function reportRoutes(app: Hono<Env>, service: Service): void {
+export function readOnlyRoutes(app: Hono<Env>, service: Service): void {
   const access = requireToken(service, 'read');
 
   app.get(operations['usage.get'].path, access, (context) => {
