@@ -15,32 +15,32 @@ import {
 } from './wait-errors.ts';
 import { WebhookHealth } from './webhook-health.ts';
 
-/** Shortest period while webhooks are healthy: polls find only the ends that no event reported. */
+/** Period between polls while webhooks are healthy: polls then only find job ends that no webhook reported. */
 const FALLBACK_PERIOD_MS = 60_000;
-/** Least time between two reads of one job. */
+/** Minimum time from the start of a job's last read to a requested refresh. */
 const MIN_READ_GAP_MS = 2_000;
-/** A wait that joins others receives the last known state; one that is older than this is read again. */
+/** A wait for a job that is already polled receives its last known state. If its last poll is older, it is read again. */
 const STALE_AFTER_MS = 10_000;
-/** Maximum duration of a poll, with its token, its permit and its response. */
+/** Maximum duration of a poll, including its waits for a token and a permit. */
 const POLL_DEADLINE_MS = 120_000;
 
-/** Options of a {@link JobGroup}. Groups of one name share their turns. */
+/** Options of a {@link JobGroup}. Groups with the same name share queues and a maximum of polls in flight. */
 export interface JobGroupOptions<T> {
   readonly scheduler: Scheduler;
   readonly name: string;
-  /** Reads a page of the list, with as many rows as the service allows. Without a list, each job is polled on its own. */
+  /** Reads a page of the list, with as many rows as the service allows. Without it, each job is polled separately. */
   readonly readPage?: (page: number, options: CallOptions) => PromiseLike<readonly JobRow<T>[]>;
-  /** Options of the requests. */
+  /** Request options of the polls. */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
   /** Logs that the list cannot be used. */
   readonly warn?: (message: string) => void;
 }
 
-/** The jobs that one list shows, and their polls: pages for those that share one, reads for the others. */
+/** Jobs that are polled together: by pages of their list where several jobs share a page, otherwise one by one. */
 export class JobGroup<T extends Observed> implements PollGroup {
   readonly #options: JobGroupOptions<T>;
   readonly #jobs = new Map<number, Job<T>>();
-  /** Number of jobs that makes a page worth a read. */
+  /** Minimum jobs to read a page for, instead of each job separately; `Infinity` if the list is not used. */
   readonly #minJobs: number;
   #sweeps: Sweeps<T> | undefined;
   #webhooks: WebhookHealth | undefined;
@@ -61,13 +61,13 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return this.#sweeps?.round() ?? this.#jobs.size;
   }
 
-  /** Returns a separate group for waits with request options: they share no list with others. */
+  /** Returns a new group for a wait with request options. It uses no list: the list's requests lack these options. */
   withRequest(request: Omit<RequestOptions, 'signal'>): JobGroup<T> {
     const { scheduler, name } = this.#options;
     return new JobGroup({ scheduler, name, request });
   }
 
-  /** Polls a job for `subscriber`; returns a function that ends it. */
+  /** Polls a job on behalf of `subscriber`; returns a function that unsubscribes it. */
   subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): () => void {
     const job = this.#jobs.get(id) ?? new Job(id, source);
     const { last, timer } = job;
@@ -161,13 +161,13 @@ export class JobGroup<T extends Observed> implements PollGroup {
     this.#outage = undefined;
     sweeps.onPage(page, rows);
     for (const { id, status = 0, resource } of shown) {
-      // The job may have left while another one was updated.
+      // A callback of an earlier row may have ended the last wait for this job.
       const job = this.#jobs.get(id);
       if (!job) continue;
       job.timer.polledAt = startedAt;
       if (resource) this.#update(job, resource, 'list', startedAt);
       else if (status !== job.last?.resource.status.id) {
-        // A row that leaves fields out shows only that something has changed.
+        // An incomplete row shows only that the status has changed: read the resource.
         const isRunning = progressOf(job.source.kind, { id, status: { id: status, name: '' } }) === 'running';
         job.requestRefresh(isRunning ? 'changed' : 'ended');
       }
@@ -180,7 +180,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     if (sweeps.disable()) warn?.(`Cannot poll via the list of ${name}: ${reason}. ${advice}`);
   }
 
-  /** Returns the options of a poll's request. It is not retried: the next poll is the retry. */
+  /** Returns the options of a poll's request, without retries: the next poll is the retry. */
   #callOptions(signal: AbortSignal, onPermit: () => void): CallOptions {
     const { request = {} } = this.#options;
     const deadline = Math.min(POLL_DEADLINE_MS, request.deadline ?? POLL_DEADLINE_MS);
@@ -193,8 +193,8 @@ export class JobGroup<T extends Observed> implements PollGroup {
   }
 
   /**
-   * Waits ride out transient errors and, once they know a state, failures of the token source and the limiter; all
-   * other errors end them.
+   * Handles a failed poll of `jobs`. Their waits continue after a transient error and, once the job's state is known,
+   * after a failure of the token source (for up to ten minutes), the limiter or an override. Other errors end the waits.
    */
   #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
     const { rate } = this.#options.scheduler;

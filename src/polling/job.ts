@@ -1,7 +1,7 @@
 import type { CallOptions } from '../http/index.ts';
 import { type JobKind, type Observed, type Progress, progressOf } from '../spec/job-status.ts';
 
-/** How a state was learned: by a request for the resource, from a page of a list, or from a webhook event. */
+/** Where a state came from: a request for the resource, a page of a list, or a webhook event. */
 export type UpdateSource = 'poll' | 'list' | 'webhook';
 
 /** A state of a job's resource. */
@@ -11,20 +11,20 @@ export interface JobUpdate<T> {
   readonly source: UpdateSource;
 }
 
-/** One wait or watch. It unsubscribes when it receives the end of its job. */
+/** One wait or watch. It unsubscribes when it receives the final state of its job. */
 export interface Subscriber<T> {
   onUpdate(update: JobUpdate<T>): void;
-  /** A poll failed; the next one follows. */
+  /** Called when a poll has failed and another one will follow. */
   onPollError(error: unknown): void;
   onFailure(error: unknown): void;
 }
 
-/** A resource as far as a list row or an event shows it. */
+/** The parts of a resource that a list row or an event contains. */
 export interface JobRow<T> {
   readonly id: number;
-  /** Id of the status, if shown. */
+  /** Id of the status, if the row or event contains one. */
   readonly status?: number | undefined;
-  /** The resource, if no documented field is left out. */
+  /** The resource, if the row or event contains all documented fields. */
   readonly resource?: T | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface JobRow<T> {
 export interface JobSource<T extends Observed> {
   readonly kind: JobKind;
   read(id: number, options: CallOptions): PromiseLike<T>;
-  /** Decodes the data of an event; `undefined` if it shows no resource. */
+  /** Decodes the data of an event; returns `undefined` if the data contains no resource. */
   decode(data: unknown): JobRow<T> | undefined;
   /** Creates the error for an invalid id; nothing is sent. */
   invalidId(problem: string): Error;
@@ -46,13 +46,14 @@ export class Job<T extends Observed> {
   readonly source: JobSource<T>;
   readonly subscribers = new Set<Subscriber<T>>();
   readonly timer = new PollTimer();
-  /** When the list is searched for it again; `undefined` unless the list has not shown it. */
+  /** When to search the list for this job again; set while it is polled separately because a sweep did not help. */
   searchAgainAt: number | undefined;
-  /** Why it has to be read soon, if a refresh was requested. */
+  /** Reason of the requested refresh, if any: a list row shows the end of the job, or its state may have changed. */
   refreshReason: 'ended' | 'changed' | undefined;
   #refreshRequestedAt = Number.NEGATIVE_INFINITY;
-  /** Last known state, and when the poll that showed it began. */
+  /** Last known state. */
   last: JobUpdate<T> | undefined;
+  /** When the poll that returned the last known state began, or its event arrived. */
   shownAt = Number.NEGATIVE_INFINITY;
 
   constructor(id: number, source: JobSource<T>) {
@@ -60,16 +61,19 @@ export class Job<T extends Observed> {
     this.source = source;
   }
 
-  /** Has the resource read soon, until a poll that begins after this has shown it. */
+  /** Requests that the resource is read soon; cleared by the state of a poll or event that begins later. */
   requestRefresh(reason: 'ended' | 'changed'): void {
     if (this.refreshReason !== 'ended') this.refreshReason = reason;
     this.#refreshRequestedAt = performance.now();
   }
 
-  /** Delivers a state shown by a poll that began at `startedAt`; returns whether the job has ended. */
+  /**
+   * Delivers a state to all subscribers, unless a newer one is known; returns whether the job has ended. `startedAt` is
+   * when the poll began or the event arrived.
+   */
   update(resource: T, source: UpdateSource, startedAt: number): boolean {
     const progress = progressOf(this.source.kind, resource);
-    // The response was under way while something newer arrived; an end is final in any order.
+    // Ignore a running state if a newer state arrived during its poll. The end of a job counts in any order.
     if (startedAt < this.shownAt && progress === 'running') return false;
     if (startedAt >= this.#refreshRequestedAt) this.refreshReason = undefined;
     const update = { resource, progress, source };
@@ -79,22 +83,22 @@ export class Job<T extends Observed> {
     return progress !== 'running';
   }
 
-  /** Delivers the last known state to a subscriber that has joined, unless a newer one comes first. */
+  /** Delivers the last known state to a new subscriber in a microtask, unless a newer state is delivered first. */
   deliverLast(last: JobUpdate<T>, subscriber: Subscriber<T>): void {
     queueMicrotask(() => this.#deliver(last, subscriber));
   }
 
-  /** Delivers a state to a subscriber that has not left, unless a newer one has come. */
+  /** Delivers a state if it is still the latest and the subscriber has not unsubscribed. */
   #deliver(update: JobUpdate<T>, subscriber: Subscriber<T>): void {
     if (update === this.last && this.subscribers.has(subscriber)) subscriber.onUpdate(update);
   }
 
-  /** Reports a failed poll that is repeated. */
+  /** Reports a failed poll that another one will follow. */
   reportPollError(error: unknown): void {
     for (const subscriber of this.subscribers) subscriber.onPollError(error);
   }
 
-  /** Ends every wait with an error. */
+  /** Ends every wait for this job with an error. */
   fail(error: unknown): void {
     for (const subscriber of [...this.subscribers]) if (this.subscribers.has(subscriber)) subscriber.onFailure(error);
   }
@@ -108,30 +112,33 @@ export type PollOutcome<R> =
   | { readonly startedAt: number; readonly result: R }
   | { readonly startedAt: number; readonly error: unknown };
 
-/** Polls of one target: when the next one is due, and the one in flight. Times are those of `performance.now()`. */
+/** Schedules the polls of one target: a job, or a list. Times are those of `performance.now()`. */
 export class PollTimer {
   readonly createdAt = performance.now();
-  /** When its last poll began. */
+  /** When the target's last poll began. */
   startedAt = Number.NEGATIVE_INFINITY;
-  /** When the last poll that could have shown the target began; another target's may have. */
+  /** Start of the current period: when the target's last poll, its last sweep, or the last page that showed it began. */
   polledAt: number | undefined;
   #jitter = 1;
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Aborts the poll in flight, if there is one. */
+  /** Controller of the poll in flight, if there is one. */
   inFlight: AbortController | undefined;
 
-  /** When the next poll is due, with `period` between the beginnings of two polls. */
+  /** Returns when the next poll is due: `period` (with jitter) after the last one began, or after a pause if later. */
   due(period: number): number {
     const next = this.polledAt === undefined ? this.createdAt : this.polledAt + period * this.#jitter;
     return Math.max(this.#pausedUntil, next);
   }
 
-  /** Lets no poll be due for `ms`: the service asked for the pause. */
+  /** Delays the next regular poll by at least `ms`, as the service asked (`Retry-After`). */
   pause(ms: number): void {
     this.#pausedUntil = performance.now() + ms;
   }
 
-  /** Sends a poll; resolves with its outcome, or `undefined` if it was aborted. The next one is due after a period in any case. */
+  /**
+   * Sends a poll; resolves with its outcome, or `undefined` if it was aborted. Even if it fails, the next poll is due
+   * only after a period.
+   */
   async run<R>(poll: (signal: AbortSignal) => PromiseLike<R>): Promise<PollOutcome<R> | undefined> {
     const controller = new AbortController();
     const { signal } = controller;

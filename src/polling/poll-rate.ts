@@ -1,29 +1,30 @@
 import type { RateLimit } from '../spec/limits.ts';
 
-/** Share of the polls of one interval that may follow one another immediately. */
+/** Share of an interval's polls that may be sent without spacing. */
 const BURST_SHARE = 1 / 20;
-/** Shortest period between two polls of one target. */
+/** Shortest period between two polls of one target, before jitter. */
 const MIN_PERIOD_MS = 2_000;
-/** Longest period, as far as half of the bucket suffices for it. */
+/** Longest period. With more targets than the rate allows in this time, polls are sent later than they are due. */
 const MAX_PERIOD_MS = 6_000;
-/** Part of that half that is used before the period reaches its maximum: with all jitter, a quarter of the bucket. */
+/** Share of the poll rate that is used until the period reaches its maximum: with jitter, a quarter of the bucket. */
 const MODEST_SHARE = 0.45;
-/** The least that 429s leave of the rate. */
+/** Minimum share of the rate after repeated 429s. */
 const MIN_SHARE = 1 / 4;
-/** Part of the rate that each successful poll gives back. */
+/** Share of the rate that each successful poll restores. */
 const RECOVERY_SHARE = 1 / 40;
 
 /**
- * The rate of polls: even, and in no interval more than half of the read bucket, so that the other half is always the
- * user's. A 429 halves it; each success gives a little back.
+ * Spaces polls evenly and limits them to half of the read bucket in every interval: the other half is always available
+ * to the user's calls. A 429 halves the rate; each success restores a little of it.
  */
 export class PollRate {
   readonly #rate: RateLimit;
-  /** Polls in one interval, and how many of them may follow one another immediately. */
+  /** Maximum polls in one interval. */
   readonly #half: number;
+  /** How many of them may be sent without spacing. */
   readonly #burst: number;
   #share = 1;
-  /** When the next poll would be due if all came evenly; it may come up to a burst earlier. */
+  /** When the next poll starts at even spacing; it may start up to a burst earlier. */
   #evenAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #throttledAt = Number.NEGATIVE_INFINITY;
@@ -42,22 +43,22 @@ export class PollRate {
   /** Milliseconds until a poll may start. */
   wait(): number {
     const now = performance.now();
-    // Throttling spreads polls, but leaves the burst as it is: a wider one would reach into the past.
+    // Use the spacing of the full rate: the wider spacing after a 429 would let polls start earlier.
     const early = (this.#burst - 1) * this.#spacing(1);
     return Math.max(0, this.#pausedUntil - now, this.#evenAt - early - now);
   }
 
-  /** Counts a poll that is sent now. */
+  /** Counts a poll. */
   consume(): void {
     this.#evenAt = Math.max(this.#evenAt, performance.now()) + this.#spacing();
   }
 
-  /** Lets no poll start for `ms`: the service asked for the pause. */
+  /** Delays the next poll by at least `ms`, as the service asked (`Retry-After`). */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
   }
 
-  /** Halves the rate after a 429 for a poll that started at `startedAt`; those of one time count once. */
+  /** Halves the rate after a 429, unless the poll started before the last halving: one overload counts once. */
   onThrottled(startedAt: number): void {
     if (startedAt < this.#throttledAt) return;
     this.#throttledAt = performance.now();
@@ -68,7 +69,7 @@ export class PollRate {
     this.#share = Math.min(1, this.#share + RECOVERY_SHARE);
   }
 
-  /** With a burst at its beginning, an interval holds exactly half of the bucket. */
+  /** Returns the time between polls. At the full rate, an interval that begins with a burst uses half the bucket. */
   #spacing(share = this.#share): number {
     return this.#rate.interval / (this.#half - this.#burst + 1) / share;
   }

@@ -21,15 +21,23 @@ export interface UpdateInfo {
 
 /** Options of a wait. */
 export interface WaitOptions<T> {
-  /** Milliseconds awake; `Infinity` waits indefinitely. The job keeps running when it passes. @default 3600000 */
+  /**
+   * Milliseconds until the wait fails; of a sleep of the machine, at most one minute counts. The job keeps running.
+   * `Infinity` waits indefinitely.
+   *
+   * @default 3600000
+   */
   readonly timeout?: number | undefined;
   /** Ends the wait immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with each state received, changed or not: from a poll, a list or a webhook event. If it throws, that is logged and the wait continues. */
+  /**
+   * Called with each state received from a poll, a list or a webhook event, changed or not. If it throws, the error is
+   * logged and the wait continues.
+   */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
   /**
-   * Options of the requests. A wait that has any is polled on its own and shares no list with others. `maxRetries` has
-   * no effect, because the next poll is the retry; `deadline` is 2 minutes at most.
+   * Options of the requests. A wait with any of them polls its job separately and shares no polls with other waits.
+   * `maxRetries` has no effect, because the next poll is the retry; `deadline` is 2 minutes at most.
    */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
 }
@@ -53,7 +61,7 @@ const check = optionChecker<WaitOptions<never>>('a wait', {
   }),
 });
 
-/** Checks the options of a wait or a watch, unless there are none: a typo would go unnoticed for an hour. */
+/** Checks the options of a wait or a watch, if any: a typo in `timeout` would go unnoticed for an hour. */
 export function checkWaitOptions<T>(options: WaitOptions<T> | undefined): void {
   if (options !== undefined) check(options);
 }
@@ -70,20 +78,20 @@ function isSendable(headers: unknown): boolean {
 
 const DEFAULT_TIMEOUT_MS = 3_600_000;
 
-/** Waits for jobs of one kind. */
+/** Waits for jobs of one kind, or watches them. */
 export class Poller<T extends Observed> {
   readonly #state: ClientState;
   readonly #source: JobSource<T>;
   readonly #group: JobGroup<T>;
 
-  /** @param group The jobs that its jobs are polled with. */
+  /** @param group Polls this kind's jobs; kinds that are in the same list share it. */
   constructor(state: ClientState, source: JobSource<T>, group: JobGroup<T>) {
     this.#state = state;
     this.#source = source;
     this.#group = group;
   }
 
-  /** Resolves with the completed resource. The caller has checked the options. */
+  /** Resolves with the completed resource. The caller must have checked the options. */
   wait(target: IdLike, { onUpdate, ...options }: WaitOptions<T> = {}): Promise<T> {
     const { kind, warn } = this.#source;
     const { redactor } = this.#state;
@@ -105,7 +113,7 @@ export class Poller<T extends Observed> {
     return promise;
   }
 
-  /** Iterates changes of status; each iteration polls separately. */
+  /** Iterates a job's changes of status; each `for await` loop is a separate subscription. */
   watch(target: IdLike, options: WatchOptions<T> = {}): AsyncIterable<T> {
     const site = captureCallSite();
     const begin = (changes: Observer<T>): (() => void) => {
@@ -156,7 +164,7 @@ export class Poller<T extends Observed> {
     if (scope.signal.aborted) subscriber.onFailure(scope.signal.reason);
     else {
       onAbort(scope.signal, () => subscriber.onFailure(scope.signal.reason));
-      // Requests with options differ from those of other waits.
+      // Polls with request options cannot serve the waits without them.
       const group = Object.keys(request).length === 0 ? this.#group : this.#group.withRequest(request);
       unsubscribe = group.subscribe(this.#source, id, subscriber);
     }

@@ -3,14 +3,14 @@ import type { RateLimit } from '../spec/limits.ts';
 import { startTimer } from '../util/abort.ts';
 import { PollRate } from './poll-rate.ts';
 
-/** How jobs are polled: by pages of a list, each on its own, or as it is cheaper. */
+/** How jobs are polled: via pages of a list, one by one, or (`undefined`) in the way that takes fewer requests. */
 export type WaitsVia = 'list' | 'get' | undefined;
 
-/** A request that is due at a time of `performance.now()`. */
+/** A poll that is to be sent at `due`, a time of `performance.now()`, or later. */
 export interface PollRequest {
-  /** Queues take turns; the polls of one queue come in the order of `due`. */
+  /** Name of its queue. Queues take turns; within a queue, the poll with the earliest `due` is sent first. */
   readonly queue: string;
-  /** Name of the maximum that it counts against while it is in flight. */
+  /** Polls with the same `limit` share a maximum of polls in flight. */
   readonly limit: string;
   readonly due: number;
   /** Sends the request; never rejects. `onPermit` is called when the rate limit permits it. */
@@ -19,35 +19,35 @@ export interface PollRequest {
 
 /** Jobs that are polled together. */
 export interface PollGroup {
-  /** Waits and watches under way. */
+  /** Number of waits and watches under way. */
   readonly size: number;
-  /** Polls that one round over all jobs takes; 0 while webhooks make polling a fallback. */
+  /** Number of polls that read every job once; 0 while webhooks are healthy. */
   readonly round: number;
-  /** All polls that are not in flight, with `period` between two polls of one target. */
+  /** Yields the next poll of each job or list that has none in flight, with `period` between two polls of it. */
   polls(period: number): Iterable<PollRequest>;
-  /** Takes the data of an event about one of the kinds; returns whether it brought a wait something new. */
+  /** Passes the data of an event to the waits for its job; returns whether they took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
 }
 
-/** Maximum polls in flight: `all` in total, `each` of one `limit`. */
+/** Maximum polls in flight: `all` in total, `each` for polls with the same `limit`. */
 const MAX_IN_FLIGHT = { all: 12, each: 6 } as const;
 
-/** Returns whether `a` comes before `b`: of polls that are due, the one whose queue was served longer ago. */
+/** Returns whether to send `a` before `b`: if both are due, by the queue served longer ago, otherwise by `due`. */
 function precedes(a: PollRequest, b: PollRequest, now: number, served: ReadonlyMap<string, number>): boolean {
   if (a.due > now || b.due > now || a.queue === b.queue) return a.due < b.due;
   return (served.get(a.queue) ?? 0) < (served.get(b.queue) ?? 0);
 }
 
-/** Starts the polls of all waits of a client, one by one as they are due, at one rate. */
+/** Starts the polls of all waits of a client, each when it is due and the shared poll rate allows it. */
 export class Scheduler {
   readonly rate: PollRate;
   readonly via: WaitsVia;
   readonly #groups = new Set<PollGroup>();
   readonly #inFlight = new Set<PollRequest>();
-  /** When queues were last served, as numbers that grow. */
+  /** Sequence number of the last poll of each queue. */
   readonly #served = new Map<string, number>();
   #started = 0;
-  /** A poll has started and waits for its permit. */
+  /** Set while a started poll waits for its permit. */
   #isQueued = false;
   #isPlanned = false;
   #stopTimer: (() => void) | undefined;
@@ -57,12 +57,12 @@ export class Scheduler {
     this.via = via;
   }
 
-  /** Waits and watches under way. */
+  /** Number of waits and watches under way. */
   get size(): number {
     return [...this.#groups].reduce((sum, group) => sum + group.size, 0);
   }
 
-  /** Polls the jobs of a group; one that is polled already has changed. */
+  /** Polls the jobs of a group. For a group that is already polled, plans again, because its jobs have changed. */
   add(group: PollGroup): void {
     this.#groups.add(group);
     this.wake();
@@ -73,7 +73,7 @@ export class Scheduler {
     if (this.#groups.size === 0) this.#stopTimer?.();
   }
 
-  /** Plans the next poll again, once everything that changes together has changed. */
+  /** Plans the next poll in a microtask, so that several changes in a row are planned together. */
   wake(): void {
     if (this.#isPlanned || this.#isQueued) return;
     this.#isPlanned = true;
@@ -83,9 +83,9 @@ export class Scheduler {
     });
   }
 
-  /** Passes the data of an event to all groups; returns whether it brought a wait something new. */
+  /** Passes the data of an event to all groups; returns whether a wait took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
-    // Clients derived from one another may wait for the same job.
+    // Notify every group: several may poll the same job, such as those of clients made by `withOptions`.
     return [...this.#groups].map((group) => group.notify(kinds, id, data)).includes(true);
   }
 
@@ -123,8 +123,8 @@ export class Scheduler {
   }
 
   /**
-   * Only one poll at a time waits for its permit, and it counts when it receives it: polls that queue behind the
-   * user's calls would otherwise leave together, above half of the bucket.
+   * Starts a poll. Only one poll at a time waits for its permit, and it counts towards the rate when permitted: several
+   * polls queued behind the user's calls would be sent together and could exceed half of the bucket.
    */
   async #start(poll: PollRequest): Promise<void> {
     this.#served.set(poll.queue, ++this.#started);

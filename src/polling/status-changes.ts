@@ -1,20 +1,20 @@
 import type { Observed } from '../spec/job-status.ts';
 import type { JobUpdate, Subscriber } from './job.ts';
 
-/** The part of a subscriber that waits and watches differ in. */
+/** The callbacks of a subscriber that waits and watches implement differently. */
 export type Observer<T> = Pick<Subscriber<T>, 'onUpdate' | 'onFailure'>;
 
-/** Iterates the changes of status of one job until it has ended; keeps those that were not consumed yet. */
+/** Iterates the changes of status of one job until the job has ended; buffers changes that are not consumed yet. */
 export class StatusChanges<T extends Observed> implements AsyncIterableIterator<T>, Observer<T> {
   readonly #begin: (observer: Observer<T>) => () => void;
   readonly #changes: T[] = [];
   #status: number | undefined;
   #stop: (() => void) | undefined;
   #end: { readonly error?: unknown } | undefined;
-  /** Resolves when there is something for the pending calls of `next`. */
+  /** Resolves when a change or the end has arrived for the pending calls of `next`. */
   #next = Promise.withResolvers<void>();
 
-  /** @param begin Subscribes the observer, and returns a function that ends it. The first call of `next` calls it. */
+  /** @param begin Subscribes the observer and returns a function that unsubscribes it. Called by the first `next`. */
   constructor(begin: (observer: Observer<T>) => () => void) {
     this.#begin = begin;
   }
@@ -34,7 +34,7 @@ export class StatusChanges<T extends Observed> implements AsyncIterableIterator<
     return { done: true, value: undefined };
   }
 
-  /** Ends the iteration, also while a call of `next` is pending: a generator could not. */
+  /** Ends the iteration immediately. A generator's `return` would wait for a pending call of `next`. */
   async return(): Promise<IteratorResult<T, undefined>> {
     this.#end = {};
     this.#changes.length = 0;

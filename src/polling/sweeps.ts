@@ -2,37 +2,37 @@ import type { Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import { type Job, PollTimer } from './job.ts';
 
-/** Least time between the beginnings of two sweeps. */
+/** Minimum time between the starts of two sweeps. */
 const MIN_SWEEP_GAP_MS = 1_000;
-/** Pages that one sweep may read in vain: one for each job to find, within these limits. */
+/** Pages with too few awaited jobs that one sweep may read: one for each job to find, within these limits. */
 const PAGES_IN_VAIN = { min: 2, max: 25 } as const;
-/** How long a job that no page has shown is polled on its own before pages are searched for it again. */
+/** How long a job that a sweep left out is polled separately before the list is searched for it again. */
 const SEARCH_AGAIN_MS = 300_000;
-/** While pages fail, a job whose state is older than this is polled on its own. */
+/** While pages fail (other than by a 429), a job whose state is older than this is polled separately. */
 const MAX_DELAY_MS = 30_000;
-/** How long a list that cannot be used is left alone. */
+/** How long a list that cannot be used is not read. */
 const DISABLED_MS = 600_000;
 
 /** Why a page could not be read. */
 export type SweepFailure = '429' | 'other';
 
 /**
- * One pass over the pages of a list. Decides which page is read next: those that several jobs shared in the previous
- * sweep and, for jobs that these do not show, the newest others.
+ * One pass over the pages of a list. Chooses the next page: first those that several jobs shared in the previous sweep
+ * and then, for jobs still missing, the other pages from the first one on.
  */
 export class Sweep<J> {
-  /** Jobs that no page has shown yet. */
+  /** Jobs that no shared page has shown yet. */
   readonly missing: Set<J>;
-  /** Pages that several jobs share. */
+  /** Pages to read first in the next sweep: those that several jobs share. */
   readonly shared: number[] = [];
   failure: SweepFailure | undefined;
   readonly #previous: readonly number[];
   readonly #minJobs: number;
   readonly #read = new Set<number>();
-  /** Pages that it may still read in vain. */
+  /** Number of further pages with too few awaited jobs that it may read. */
   #budget: number;
 
-  /** @param minJobs Number of jobs that makes a page worth a read. */
+  /** @param minJobs Minimum jobs on a page to read it instead of each job separately. */
   constructor(jobs: Iterable<J>, previous: readonly number[], minJobs: number) {
     this.missing = new Set(jobs);
     this.#previous = previous;
@@ -51,8 +51,8 @@ export class Sweep<J> {
   }
 
   /**
-   * Takes the jobs that a page shows; `isLast` if it is empty. Returns whether they share it: a job that is alone on its
-   * page stays missing, because reading it on its own costs no more.
+   * Records the jobs that a page shows; `isLast` if the page is empty. Returns whether at least `minJobs` share it: a job
+   * that is alone on its page stays missing, because a separate read costs no more.
    */
   onPage(page: number, jobs: readonly J[], isLast: boolean): boolean {
     this.#read.add(page);
@@ -65,7 +65,7 @@ export class Sweep<J> {
     return true;
   }
 
-  /** Takes note of a page that could not be read. Only one other page is searched then, unless that is shared. */
+  /** Records a page that could not be read. From then on, the sweep reads at most one page with too few jobs. */
   onFailure(page: number, failure: SweepFailure): void {
     this.#read.add(page);
     this.failure = failure;
@@ -74,9 +74,9 @@ export class Sweep<J> {
   }
 }
 
-/** The next page of a list, and the jobs that are not polled separately because of it. */
+/** When the next page of a list is due, and which jobs are not polled separately because the list covers them. */
 export interface SweepPlan<T extends Observed> {
-  /** When the page is due; `undefined` while one is in flight. */
+  /** When the next page is due; `undefined` while a page is in flight. */
   readonly due: number | undefined;
   covers(job: Job<T>): boolean;
 }
@@ -95,19 +95,19 @@ export class Sweeps<T extends Observed> {
   #failure: SweepFailure | undefined;
   #disabledUntil = Number.NEGATIVE_INFINITY;
 
-  /** @param minJobs Number of jobs that makes a page worth a read. */
+  /** @param minJobs Minimum jobs on a page to read it instead of each job separately. */
   constructor(jobs: ReadonlyMap<number, Job<T>>, minJobs: number) {
     this.#jobs = jobs;
     this.#minJobs = minJobs;
   }
 
-  /** Returns what is due, with `period` between two sweeps; `undefined` if all jobs are polled on their own. */
+  /** Returns the plan, with `period` between two sweeps; `undefined` if all jobs are polled separately. */
   plan(period: number): SweepPlan<T> | undefined {
     const now = performance.now();
     if (now < this.#disabledUntil) return undefined;
     const targets = this.#targets(now);
     if (!this.#sweep && targets.length < this.#minJobs) return undefined;
-    // A single new job is read immediately; several start a sweep.
+    // `minJobs` new jobs start a sweep immediately; fewer are read separately.
     const isForNew = targets.filter(isNew).length >= this.#minJobs;
     const next = Math.max(this.#startedAt + MIN_SWEEP_GAP_MS, this.timer.due(isForNew ? 0 : period));
     const due = this.#sweep ? this.timer.due(0) : next;
@@ -117,7 +117,7 @@ export class Sweeps<T extends Observed> {
     };
   }
 
-  /** Polls that one round over all jobs takes. */
+  /** Returns the number of polls that read every job once. */
   round(): number {
     const plan = this.plan(0);
     const covered = plan ? [...this.#jobs.values()].filter(plan.covers).length : 0;
@@ -134,28 +134,28 @@ export class Sweeps<T extends Observed> {
     return this.#sweep.nextPage();
   }
 
-  /** Takes the rows of a page. */
+  /** Records the rows of a page. */
   onPage(page: number, rows: readonly { readonly id: number }[]): void {
     const jobs = rows.flatMap(({ id }) => this.#jobs.get(id) ?? []);
     if (this.#sweep?.onPage(page, jobs, rows.length === 0)) for (const job of jobs) job.searchAgainAt = undefined;
     this.#finishIfDone();
   }
 
-  /** Takes note of a page that could not be read. */
+  /** Records a page that could not be read. */
   onFailure(page: number, failure: SweepFailure): void {
     this.#failure = failure;
     this.#sweep?.onFailure(page, failure);
     this.#finishIfDone();
   }
 
-  /** A job is not waited for any more. */
+  /** Stops searching for a job that no wait awaits any longer. */
   remove(job: Job<T>): void {
     this.#sweep?.missing.delete(job);
     if (this.#jobs.size === 0) this.#stop();
     else if (!this.timer.inFlight) this.#finishIfDone();
   }
 
-  /** Leaves the list alone for some minutes, because it cannot be used; returns whether it is for the first time. */
+  /** Stops reading a list that cannot be used, for ten minutes; returns whether this is the first time. */
   disable(): boolean {
     const isFirst = this.#disabledUntil === Number.NEGATIVE_INFINITY;
     this.#disabledUntil = performance.now() + DISABLED_MS;
@@ -169,12 +169,15 @@ export class Sweeps<T extends Observed> {
     this.#sweep = undefined;
   }
 
-  /** Jobs to find: those that the list shows, as far as is known, and those for which it is searched again. */
+  /** Returns the jobs to find: all but those that a recent sweep left out (`searchAgainAt` is in the future). */
   #targets(now: number): Job<T>[] {
     return [...this.#jobs.values()].filter(({ searchAgainAt = now }) => searchAgainAt <= now);
   }
 
-  /** Returns whether failed pages leave a job without a recent state. A 429 would fail its own poll, too. */
+  /**
+   * Returns whether failed pages leave a job without a recent state, so that it is polled separately. After a 429, a
+   * known state suffices: a separate poll would be throttled, too.
+   */
   #isDelayed({ last, shownAt }: Job<T>, now: number): boolean {
     if (this.#failure === undefined) return false;
     return !last || (this.#failure === 'other' && now - shownAt > MAX_DELAY_MS);

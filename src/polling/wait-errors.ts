@@ -18,7 +18,7 @@ import {
 import { type JobKind, type Observed, statusText } from '../spec/job-status.ts';
 import type { Redactor } from '../util/redact.ts';
 
-/** Returns whether an error says nothing about the job: the network, a proxy, a 429, a failing server. */
+/** Returns whether a later poll may succeed: after a network error, a proxy's response, a 408, a 429 or a 5xx. */
 export function isTransient(error: unknown): boolean {
   if (ConnectionError.isInstance(error) || ServerError.isInstance(error) || RateLimitError.isInstance(error))
     return true;
@@ -26,9 +26,9 @@ export function isTransient(error: unknown): boolean {
   return ResponseError.isInstance(error) && error.code === 'not-an-envelope';
 }
 
-/** Returns whether the request was not sent because the user's token source or limiter failed. */
+/** Returns whether the request was not sent because the user's token source, limiter or override failed. */
 export function isUnsendable(error: unknown): boolean {
-  // A `data` override throws when the response has arrived.
+  // A failed `data` override has the code `callback-failed`, too, but its request was sent.
   if (ResponseError.isInstance(error)) return false;
   return AudienceError.isInstance(error) && (error.code === 'token-unavailable' || error.code === 'callback-failed');
 }
@@ -38,7 +38,7 @@ export function isBeyondLastPage(error: unknown): boolean {
   return NotFoundError.isInstance(error) || ValidationError.isInstance(error);
 }
 
-/** Returns whether the service refuses a list, or returns something else: single resources may well be readable. */
+/** Returns whether a list cannot be read although its single resources may be: refused, or not in the expected form. */
 export function isUnlistable(error: unknown): boolean {
   if (AuthenticationError.isInstance(error) || isTransient(error)) return false;
   return ApiError.isInstance(error) || ResponseError.isInstance(error);
@@ -47,24 +47,24 @@ export function isUnlistable(error: unknown): boolean {
 /** The longest `Retry-After` of a poll to honor. */
 const MAX_PAUSE_MS = 120_000;
 
-/** Returns the milliseconds for which the service asked for no further polls. */
+/** Returns the pause that the service asked for in milliseconds, at most `MAX_PAUSE_MS`; 0 without `Retry-After`. */
 export function requestedPause(error: unknown): number {
   const seconds = ApiError.isInstance(error) ? (error.retryAfter ?? 0) : 0;
   return Math.min(MAX_PAUSE_MS, seconds * 1000);
 }
 
-/** Durations are time awake: a machine that sleeps for an hour adds at most this to them. */
+/** Maximum time that one sleep of the machine adds to the duration of a wait or a token outage. */
 export const MAX_SLEEP_MS = 60_000;
 
-/** The longest outage of a token source that waits ride out: a session that has ended does not come back. Time awake. */
+/** Maximum outage of a token source, without the machine's sleep, before waits fail: its session has probably ended. */
 const MAX_TOKEN_OUTAGE_MS = 600_000;
 
-/** Failures of a token source in a row, from the first failed poll to the next success. */
+/** Measures how long a token source has been failing, from the first failed poll on; a success discards it. */
 export class TokenOutage {
   #failedAt: number | undefined;
   #lastedMs = 0;
 
-  /** Counts a failed poll; returns whether the outage has lasted too long. */
+  /** Records a failed poll; returns whether the token source has been failing for too long. */
   isTooLong(error: unknown): boolean {
     if (!AudienceError.isInstance(error) || error.code !== 'token-unavailable') return false;
     const now = performance.now();

@@ -1,25 +1,25 @@
-/** Completions in a row without an event that mean that webhooks have stopped. */
+/** Number of job ends in a row that polls found before a webhook did; webhooks then count as stopped. */
 const MAX_MISSED_COMPLETIONS = 2;
-/** How long webhooks are relied on after the last one. */
+/** How long webhooks count as healthy after the last one that ended a job. */
 const HEALTHY_FOR_MS = 3_600_000;
 
-/** Evidence that webhooks report the ends of jobs. */
+/** Tracks whether webhooks report the ends of jobs. */
 export class WebhookHealth {
   #receivedAt = Number.NEGATIVE_INFINITY;
   #missed = 0;
 
-  /** While webhooks are healthy, polling is only a fallback. */
+  /** True while webhooks report job ends reliably: polling is then only a fallback. */
   get healthy(): boolean {
     return this.#missed < MAX_MISSED_COMPLETIONS && performance.now() - this.#receivedAt < HEALTHY_FOR_MS;
   }
 
-  /** An event has ended a job. */
+  /** Records that a webhook ended a job. */
   received(): void {
     this.#receivedAt = performance.now();
     this.#missed = 0;
   }
 
-  /** A poll has found an end that no event reported. */
+  /** Records that a poll found the end of a job before a webhook did. */
   missedCompletion(): void {
     this.#missed++;
   }
