@@ -1,21 +1,21 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 
-/** The part of a client or cluster of `redis` (node-redis) that is used. */
+/** Commands of a `redis` (node-redis) client or cluster that this package uses. */
 export interface NodeRedis {
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** The part of a client or cluster of `ioredis` that is used. */
+/** Commands of an `ioredis` client or cluster that this package uses. */
 export interface IoRedis {
   evalsha(sha: string, keys: number, ...rest: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
 }
 
-/** A connected client of either package. */
+/** A connected client or cluster of `redis` (node-redis) or `ioredis`. */
 export type RedisClient = NodeRedis | IoRedis;
 
-/** A Lua script of one key. The server caches it by its hash. */
+/** A Lua script that uses one key. The server caches it by `sha`, its SHA-1. */
 export interface Script {
   readonly source: string;
   sha?: Promise<string>;
@@ -29,13 +29,13 @@ async function sha1(source: string): Promise<string> {
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Returns whether the server does not have a script, as after a restart or `SCRIPT FLUSH`. */
+/** Returns whether an error means that the server has not cached the script, as after a restart or `SCRIPT FLUSH`. */
 const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
 /**
- * Returns a function that runs scripts on a client of either package.
+ * Returns a function that runs scripts on a client or cluster of `redis` (node-redis) or `ioredis`.
  *
- * @throws {ConfigurationError} for anything else.
+ * @throws {ConfigurationError} if `client` is not one of these.
  */
 export function scriptRunner(client: RedisClient): RunScript {
   const { evalSha, evalSource } = commandsOf(client);
@@ -69,6 +69,6 @@ function commandsOf(client: RedisClient): { readonly evalSha: Evaluate; readonly
       };
     }
   }
-  const hint = client instanceof Promise ? ' This is a promise of one: await it.' : '';
+  const hint = client instanceof Promise ? ' This is a promise of a client: await it.' : '';
   throw new ConfigurationError(`Pass a connected client of \`redis\` (node-redis) or \`ioredis\`.${hint}`);
 }

@@ -4,25 +4,25 @@ import { createMutex } from '../util/concurrency.ts';
 import { backoffDelay } from '../util/retry.ts';
 import type { RunScript, Script } from './commands.ts';
 
-/** How a lock is kept in Redis. */
+/** Options of {@link createRedisLock}. */
 export interface RedisLockOptions {
   readonly run: RunScript;
   readonly runWithRetries: RunScript;
   readonly key: string;
-  /** The lock of a holder that does not renew it expires after this. */
+  /** Milliseconds after which the lock expires unless its holder renews it. */
   readonly leaseMs: number;
 }
 
-/** Longest wait for a lock that others hold. */
+/** Maximum wait for a lock that another process holds, in milliseconds, counted from the call. */
 const MAX_LOCK_WAIT_MS = 120_000;
 
 /** Waits between two attempts to take a lock that is held, in milliseconds. */
 const POLL = { min: 30, max: 200 } as const;
 
-/** Longest time that the release of a lock delays the result. */
+/** Maximum time that the release of the lock delays the result of the work, in milliseconds. */
 const MAX_RELEASE_MS = 2_000;
 
-/** Takes the lock, or renews it. A holder whose lock expired while it was stopped takes it again if it is free. */
+/** Takes the lock, or renews it for the same holder. If it has expired, a renewal takes it again while it is free. */
 const TAKE: Script = {
   source: `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
@@ -30,7 +30,7 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[
 return 0`,
 };
 
-/** Deletes a key if it holds the value. */
+/** Deletes a key if its value is `ARGV[1]`. */
 export const COMPARE_AND_DELETE: Script = {
   source: `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
@@ -67,7 +67,7 @@ export function createRedisLock({ run, runWithRetries, key, leaseMs }: RedisLock
         return await work();
       } finally {
         done.abort();
-        // A renewal that is in flight would take the lock again after the release.
+        // Release the lock after the renewal in flight, which would otherwise take it again.
         const release = renewal.then(() => run(COMPARE_AND_DELETE, key, [holder]));
         await withTimeout(release, MAX_RELEASE_MS, () => lockTimeout(key)).catch(() => {});
       }
@@ -77,6 +77,6 @@ export function createRedisLock({ run, runWithRetries, key, leaseMs }: RedisLock
 
 function lockTimeout(key: string): AudienceError {
   const seconds = MAX_LOCK_WAIT_MS / 1_000;
-  const message = `Other processes have held the lock ${JSON.stringify(key)} in Redis for ${seconds} seconds. Check that no other program uses this key.`;
+  const message = `The lock ${JSON.stringify(key)} in Redis was not acquired within ${seconds} seconds: another process holds it. Check that no other program uses this key.`;
   return new AudienceError(message, { code: 'token-unavailable' });
 }

@@ -15,7 +15,7 @@ export interface RedisDedupeOptions {
 
 const DAY_MS = 86_400_000;
 
-/** The longest expiry that Redis accepts without an overflow. */
+/** Maximum expiry in milliseconds, far below those that overflow in Redis. */
 const MAX_EXPIRY_MS = 1e15;
 
 const checkOptions = optionChecker<RedisDedupeOptions>('redisDedupe', {
@@ -23,13 +23,16 @@ const checkOptions = optionChecker<RedisDedupeOptions>('redisDedupe', {
   window: optional(integer(1, MAX_EXPIRY_MS)),
 });
 
-/** How long Redis is retried. A receiver responds within nine seconds, and uses the store twice. */
+/**
+ * How long a command is retried, in milliseconds. A receiver responds within nine seconds, and uses the store twice for
+ * each event.
+ */
 const TIMEOUT_MS = 4_000;
 
 const CLAIMED = 1;
 const DONE = 2;
 
-/** Idempotent for the same lease. */
+/** Claims an event for a lease. A retry with the same lease succeeds, too. */
 const CLAIM: Script = {
   source: `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return ${CLAIMED} end
@@ -39,7 +42,7 @@ if current == 'done' then return ${DONE} end
 return 0`,
 };
 
-/** Completes an event also when its claim has expired, unless another receiver has claimed it since. */
+/** Marks an event as done, even if its claim has expired, unless another receiver has claimed or completed it since. */
 const COMPLETE: Script = {
   source: `
 local current = redis.call('GET', KEYS[1])
@@ -48,12 +51,11 @@ return 1`,
 };
 
 /**
- * Creates a store of webhook events in progress and done, which receivers in any number of processes share. Takes a
- * connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it. Each event has its own key,
- * which expires.
+ * Creates a dedupe store for webhook events that receivers in any number of processes share. Takes a connected client
+ * or cluster of `redis` (node-redis) or `ioredis`, and does not close it. Each event has its own key, which expires.
  *
- * While Redis is not available, claims fail: the receiver responds with 503, and the service sends the event again. An
- * event that Redis has lost may be handled once more.
+ * While Redis is not available, claims fail after four seconds: the receiver responds with 503, and the service sends
+ * the event again. If Redis loses its data, an event may be handled again.
  *
  * @throws {ConfigurationError} naming the option and the fix.
  *
@@ -78,7 +80,8 @@ export function redisDedupe(redis: RedisClient, options: RedisDedupeOptions): De
         const reply = Number(await runWithRetries(CLAIM, keyOf(id), [lease, expiry]));
         return reply === CLAIMED ? { lease } : reply === DONE ? 'done' : 'busy';
       } catch (error) {
-        // The client may still send the claim from its queue, and nobody would work on the event.
+        // Release the event: the client may still send the claim from its queue, but this process does not handle the
+        // event.
         run(COMPARE_AND_DELETE, keyOf(id), [lease]).catch(() => {});
         throw error;
       }

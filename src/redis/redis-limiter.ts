@@ -9,18 +9,18 @@ import { SharedLog } from './shared-log.ts';
 
 /** Options of {@link redisLimiter}. */
 export interface RedisLimiterOptions {
-  /** The service's limits; a bucket set here replaces that bucket only. @default those of the specification */
+  /** The service's limits. A bucket that is not set keeps its default. @default the limits of the specification */
   readonly rateLimits?: Optional<RateLimits> | undefined;
   /**
-   * How much longer than its interval a bucket's window is kept, in milliseconds. Must exceed the variation of the
-   * network's latency: requests that arrive closer together than they left could exceed the limit. @default 1000
+   * Milliseconds added to the interval of each bucket. Must exceed the jitter of the network: requests that arrive
+   * closer together than they were sent could exceed the limit. @default 1000
    */
   readonly margin?: number | undefined;
   /** Prefix of the keys. Processes that share limits use the same one. @default 'audience-activation' */
   readonly prefix?: string | undefined;
   /**
-   * Number of processes that share the limits. While Redis fails, each uses that fraction of them. Without it, requests
-   * wait for Redis.
+   * Number of processes that share the limits. While Redis fails, each process uses its share, the limit divided by
+   * `processes`. Without this option, requests wait until Redis responds.
    */
   readonly fallback?: { readonly processes: number } | undefined;
   /** Receives a warning when Redis fails, and when it responds again. @default console */
@@ -30,7 +30,7 @@ export interface RedisLimiterOptions {
 const checkOptions = optionChecker<RedisLimiterOptions>('redisLimiter', {
   rateLimits: anyOption,
   margin: optionOf((value) => Number.isFinite(value) && Number(value) >= 0, 'must be a finite number of 0 or more'),
-  // Braces in the prefix would decide about the slot of a cluster.
+  // Braces in the prefix would replace the hash tag, which selects the key's slot in a cluster.
   prefix: optionOf(
     (value) => typeof value === 'string' && /^[^{}]+$/.test(value),
     'must be a non-empty string without braces',
@@ -41,12 +41,12 @@ const checkOptions = optionChecker<RedisLimiterOptions>('redisLimiter', {
 
 const ignore = (): void => {};
 
-/** Timers are not later than this in a process that runs. */
+/** Minimum of `maxDelayMs`: in a running process, timers are rarely later than this. Milliseconds. */
 const MIN_DELAY_MS = 50;
 
 /**
- * Creates a rate limiter for all processes that use one token: permits come from one sliding-window log in Redis, with
- * one command for each request or fewer.
+ * Creates a rate limiter that processes share: the permits of each bucket come from a sliding-window log in Redis. It
+ * usually sends one command per request, or fewer.
  *
  * @throws {ConfigurationError} naming the option and the fix.
  * @example
@@ -60,7 +60,7 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
   const buckets = new Map<string, { readonly bucket: RateLimitBucket; readonly log: SharedLog }>();
 
   function bucketOf(name: Bucket, scope: string) {
-    // The braces keep a bucket in one slot of a cluster.
+    // The hash tag in braces: the slot of the key in a cluster depends on the bucket and the scope only.
     const key = `${prefix}:limit:{${name}:${scope}}`;
     const existing = buckets.get(key);
     if (existing) return existing;
@@ -72,7 +72,7 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
       key,
       limit,
       window,
-      // The rest of the margin is for the network.
+      // Half of the margin is for late timers, the rest for the jitter of the network.
       maxDelayMs: Math.max(MIN_DELAY_MS, margin / 2),
       local: fallback && new SlidingWindowLog(shareOf({ limit, interval: window }, fallback.processes)),
       pause: (ms) => bucket.pause(ms),
@@ -93,7 +93,7 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
   };
 }
 
-/** Returns a process's share of a limit: with more processes than permits, one permit in a longer interval. */
+/** Returns one process's share of a limit. With more processes than permits, it is one permit in a longer interval. */
 function shareOf({ limit, interval }: RateLimit, processes: number): RateLimit {
   const share = Math.floor(limit / processes);
   return share > 0 ? { limit: share, interval } : { limit: 1, interval: interval * Math.ceil(processes / limit) };

@@ -8,9 +8,9 @@ import { retryingRunner } from './retrying-runner.ts';
 
 /** Options of {@link redisTokenStore}. */
 export interface RedisTokenStoreOptions {
-  /** The key in Redis; one for each account (each user, with OAuth) and kind of token. */
+  /** The key of the token in Redis. Use one key for each kind of token and each account (with OAuth, each user). */
   readonly key: string;
-  /** How long a process that was killed or stopped while it held the lock blocks the others. Milliseconds. @default 10000 */
+  /** Milliseconds until the lock of a process that was killed or suspended expires. @default 10000 */
   readonly lease?: number | undefined;
 }
 
@@ -19,12 +19,15 @@ const checkOptions = optionChecker<RedisTokenStoreOptions>('redisTokenStore', {
   lease: optional(integer(100, 3_600_000)),
 });
 
-/** How long Redis is retried. */
+/** How long a command is retried, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 const GET: Script = { source: "return redis.call('GET', KEYS[1])" };
 
-/** Replaces one value by another. Harmless when it runs late, from a client's queue, after others have saved. */
+/**
+ * Replaces the value `ARGV[1]` by `ARGV[2]` (empty: no key), unless another value was saved in the meantime. So a
+ * client may run it late, from its queue.
+ */
 const COMPARE_AND_SET: Script = {
   source: `
 local current = redis.call('GET', KEYS[1]) or ''
@@ -37,12 +40,13 @@ return 1`,
  * Creates a token store in Redis that processes on any number of machines share: a token is issued or renewed once for
  * all of them. Takes a connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it.
  *
- * The token is kept in clear text and without an expiry. Its lock is the key `{<key>}:lock`, which the holder renews;
- * the lock of a process that was killed expires after `lease`. A token that Redis has lost is issued again; a lost OAuth
- * grant needs a new sign-in.
+ * The token is stored in plain text and without an expiry. Its lock is the key `{<key>}:lock`, or `<key>:lock` if the
+ * key has a hash tag (`{…}`). The holder renews the lock; that of a process that was killed expires after `lease`. If
+ * Redis loses the token, a new one is issued; a lost OAuth grant needs a new sign-in.
  *
- * Loading and saving retry for ten seconds, and taking the lock for two minutes; then they reject with an
- * {@link AudienceError} with the code `token-unavailable`, which contains no token.
+ * Loading and saving retry for ten seconds while Redis fails. Taking the lock also waits up to two minutes while
+ * another process holds it. Then they reject with an {@link AudienceError} with the code `token-unavailable`, which
+ * contains no token.
  *
  * @throws {ConfigurationError} naming the option and the fix.
  *
@@ -75,13 +79,15 @@ export function redisTokenStore(redis: RedisClient, options: RedisTokenStoreOpti
   };
 }
 
-/** In a cluster, the lock is where the token is, unless the key has a hash tag (`{…}`). */
+/**
+ * Returns the key of the lock. Its hash tag, the key's own or the entire key, puts it in the token's slot of a cluster.
+ */
 const lockKey = (key: string): string => (/^[^{]*\{[^}]+\}/.test(key) ? `${key}:lock` : `{${key}}:lock`);
 
 function parse(value: string, key: string): StoredToken {
   const token = readStoredToken(value);
   if (token) return token;
-  // The parser's error is left out, because it quotes what it has read.
+  // The message does not quote the value, which may contain a token.
   const message = `The key ${JSON.stringify(key)} in Redis does not hold a token. Delete it, or use another key.`;
   throw new AudienceError(message, { code: 'token-unavailable' });
 }

@@ -3,7 +3,7 @@ import { Redactor } from '../util/redact.ts';
 import { backoffDelay, withRetries } from '../util/retry.ts';
 import { type RedisClient, type RunScript, scriptRunner } from './commands.ts';
 
-/** As {@link RunScript}; errors do not contain `secrets`. */
+/** Runs a script like {@link RunScript}, and removes `secrets` from its errors. */
 type RetryingRunScript = (...script: [...Parameters<RunScript>, secrets?: readonly unknown[]]) => ReturnType<RunScript>;
 
 const BACKOFF = { min: 10, max: 400 } as const;
@@ -11,12 +11,12 @@ const BACKOFF = { min: 10, max: 400 } as const;
 /** An error reply of the server, such as `WRONGTYPE`. */
 const ERROR_REPLY = /^[A-Z]{2,}\b/;
 
-/** Error replies of a server that is starting, or of one whose role in a cluster is changing. */
+/** Error replies that a retry may overcome: the server is starting or busy, or its role in a cluster is changing. */
 const TRANSIENT_REPLY = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|UNBLOCKED)\b/;
 
 /**
- * Returns a function that runs idempotent scripts, and retries them after lost connections and transient error replies.
- * A client may still run a script that has timed out, from its queue, when it is connected again.
+ * Returns a function that runs idempotent scripts. For up to `timeoutMs`, it retries them after lost connections and
+ * transient error replies. A script that timed out may still run later, from the client's queue.
  */
 export function retryingRunner(
   client: RedisClient,
@@ -40,7 +40,7 @@ export function retryingRunner(
     } catch (error) {
       const failure = lastError ?? error;
       const cause = redactor.with(secrets).cause(failure);
-      // Some errors of clients have no message, such as that of a command that was queued for too long.
+      // Some errors of the clients have no message, such as that for a command that was queued for too long.
       const reason = cause.message || ('code' in cause && cause.code) || Object(failure).constructor.name;
       throw toError(String(reason), cause);
     } finally {
@@ -50,7 +50,8 @@ export function retryingRunner(
 }
 
 function isTransient(client: RedisClient, error: Error): boolean {
-  // A client that its owner has closed. The message is not enough: a cluster also closes clients of nodes that are gone.
+  // Do not retry on a client that its owner has closed. Its errors do not show that: a cluster, too, closes the clients
+  // of removed nodes.
   if ('isOpen' in client ? client.isOpen === false : 'status' in client && client.status === 'end') return false;
   return !ERROR_REPLY.test(error.message) || TRANSIENT_REPLY.test(error.message);
 }

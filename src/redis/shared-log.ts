@@ -2,21 +2,25 @@ import type { PermitLog } from '../rate-limit/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 
-/** How far ahead permits are reserved at most: a process that ends loses no more than these. */
+/** Maximum time ahead for which permits are reserved, in milliseconds. A process that ends wastes only these. */
 const MAX_LOOKAHEAD_MS = 1_000;
 
-/** Clients queue commands while they are not connected: a slower reply counts as a failure. */
+/**
+ * Maximum wait for a reply, in milliseconds. A later reply counts as a failure: clients queue commands while
+ * disconnected.
+ */
 const REPLY_TIMEOUT_MS = 1_000;
 
-/** How long Redis is left alone after a failure. */
+/** After a failure, no command is sent to Redis for this time. Milliseconds. */
 const RETRY_AFTER_MS = 2_000;
 
 /**
  * Reserves permits in a sliding-window log: a sorted set of the times at which permits may be used, by the clock of the
- * server. A permit comes a window after the one that is `limit` places before it, and after the end of a pause. Returns
- * the rest of the pause, when to ask again for what was not reserved, and the wait for each permit, in milliseconds.
+ * server. Each permit comes at least a window after the one `limit` places before it, and not during a pause. Returns
+ * three values in milliseconds: the rest of the pause, the time until more permits can be reserved, and the waits for
+ * the reserved permits.
  *
- * The end of a pause is kept as a negative score, which no range of times includes.
+ * The end of a pause is stored as a negative score, so that it is not removed with old permits.
  */
 const RESERVE: Script = {
   source: `
@@ -46,18 +50,20 @@ return {paused - now, retry, permits}
 `,
 };
 
-/** How a bucket is shared. */
+/** Options of {@link SharedLog}. */
 export interface SharedLogOptions {
   readonly run: RunScript;
   readonly key: string;
   readonly limit: number;
   /** Length of the window in milliseconds: the interval and the margin. */
   readonly window: number;
-  /** A permit used later than this after its time would come too close to later ones. Milliseconds. */
+  /**
+   * Maximum delay in the use of a permit, in milliseconds: a later request could come too close to those that follow.
+   */
   readonly maxDelayMs: number;
   /** This process's share, used while Redis fails. Without it, callers wait. */
   readonly local: PermitLog | undefined;
-  /** Pauses the callers of this process, because the bucket is paused. */
+  /** Pauses the requests of this process. Called when the bucket is paused in Redis. */
   pause(ms: number): void;
   warn(message: string): void;
 }
@@ -80,7 +86,10 @@ export class SharedLog implements PermitLog {
     return this.#isFailing && local ? Math.min(wait, local.wait()) : wait;
   }
 
-  /** Uses the reserved permits that are due, after reserving some if there are none. Never rejects. */
+  /**
+   * Takes permits that are due, after reserving some if none are left. While Redis fails, takes one permit of this
+   * process's share, if it has one. Never rejects.
+   */
   async take(waiting: number): Promise<number> {
     if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take(1) ?? 0;
     if (this.#nextPermit() === undefined) await this.#reserve(waiting);
@@ -97,7 +106,7 @@ export class SharedLog implements PermitLog {
 
   /** Pauses the bucket for all processes. */
   pause(ms: number): void {
-    // A client could queue the command, and the pause would begin when Redis is back.
+    // While Redis fails, a client could queue the command, so that the pause would begin when Redis responds again.
     if (!this.#isFailing) this.#run(0, ms).catch((error) => this.#fail(error));
   }
 
@@ -111,14 +120,15 @@ export class SharedLog implements PermitLog {
   async #reserve(waiting: number): Promise<void> {
     const { key, pause, warn } = this.#options;
     try {
-      // A client may run this late, from its queue, and its permits would be lost: the first one after a failure asks for none.
+      // The first command after a failure reserves nothing: if the client sends it late, from its queue, the permits
+      // would be lost.
       const reply = await this.#run(this.#isFailing ? 0 : waiting, 0);
-      // The script returns nothing else.
+      // The script returns these three values.
       const [paused, retry, waits] = reply as readonly [unknown, unknown, readonly unknown[]];
       const now = performance.now();
       this.#permits = waits.map((wait) => now + Number(wait));
       this.#retryAt = now + Number(retry);
-      if (this.#isFailing) warn(`Redis responds again: "${key}" is shared.`);
+      if (this.#isFailing) warn(`Redis responds again: the rate bucket "${key}" is shared.`);
       this.#isFailing = false;
       if (Number(paused) > 0) pause(Number(paused));
     } catch (error) {
@@ -130,7 +140,8 @@ export class SharedLog implements PermitLog {
     const { key, local, warn } = this.#options;
     const reason = error instanceof Error ? error.message : typeof error;
     const meanwhile = local ? 'this process uses its share of the limit' : 'requests wait';
-    if (!this.#isFailing) warn(`Redis failed, so "${key}" is not shared and ${meanwhile} until it responds: ${reason}`);
+    if (!this.#isFailing)
+      warn(`Redis failed, so the rate bucket "${key}" is not shared and ${meanwhile} until it responds: ${reason}`);
     this.#isFailing = true;
     this.#permits = [];
     this.#retryAt = performance.now() + RETRY_AFTER_MS;
