@@ -12,12 +12,12 @@ import {
   type TokenStore,
 } from './token-source.ts';
 
-/** A token that is issued by an operation and kept in a store. */
+/** Options of {@link storedTokenSource}. */
 export interface StoredTokenOptions {
   readonly operation: TokenOperation;
   readonly credentials: Credentials;
   readonly store: TokenStore;
-  /** Returns the context to issue tokens by, from that of the client that asks. */
+  /** Returns the context that issues tokens; `client` is the context of the calling client, if there is one. */
   contextFor(client: TokenContext | undefined): TokenContext;
 }
 
@@ -27,13 +27,19 @@ const RENEW_BEFORE_EXPIRY_MS = 7 * 24 * 3_600_000;
 /** An early renewal that failed is retried after this. Milliseconds. */
 const RENEWAL_RETRY_MS = 3_600_000;
 
-/** A replacement of a refused token is not replaced within this: something else is wrong, and an account has ten tokens. */
+/**
+ * Minimum age of a token that replaced a refused one. If it is refused sooner, a new token would not help, and an
+ * account can have only ten. Milliseconds.
+ */
 const MIN_REPLACEMENT_AGE_MS = 60_000;
 
 const UNREADABLE = 'The token store cannot be read; a new token is issued and kept in memory only';
 const UNWRITABLE = 'The token store cannot be written; the token is kept in memory only';
 
-/** Creates a source of a stored token: issued where there is none, renewed before it expires and after a 401. */
+/**
+ * Creates a token source with a store: issues a token if the store is empty, and renews it before it expires and after
+ * a 401.
+ */
 export function storedTokenSource({ operation, credentials, store, contextFor }: StoredTokenOptions): TokenSource {
   const share = singleFlight<string>();
   let current: StoredToken | undefined;
@@ -53,7 +59,10 @@ export function storedTokenSource({ operation, credentials, store, contextFor }:
     return current.token;
   }
 
-  /** Runs under the lock of the store: another process may have renewed the token already. */
+  /**
+   * Returns the token of the store, or a new one. Runs under the store's lock: another process may have renewed the
+   * token already.
+   */
   async function refreshLocked(
     rejected: string | undefined,
     previous: StoredToken | undefined,
@@ -78,7 +87,7 @@ export function storedTokenSource({ operation, credentials, store, contextFor }:
       const now = new Date().toISOString();
       const issued = await context.issueToken(operation, credentials);
       const token = { ...issued, ...owner, mintedAt: now, ...(wasRefused && { replacedAt: now }) };
-      // A store that cannot be read may hold a token of somebody else.
+      // Do not overwrite a store that cannot be read: its token may belong to another account.
       if (isReadable) await saveToken(store, token, context);
       return token;
     } catch (error) {
@@ -87,10 +96,12 @@ export function storedTokenSource({ operation, credentials, store, contextFor }:
     }
   }
 
-  /** A failed early renewal does no harm while the token lives. */
+  /** Logs why the renewal failed, delays the next one before expiry, and returns the existing token. */
   function keepCurrent(token: StoredToken, error: unknown, { logger }: TokenContext): StoredToken {
     earlyRenewalAt = performance.now() + RENEWAL_RETRY_MS;
-    logger.warn(`${operation} failed; the existing token is used while it is valid: ${messageOf(error)}`);
+    logger.warn(
+      `The token was not renewed (${operation}); the existing token is used while it is valid: ${messageOf(error)}`,
+    );
     return token;
   }
 
@@ -114,7 +125,7 @@ const KINDS: Readonly<Record<TokenOperation, string>> = {
   'auth.createMcpToken': 'mcp',
 };
 
-/** The owner of a token, as it is stored beside it. */
+/** Owner of a token, stored with the token. */
 interface TokenOwner {
   readonly kind: string;
   readonly service: string;
@@ -128,7 +139,10 @@ const ownerOf = (operation: TokenOperation, { email }: Credentials, { baseUrl }:
   account: fingerprint(String(email).toLowerCase()),
 });
 
-/** A token is sent to its own service and acts for its own account. A store that was filled by hand may not name them. */
+/**
+ * Throws if a stored token is of another kind, service or account. Properties that the store lacks, as one filled by
+ * hand may, are not checked.
+ */
 function checkOwner(stored: StoredToken | undefined, { kind, service, account }: TokenOwner): void {
   if (!stored) return;
   const storedKind = stored.oauth === undefined ? (stored.kind ?? kind) : 'oauth';
@@ -142,7 +156,7 @@ function checkOwner(stored: StoredToken | undefined, { kind, service, account }:
   }
 }
 
-/** A token that cannot be saved still works; the next process start issues another one. */
+/** Saves a token. If that fails, logs a warning, because the token works until the process ends. */
 async function saveToken(store: TokenStore, token: StoredToken, { logger }: TokenContext): Promise<void> {
   try {
     await store.save(token);
@@ -156,23 +170,26 @@ function timeLeft({ expiresAt }: StoredToken): number {
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at - Date.now();
 }
 
-/** Milliseconds since an ISO time; `NaN`, which compares as false, without one or when the clock was set back. */
+/**
+ * Returns the milliseconds since an ISO time. `NaN`, for which every comparison is false, if the time is missing or in
+ * the future.
+ */
 function ageOf(time: unknown): number {
   const age = typeof time === 'string' ? Date.now() - Date.parse(time) : Number.NaN;
   return age >= 0 ? age : Number.NaN;
 }
 
-/** Returns whether a token expires within a week or, if its lifetime is shorter, is in its last quarter. */
+/** Returns whether a token expires within a week and is in the last quarter of its lifetime, if that is known. */
 function expiresSoon(token: StoredToken): boolean {
   const left = timeLeft(token);
   const lifetime = left + ageOf(token.mintedAt);
   return left <= (Number.isNaN(lifetime) ? RENEW_BEFORE_EXPIRY_MS : Math.min(RENEW_BEFORE_EXPIRY_MS, lifetime / 4));
 }
 
-/** At the cap of ten live tokens, which does not apply to logins, the error says how to revoke some. */
+/** Adds advice on how to revoke tokens to a 422, which may mean that ten tokens are live. Logins have no such limit. */
 function withCapAdvice(error: unknown, operation: TokenOperation): unknown {
   if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;
   const revoke = operation === 'auth.createMcpToken' ? 'revokeMcpTokens' : 'revokeApiTokens';
-  const message = `${error.message} If ten tokens are live already: \`client.auth.${revoke}(credentials)\` revokes all of them, the console single ones. Keep the token in a store that outlives the process.`;
+  const message = `${error.message} If ten tokens are live already, \`client.auth.${revoke}(credentials)\` revokes all of them, and the console can revoke a single one. Keep the token in a store that outlives the process.`;
   return new ValidationError(message, { ...error, cause: error.cause });
 }

@@ -7,13 +7,13 @@ import type { Redactor } from '../util/redact.ts';
 /** A source of bearer tokens. */
 export interface TokenSource {
   /**
-   * Returns the token to send now. `rejected` is a token that the service has just refused with `401`: a source that
-   * holds another one returns that, else it renews.
+   * Returns the token to send. `rejected` is a token that the service has just refused with `401`: a source that holds
+   * another token returns that one; otherwise it renews the token.
    */
   get(options: {
     readonly rejected?: string | undefined;
     readonly signal?: AbortSignal | undefined;
-    /** @internal The client that asks; sources of this package issue tokens by it. */
+    /** @internal Context of the calling client, by which the sources of this package issue tokens. */
     readonly context?: TokenContext | undefined;
   }): Promise<string>;
 }
@@ -21,7 +21,7 @@ export interface TokenSource {
 /** A token as a store keeps it. */
 export interface StoredToken {
   readonly token: string;
-  /** ISO 8601 with offset, as the service writes it. */
+  /** Expiry, in ISO 8601 with offset as the service writes it. */
   readonly expiresAt?: string | undefined;
   readonly [extra: string]: unknown;
 }
@@ -30,7 +30,7 @@ export interface StoredToken {
 export interface TokenStore {
   load(): Promise<StoredToken | undefined>;
   save(token: StoredToken | undefined): Promise<void>;
-  /** Runs `work` while no other holder of the same store does. */
+  /** Runs `work` under a lock, so that no other user of the same store runs work at the same time. */
   withLock<R>(work: () => Promise<R>): Promise<R>;
 }
 
@@ -43,7 +43,7 @@ export interface Credentials {
 /** Operations that issue a new token. */
 export type TokenOperation = 'auth.login' | 'auth.createApiToken' | 'auth.createMcpToken';
 
-/** The client that a token source issues tokens by. */
+/** The parts of a client by which a token source issues tokens. */
 export interface TokenContext {
   readonly baseUrl: string;
   readonly logger: Logger;
@@ -52,7 +52,7 @@ export interface TokenContext {
   issueToken(operation: TokenOperation, credentials: Credentials): Promise<StoredToken>;
 }
 
-/** A token as a header can carry it. */
+/** Printable ASCII without spaces: tokens that a header can carry. */
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
 /** Returns whether a value can be sent as a bearer token. */
@@ -60,7 +60,7 @@ export function isUsableToken(token: unknown): token is string {
   return typeof token === 'string' && HEADER_SAFE.test(token);
 }
 
-/** The token option of a client, as its calls use it. */
+/** The token source of a client, as its calls use it. */
 export interface ClientTokens extends TokenSource {
   /** True if a 401 may be retried with another token; a static token cannot be renewed. */
   readonly canRenew: boolean;
@@ -69,7 +69,7 @@ export interface ClientTokens extends TokenSource {
 /** The forms of the option `token`. */
 export type TokenInput = string | (() => string | Promise<string>) | TokenSource;
 
-/** Returns the token of a client, in whichever form it was passed. */
+/** Converts the option `token` of a client to a token source. */
 export function clientTokens(input: TokenInput): ClientTokens {
   if (typeof input === 'string') return { canRenew: false, get: () => Promise.resolve(input) };
   if (typeof input === 'function') {
@@ -81,7 +81,10 @@ export function clientTokens(input: TokenInput): ClientTokens {
 /** Offset bases of two FNV-1a hashes of 32 bits. */
 const OFFSET_BASES = [0x811c9dc5, 0x01234567];
 
-/** Returns a name for a token that does not reveal it, stable across processes: the scope of its rate buckets. */
+/**
+ * Returns a name for a token or an email address that does not reveal it and is the same in all processes. That of a
+ * token is the scope of its rate buckets.
+ */
 export function fingerprint(token: string): string {
   let name = '';
   for (const basis of OFFSET_BASES) {
@@ -92,7 +95,7 @@ export function fingerprint(token: string): string {
   return name;
 }
 
-/** Creates a store for the lifetime of this process. */
+/** Creates a token store in memory, for the lifetime of this process. */
 export function memoryTokenStore(): TokenStore {
   const lock = createMutex();
   let stored: StoredToken | undefined;
@@ -106,7 +109,7 @@ export function memoryTokenStore(): TokenStore {
   };
 }
 
-/** Returns the token in a JSON string that a store has kept; `undefined` for any other string. */
+/** Parses a stored token. Returns `undefined` if the string is not one. */
 export function readStoredToken(text: string): StoredToken | undefined {
   const value = parseJson(text);
   return isStoredToken(value) ? value : undefined;
