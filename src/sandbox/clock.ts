@@ -34,7 +34,7 @@ export class Clock {
   #isStopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Creates a clock whose time is `start`. */
+  /** Creates a clock that starts at `start`. */
   constructor(mode: ClockMode, start: number) {
     this.#mode = mode;
     this.#speed = typeof mode === 'object' ? mode.speed : 1;
@@ -72,7 +72,10 @@ export class Clock {
     this.#setTimer();
   }
 
-  /** From now on, a timer runs due tasks; without one, a sandbox that is no longer referenced can be collected. */
+  /**
+   * Runs due tasks by a timer from now on, not only before requests. Without a timer, a sandbox that is no longer
+   * referenced can be garbage-collected.
+   */
   useTimer(): void {
     this.#usesTimer = true;
     this.#setTimer();
@@ -86,8 +89,8 @@ export class Clock {
   }
 
   /**
-   * Moves a manual clock forward. Due tasks run in order, each at its own time; `settle` is awaited after each of them,
-   * because it may schedule more. Concurrent calls run one after the other.
+   * Moves a manual clock forward. Due tasks run in order, each at its own time; `settle` is awaited first and after the
+   * tasks of each time, because it may schedule more. Concurrent calls run one after the other.
    */
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {
     if (this.#mode !== 'manual') throw new Error("`advance` requires a sandbox with `clock: 'manual'`.");

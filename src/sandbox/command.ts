@@ -125,7 +125,7 @@ async function main(args: string[]): Promise<void> {
   }
   const sandbox = await start(flags);
   const stop = (): void => void sandbox.close();
-  // A closed pipe, as after `| head`, ends the command.
+  // Stop when the output's pipe closes, as after `| head`.
   process.stdout.on('error', stop);
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);

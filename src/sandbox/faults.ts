@@ -11,27 +11,28 @@ export interface FaultRequest {
 }
 
 /**
- * A failure to inject. It needs one of `status`, `cut` and `malformed`, or else `delay` or `inFlight`, which can also be
- * combined with them. Durations are milliseconds of the machine's clock.
+ * A fault to inject: one of `status`, `cut` and `malformed`, or `delay`, or `inFlight`, or a combination of them.
+ * `inFlight` excludes `status` and `cut: 'before'`. Durations are milliseconds of the machine's clock.
  *
  * @example
  * { on: 'audiences.create', cut: 'after', times: 1 } // the service creates the audience, but its response is lost
  */
 export interface FaultRule {
   /**
-   * The requests it applies to: an operation (`'audiences.create'`), a path, or a method and path, in which `{id}`
-   * matches one segment and `*` anything (`'GET /api/v2/audiences/{id}'`, `'/uploads/*'`), or a function. @default all
+   * Requests that the rule applies to: an operation (`'audiences.create'`), a path, or a method and path, in which
+   * `{id}` matches one segment and `*` anything (`'GET /api/v2/audiences/{id}'`, `'/uploads/*'`), or a function.
+   * @default all
    */
   readonly on?: string | ((request: FaultRequest) => boolean) | undefined;
-  /** Probability that it applies to a matching request; the sandbox's `seed` decides which. @default 1 */
+  /** Probability that the rule applies to a matching request, decided by the sandbox's `seed`. @default 1 */
   readonly rate?: number | undefined;
-  /** Maximum number of requests it applies to. @default no limit */
+  /** Maximum number of requests that the rule applies to. @default no limit */
   readonly times?: number | undefined;
-  /** Delays the request before anything else happens, at most until the rule is removed. */
+  /** Delays the request before anything else happens; removing the rule ends the delay. */
   readonly delay?: number | undefined;
   /**
-   * Keeps a create with an `Idempotency-Key` in flight, at most until the rule is removed: the service responds to
-   * duplicates with 409, and creates the resource even if the client disconnects.
+   * Keeps a create request with an `Idempotency-Key` in flight for this time, or until the rule is removed. Meanwhile,
+   * the service responds to duplicates with 409. It creates the resource even if the client disconnects.
    */
   readonly inFlight?: number | undefined;
   /** Responds with this error status; the service does not act. */
@@ -49,7 +50,7 @@ interface ActiveRule {
   readonly matches: (request: FaultRequest) => boolean;
   /** Aborted when the rule is removed, which releases the requests it holds. */
   readonly removed: AbortController;
-  /** How many more requests it applies to. */
+  /** Number of further requests that the rule applies to. */
   remaining: number;
 }
 
@@ -82,7 +83,7 @@ export class Faults {
     active.removed.abort();
   }
 
-  /** Returns the first rule that applies to a request, and counts it. */
+  /** Returns the first rule that applies to a request, and counts the request. */
   apply(request: FaultRequest): ActiveRule | undefined {
     for (const active of this.#rules) {
       if (active.remaining <= 0 || !active.matches(request)) continue;
@@ -137,7 +138,10 @@ function checkRule(rule: FaultRule): void {
   );
 }
 
-/** Returns the test of a rule's requests; `inFlight` applies only to those with an `Idempotency-Key`. */
+/**
+ * Returns a function that tests whether a rule applies to a request; with `inFlight`, the request needs an
+ * `Idempotency-Key`.
+ */
 function createMatcher({ on, inFlight }: FaultRule): (request: FaultRequest) => boolean {
   const matches = typeof on === 'function' ? on : matchPattern(on ?? '*');
   return inFlight === undefined ? matches : (request) => request.headers.has('idempotency-key') && matches(request);

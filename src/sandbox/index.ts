@@ -41,10 +41,10 @@ export type { Delivery } from './webhook-deliveries.ts';
 /** The service, emulated on this machine. */
 export interface Sandbox extends SandboxAdapters {
   /**
-   * Moves a manual clock forward by milliseconds. Everything due runs in order, and webhook deliveries are awaited: to
-   * await this inside a webhook receiver is a deadlock.
+   * Moves a manual clock forward by milliseconds. Everything due runs in order, and webhook deliveries are awaited: a
+   * webhook receiver that awaits this causes a deadlock.
    *
-   * @throws if the sandbox has no `clock: 'manual'`
+   * @throws if the sandbox has no `clock: 'manual'`, or if `ms` is not a number from 0 within the range of `Date`
    */
   advance(ms: number): Promise<void>;
   /** Returns the time of the sandbox's clock in milliseconds since 1970. */
@@ -68,7 +68,7 @@ export interface Sandbox extends SandboxAdapters {
   readonly jobs: {
     /** Sets the outcome of the next job of a kind. Several calls queue up. */
     next(kind: JobKind, outcome: JobOutcome): void;
-    /** Ends a running job immediately, at a status id: 104, 107 or 4xx, for cohorts also 4 or 5. */
+    /** Ends a running job immediately with a final status id: 104, 107 or 4xx, for cohorts also 4 or 5. */
     finish(kind: JobKind, id: number, status: number, reason?: string): void;
     /** Returns why a job ended, which the console shows and the API does not. */
     reason(kind: JobKind, id: number): string | undefined;

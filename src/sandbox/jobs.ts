@@ -23,9 +23,9 @@ export interface DeviceCounts {
 export type JobOutcome =
   | number
   | {
-      /** 104, 107 or a 4xx status. A cohort ends at 4 for 104 and at 5 for any other. */
+      /** 104, 107 or a 4xx status, for cohorts also 4 or 5. A cohort ends at 4 for 104, and at 5 for 107 and 4xx. */
       readonly status: number;
-      /** The reason, which only the console shows: `sandbox.jobs.reason`. */
+      /** Shown in the console only: `sandbox.jobs.reason`. */
       readonly reason?: string | undefined;
       /** Milliseconds of the sandbox's clock. @default `duration` of `JobOptions` */
       readonly duration?: number | undefined;
@@ -37,7 +37,9 @@ export interface JobOptions {
   readonly duration?: number | ((job: JobInfo) => number) | undefined;
   /** Outcome of a job; one set by `sandbox.jobs.next` takes precedence. @default 104 */
   readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome) | undefined;
-  /** Devices that the build of an audience finds. @default a random number of EIDs from 2,000 to 102,000 */
+  /**
+   * Devices that the build of an audience or an estimate finds. @default a random number of EIDs from 2,000 to 101,999
+   */
   readonly devices?: number | DeviceCounts | ((job: JobInfo) => number | DeviceCounts) | undefined;
 }
 
@@ -110,10 +112,10 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 /** Returns a status as resources show it. */
 export const statusOf = (id: number): { id: number; name: string } => ({ id, name: STATUS_NAMES[id] ?? 'Error' });
 
-/** The reason of a 107 that has none. */
+/** Reason of a job that ends at 107 without one. */
 const DEFAULT_REASON = 'The job cannot be processed as requested.';
 
-/** The sandbox's worker. */
+/** The sandbox's worker, which runs jobs. */
 export class Jobs {
   readonly #clock: Clock;
   readonly #options: JobOptions;
@@ -184,7 +186,9 @@ export class Jobs {
     job.onEnd?.(succeeded);
   }
 
-  /** Returns why a job ended, which the console shows and the API does not ("States and transitions"). */
+  /**
+   * Returns why a job ended, which the console shows and the API does not (specification, "States and transitions").
+   */
   reason(kind: JobKind, id: number): string | undefined {
     const entry = this.#reasons.get(id);
     return entry?.kind === kind ? entry.reason : undefined;

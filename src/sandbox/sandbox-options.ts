@@ -37,7 +37,7 @@ export interface SandboxOptions {
   readonly onDelivery?: ((delivery: Delivery) => void) | undefined;
 }
 
-/** Maximum `speed` of a clock: a faster one would pass the last `Date` within a day. */
+/** Maximum `speed` of a clock: at this speed, it takes 100 days to reach the last `Date`. */
 const MAX_SPEED = 1e6;
 
 const OPTION_NAMES: readonly string[] = [

@@ -4,17 +4,20 @@ export interface WindowLimit {
   readonly interval: number;
 }
 
-/** Every limit of the sandbox. Durations are milliseconds of the sandbox's clock unless stated otherwise. */
+/**
+ * The limits of the sandbox that can be changed. Durations are milliseconds of the sandbox's clock unless stated
+ * otherwise.
+ */
 export interface SandboxLimits {
   /** GET requests of one token. @default 120 a minute */
   readonly read: WindowLimit;
-  /** Creates, cancels and deletes of one token. @default 30 a minute */
+  /** POST requests of one token, such as creates and deletes, other than to the MCP endpoint. @default 30 a minute */
   readonly write: WindowLimit;
   /** Requests of one token to the MCP endpoint. @default 120 a minute */
   readonly mcp: WindowLimit;
-  /** Logins from one address. @default 180 a minute */
+  /** Login requests from one IP address. @default 180 a minute */
   readonly login: WindowLimit;
-  /** Token mints and revocations from one address. @default 10 a minute */
+  /** Requests from one IP address that issue or revoke tokens. @default 10 a minute */
   readonly mint: WindowLimit;
   /** Builds of an organization in a rolling hour. @default 60 */
   readonly buildsPerHour: number;
@@ -22,11 +25,11 @@ export interface SandboxLimits {
   readonly buildsPerDay: number;
   /** Active tokens of one account, for each of `api` and `mcp`. @default 10 */
   readonly activeTokens: number;
-  /** How long a presigned URL is valid and its upload can be claimed. @default 15 minutes */
+  /** How long the presigned URL of an upload is valid and the upload can be claimed. @default 15 minutes */
   readonly claimWindow: number;
   /** Response timeout of a webhook receiver, in milliseconds of the machine's clock. @default 10_000 */
   readonly deliveryTimeout: number;
-  /** Maximum number of requests, and of deliveries, in the logs; the oldest are dropped. @default 10_000 */
+  /** Maximum number of entries in each log, of requests and of deliveries; the oldest are dropped. @default 10_000 */
   readonly logLength: number;
 }
 
@@ -34,7 +37,7 @@ const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** The service's own limits (specification, "Limits"). */
+/** The defaults: the limits of the service (specification, "Limits"), and `logLength`. */
 export const SERVICE_LIMITS: SandboxLimits = {
   read: { limit: 120, interval: MINUTE },
   write: { limit: 30, interval: MINUTE },
@@ -49,55 +52,64 @@ export const SERVICE_LIMITS: SandboxLimits = {
   logLength: 10_000,
 };
 
-/** Waits between the six attempts of a delivery ("Delivery"). */
+/** Waits between the six deliveries of an event (specification, "Delivery"). */
 export const DELIVERY_RETRY_WAITS_MS = [MINUTE, 5 * MINUTE, 25 * MINUTE, 2 * HOUR, 6 * HOUR] as const;
 
-/** Consecutive deliveries with all attempts failed after which an endpoint is disabled ("Delivery"). */
+/**
+ * Number of consecutive events whose deliveries all failed, after which an endpoint is disabled (specification,
+ * "Delivery").
+ */
 export const MAX_CONSECUTIVE_FAILURES = 20;
 
-/** How long the previous secret keeps signing after a rotation ("Signature"). */
+/** How long deliveries also carry a signature of the previous secret after a rotation (specification, "Signature"). */
 export const SECRET_OVERLAP_MS = 24 * HOUR;
 
-/** Lifetime of API and MCP tokens ("Authentication"). */
+/** Lifetime of API and MCP tokens (specification, "Authentication"). */
 export const TOKEN_LIFETIME_MS = 365 * DAY;
 
-/** Lifetimes of OAuth tokens ("Authentication"). */
+/** Lifetimes of OAuth tokens (specification, "Authentication"). */
 export const ACCESS_TOKEN_LIFETIME_MS = 60 * MINUTE;
 export const REFRESH_TOKEN_LIFETIME_MS = 60 * DAY;
 
 /** Lifetime of an authorization code: not specified; RFC 6749 recommends at most ten minutes. */
 export const CODE_LIFETIME_MS = 10 * MINUTE;
 
-/** How long the response under an idempotency key is replayed ("Other limits"). */
+/** How long the response stored under an idempotency key is replayed (specification, "Other limits"). */
 export const REPLAY_WINDOW_MS = 24 * HOUR;
 
-/** Default and cap of `per_page` on resource lists ("Pagination"). */
+/** Default and maximum of `per_page` on resource lists (specification, "Pagination"). */
 export const PAGE_DEFAULT = 25;
 export const PAGE_CAP = 100;
 
-/** `per_page` of reference reads, default and cap; and the default of Apps, which has no cap ("Pagination"). */
+/**
+ * Default and maximum of `per_page` on reference lists, and the default on those of Apps, which have no maximum
+ * (specification, "Pagination").
+ */
 export const REFERENCE_PAGE = 500;
 export const APPS_PAGE = 250;
 
-/** Maximum size of each kind of upload in bytes ("Other limits"); 50 MB and 1 GB are read as binary. */
+/**
+ * Maximum size of each kind of upload in bytes (specification, "Other limits"); 50 MB and 1 GB are read as binary
+ * units.
+ */
 export const MAX_UPLOAD_BYTES: Readonly<Record<string, number>> = { poi_submission: 50 * 2 ** 20, cohort: 2 ** 30 };
 
-/** When an unclaimed upload is deleted ("Other limits"). */
+/** How long an unclaimed upload is kept (specification, "Other limits"). */
 export const UNCLAIMED_CLEANUP_MS = 24 * HOUR;
 
-/** Minimum numbers of devices ("Other limits"). */
+/** Minimum numbers of devices (specification, "Other limits"). */
 export const MIN_DEVICES_TO_ACTIVATE = 500;
 export const MIN_DEVICES_TO_ACTIVATE_LOOKALIKE = 1_000;
 export const MIN_SEED_DEVICES = 1_000;
 
-/** Bounds of `config.target_size` ("Rules known for creates", rule 5). */
+/** Bounds of `config.target_size` (specification, "Rules known for creates", rule 5). */
 export const TARGET_SIZE = { min: 1, max: 4_000_000 } as const;
 
-/** Days that mapping keys are kept after the latest dataset end date ("Other limits"). */
+/** Days that mapping keys are kept after the latest dataset end date (specification, "Other limits"). */
 export const RETENTION_DAYS = 90;
 
-/** Maximum age of a WebDomain dataset's start date, in days ("Other limits"). */
+/** Maximum age of a WebDomain dataset's start date, in days (specification, "Other limits"). */
 export const LOOKBACK_DAYS = 45;
 
-/** First month with a usage report ("Other limits"). */
+/** First month with a usage report (specification, "Other limits"). */
 export const FIRST_USAGE_MONTH = '2020-01';

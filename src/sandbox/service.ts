@@ -7,7 +7,7 @@ import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
 import { appendBounded, createState, type LogEntry, type State } from './state.ts';
 import { WebhookSender } from './webhook-deliveries.ts';
 
-/** The parts of a sandbox, on which every route works. */
+/** The parts of a sandbox that its routes use. */
 export interface Service {
   readonly state: State;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ export function createService(options: SandboxOptions): Service {
     jobs: new Jobs(clock, jobs),
     webhooks: new WebhookSender({
       clock,
-      // A generator for each part: one event or fault more does not change tokens and ids.
+      // Each part has its own generator, so that another event or fault does not change the tokens that follow.
       random: createRandom(~seed),
       signingTime: options.signatureClock === 'machine' ? Date.now : () => clock.now(),
       send: options.deliver ?? ((request) => fetch(request)),

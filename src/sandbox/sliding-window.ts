@@ -1,8 +1,8 @@
 import type { WindowLimit } from './service-limits.ts';
 
-/** Sliding-window log: exact in every interval, whatever its phase. */
+/** Sliding-window log: keeps the limit in every interval, whenever the interval starts. */
 export class SlidingWindow {
-  /** Maximum in any one interval; may be changed. */
+  /** Maximum count in any interval; may be changed. */
   limit: number;
   readonly #interval: number;
   readonly #times: number[] = [];
@@ -27,7 +27,7 @@ export class SlidingWindow {
     return wait;
   }
 
-  /** Returns how many the last interval holds. */
+  /** Returns the count in the last interval. */
   count(now: number): number {
     this.retryAfter(now);
     return this.#times.length;

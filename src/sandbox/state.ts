@@ -26,10 +26,10 @@ export interface Token {
   readonly buckets: Map<TokenBucket, SlidingWindow>;
 }
 
-/** The create under an idempotency key. */
+/** The create request under an idempotency key. */
 export interface IdempotencyRecord {
   readonly operation: string;
-  /** Bytes of the body; `undefined` while the first request is still arriving. */
+  /** Bytes of the body; `undefined` while the first request's body is still arriving. */
   body: Uint8Array | undefined;
   /** The stored response; `undefined` while the create is in flight. */
   response: { readonly status: number; readonly body: string } | undefined;
@@ -69,9 +69,9 @@ export interface Endpoint extends Mutable<WebhookEndpoint> {
   /** The account that registered it and is notified when it is disabled. */
   readonly creator: AccountRecord;
   secret: string;
-  /** The secret before the last rotation, which also signs until `until`. */
+  /** The secret before the last rotation, which also signs deliveries until `until`. */
   previous: { readonly secret: string; readonly until: number } | undefined;
-  /** Consecutive deliveries whose attempts all failed. */
+  /** Number of consecutive events whose deliveries to the endpoint all failed. */
   consecutiveFailures: number;
 }
 
@@ -139,13 +139,13 @@ interface AuthorizationCode {
   readonly challenge: string;
   readonly expiresAt: number;
   used: boolean;
-  /** The grant it was exchanged for. */
+  /** Id of the grant that the code was exchanged for. */
   grantId: number | undefined;
 }
 
-/** An OAuth connection of an account: its current pair of tokens. */
+/** An OAuth connection of an account, with its current pair of tokens. */
 export interface Grant {
-  /** The same for every pair of the connection. */
+  /** Stays the same when the pair of tokens is refreshed. */
   readonly id: number;
   readonly client: OAuthClient;
   readonly account: AccountRecord;
@@ -154,7 +154,7 @@ export interface Grant {
   readonly refreshExpiresAt: number;
 }
 
-/** Everything the service stores. */
+/** The data of the service, except its jobs. */
 export type State = ReturnType<typeof createState>;
 
 /** Creates the state of an unused service, whose API is at `origin`. */
@@ -182,7 +182,10 @@ export function createState(origin = 'https://sandbox.invalid') {
     log: [] as LogEntry[],
     /** Number of requests so far, including those no longer in the log. */
     requestCount: 0,
-    /** Origin of presigned URLs and result files: of the latest server, or in process beside the API's origin. */
+    /**
+     * Origin of presigned URLs and result files: that of the latest server or, without one, the API's with the prefix
+     * `storage.`.
+     */
     storageUrl: `${protocol}//storage.${host}`,
     nextId: 1,
   };

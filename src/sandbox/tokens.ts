@@ -51,7 +51,7 @@ export function findGrant({ state, clock }: Service, refresh: string): Grant | u
   return grant && grant.refreshExpiresAt > clock.now() ? grant : undefined;
 }
 
-/** Issues a pair of OAuth tokens; `id` is that of the connection being refreshed. */
+/** Issues a pair of OAuth tokens; `id` is that of the connection that is refreshed, by default a new one. */
 export function issueGrant(
   service: Service,
   client: OAuthClient,
@@ -68,7 +68,7 @@ export function issueGrant(
   return grant;
 }
 
-/** Revokes a pair of OAuth tokens: the access token goes with its refresh token. */
+/** Revokes a pair of OAuth tokens. */
 export function revokeGrant({ state }: Service, { access, refresh }: Grant): void {
   state.grants.delete(refresh);
   state.tokens.delete(access.value);

@@ -9,7 +9,7 @@ export interface Delivery {
   readonly endpointId: number;
   readonly eventId: string;
   readonly type: string;
-  /** 1 to 6. */
+  /** Number of the attempt, 1 to 6. */
   readonly attempt: number;
   /** Start of the attempt, in milliseconds of the sandbox's clock since 1970. */
   readonly at: number;
@@ -39,7 +39,7 @@ interface EndpointEvent {
   readonly type: string;
   /** The same bytes in every attempt. */
   readonly body: string;
-  /** Rank among attempts due at the same time: responses that arrive in another order must not change it. */
+  /** Rank among attempts due at the same time, so that their order does not depend on when responses arrive. */
   readonly order: number;
 }
 
@@ -49,7 +49,7 @@ interface LoggedAttempt {
   delivery: Delivery | undefined;
 }
 
-/** Event families by kind of job; estimates have none ("Events"). */
+/** Prefixes of event types by kind of job; estimates send no events (specification, "Events"). */
 const EVENT_FAMILIES: Readonly<Partial<Record<JobKind, string>>> = {
   audience: 'audience',
   lookalike: 'audience',
@@ -59,7 +59,7 @@ const EVENT_FAMILIES: Readonly<Partial<Record<JobKind, string>>> = {
 
 const SCHEMA_VERSION = 1;
 
-/** Sends webhook events ("Delivery", "Signature"). */
+/** Sends webhook events (specification, "Delivery" and "Signature"). */
 export class WebhookSender {
   readonly #options: SenderOptions;
   readonly #log: LoggedAttempt[] = [];
@@ -140,7 +140,7 @@ export class WebhookSender {
     else if (++endpoint.consecutiveFailures === MAX_CONSECUTIVE_FAILURES) disable(endpoint, clock.now());
   }
 
-  /** Returns the receiver's status, or `undefined` if it did not respond in time. */
+  /** Returns the receiver's status, or `undefined` if the receiver could not be reached or did not respond in time. */
   async #post({ endpoint, body }: EndpointEvent, controller: AbortController): Promise<number | undefined> {
     const { clock, signingTime, send, timeout } = this.#options;
     const { signal } = controller;
@@ -150,7 +150,8 @@ export class WebhookSender {
       const headers = { 'content-type': 'application/json' };
       const request = new Request(endpoint.url, { method: 'POST', headers, body, signal, redirect: 'manual' });
       const aborted = new Promise<never>((_, reject) => {
-        // References the request: `fetch` does not abort one that was collected, and its socket keeps the process alive.
+        // Keeps a reference to the request: `fetch` cannot abort one that was garbage-collected, whose socket would
+        // keep the process alive.
         signal.addEventListener('abort', () => reject(new Error(`${request.url} did not respond.`)), { once: true });
       });
       const signature = createSignature(body, signingSecrets(endpoint, clock.now()), signingTime());
@@ -169,12 +170,12 @@ export class WebhookSender {
   }
 }
 
-/** Disables an endpoint and notifies its creator ("Delivery"). */
+/** Disables an endpoint and notifies its creator (specification, "Delivery"). */
 function disable(endpoint: Endpoint, now: number): void {
   endpoint.is_active = false;
   endpoint.updated_at = formatTimestamp(now);
   endpoint.creator.notifications.push(
-    `Webhook endpoint ${endpoint.id} "${endpoint.name}" was switched off: ${MAX_CONSECUTIVE_FAILURES} deliveries in a row failed.`,
+    `Webhook endpoint ${endpoint.id} "${endpoint.name}" was disabled: ${MAX_CONSECUTIVE_FAILURES} events in a row could not be delivered.`,
   );
 }
 
@@ -185,12 +186,12 @@ export function rotateSecret(endpoint: Endpoint, secret: string, now: number): v
   endpoint.updated_at = formatTimestamp(now);
 }
 
-/** Returns the secrets that sign, the newest first ("Signature"). */
+/** Returns the secrets that sign, the newest first (specification, "Signature"). */
 function signingSecrets({ secret, previous }: Endpoint, now: number): string[] {
   return previous && previous.until > now ? [secret, previous.secret] : [secret];
 }
 
-/** Creates the `Service-Signature` header: `t=…`, and a `v1=…` for each secret ("Signature"). */
+/** Creates the `Service-Signature` header: `t=…`, and a `v1=…` for each secret (specification, "Signature"). */
 async function createSignature(body: string, secrets: readonly string[], time: number): Promise<string> {
   const seconds = Math.floor(time / 1000);
   const signatures = await Promise.all(secrets.map((secret) => hmacHex(`${seconds}.${body}`, secret)));

@@ -20,9 +20,9 @@ export interface NewAccount {
 export interface NewCompany {
   /** A name that no other organization has. */
   readonly name: string;
-  /** Builds in a rolling hour. @default 60 */
+  /** Builds in a rolling hour. @default `limits.buildsPerHour` of the sandbox, 60 */
   readonly buildsPerHour?: number | undefined;
-  /** Builds in a rolling day. @default 300 */
+  /** Builds in a rolling day. @default `limits.buildsPerDay` of the sandbox, 300 */
   readonly buildsPerDay?: number | undefined;
 }
 
@@ -66,9 +66,12 @@ export interface SandboxAccount {
   revokeToken(id: number): void;
   /** Live OAuth connections. */
   connections(): ConnectionInfo[];
-  /** Revokes one OAuth connection with its tokens. */
+  /** Revokes one OAuth connection and its tokens. */
   revokeConnection(id: number): void;
-  /** Changes the password, by default to a random one, which revokes every token and OAuth connection. Returns it. */
+  /**
+   * Changes the password, by default to a random one, and revokes all tokens and OAuth connections. Returns the new
+   * password.
+   */
   changePassword(password?: string): string;
   /** Revokes the login token. */
   logout(): void;

@@ -22,7 +22,7 @@ export interface SandboxWebhooks {
   create(input: NewEndpoint): { readonly id: number; readonly secret: string };
   /** Replaces the signing secret. For 24 hours, deliveries also carry a signature of the previous one. */
   rotate(id: number): { readonly secret: string };
-  /** Deactivates an endpoint. Events with an attempt that comes due meanwhile are not delivered to it any more. */
+  /** Deactivates an endpoint. An event whose next attempt comes due meanwhile is not sent to the endpoint any more. */
   pause(id: number): void;
   /** Activates an endpoint that was paused or disabled. */
   resume(id: number): void;
@@ -34,7 +34,7 @@ export interface SandboxWebhooks {
   readonly deliveries: readonly Delivery[];
 }
 
-/** Event types to which an endpoint can subscribe ("Events"). */
+/** Event types to which an endpoint can subscribe (specification, "Events"). */
 const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
   `${family}.completed`,
   `${family}.failed`,
@@ -54,7 +54,7 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
     void Object.assign(find(id), { is_active, consecutiveFailures: 0, updated_at: formatTimestamp(clock.now()) });
   return {
     create({ account, name = 'Webhook', url, events = EVENT_TYPES }) {
-      // Jobs that ended before now must not be delivered to the new endpoint.
+      // Events of jobs that ended before now must not be sent to the new endpoint.
       clock.runDue();
       const [first] = state.accounts.values();
       const creator = account ? recordOf(account) : first;

@@ -12,9 +12,9 @@ export interface Env {
     readonly address: string;
     /** Set for requests over HTTP: the names that `Host` may hold besides addresses and localhost. */
     readonly overHttp?: { readonly names: readonly string[] };
-    /** Origin of the storage to use. @default the storage of the sandbox's latest server */
+    /** Origin of the storage to use. @default `storageUrl` of the state */
     readonly storageUrl?: string;
-    /** Token of a request that the MCP endpoint makes. */
+    /** Token of a request that an MCP tool makes. */
     readonly token?: Token;
   };
   Variables: {
@@ -24,14 +24,14 @@ export interface Env {
     replayed: boolean;
     /** Description of the fault rule that applies. */
     fault: string;
-    /** Keeps a create in flight, as a fault rule demands. */
+    /** Waits while a fault rule keeps the create request in flight. */
     holdInFlight?: () => Promise<void>;
   };
 }
 
 type Middleware = MiddlewareHandler<Env>;
 
-/** Returns a 406 unless the request has `Accept: application/json`. */
+/** Returns a 406 if the request lacks `Accept: application/json`. */
 export function checkAccept(context: Context<Env>): Response | undefined {
   if (/(?:^|,)\s*application\/json\s*(?:[;,]|$)/i.test(context.req.header('accept') ?? '')) return undefined;
   return failure(406, 'Not acceptable: send Accept: application/json.');
@@ -49,14 +49,17 @@ export function setToken(context: Context<Env>, token: Token): void {
   context.set('account', token.account);
 }
 
-/** Returns a 429 if a bucket of the token is exhausted; otherwise counts the request ("Rate limits"). */
+/** Returns a 429 if a bucket of the token is exhausted; otherwise counts the request (specification, "Rate limits"). */
 export function checkRate({ clock, limits }: Service, token: Token, bucket: TokenBucket): Response | undefined {
   const window = token.buckets.get(bucket) ?? new SlidingWindow(limits[bucket]);
   token.buckets.set(bucket, window);
   return rateResponse(window.consume(clock.now()));
 }
 
-/** Middleware of general endpoints: 406, 401 or 429. Tokens of scope `mcp` are valid on the MCP endpoint only. */
+/**
+ * Middleware of general endpoints: responds with 406, 401 or 429, or continues. Tokens of scope `mcp` are valid on the
+ * MCP endpoint only.
+ */
 export const requireToken =
   (service: Service, bucket: TokenBucket): Middleware =>
   async (context, next) => {
@@ -69,7 +72,10 @@ export const requireToken =
     return checkRate(service, token, bucket) ?? next();
   };
 
-/** Middleware of the credential exchange: 406, or 429 by the client's address ("Rate limits"). */
+/**
+ * Middleware of the credential exchange: responds with 406, or with 429 if the client's IP address has exceeded the
+ * limit (specification, "Rate limits").
+ */
 export const limitByAddress =
   ({ state, clock, limits }: Service, bucket: AddressBucket): Middleware =>
   async (context, next) => {

@@ -9,9 +9,9 @@ import { createHandler } from './msw-handlers.ts';
 /** The ways to send requests to a sandbox. */
 export interface SandboxAdapters {
   /**
-   * Sends a request in process, to the API or to the storage of presigned URLs: pass it to a client as its `fetch`. It
-   * rejects as `fetch` does. The header `X-Forwarded-For` sets the client address, by which logins and token mints are
-   * rate-limited.
+   * Sends a request in process, to the API or to the storage of presigned URLs: pass this function to a client as its
+   * `fetch`. It rejects as `fetch` does. The header `X-Forwarded-For` sets the client's IP address, by which requests
+   * that log in, or issue or revoke tokens, are rate-limited.
    */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   /** Request handlers of msw 3, for `setupServer(...sandbox.handlers)` and `setupWorker(...sandbox.handlers)`. */

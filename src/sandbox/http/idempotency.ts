@@ -7,8 +7,9 @@ import { readBytes } from './request-body.ts';
 import { failure } from './responses.ts';
 
 /**
- * Middleware that replays the response stored under an idempotency key for 24 hours. A different body, or a duplicate
- * of a create in flight, is a 409. Only successes are stored, so that a refused create can be corrected and sent again.
+ * Middleware that replays the response stored under an idempotency key for 24 hours. Responds with 409 to another
+ * operation or body, and to a duplicate of a create request in flight. Stores only successes, so that a refused create
+ * request can be corrected and sent again.
  */
 export const idempotent =
   ({ clock }: Service, operation: string): MiddlewareHandler<Env> =>
@@ -17,7 +18,7 @@ export const idempotent =
     if (!key) return next();
     const { idempotencyKeys } = context.get('account');
     const now = clock.now();
-    // Keys are in the order of their expiry, because all live equally long.
+    // Keys are in the order of their expiry, because all are kept for the same time.
     for (const [old, { expiresAt }] of idempotencyKeys) {
       if (expiresAt > now) break;
       idempotencyKeys.delete(old);

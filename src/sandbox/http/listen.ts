@@ -116,6 +116,6 @@ function cutConnection({ partial }: ConnectionCut, outgoing: Outgoing): void {
   }
   outgoing.statusCode = partial.status;
   for (const [name, value] of partial.headers) outgoing.setHeader(name, value);
-  // The client notices by the missing bytes of `content-length`, or by the missing last chunk.
+  // The client detects the cut: bytes of `content-length`, or the last chunk, are missing.
   stream.write(partial.body, () => stream.destroy());
 }

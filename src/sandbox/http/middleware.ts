@@ -15,7 +15,10 @@ export type ErrorFormat = (status: number, message?: string) => Response;
 /** Maximum length of a path in the log. */
 const MAX_LOGGED_PATH = 2_000;
 
-/** Adds the middleware in front of every route: log, check of `Host`, CORS for pages of any origin, and faults. */
+/**
+ * Adds the middleware in front of every route (log, check of `Host`, CORS for pages of any origin, faults) and the
+ * error handler.
+ */
 export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: string[], format: ErrorFormat): void {
   app.use(logRequests(service));
   app.use(checkHost(format));
@@ -28,7 +31,7 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   });
 }
 
-/** Returns the path as sent: still encoded, it cannot break a line of the log. */
+/** Returns the encoded path, which cannot break a line of the log, cut to the maximum length there. */
 const pathOf = (request: Request): string => new URL(request.url).pathname.slice(0, MAX_LOGGED_PATH);
 
 /** Logs each request except preflights, which browsers send automatically. */
@@ -100,7 +103,9 @@ const injectFaults =
     return undefined;
   };
 
-/** Waits `ms` milliseconds of the machine's clock, or until `released`. Rejects when `cut` aborts. */
+/**
+ * Waits `ms` milliseconds of the machine's clock, or until `released` aborts. Throws a `ConnectionCut` if `cut` aborts.
+ */
 async function hold(ms: number, released: AbortSignal, cut: AbortSignal): Promise<void> {
   const signal = AbortSignal.any([released, cut]);
   await new Promise<void>((resolve) => {

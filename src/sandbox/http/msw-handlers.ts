@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'msw';
 import { ConnectionCut } from './connection-cut.ts';
 
-/** Paths of the service ("Versioning"). */
+/** Paths of the service (specification, "Versioning"). */
 const API_PATHS = /^\/(?:api\/v2|oauth)\/|^\/\.well-known\/oauth-/;
 
 /** The sandbox behind a handler. */
@@ -15,7 +15,7 @@ interface HandlerOptions {
 
 const ignore = (): void => {};
 
-/** Creates a request handler of msw 3, without any code of msw. */
+/** Creates a request handler of msw 3 without importing msw. */
 export function createHandler({ respond, origin, isStorage }: HandlerOptions): RequestHandler {
   const isHandled = (url: URL): boolean =>
     isStorage(url) || (origin === undefined ? API_PATHS.test(url.pathname) : url.origin === origin);

@@ -10,7 +10,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Maximum nesting of a JSON body, which can be serialized again without exhausting the stack. */
+/** Maximum nesting of a JSON body, so that it can be serialized again without exhausting the stack. */
 const MAX_NESTING = 512;
 
 /** Thrown for a body that is nested too deeply; each route reports it in its own error format. */
@@ -50,7 +50,7 @@ export async function readBody(context: Context): Promise<JsonObject | undefined
 export const readForm = async (context: Context): Promise<URLSearchParams> =>
   new URLSearchParams(new TextDecoder().decode(await readBytes(context)));
 
-/** Reads the bytes of a request's body; a client that disconnects before their end receives no response. */
+/** Reads the bytes of a request's body. Throws a `ConnectionCut` if the client disconnects before their end. */
 export async function readBytes(context: Context): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return new Uint8Array(await context.req.arrayBuffer());

@@ -13,12 +13,12 @@ export function invalid(errors: Record<string, string[]>, message = 'The given d
   return failure(422, message, { errors });
 }
 
-/** Returns a 401, whose body may consist of `message` only. */
+/** Returns a 401. Its body consists of `message` only, which the specification permits. */
 export function unauthenticated(): Response {
   return json(401, { message: 'Unauthenticated.' });
 }
 
-/** Returns a 429 after `wait` milliseconds, with `Retry-After` in seconds, rounded up. */
+/** Returns a 429 whose `Retry-After` is `wait` milliseconds, in seconds and rounded up. */
 export function tooManyRequests(message: string, wait: number): Response {
   const response = failure(429, message);
   response.headers.set('retry-after', String(Math.max(1, Math.ceil(wait / 1000))));

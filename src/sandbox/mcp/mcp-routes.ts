@@ -8,7 +8,10 @@ import type { Service } from '../service.ts';
 import { findToken } from '../tokens.ts';
 import type { CallOperation } from './mcp-server.ts';
 
-/** Middleware of the MCP endpoint: 401, 403 without the scope, 406 or 429 ("OAuth 2.1", rule 1; "Errors"). */
+/**
+ * Middleware of the MCP endpoint: responds with 401, with 403 to a token without the scope `mcp`, with 406 or with 429
+ * (specification, "OAuth 2.1", rule 1, and "Errors").
+ */
 const requireMcpToken =
   (service: Service): MiddlewareHandler<Env> =>
   async (context, next) => {
@@ -45,7 +48,7 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
       return request instanceof Response ? request : app.fetch(request, { ...env, token });
     };
   app.all(operations['mcp.send'].path, requireMcpToken(service), async (context) => {
-    // Loaded with the first message: a test without MCP never needs the 0.6 MB.
+    // Imported with the first request: tests without MCP do not need its 0.6 MB.
     const { createMcpHandlerFor } = await import('./mcp-server.ts');
     try {
       const request = await readMessage(context);

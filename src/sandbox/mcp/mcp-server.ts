@@ -84,7 +84,8 @@ export function createMcpHandlerFor(call: CallOperation): (request: Request, tok
   return async (request, token) => {
     const authInfo = { token, clientId: 'sandbox', scopes: ['mcp'] };
     const acceptsStream = request.headers.get('accept')?.includes(EVENT_STREAM);
-    // `createMcpHandler` has no JSON mode for clients of protocol revisions up to 2025, to which alone it streams.
+    // `createMcpHandler` always streams to clients of protocol revisions up to 2025, so another transport sends them
+    // JSON.
     if (acceptsStream || request.method !== 'POST' || !(await isLegacyRequest(request)))
       return handler.fetch(request, { authInfo });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });

@@ -4,7 +4,9 @@ import type { AccountRecord, OAuthClient } from '../state.ts';
 import { checkScope, isLoopback } from './client-registration.ts';
 import { OAuthRequestError } from './oauth-request-error.ts';
 
-/** An authorization request with a valid client and redirect URI, so that any other error is sent to the client. */
+/**
+ * An authorization request with a valid client and redirect URI: the redirect reports every other error to the client.
+ */
 export interface AuthorizationRequest {
   readonly client: OAuthClient;
   readonly redirectUri: string;
@@ -37,7 +39,7 @@ function isSameRedirect(registered: string, requested: string): boolean {
   return a.href === b.href;
 }
 
-/** Checks the rest of an authorization request ("OAuth 2.1", rules 2 and 4). */
+/** Checks the rest of an authorization request (specification, "OAuth 2.1", rules 2 and 4). */
 export function checkAuthorization({ query, issuer }: AuthorizationRequest): void {
   if (query.get('response_type') !== 'code')
     throw new OAuthRequestError('unsupported_response_type', 'response_type must be code.');

@@ -3,10 +3,10 @@ import type { Service } from '../service.ts';
 import type { OAuthClient } from '../state.ts';
 import { OAuthRequestError } from './oauth-request-error.ts';
 
-/** The only grant types ("OAuth 2.1", rule 2). */
+/** The only grant types (specification, "OAuth 2.1", rule 2). */
 export const GRANT_TYPES: readonly string[] = ['authorization_code', 'refresh_token'];
 
-/** The only scope ("OAuth 2.1", rule 2). */
+/** The only scope (specification, "OAuth 2.1", rule 2). */
 export const SCOPE = 'mcp';
 
 /** Authentication methods at the token endpoint (assumed). */
@@ -19,17 +19,17 @@ const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK_HOSTS.includes(hostname);
 
-/** Throws for any scope but `mcp`. */
+/** Throws for any scope but `mcp`; the scope may be missing. */
 export function checkScope(scope: unknown): void {
   if (scope === undefined || scope === SCOPE) return;
   throw new OAuthRequestError('invalid_scope', `The only scope is "${SCOPE}".`);
 }
 
-/** Returns the problem of a redirect URI ("OAuth 2.1", rule 3). */
+/** Returns why a redirect URI is refused, or `undefined` if it is valid (specification, "OAuth 2.1", rule 3). */
 function redirectProblem(uri: unknown, approvedHosts: readonly string[]): string | undefined {
   if (typeof uri !== 'string' || !URL.canParse(uri)) return 'must be absolute';
   const url = new URL(uri);
-  // URIs are compared as strings: one that the parser normalizes would never match.
+  // The specification requires exact URIs, so one that the parser changes is refused.
   if (url.href !== uri && url.href !== `${uri}/`) return `must be exact, like ${url.href}`;
   if (uri.includes('*')) return 'must not contain wildcards';
   if (uri.includes('#')) return 'must not contain a fragment';
@@ -39,7 +39,7 @@ function redirectProblem(uri: unknown, approvedHosts: readonly string[]): string
   return approvedHosts.includes(url.hostname) ? undefined : 'is not on an approved host';
 }
 
-/** Returns an array of the client metadata; RFC 7591 allows no other form. */
+/** Returns a field of the client metadata that must be an array (RFC 7591), or `fallback` if it is missing. */
 function readArray(
   body: JsonObject,
   field: string,

@@ -1,4 +1,4 @@
-/** An error in the format of RFC 6749 and RFC 7591, which is not the envelope ("OAuth 2.1", rule 7). */
+/** An error in the format of RFC 6749 and RFC 7591, not in the envelope (specification, "OAuth 2.1", rule 7). */
 export class OAuthRequestError extends Error {
   override readonly name = 'OAuthRequestError';
   /** Error code of the RFC, such as `invalid_grant`. */

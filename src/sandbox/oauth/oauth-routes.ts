@@ -9,7 +9,7 @@ import { consentPage } from './consent-page.ts';
 import { OAuthRequestError, oauthJson } from './oauth-request-error.ts';
 import { authenticateClient, exchangeTokens, revokeOAuthToken } from './token-endpoint.ts';
 
-/** Paths of the specification ("OAuth (for the MCP server)"). */
+/** Paths of the OAuth endpoints (specification, "OAuth (for the MCP server)"). */
 const PATHS = {
   register: '/oauth/register',
   authorize: '/oauth/authorize',
@@ -36,7 +36,7 @@ const withOAuthErrors =
     }
   };
 
-/** Adds the authorization server of the MCP endpoint and both discovery documents. */
+/** Adds the routes of the authorization server of the MCP endpoint, and of both discovery documents. */
 export function oauthRoutes(app: Hono<Env>, service: Service): void {
   const authenticate = (context: Context<Env>, form: URLSearchParams) =>
     authenticateClient(service, form, context.req.header('authorization'));

@@ -5,7 +5,7 @@ import { findGrant, issueGrant, revokeGrant } from '../tokens.ts';
 import { checkScope, SCOPE } from './client-registration.ts';
 import { OAuthRequestError } from './oauth-request-error.ts';
 
-/** Returns the client of a request to the token or revocation endpoint, authenticated as it was registered. */
+/** Returns the client of a request to the token or revocation endpoint. A client with a secret must send it. */
 export function authenticateClient({ state }: Service, form: URLSearchParams, authorization = ''): OAuthClient {
   const basic = /^basic (\S+)$/i.exec(authorization)?.[1];
   const [id, secret] = basic === undefined ? [form.get('client_id'), form.get('client_secret')] : decodeBasic(basic);
@@ -42,13 +42,13 @@ const tokenResponse = ({ access, refresh }: Grant): object => ({
 
 async function redeemCode(service: Service, client: OAuthClient, form: URLSearchParams): Promise<Grant> {
   const { state, clock } = service;
-  // Awaited first, so that a concurrent request cannot use the code between its check and its use.
+  // Await the challenge first, so that a concurrent request cannot use the code between its check and its use.
   const challenge = await codeChallenge(form.get('code_verifier') ?? '');
   const code = state.authorizationCodes.get(form.get('code') ?? '');
   if (code?.client !== client || code.expiresAt <= clock.now())
     throw new OAuthRequestError('invalid_grant', 'The code is unknown or has expired.');
   if (code.used) {
-    // The code has leaked, so that the tokens issued for it must be revoked (RFC 6749, 4.1.2).
+    // A code that is used again may have leaked: revoke the tokens issued for it (RFC 6749, 4.1.2).
     for (const grant of state.grants.values()) if (grant.id === code.grantId) revokeGrant(service, grant);
     throw new OAuthRequestError('invalid_grant', 'The code was used already; its tokens have been revoked.');
   }
@@ -69,7 +69,7 @@ async function codeChallenge(verifier: string): Promise<string> {
   return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** Issues a new pair of tokens and revokes the old one ("OAuth 2.1", rule 5). */
+/** Issues a new pair of tokens and revokes the old one (specification, "OAuth 2.1", rule 5). */
 function refresh(service: Service, client: OAuthClient, refreshToken: string): Grant {
   const grant = findGrant(service, refreshToken);
   if (grant?.client !== client)

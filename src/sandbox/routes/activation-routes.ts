@@ -12,10 +12,10 @@ import { creatorOf, type FieldErrors, findById, readName, readProject } from './
 import { eligibilityOf, hasEnoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from './eligibility.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
 
-/** Fields that a create must not hold ("Rules known for creates", rule 2). */
+/** Fields that the body of a create request must not contain (specification, "Rules known for creates", rule 2). */
 const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'];
 
-/** Returns why an audience cannot be activated (rules 2 and 4). */
+/** Returns why an audience cannot be activated (specification, "Rules known for creates", rules 2 and 4). */
 function audienceError(audience: Audience | undefined, identifier: unknown, now: number): string | undefined {
   if (!audience) return 'The selected audience id is invalid.';
   if (audience.status.id !== COMPLETED) return 'The audience is not completed.';
@@ -78,7 +78,7 @@ function readFrequency({ filters }: JsonObject): Activation['filters'] {
   return { freq_limit: typeof freq_limit === 'boolean' ? freq_limit : isLimited, ...bounds };
 }
 
-/** Adds activations. */
+/** Adds the routes of activations. */
 export function activationRoutes(app: Hono<Env>, service: Service): void {
   resourceRoutes<Activation>(app, service, {
     name: 'activations',

@@ -30,7 +30,7 @@ interface Definition {
   readonly seed?: Audience;
 }
 
-/** Creates an audience that is not built yet, so that its devices are unknown. */
+/** Creates an audience that is not built yet, whose devices are not known. */
 function createAudience({ state, clock }: Service, account: AccountRecord, definition: Definition): Mutable<Audience> {
   const { name, dataset, project, seed } = definition;
   const is_affinity = dataset.some(({ analysis_type }) => analysis_type === 'AffinityTransactions');
@@ -81,7 +81,10 @@ export function draftAudience(service: Service, body: JsonObject, account: Accou
   return { name, resource, onSuccess: () => setDevices(resource, eids, scids) };
 }
 
-/** Creates a lookalike from a body, which needs a completed seed and a target size (rule 5). */
+/**
+ * Creates a lookalike from a body, which needs a completed seed and a target size (specification, "Rules known for
+ * creates", rule 5).
+ */
 function draftLookalike(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled lookalike', errors);
@@ -119,7 +122,7 @@ export function showAudience({ clock }: Service, audience: Audience): unknown {
   return { ...audience, eligibility, is_activation_allowed: eligibility.allowed ? 1 : false };
 }
 
-/** Adds audiences, lookalikes (which are audiences once created) and estimates. */
+/** Adds the routes of audiences, of lookalikes (which are audiences once created) and of estimates. */
 export function audienceRoutes(app: Hono<Env>, service: Service): void {
   const audiences = {
     name: 'audiences',

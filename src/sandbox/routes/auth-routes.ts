@@ -26,7 +26,7 @@ const withAccount =
     return handle(account);
   };
 
-/** Adds login, and issue and revocation of tokens ("Credential exchange"). */
+/** Adds the routes that log in, and issue and revoke tokens (specification, "Credential exchange"). */
 export function authRoutes(app: Hono<Env>, service: Service): void {
   const login = withAccount(service, (account) =>
     success({ token: issueToken(service, account, 'login').value }, 'Token generated successfully.'),

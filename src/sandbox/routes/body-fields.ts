@@ -4,7 +4,7 @@ import { DAY, LOOKBACK_DAYS } from '../service-limits.ts';
 import type { AccountRecord } from '../state.ts';
 import { findTable } from './reference-data.ts';
 
-/** Messages by field. */
+/** Error messages by field. */
 export type FieldErrors = Record<string, string[]>;
 
 /** Returns whether the service accepts a value as an email address: one `@`, no white space. */
@@ -29,7 +29,7 @@ export const creatorOf = ({ email }: AccountRecord): { readonly name: string; re
   email,
 });
 
-/** Reads an optional string. */
+/** Reads an optional string; adds to `errors` if the field is anything else. */
 export function readName(body: JsonObject, field: string, fallback: string, errors: FieldErrors): string {
   const value = body[field] ?? fallback;
   if (typeof value === 'string') return value;
@@ -37,7 +37,9 @@ export function readName(body: JsonObject, field: string, fallback: string, erro
   return fallback;
 }
 
-/** Reads the project, which must exist ("Rules known for creates", rule 1). */
+/**
+ * Reads the project, which may be missing but otherwise must exist (specification, "Rules known for creates", rule 1).
+ */
 export function readProject(
   { project_id }: JsonObject,
   account: AccountRecord,
@@ -60,7 +62,10 @@ function isDataset(value: unknown): value is AudienceDataset {
   return isObject(value) && typeof value.analysis_type === 'string' && [value.start_date, value.end_date].every(isDate);
 }
 
-/** Reads the datasets; those of WebDomain must not start before the 45-day window (rule 3). */
+/**
+ * Reads the datasets; those of WebDomain must not start before the 45-day window (specification, "Rules known for
+ * creates", rule 3).
+ */
 export function readDatasets({ dataset = [] }: JsonObject, now: number, errors: FieldErrors): AudienceDataset[] {
   if (!Array.isArray(dataset) || !dataset.every(isDataset)) {
     errors.dataset = ['The dataset is invalid.'];
@@ -74,7 +79,10 @@ export function readDatasets({ dataset = [] }: JsonObject, now: number, errors: 
   return dataset;
 }
 
-/** Checks the filters, which map reference tables to ids or names of their rows (assumed). All must exist (rule 1). */
+/**
+ * Checks the filters, which map reference tables to ids or names of their rows (assumed). All of them must exist
+ * (specification, "Rules known for creates", rule 1).
+ */
 export function checkFilters({ filters }: JsonObject, errors: FieldErrors): void {
   if (filters === undefined || filters === null) return;
   if (!isObject(filters)) {

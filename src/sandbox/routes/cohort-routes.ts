@@ -37,7 +37,7 @@ function draftCohort(service: Service, body: JsonObject, account: AccountRecord)
   return { name, resource, ...(file && { onAccept: file.claim }), onSuccess };
 }
 
-/** Adds cohorts. */
+/** Adds the routes of cohorts. */
 export function cohortRoutes(app: Hono<Env>, service: Service): void {
   resourceRoutes<Cohort>(app, service, {
     name: 'cohorts',

@@ -1,13 +1,19 @@
 import type { Audience, Eligibility } from '../../schemas/audience.ts';
 import { DAY, MIN_DEVICES_TO_ACTIVATE, MIN_DEVICES_TO_ACTIVATE_LOOKALIKE, RETENTION_DAYS } from '../service-limits.ts';
 
-/** Identifiers that can be delivered ("Mapping-key retention"). */
+/** Identifiers that can be delivered (specification, "Mapping-key retention"). */
 export const IDENTIFIERS: readonly string[] = ['EID', 'SCID', 'HEM', 'MAID', 'IP'];
 
-/** Identifiers that are blocked once the mapping keys have been deleted ("Mapping-key retention"). */
+/**
+ * Identifiers that cannot be delivered once the mapping keys have been deleted (specification, "Mapping-key
+ * retention").
+ */
 export const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
-/** Returns whether the mapping keys of an audience have been deleted: 90 days after the end of its latest dataset. */
+/**
+ * Returns whether the mapping keys of an audience have been deleted, 90 days after the end of its latest dataset. Those
+ * of lookalikes are kept.
+ */
 export function isExpired({ dataset, is_lookalike }: Audience, now: number): boolean {
   if (is_lookalike) return false;
   const ends = dataset.map(({ end_date }) => Date.parse(end_date)).filter((end) => !Number.isNaN(end));
@@ -17,7 +23,7 @@ export function isExpired({ dataset, is_lookalike }: Audience, now: number): boo
 /** Returns the current eligibility of an audience for activation. */
 export function eligibilityOf(audience: Audience, now: number): Eligibility {
   const { metrics } = audience.eligibility;
-  // "Affinity coverage rule": unique EIDs must exceed twice the unique SCIDs.
+  // Unique EIDs must exceed twice the unique SCIDs (specification, "Affinity coverage rule").
   const isCovered = !metrics.is_affinity || metrics.unique_eids > 2 * (metrics.unique_scids ?? 0);
   const blocked = { code: 'audience_expired', blocks_identifiers: [...KEYED_IDENTIFIERS] };
   return {

@@ -38,7 +38,10 @@ function draftSchedule(service: Service, body: JsonObject, account: AccountRecor
   return { name, resource };
 }
 
-/** Schedules the next build of a schedule. Replays do not count in the build budget ("Build budget"). */
+/**
+ * Schedules the next build of a schedule. These builds do not count in the build budget (specification, "Build
+ * budget").
+ */
 function scheduleReplay(
   service: Service,
   account: AccountRecord,
@@ -62,7 +65,7 @@ function scheduleReplay(
   });
 }
 
-/** Adds projects and schedules. */
+/** Adds the routes of projects and schedules. */
 export function projectRoutes(app: Hono<Env>, service: Service): void {
   resourceRoutes<Project>(app, service, {
     name: 'projects',

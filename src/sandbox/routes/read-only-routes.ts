@@ -10,7 +10,7 @@ import type { Company, Endpoint } from '../state.ts';
 import { REFERENCE } from './reference-data.ts';
 import { buildWait, pageOf, routePath } from './resource-routes.ts';
 
-/** Adds usage with the build budget, reference data, and the list of webhook endpoints. */
+/** Adds the routes of usage with the build budget, reference data, and the list of webhook endpoints. */
 export function readOnlyRoutes(app: Hono<Env>, service: Service): void {
   const access = requireToken(service, 'read');
 
@@ -52,7 +52,7 @@ function currentBudget(company: Company, now: number): BuildBudget {
   };
 }
 
-/** Returns the build budget of a past month, whose counts are no longer live. */
+/** Returns the build budget of a past month, with counts of 0. */
 function pastBudget({ hourlyBuilds, dailyBuilds }: Company): BuildBudget {
   return {
     hour: { limit: hourlyBuilds.limit, used: 0 },
@@ -61,7 +61,7 @@ function pastBudget({ hourlyBuilds, dailyBuilds }: Company): BuildBudget {
   };
 }
 
-/** Returns the documented fields; the signing secret must never appear ("Webhook endpoint"). */
+/** Returns the documented fields; the signing secret must never appear (specification, "Webhook endpoint"). */
 function showEndpoint({ creator, secret, previous, consecutiveFailures, ...endpoint }: Endpoint): WebhookEndpoint {
   return endpoint;
 }

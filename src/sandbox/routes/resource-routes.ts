@@ -16,7 +16,7 @@ export type Draft<T> =
   | {
       readonly resource: Mutable<T>;
       readonly name: string;
-      /** Called when the create is accepted. */
+      /** Called when the create request is accepted. */
       readonly onAccept?: () => void;
       /** Called when its job has succeeded. */
       readonly onSuccess?: () => void;
@@ -35,7 +35,7 @@ export interface ResourceType<T extends WithId> {
   readonly name: 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts' | 'projects' | 'schedules';
   /** Singular, for messages. */
   readonly label: string;
-  /** The job that a create starts; none for projects and schedules. */
+  /** The job that a create request starts; none for projects and schedules. */
   readonly kind?: JobKind;
   resourcesOf(account: AccountRecord): Map<number, Mutable<T>>;
   /** Creates a resource from a body, by the rules of the specification. */
@@ -64,7 +64,7 @@ function hasStatus(
   return isObject(value) && isObject(value.status);
 }
 
-/** Adds the create of a resource type. */
+/** Adds the create route of a resource type. */
 export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, type: ResourceType<T>): void {
   const { name, label, kind, show = (resource) => resource } = type;
   const { clock, jobs, state, webhooks } = service;
@@ -93,7 +93,7 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
   });
 }
 
-/** Adds the create and get of a resource type and, if the operation table has them, its list and delete. */
+/** Adds the create and get routes of a resource type and, if the operation table has them, its list and delete routes. */
 export function resourceRoutes<T extends WithId>(
   app: Hono<Env>,
   service: Service,

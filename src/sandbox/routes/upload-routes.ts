@@ -9,7 +9,7 @@ import { MAX_UPLOAD_BYTES } from '../service-limits.ts';
 import { presignedUrl, readFile, reserveSlot } from '../storage/upload-slots.ts';
 import type { FieldErrors } from './body-fields.ts';
 
-/** Path of the create that claims an upload of points of interest (assumed: the specification shows none). */
+/** Path of the create request that claims an upload of points of interest (assumed: the specification shows none). */
 const POI_SUBMISSIONS = '/api/v2/poi_submissions/create';
 
 function sizeErrors(size: unknown, max: number): FieldErrors | undefined {
@@ -19,7 +19,7 @@ function sizeErrors(size: unknown, max: number): FieldErrors | undefined {
   return size > max ? { size: [`The size may not be greater than ${max} bytes.`] } : undefined;
 }
 
-/** Adds reservations of uploads, and submissions of points of interest. */
+/** Adds the routes that reserve uploads and submit points of interest. */
 export function uploadRoutes(app: Hono<Env>, service: Service): void {
   const access = requireToken(service, 'write');
 

@@ -34,7 +34,7 @@ export function addResultFile({ state, random, clock }: Service, id: number, ide
   state.results.set(id, { signature: random.string(40), identifier, rows, deliveredAt: clock.now() });
 }
 
-/** Returns the URL of an activation's result file; empty until it is completed. */
+/** Returns the URL of an activation's result file, or an empty string if the activation is not completed. */
 export function resultUrl({ state }: Service, id: number, storageUrl: string): string {
   const file = state.results.get(id);
   return file ? `${storageUrl}/results/${id}/devices.csv?signature=${file.signature}` : '';

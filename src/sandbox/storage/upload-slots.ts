@@ -4,7 +4,7 @@ import type { Service } from '../service.ts';
 import { MAX_UPLOAD_BYTES, UNCLAIMED_CLEANUP_MS } from '../service-limits.ts';
 import type { AccountRecord, FileStats, UploadSlot } from '../state.ts';
 
-/** Reserves an upload slot, which is deleted after a day if it is not claimed. */
+/** Reserves an upload slot. It is deleted after a day, or after the claim window if that is longer. */
 export function reserveSlot(
   { state, clock, random, limits }: Service,
   account: AccountRecord,
@@ -33,13 +33,16 @@ export function presignedUrl(storageUrl: string, { reference, expiresAt, signatu
   return `${storageUrl}/uploads/${reference}?expires=${Math.floor(expiresAt / 1000)}&signature=${signature}`;
 }
 
-/** A file that a create can use. */
+/** A file that a create request can use. */
 interface UsableFile extends FileStats {
-  /** Marks its slot as claimed; to be called when the create is accepted. */
+  /** Marks its slot as claimed. Call this when the create request is accepted. */
   readonly claim: () => void;
 }
 
-/** Returns the file of a create's body: the upload of `upload_reference`, or the part `file`. Adds to `errors`. */
+/**
+ * Returns the file of a create request: the upload of `upload_reference`, or the part `file`. If it cannot be used,
+ * adds the reason to `errors`.
+ */
 export function readFile(
   service: Service,
   account: AccountRecord,
