@@ -1,4 +1,3 @@
-export { loginTokenSource } from './login-token-source.ts';
 export { storedTokenSource } from './stored-token-source.ts';
 export {
   type ClientTokens,

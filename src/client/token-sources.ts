@@ -1,5 +1,5 @@
 import type { Credentials, TokenContext, TokenOperation, TokenSource, TokenStore } from '../auth/index.ts';
-import { loginTokenSource, storedTokenSource } from '../auth/index.ts';
+import { memoryTokenStore, storedTokenSource } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { createStandaloneContext } from './create-transport.ts';
@@ -43,9 +43,11 @@ export interface LoginTokenOptions {
  * @example
  * new AudienceClient({ baseUrl, token: loginToken({ email, password }, { store }) });
  */
-export function loginToken(credentials: Credentials, { store, baseUrl }: LoginTokenOptions = {}): TokenSource {
-  if (store !== undefined) return storedToken('auth.login', credentials, { store, baseUrl });
-  return loginTokenSource(credentials, contextSelector(credentials, baseUrl));
+export function loginToken(
+  credentials: Credentials,
+  { store = memoryTokenStore(), baseUrl }: LoginTokenOptions = {},
+): TokenSource {
+  return storedToken('auth.login', credentials, { store, baseUrl });
 }
 
 function storedToken(operation: TokenOperation, credentials: Credentials, options: TokenSourceOptions): TokenSource {
