@@ -3,7 +3,7 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 import { DEFAULTS, type Fetch, type FetchOptions, type Hooks, platformFetch, type Settings } from '../http/index.ts';
 import type { RateLimiter } from '../rate-limit/index.ts';
 import { mergeRateLimits } from '../rate-limit/index.ts';
-import { RATE_LIMITS, type RateLimits } from '../spec/limits.ts';
+import type { RateLimits } from '../spec/limits.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { checkHeaders, checkSendable, lowerCased } from '../util/input-checks.ts';
 import type { Optional } from '../util/input-types.ts';
@@ -145,8 +145,11 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   waits: nestedOptions<WaitsOptions>({ via: choice('list', 'get') }),
 };
 
+/** How the value of each option is checked. */
+export const CLIENT_OPTIONS: OptionFields<ClientOptions> = { ...TUNABLE_OPTIONS, ...FIXED_OPTIONS };
+
 /** Checks the options of a client. */
-export const checkClientOptions = optionChecker<ClientOptions>('the client', { ...TUNABLE_OPTIONS, ...FIXED_OPTIONS });
+export const checkClientOptions = optionChecker<ClientOptions>('the client', CLIENT_OPTIONS);
 
 /** Checks the options of `withOptions`. */
 export function checkTunableOptions(options: TunableOptions): void {
@@ -156,26 +159,15 @@ export function checkTunableOptions(options: TunableOptions): void {
   throw new ConfigurationError(`\`${fixed}\` cannot be changed by \`withOptions\`. Create another client.`);
 }
 
-/** Returns a variable of the environment, if the platform has one. */
-export function readEnvironment(name: string): string | undefined {
-  const value = globalThis.process?.env?.[name];
-  return value === '' ? undefined : value;
-}
-
 /**
- * Checks options and fills in defaults. `redactor` removes the secrets of the client.
+ * Fills in the defaults of options whose form has been checked. `redactor` removes the secrets of the client.
  *
- * @throws {ConfigurationError} naming the option that is wrong, before any request.
+ * @throws {ConfigurationError} naming the option whose content is wrong, before any request.
  */
-export function resolveOptions(
-  options: ClientOptions,
-  redactor: Redactor,
-): { readonly settings: Settings; readonly limits: RateLimits | false } {
-  checkClientOptions(options);
+export function resolveOptions(options: ClientOptions, redactor: Redactor): Settings {
   const withHeaders = redactor.with(secretHeaders(options.headers));
-  const limits = options.rateLimits === false ? false : mergeRateLimits(options.rateLimits ?? {});
   const { onRequest, onResponse, onRetry } = options;
-  const settings: Settings = {
+  return {
     baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false),
     timeout: options.timeout ?? DEFAULTS.timeout,
     maxRetries: options.maxRetries ?? DEFAULTS.maxRetries,
@@ -184,7 +176,7 @@ export function resolveOptions(
       min: options.backoff?.min ?? DEFAULTS.backoff.min,
       max: options.backoff?.max ?? DEFAULTS.backoff.max,
     },
-    rateLimits: limits === false ? RATE_LIMITS : limits,
+    rateLimits: mergeRateLimits(options.rateLimits || {}),
     operations: resolveOperations(options.operations),
     validation: options.validation ?? 'lenient',
     serverTimeZone: options.serverTimeZone ?? 'UTC',
@@ -200,7 +192,6 @@ export function resolveOptions(
     ...(onResponse && { onResponse }),
     ...(onRetry && { onRetry }),
   };
-  return { settings, limits };
 }
 
 /** Checks the headers of every call; returns them by lower-case name. */

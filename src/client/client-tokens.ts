@@ -1,7 +1,7 @@
 import { type ClientTokens, clientTokens, isUsableToken, type TokenInput } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { Redactor } from '../util/redact.ts';
-import { type ClientOptions, readEnvironment } from './client-options.ts';
+import type { ClientOptions } from './client-options.ts';
 import { loginToken } from './token-sources.ts';
 
 const NO_TOKEN =
@@ -46,7 +46,7 @@ function generalToken({
   }
   if (token !== undefined) return token;
   if (credentials) return loginToken(credentials);
-  const fromEnvironment = readEnvironment('AUDIENCE_TOKEN');
+  const fromEnvironment = globalThis.process?.env?.AUDIENCE_TOKEN || undefined;
   if (fromEnvironment === undefined && mcpToken === undefined) throw new ConfigurationError(NO_TOKEN);
   return fromEnvironment;
 }

@@ -192,7 +192,7 @@ const createDerived = (options: ClientOptions, base: AudienceClient): AudienceCl
   new AudienceClient(options, base);
 
 function deriveTransport(options: ClientOptions, { state }: Transport): Transport {
-  return new Transport(state, resolveOptions(options, state.redactor).settings);
+  return new Transport(state, resolveOptions(options, state.redactor));
 }
 
 function newTransport(options: ClientOptions): Transport {

@@ -9,12 +9,12 @@ import { type ClientOptions, resolveOptions } from './client-options.ts';
 /** Options of the read that distinguishes a used-up build budget from a rate limit; if it fails, the 429 is a rate limit. */
 const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } as const;
 
-/** Creates the transport of a client with its own state. */
+/** Creates the transport of a client with its own state, from options that have been checked. */
 export function createTransport(options: ClientOptions, tokens: ClientState['tokens'], redactor: Redactor): Transport {
-  const { settings, limits } = resolveOptions(options, redactor);
-  const { baseUrl, logger } = settings;
+  const settings = resolveOptions(options, redactor);
+  const { baseUrl, logger, rateLimits } = settings;
   const state: ClientState = new ClientState({
-    limiter: options.limiter ?? createRateLimiter(limits),
+    limiter: options.limiter ?? createRateLimiter(options.rateLimits === false ? false : rateLimits),
     buildBudget: new BuildBudgetGate(() => Promise.resolve(readUsage(transport, {}, BUDGET_READ, (usage) => usage))),
     retryBudget: new RetryBudget(options.retryBudget),
     redactor,

@@ -1,5 +1,5 @@
 export { AudienceClient, type FreeRequestOptions } from './client.ts';
-export type { ClientOptions, TunableOptions, WaitsOptions } from './client-options.ts';
+export { CLIENT_OPTIONS, type ClientOptions, type TunableOptions, type WaitsOptions } from './client-options.ts';
 export { readTokens } from './client-tokens.ts';
 export { createTransport } from './create-transport.ts';
 export type { OperationOverrides } from './operation-overrides.ts';

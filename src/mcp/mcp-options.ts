@@ -1,5 +1,5 @@
 import type { TokenInput } from '../auth/index.ts';
-import type { ClientOptions } from '../client/index.ts';
+import { CLIENT_OPTIONS, type ClientOptions } from '../client/index.ts';
 import * as option from '../util/options.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
@@ -59,33 +59,17 @@ export interface ConnectMcpOptions<C extends McpClient>
   readonly timeout?: number | undefined;
 }
 
-/** Checks the names of all options and the values of those that only `connectMcp` has. */
-export const checkOptions = option.optionChecker<ConnectMcpOptions<McpClient>>('connectMcp', {
-  client: option.anyOption,
-  token: option.anyOption,
-  transport: option.optionOf(isFunction, 'must be the class `StreamableHTTPClientTransport`'),
-  signal: option.signalOption,
-  timeout: option.nonNegative,
-  baseUrl: option.anyOption,
-  allowInsecure: option.anyOption,
-  fetch: option.anyOption,
-  fetchOptions: option.anyOption,
-  headers: option.anyOption,
-  requestIdHeader: option.anyOption,
-  operations: option.anyOption,
-  limiter: option.anyOption,
-  rateLimits: option.anyOption,
-  retryBudget: option.anyOption,
-  maxRetries: option.anyOption,
-  maxRetryWait: option.anyOption,
-  backoff: option.anyOption,
-  logger: option.anyOption,
-  logLevel: option.anyOption,
-  onRequest: option.anyOption,
-  onResponse: option.anyOption,
-  onRetry: option.anyOption,
-});
+/** Options of a client, without those that do not concern the requests of an MCP client. */
+const { credentials, mcpToken, validation, serverTimeZone, maxResponseBytes, waits, ...REQUEST_OPTIONS } =
+  CLIENT_OPTIONS;
 
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function';
-}
+/** Checks the options of `connectMcp`. */
+export const checkOptions = option.optionChecker<ConnectMcpOptions<McpClient>>('connectMcp', {
+  ...REQUEST_OPTIONS,
+  client: option.anyOption,
+  transport: option.optionOf(
+    (value) => typeof value === 'function',
+    'must be the class `StreamableHTTPClientTransport`',
+  ),
+  signal: option.signalOption,
+});
