@@ -1,5 +1,6 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
+import { checkNumbers } from '../util/input-checks.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
 import {
   type EventData,
@@ -10,7 +11,7 @@ import {
   type KnownWebhookEvent,
   type WebhookEvent,
 } from './events.ts';
-import { checkNumbers, checkSecrets, type VerifyOptions, verifyWebhook } from './verify.ts';
+import { checkSecrets, type VerifyOptions, verifyWebhook } from './verify.ts';
 
 /** Handlers by event type. An event is done when its handler's promise resolves, and sent again when it rejects. */
 export type WebhookHandlers = {
@@ -221,9 +222,10 @@ async function readBody({ headers, body }: Request, maxBytes: number): Promise<U
 }
 
 /** Refuses options that would lose events, or fail only at the first delivery. */
-function checkOptions({ secrets, on = {}, dedupe, tolerance, leaseMs, maxBytes }: ReceiverOptions): void {
+function checkOptions(options: ReceiverOptions): void {
+  const { secrets, on = {}, dedupe } = options;
   if (!Array.isArray(secrets)) checkSecrets(secrets);
-  checkNumbers({ tolerance, leaseMs, maxBytes });
+  checkNumbers(options, ['tolerance', 'leaseMs', 'maxBytes']);
   for (const [type, handler = check] of Object.entries(on)) {
     check(isKnownType(type) && isFunction(handler), `\`on["${type}"]\` must be a handler of a known event type.`);
   }

@@ -1,11 +1,12 @@
+import type { WebhookRefusal } from '../errors/error-details.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 
 /** Decoded `Service-Signature` header ("Signature"). */
 export interface SignatureHeader {
   /** Unix seconds, as signed. */
   readonly timestamp: number;
-  /** The `v1` values. */
-  readonly signatures: readonly Uint8Array[];
+  /** The `v1` values, in lower case. */
+  readonly signatures: readonly string[];
 }
 
 /** Maximum length of a header in characters; two signatures take 150. */
@@ -14,15 +15,17 @@ const MAX_HEADER_LENGTH = 4_096;
 const encoder = new TextEncoder();
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
-function malformed(problem: string): WebhookVerificationError {
-  const message = `The signature header ${problem}. It must be like "t=1767225600,v1=5257a8…".`;
-  return new WebhookVerificationError(message, { reason: 'malformed-header' });
-}
+/** Returns the error for a delivery that is not accepted as genuine. */
+export const refused = (reason: WebhookRefusal, message: string): WebhookVerificationError =>
+  new WebhookVerificationError(message, { reason });
+
+const malformed = (problem: string): WebhookVerificationError =>
+  refused('malformed-header', `The signature header ${problem}. It must be like "t=1767225600,v1=5257a8…".`);
 
 /** Parses a header: one `t`, any number of `v1`; other keys are ignored. */
 export function parseSignatureHeader(header: string): SignatureHeader {
   if (header.length > MAX_HEADER_LENGTH) throw malformed(`has ${header.length} characters`);
-  const signatures: Uint8Array[] = [];
+  const signatures: string[] = [];
   let timestamp: number | undefined;
   for (const part of header.split(',')) {
     // The patterns for values match trailing spaces; matching them here as well would take quadratic time.
@@ -34,7 +37,7 @@ export function parseSignatureHeader(header: string): SignatureHeader {
       timestamp = Number(value);
     } else if (key === 'v1' && /^[0-9a-f]{64} *$/i.test(value)) {
       // A malformed `v1` is skipped, because another one may match.
-      signatures.push(Uint8Array.from({ length: 32 }, (_, at) => Number.parseInt(value.slice(2 * at, 2 * at + 2), 16)));
+      signatures.push(value.trimEnd().toLowerCase());
     }
   }
   if (timestamp === undefined) throw malformed('has no `t`');
@@ -57,19 +60,20 @@ function keyOf(secret: string): Promise<CryptoKey> {
   return key;
 }
 
-/** Returns the HMAC-SHA256 of `<t>.<raw body>`. */
-export async function hmac(timestamp: number, body: Uint8Array, secret: string): Promise<Uint8Array> {
+/** Returns the HMAC-SHA256 of `<t>.<raw body>` in lower-case hexadecimal digits. */
+export async function hmac(timestamp: number, body: Uint8Array, secret: string): Promise<string> {
   const prefix = encoder.encode(`${timestamp}.`);
   const message = new Uint8Array(prefix.length + body.length);
   message.set(prefix);
   message.set(body, prefix.length);
-  return new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf(secret), message));
+  const digest = await crypto.subtle.sign('HMAC', await keyOf(secret), message);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** Compares in constant time. */
-function isEqual(one: Uint8Array, other: Uint8Array): boolean {
+function isEqual(one: string, other: string): boolean {
   let difference = one.length ^ other.length;
-  for (let at = 0; at < one.length; at++) difference |= (one[at] ?? 0) ^ (other[at] ?? 0);
+  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
   return difference === 0;
 }
 
@@ -86,7 +90,3 @@ export async function isSigned(
   }
   return isMatch;
 }
-
-/** Encodes bytes as lower-case hexadecimal digits. */
-export const hex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

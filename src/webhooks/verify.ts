@@ -1,8 +1,7 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
-import type { WebhookRefusal } from '../errors/error-details.ts';
-import { WebhookVerificationError } from '../errors/webhook-errors.ts';
+import { checkNumbers } from '../util/input-checks.ts';
 import { isEvent, type WebhookEvent } from './events.ts';
-import { hex, hmac, isSigned, parseSignatureHeader } from './signature.ts';
+import { hmac, isSigned, parseSignatureHeader, refused } from './signature.ts';
 
 /** Default name of the header with the signature ("Signature"); operators may use another name. */
 export const SIGNATURE_HEADER = 'Service-Signature';
@@ -42,10 +41,16 @@ export async function verifyWebhook(
   { tolerance = TOLERANCE_S, now = Date.now, headerName = SIGNATURE_HEADER }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const keys = checkSecrets(secrets);
-  checkNumbers({ tolerance });
+  checkNumbers({ tolerance }, ['tolerance']);
   const body = bytesOf(rawBody);
   const header = parseSignatureHeader(headerOf(headers, headerName));
-  if (!(await isSigned(header, body, keys))) throw noMatch(keys);
+  if (!(await isSigned(header, body, keys))) {
+    const isPadded = keys.some((secret) => secret.trim() !== secret);
+    const advice = isPadded
+      ? 'The secret begins or ends with white space.'
+      : 'Check the secret, and that the body is unchanged.';
+    throw refused('no-match', `The signature does not match. ${advice}`);
+  }
   checkAge(header.timestamp, Math.floor(now() / 1000), tolerance);
   return parseEvent(body);
 }
@@ -63,14 +68,7 @@ export async function signWebhook(rawBody: RawBody, secret: string, { timestamp 
     throw new ConfigurationError('`timestamp` must be in Unix seconds.');
   }
   const [key = ''] = checkSecrets(secret);
-  return `t=${seconds},v1=${hex(await hmac(seconds, bytesOf(rawBody), key))}`;
-}
-
-/** @throws {ConfigurationError} for an option that is not a number of 0 or more. */
-export function checkNumbers(options: Readonly<Record<string, number | undefined>>): void {
-  for (const [name, value = 0] of Object.entries(options)) {
-    if (!(value >= 0)) throw new ConfigurationError(`\`${name}\` must be a number of 0 or more.`);
-  }
+  return `t=${seconds},v1=${await hmac(seconds, bytesOf(rawBody), key)}`;
 }
 
 /** Returns the secrets as an array. */
@@ -80,9 +78,6 @@ export function checkSecrets(secrets: string | readonly string[]): readonly stri
   if (valid.length === list.length && valid.length > 0) return valid;
   throw new ConfigurationError('The webhook secret is missing. The console shows it once.');
 }
-
-const refused = (reason: WebhookRefusal, message: string): WebhookVerificationError =>
-  new WebhookVerificationError(message, { reason });
 
 /** Returns a copy, because a caller may reuse the buffer before the signature is computed. */
 function bytesOf(body: unknown): Uint8Array {
@@ -114,14 +109,6 @@ function findHeader(headers: object, name: string): unknown {
     'entries' in headers && typeof headers.entries === 'function' ? headers.entries() : Object.entries(headers);
   const [, value] = Array.from<readonly unknown[]>(entries).find(([key]) => String(key).toLowerCase() === name) ?? [];
   return Array.isArray(value) ? value.join(',') : value;
-}
-
-function noMatch(secrets: readonly string[]): WebhookVerificationError {
-  const isPadded = secrets.some((secret) => secret.trim() !== secret);
-  const advice = isPadded
-    ? 'The secret begins or ends with white space.'
-    : 'Check the secret, and that the body is unchanged.';
-  return refused('no-match', `The signature does not match. ${advice}`);
 }
 
 function checkAge(timestamp: number, now: number, tolerance: number): void {
