@@ -4,7 +4,7 @@ import { AudienceError, check } from '../errors/audience-error.ts';
 import type { Transport } from '../http/index.ts';
 import { operations, type ResolvedOperation } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
-import { Redactor } from '../util/redact.ts';
+import { MAX_CAUSE_DEPTH, Redactor } from '../util/redact.ts';
 import { createMcpFetch, endpointOf } from './mcp-fetch.ts';
 import { type ConnectMcpOptions, checkOptions, type McpClient } from './mcp-options.ts';
 import { transportClassOf } from './transport-class.ts';
@@ -76,12 +76,9 @@ function checkOverrides(overrides: ClientOptions['operations'] = {}, { method, o
   check(retry !== 'idempotency-key', message);
 }
 
-/** Maximum depth of causes that are searched. */
-const MAX_DEPTH = 5;
-
 /** Returns the error of this package that a client has wrapped, as it does while it negotiates the protocol version. */
 function unwrapped(error: unknown, depth = 0): unknown {
-  if (AudienceError.isInstance(error) || !(error instanceof Error) || depth > MAX_DEPTH) return error;
+  if (AudienceError.isInstance(error) || !(error instanceof Error) || depth > MAX_CAUSE_DEPTH) return error;
   const cause = unwrapped(error.cause, depth + 1);
   return AudienceError.isInstance(cause) ? cause : error;
 }

@@ -11,7 +11,6 @@ import {
   sendAttempt,
   statusFailure,
 } from '../http/index.ts';
-import type { ResolvedOperation } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';
 import { type Message, readMessage } from './message.ts';
@@ -21,14 +20,6 @@ export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Respon
 
 /** Errors that the official transports handle: no stream to open, no such session, an error of JSON-RPC. */
 const STATUSES_FOR_TRANSPORT: ReadonlySet<number> = new Set([400, 404, 405]);
-
-/** A request of the MCP transport. */
-interface McpRequest {
-  readonly operation: ResolvedOperation;
-  readonly request: PreparedRequest;
-  /** The caller's signal; it holds for the body, too. */
-  readonly signal: AbortSignal | undefined;
-}
 
 /** A request without a response so far. */
 interface PendingRequest {
@@ -53,8 +44,13 @@ export function createMcpFetch({ state, settings }: Transport): McpFetch {
     const body = bodyOf(init);
     const message = readMessage(body);
     if (cancelPending(pending, message)) return new Response(null, { status: 202 });
-    const { operation, request, signal } = toRequest(new URL(url), init, body, message, settings);
-    const { id } = message;
+    const request = toRequest(new URL(url), init, body, settings);
+    const { id, acts } = message;
+    const row = settings.operations['mcp.send'];
+    const retry = row.override?.retry ?? (acts ? 'never' : 'always');
+    const operation = { ...row, method: request.method, retry };
+    // The caller's signal holds for the body, too.
+    const signal = init.signal ?? undefined;
     const scope = new AbortScope({ parents: [signal] });
     const input = { options: { signal: scope.signal } };
     const call = new Call({ state, settings, operation, input, key: undefined });
@@ -158,36 +154,19 @@ function bodyOf({ body }: RequestInit): string | undefined {
 }
 
 /** Returns the request to send. The token is sent to the endpoint only. */
-function toRequest(
-  url: URL,
-  init: RequestInit,
-  body: string | undefined,
-  { acts }: Message,
-  settings: Settings,
-): McpRequest {
+function toRequest(url: URL, init: RequestInit, body: string | undefined, settings: Settings) {
   const endpoint = endpointOf(settings);
   const within = url.pathname === endpoint.pathname || url.pathname.startsWith(`${endpoint.pathname}/`);
   if (url.origin !== endpoint.origin || !within || url.username || url.password) {
     throw fetchError(`sends to ${endpoint} only, because the token must not be sent elsewhere.`);
   }
-  const method = methodOf(init.method);
-  const row = settings.operations['mcp.send'];
+  const address = `${url.origin}${url.pathname}`;
   return {
-    operation: {
-      ...row,
-      method,
-      retry: row.override?.retry ?? (acts ? 'never' : 'always'),
-      startsJob: false,
-      token: 'mcp',
-    },
-    request: {
-      method,
-      url: `${url.origin}${url.pathname}${url.search}`,
-      path: url.pathname.slice(new URL(settings.baseUrl).pathname.replace(/\/$/, '').length),
-      headers: { ...settings.headers, ...headersOf(init) },
-      ...(body !== undefined && { body: new TextEncoder().encode(body) }),
-    },
-    signal: init.signal ?? undefined,
+    method: methodOf(init.method),
+    url: `${address}${url.search}`,
+    path: address.slice(settings.baseUrl.length),
+    headers: { ...settings.headers, ...headersOf(init) },
+    ...(body !== undefined && { body: new TextEncoder().encode(body) }),
   };
 }
 

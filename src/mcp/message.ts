@@ -1,3 +1,4 @@
+import { isJsonRpcId } from '../http/index.ts';
 import { isObject, parseJson } from '../util/json.ts';
 
 /** The parts of a JSON-RPC body that decide how it is sent. */
@@ -26,5 +27,4 @@ export function readMessage(body: string | undefined): Message {
 
 const field = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
 
-const idOf = (value: unknown): Message['id'] =>
-  typeof value === 'string' || typeof value === 'number' ? value : undefined;
+const idOf = (value: unknown): Message['id'] => (isJsonRpcId(value) ? value : undefined);
