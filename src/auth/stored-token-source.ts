@@ -1,5 +1,6 @@
 import { ValidationError } from '../errors/api-errors.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { messageOf } from '../util/callbacks.ts';
 import { singleFlight } from '../util/concurrency.ts';
 import {
   type Credentials,
@@ -116,8 +117,6 @@ export function storedTokenSource({ operation, credentials, store, contextFor }:
 
 const isLive = (token: StoredToken | undefined, rejected: string | undefined): token is StoredToken =>
   token !== undefined && token.token !== rejected && timeLeft(token) > 0;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const KINDS: Readonly<Record<TokenOperation, string>> = {
   'auth.login': 'login',

@@ -5,6 +5,7 @@ import type { RateLimiter } from '../rate-limit/index.ts';
 import { mergeRateLimits } from '../rate-limit/index.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
+import { messageOf } from '../util/callbacks.ts';
 import { checkHeaders, checkSendable, lowerCased } from '../util/input-checks.ts';
 import type { Optional } from '../util/input-types.ts';
 import { createLogger, isLogger, LOG_LEVELS, type Logger, type LogLevel } from '../util/log.ts';
@@ -166,7 +167,6 @@ export function checkTunableOptions(options: TunableOptions): void {
  */
 export function resolveOptions(options: ClientOptions, redactor: Redactor): Settings {
   const withHeaders = redactor.with(secretHeaders(options.headers));
-  const { onRequest, onResponse, onRetry } = options;
   return {
     baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false),
     timeout: options.timeout ?? DEFAULTS.timeout,
@@ -184,13 +184,13 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
     headers: { ...userAgent(), ...checkClientHeaders(options.headers) },
     logger: createLogger(options.logger ?? console, options.logLevel ?? 'warn', withHeaders),
     redactor: withHeaders,
-    isObserved: onResponse !== undefined || options.logLevel === 'debug',
+    isObserved: options.onResponse !== undefined || options.logLevel === 'debug',
     fetch: options.fetch ?? platformFetch,
     fetchOptions: options.fetchOptions ?? {},
     maxResponseBytes: options.maxResponseBytes ?? DEFAULTS.maxResponseBytes,
-    ...(onRequest && { onRequest }),
-    ...(onResponse && { onResponse }),
-    ...(onRetry && { onRetry }),
+    onRequest: options.onRequest,
+    onResponse: options.onResponse,
+    onRetry: options.onRetry,
   };
 }
 
@@ -200,7 +200,7 @@ function checkClientHeaders(headers: Readonly<Record<string, string>> = {}): Rec
   try {
     checkSendable(headers);
   } catch (error) {
-    throw new ConfigurationError(`\`headers\`: ${error instanceof Error ? error.message : error}`);
+    throw new ConfigurationError(`\`headers\`: ${messageOf(error)}`);
   }
   return lowerCased(headers);
 }

@@ -4,11 +4,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { AudienceError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
 import { isReason } from '../util/call-site.ts';
+import { messageOf } from '../util/callbacks.ts';
 
 /** Returns the system's code of an error, such as `ENOENT`. */
 export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Returns the error for a file that cannot be read. */
 export function unreadableFile(path: string, error: unknown): FileError {

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { messageOf } from '../util/callbacks.ts';
 import { isLoopbackRedirect } from '../util/loopback.ts';
 import { codeOf } from './file-system.ts';
 
@@ -29,7 +30,7 @@ export async function listenOnLoopback(url: URL, listener: RequestListener): Pro
       const server = createServer(listener);
       if (!(await listen(server, host, Number(address.port), servers.length > 0))) continue;
       servers.push(server);
-      address.port = String(portOf(server));
+      address.port = String(Object(server.address()).port);
     }
   } catch (error) {
     await stop(servers);
@@ -65,19 +66,12 @@ async function listen(server: Server, host: string, port: number, isOptional: bo
 }
 
 function listenError(host: string, port: number, cause: unknown): ConfigurationError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const problem =
-    codeOf(cause) === 'EADDRINUSE' ? `Port ${port} of ${host} is in use` : `Listening on ${host} failed (${reason})`;
+  const isInUse = codeOf(cause) === 'EADDRINUSE';
+  const problem = isInUse ? `Port ${port} of ${host} is in use` : `Listening on ${host} failed (${messageOf(cause)})`;
   const advice = 'Use a `redirectUri` without a port, e.g. "http://127.0.0.1/callback", to listen on a free one.';
   return new ConfigurationError(`${problem}, so \`signInWithBrowser\` cannot receive the sign-in. ${advice}`, {
     cause,
   });
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (typeof address === 'object' && address !== null) return address.port;
-  throw new Error('The server does not listen.');
 }
 
 async function stop(servers: readonly Server[]): Promise<void> {

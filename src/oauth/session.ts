@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { OAuthError, ReauthorizationRequiredError } from '../errors/oauth-errors.ts';
+import { messageOf } from '../util/callbacks.ts';
 import { singleFlight } from '../util/concurrency.ts';
 import type { Logger } from '../util/log.ts';
 import type { Discovery } from './discovery.ts';
@@ -85,8 +86,7 @@ export class Session {
       if (ReauthorizationRequiredError.isInstance(error)) this.#grant = undefined;
       else if (previous && previous.token !== rejected && timeLeft(previous) > 0) {
         this.#retryAt = performance.now() + RETRY_AFTER_MS;
-        const reason = error instanceof Error ? error.message : String(error);
-        logger.warn(`The early token refresh failed; the current token is used until it expires: ${reason}`);
+        logger.warn(`The early token refresh failed; the current token is used until it expires: ${messageOf(error)}`);
         return previous.token;
       }
       throw error;

@@ -9,8 +9,8 @@ export function safely(callback: () => unknown, report: (message: string) => voi
   }
 }
 
-/** Anything can be thrown, also values that cannot be converted to a string. */
-function messageOf(thrown: unknown): string {
+/** Returns the message of what was thrown: that can be anything, also a value that cannot be converted to a string. */
+export function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);
   } catch {
