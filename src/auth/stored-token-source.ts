@@ -13,15 +13,6 @@ import {
   type TokenStore,
 } from './token-source.ts';
 
-/** Options of {@link storedTokenSource}. */
-export interface StoredTokenOptions {
-  readonly operation: TokenOperation;
-  readonly credentials: Credentials;
-  readonly store: TokenStore;
-  /** Returns the context that issues tokens; `client` is the context of the calling client, if there is one. */
-  contextFor(client: TokenContext | undefined): TokenContext;
-}
-
 /** A stored token is renewed this long before it expires. Milliseconds. */
 const RENEW_BEFORE_EXPIRY_MS = 7 * 24 * 3_600_000;
 
@@ -39,9 +30,14 @@ const UNWRITABLE = 'The token store cannot be written; the token is kept in memo
 
 /**
  * Creates a token source with a store: issues a token if the store is empty, and renews it before it expires and after
- * a 401.
+ * a 401. `contextFor` returns the context that issues tokens, from that of the calling client if there is one.
  */
-export function storedTokenSource({ operation, credentials, store, contextFor }: StoredTokenOptions): TokenSource {
+export function storedTokenSource(
+  operation: TokenOperation,
+  credentials: Credentials,
+  store: TokenStore,
+  contextFor: (client: TokenContext | undefined) => TokenContext,
+): TokenSource {
   const share = singleFlight<string>();
   let current: StoredToken | undefined;
   let earlyRenewalAt = Number.NEGATIVE_INFINITY;

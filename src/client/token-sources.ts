@@ -55,8 +55,7 @@ function storedToken(operation: TokenOperation, credentials: Credentials, option
   if (typeof store?.withLock !== 'function') {
     throw new ConfigurationError('`store` of a token source must be a token store, such as `memoryTokenStore()`.');
   }
-  const contextFor = contextSelector(credentials, baseUrl);
-  return storedTokenSource({ operation, credentials, store, contextFor });
+  return storedTokenSource(operation, credentials, store, contextSelector(credentials, baseUrl));
 }
 
 /** Returns a function that selects the context of a source: that of the client, or without one its own. */

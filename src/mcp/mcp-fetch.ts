@@ -123,9 +123,10 @@ async function open(
     headers: { ...headers, authorization: `Bearer ${token}` },
     redirect: 'manual',
     signal: lasting,
+    ...(body && { body }),
   } as const;
   try {
-    const response = await abortable(fetch(url, { ...init, ...(body && { body }) }), scope.signal);
+    const response = await abortable(fetch(url, init), scope.signal);
     const { status, headers: received } = response;
     if (isSuccess(status)) return { status, headers: received, text: '', response };
     return await abortable(readResponse(response, maxResponseBytes), scope.signal);
@@ -173,9 +174,7 @@ function toRequest(url: URL, init: RequestInit, body: string | undefined, settin
 /** The service requires `application/json` in every `Accept` ("Request rules", rule 3), also for a stream. */
 function headersOf(init: RequestInit): Record<string, string> {
   const headers = new Headers(init.headers);
-  const accept = headers.get('accept');
-  if (!accept?.includes('application/json'))
-    headers.set('accept', [accept, 'application/json'].filter(Boolean).join(', '));
+  if (!headers.get('accept')?.includes('application/json')) headers.append('accept', 'application/json');
   return Object.fromEntries(headers);
 }
 

@@ -2,19 +2,11 @@ import { isUsableToken, type TokenSource } from '../auth/index.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import type { Fetch } from '../http/index.ts';
 
-/** Options of {@link authorizedFetch}. */
-export interface AuthorizedFetchOptions {
-  /** The only origin that receives the token. */
-  readonly origin: string;
-  readonly tokens: TokenSource;
-  readonly fetch: Fetch;
-}
-
 /**
- * Returns a `fetch` that sends a bearer token to one origin and retries a 401 once, with another token. A body that can
+ * Returns a `fetch` that sends a bearer token to `origin` only, and retries a 401 once, with another token. A body that can
  * be read only once is not sent again. Redirects of that origin are not followed, so the token stays there.
  */
-export function authorizedFetch({ origin, tokens, fetch }: AuthorizedFetchOptions): Fetch {
+export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetch): Fetch {
   return async (input, init = {}) => {
     const request = input instanceof Request ? input : undefined;
     // The caller may change a URL object later, so the checked address is the one that is used.

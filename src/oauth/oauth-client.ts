@@ -75,7 +75,7 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
     // An abort also ends the wait for the store.
     authorize: (step = {}) => abortable(authorize(context, step), step.signal),
     callback: (url, { signal } = {}) => abortable(complete(url, signal), signal),
-    fetch: authorizedFetch({ origin, tokens: { get }, fetch }),
+    fetch: authorizedFetch(origin, { get }, fetch),
     revoke: ({ signal } = {}) => abortable(session.revoke(signal), signal),
     async forget() {
       await context.repository.clear();
