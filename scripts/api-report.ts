@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 
-/** Entries whose report also shows declarations that are not exported; in others these repeat those of the first. */
+/**
+ * Entries whose reports also include declarations that are not exported. Other entries would repeat those of `index`.
+ */
 const WITH_INNER: ReadonlySet<string> = new Set(['index', 'sandbox']);
 
 /** Returns the path of an entry's report. */
@@ -12,7 +14,7 @@ export const reportPath = (entry: string): string => `api/${entry}.api.md`;
 /** The names of all entries. */
 export const entries: readonly string[] = ['index', 'mcp', 'node', 'oauth', 'redis', 'sandbox', 'webhooks'];
 
-/** Returns the signatures of everything that an entry of `dist` exports, ordered by name. */
+/** Returns the API report of an entry of `dist`: the signatures of everything that it exports, ordered by name. */
 export function apiReport(entry: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'api-report-'));
   try {

@@ -4,7 +4,7 @@ import type { Plugin } from 'esbuild';
 /** Files in which the build lists what it bundled; scripts/build.ts reads and removes them. */
 export const INPUTS = /^inputs-.+\.json$/;
 
-/** Lists the files that contribute to the bundle, in one list per configuration. */
+/** Writes a list of the files that contribute to the bundle, one list for each configuration. */
 export const noteInputs = (name: string): Plugin => ({
   name: 'note-inputs',
   setup({ onEnd }) {
@@ -18,7 +18,7 @@ export const noteInputs = (name: string): Plugin => ({
   },
 });
 
-/** Gives the bundled copy of zod its own settings: copies share theirs by globals, and would change the user's. */
+/** Keeps the settings of the bundled zod out of `globalThis`, where they would change those of the user's own copy. */
 export const privateZod: Plugin = {
   name: 'private-zod',
   setup({ onLoad }) {

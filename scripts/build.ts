@@ -4,12 +4,12 @@ import { pathToFileURL } from 'node:url';
 import { INPUTS } from './build-plugins.ts';
 import { thirdPartyLicences } from './licences.ts';
 
-/** Builds `dist`. */
+/** Builds `dist`: bundles, declarations, and the licences of bundled packages. */
 rmSync('dist', { recursive: true, force: true });
 const { status } = spawnSync('tsup', ['--silent'], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-// msw is optional: without it, the type of its handlers is `any` instead of an error.
+// msw is optional: where it is not installed, the type of its handlers is `any`, and the compiler reports no error.
 const path = 'dist/sandbox.d.ts';
 const types = readFileSync(path, 'utf8');
 const mswImport = /^import \{ RequestHandler \} from 'msw';$/m;
@@ -22,7 +22,8 @@ if (inputs.length === 0) throw new Error('The build has listed no bundled file. 
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', thirdPartyLicences(inputs));
 for (const name of lists) rmSync(`dist/${name}`);
 
-// Older `lib`s lack the symbols of `await using`, and TypeScript 6 no longer includes the types of Node automatically.
+// Declare what the types need: older `lib`s lack the symbols of `await using`, and TypeScript 6 no longer includes the
+// types of Node automatically.
 const REFERENCES = [
   { reference: '<reference lib="esnext.disposable" />', needed: /async(?:Dispose|Disposable)/i },
   { reference: '<reference types="node" />', needed: /from 'node:/ },
@@ -33,7 +34,8 @@ for (const name of readdirSync('dist').filter((file) => file.endsWith('.d.ts')))
   if (lines.length > 0) writeFileSync(`dist/${name}`, lines.join('') + text);
 }
 
-// The bundled declarations export every class as a value, even one that the sources export as a type only.
+// Mark types as such: the bundled declarations export every class as a value, even one that the sources export as a
+// type.
 for (const entry of ['index', 'mcp', 'node', 'oauth', 'redis', 'sandbox', 'webhooks']) {
   const values = Object.keys(await import(pathToFileURL(`dist/${entry}.js`).href));
   const withModifier = (name: string): string => (values.includes(name.replace(/^.* as /, '')) ? name : `type ${name}`);

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { findWords } from './words.ts';
 
-/** Names every term that the glossary and the conventions for language replace by a standard one. */
+/** Reports every term that the glossary and the conventions for language replace by a standard one. */
 const FOLDERS = '{src,test,examples,scripts,bench,docs}/**/*.{ts,cts,cjs,sh,html,md}';
 const SKIPPED = /^(?:docs\/api|scripts\/words\.ts|test\/package\/words\.test\.ts)/;
 

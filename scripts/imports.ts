@@ -7,14 +7,14 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** One import of a file of ours by another. */
+/** One import of a source file by another. */
 interface Edge {
   readonly from: string;
   readonly to: string;
   readonly isTypeOnly: boolean;
 }
 
-/** The layers of the client from the bottom up; an import stays in its layer or goes down. */
+/** The layers of the client, lowest first. A file imports only from its own folder and from lower layers. */
 const LAYERS: readonly (readonly string[])[] = [
   ['spec'],
   ['errors'],
@@ -26,10 +26,10 @@ const LAYERS: readonly (readonly string[])[] = [
   ['client'],
 ];
 
-/** Folders whose files are independent of each other: each may be imported from anywhere above. */
+/** Folders whose files are independent of each other, so that other folders may import the files directly. */
 const OPEN: ReadonlySet<string> = new Set(['spec', 'errors', 'util', 'schemas']);
 
-/** Folders that the entry points beside the client may import; each of them may import `spec`, `errors` and `util`. */
+/** Folders that each entry point beside the client may import, in addition to `spec`, `errors` and `util`. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   webhooks: [],
   oauth: ['auth', 'http'],
@@ -38,10 +38,12 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   node: ['auth', 'resources', 'webhooks', 'oauth'],
 };
 
-/** The sandbox checks the client, so it takes types, the operation table and the version from it, and no other code. */
+/** Client files whose code the sandbox may import. Otherwise it imports only types, because it checks the client. */
 const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set(['spec/operations.ts', 'version.ts']);
 
-/** Types of wire objects vanish when compiled: every folder may import them. */
+/**
+ * Folder with the types of wire objects. Every folder may import them, because type imports vanish in compiled code.
+ */
 const TYPES_FOR_ALL = 'schemas';
 
 const folderOf = (path: string): string => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
@@ -89,7 +91,7 @@ function directionProblem({ from, to, isTypeOnly }: Edge): string | undefined {
   return layerOf(target) === layerOf(source) ? `${from} imports sideways: ${to}` : undefined;
 }
 
-/** A folder that is not open is imported by its `index.ts` alone. */
+/** Returns the problem of an import that bypasses the `index.ts` of a folder that is not open. */
 function faceProblem({ from, to }: Edge): string | undefined {
   const target = folderOf(to);
   if (folderOf(from) === target || target === '' || OPEN.has(target) || basename(to) === 'index.ts') return undefined;
@@ -97,7 +99,7 @@ function faceProblem({ from, to }: Edge): string | undefined {
   return `${from} imports past ${target}/index.ts: ${to}`;
 }
 
-/** Circles among imports, those of types and dynamic ones included. */
+/** Returns the circular imports, those of types and dynamic ones included. */
 function circles(edges: readonly Edge[]): string[] {
   const next = new Map<string, string[]>();
   for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
@@ -114,7 +116,7 @@ function circles(edges: readonly Edge[]): string[] {
   return problems;
 }
 
-/** Files of one name: a search by name would not find the right one. */
+/** Returns the names that several files share: a search for such a name would not find the right file. */
 function duplicateNames(files: readonly SourceFile[]): string[] {
   const byName = Map.groupBy(files, ({ path }) => basename(path));
   byName.delete('index.ts');
@@ -123,7 +125,7 @@ function duplicateNames(files: readonly SourceFile[]): string[] {
     .map((same) => `same name: ${same.map(({ path }) => path).join(', ')}`);
 }
 
-/** Returns everything that is wrong with imports and names of files. */
+/** Returns all problems of imports and file names. */
 export function findImportProblems(files: readonly SourceFile[]): string[] {
   const edges = files.flatMap(edgesOf);
   const loose = files.filter(({ path }) => !['index.ts', 'version.ts'].includes(path) && folderOf(path) === '');

@@ -1,16 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Licences that permit redistribution under the licence of this package, with their texts included. */
+/** Licences that permit redistribution in this package if their texts are included. */
 const ALLOWED: readonly unknown[] = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD'];
 
-/** Files with licence texts, and with the notices that Apache-2.0 requires. */
+/** Names of files with licence texts, or with the notices that Apache-2.0 requires. */
 const TEXTS = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 
-/** Markers that the build of a package leaves for what it bundled: `//#region ../node_modules/.pnpm/ajv@8.1.0/…`. */
+/** Comments that name what another package has bundled: `//#region ../node_modules/.pnpm/ajv@8.1.0/…`. */
 const NESTED = /^\/\/#region \S*?node_modules\/(?:\.pnpm\/([^/\s]+)|((?:@[^/\s]+\/)?[^/\s]+))/gm;
 
-/** Folder with the licences of packages that others bundled: the identifier in the first line, then the text. */
+/**
+ * Folder with the licences of packages that other packages have bundled: identifier in the first line, then the text.
+ */
 const NESTED_LICENCES = join('scripts', 'licences');
 
 /** A package that is bundled into `dist`. */
@@ -21,7 +23,7 @@ interface BundledPackage {
 }
 
 /**
- * Returns name, version, licence and licence text of each package that is bundled into `dist`.
+ * Returns title (name and version), licence and licence text of each package that is bundled into `dist`.
  *
  * @param inputs Paths of the bundled files.
  * @throws {Error} if a licence is missing or not allowed.

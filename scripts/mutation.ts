@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
-/** Runs mutation tests of the modules that make decisions. Stryker is large and rarely used, so it is installed for the run only. */
+/**
+ * Runs mutation tests of the modules that make decisions. Stryker is installed for this run only, because it is large
+ * and rarely used.
+ */
 function run(command: string, ...args: string[]): void {
   const { status } = spawnSync(command, args, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

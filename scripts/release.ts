@@ -26,7 +26,7 @@ const problems = releaseProblems({
   changelog: readFileSync('CHANGELOG.md', 'utf8'),
   changes: git('status', '--porcelain'),
   tags: git('tag').split('\n'),
-  // As npm detects GitHub Actions and GitLab CI.
+  // npm detects GitHub Actions and GitLab CI by these variables, too.
   hasProvenance: Boolean(process.env.ACTIONS_ID_TOKEN_REQUEST_URL ?? process.env.SIGSTORE_ID_TOKEN),
 });
 for (const problem of problems) console.error(`✗ ${problem}`);

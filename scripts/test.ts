@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * `npm test` runs everything that needs no second process, in minutes. `npm run test:full` builds the package and runs every
- * test with coverage: also those that need processes, browsers, Redis or the built package, or that measure time.
+ * `npm test` runs the tests that need no second process and do not measure time. `npm run test:full` builds the package
+ * and runs every test with coverage, including those that need processes, browsers, Redis or the built package.
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 12)) {

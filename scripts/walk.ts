@@ -6,8 +6,8 @@ import ts from 'typescript';
 import { sourceFiles } from './source-files.ts';
 
 /**
- * Prints what a reader of the source has to hold in mind: the files and functions that one warm call enters (V8's precise
- * coverage; the sandbox and dependencies are not counted), lines, and named types.
+ * Prints how much source there is to understand: the files and functions that one warm call enters (by V8's precise
+ * coverage, without the sandbox and dependencies), and the lines and named types of the source.
  *
  * @example
  * npm run walk            // this tree

@@ -6,13 +6,13 @@ export interface TextFile {
   readonly text: string;
 }
 
-/** A term that is not used, and the standard one for it. */
+/** Terms to avoid, and the standard terms to use instead. */
 interface Rule {
   readonly pattern: RegExp;
   readonly use: string;
 }
 
-/** A space matches any white space: phrases may be wrapped. */
+/** Creates a rule. A space in `pattern` matches any white space, because phrases may be wrapped. */
 const rule = (pattern: RegExp, use: string): Rule => ({
   pattern: new RegExp(pattern.source.replaceAll(' ', '\\s+'), 'gi'),
   use,
@@ -72,7 +72,7 @@ const NAMES = new Map<string, string>(
 /** Participles say nothing about the value of a variable. */
 const PARTICIPLES: ReadonlySet<string> = new Set(['known', 'told', 'given', 'found', 'taken']);
 
-/** Places where a term is right, as `path: "term"`. At most ten. */
+/** Places where a term is right, as `path: "term"`; at most ten of them. */
 const EXCEPTIONS: ReadonlySet<string> = new Set([]);
 
 /** Returns the places where a file uses a term that it should not, as `path:line: "term": use …`. */
@@ -134,7 +134,7 @@ function readCode(text: string): { prose: string; names: { readonly at: number; 
   return { prose, names };
 }
 
-/** Whether a node declares a name of this repository: neither an import, a use, nor a key of an object. */
+/** Returns whether a node declares a name: an import, a use of a name, or a key of an object does not. */
 function isDeclaration(node: ts.Node): node is ts.NamedDeclaration {
   return (
     ts.isVariableDeclaration(node) ||
