@@ -1,6 +1,7 @@
 /**
- * CPU per call of this client, of ky, of ky with p-retry and of other clients, relative to bare `fetch`: interleaved rounds
- * against a server in another process, medians of each round's ratios.
+ * Compares the CPU time per call of this client, of ky, of ky with p-retry and of other clients with that of bare
+ * `fetch`, against a server in another process. Prints medians of interleaved rounds; a ratio is the median of the
+ * ratios of each round.
  *
  *   npm run bench:overhead
  */

@@ -1,6 +1,6 @@
 /**
- * Measures the cost of limits that are shared through Redis: commands for each call, the latency that they add, and how
- * much of a saturated limit is used, for 1, 4 and 16 processes and both clients, next to the limiter of one process.
+ * Measures the cost of limits that are shared through Redis: commands per call, added latency, and the used part of a
+ * saturated limit. Runs 1, 4 and 16 processes with both Redis clients, compared with the limiter of one process.
  *
  *   npm run bench:redis
  */
@@ -14,9 +14,12 @@ import { median, medianRatio } from './support/rounds.ts';
 
 const FLEETS = [1, 4, 16];
 const KINDS = ['redis', 'ioredis'] as const;
-/** Reads by each limiter in total, sequential in each process. */
+/** Number of reads with each limiter in an unsaturated run, divided among the processes, which read sequentially. */
 const PACED = 960;
-/** Milliseconds between two reads of a process, so that the load does not depend on the number of processes. */
+/**
+ * Returns the milliseconds between two reads of a process: with more processes, each reads less often, to bound the
+ * load.
+ */
 const gapOf = (size: number): number => Math.max(6, 2.5 * size);
 /** A limit that is never reached, and one that is exceeded by far. */
 const LIMITS = {
@@ -89,11 +92,11 @@ async function saturated(size: number): Promise<string[][]> {
   const calls = WINDOWS * limit;
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, { perCall, rate }] of results) {
-      // New processes and an empty log, so that earlier calls do not count.
+      // Start new processes with an empty log, so that earlier calls do not count.
       const children = await startFleet(size, LIMITS.saturated);
       const kind = KINDS.find((client) => client === name);
       if (kind) await inspectors[kind].flushAll();
-      // Loads what the first call loads.
+      // Load everything that a first call loads, before the measurement.
       await Promise.all(children.map((child) => run(child, { rush: 'unlimited', calls: 1 })));
       const before = kind ? await scriptRuns(kind) : 0;
       const startedAt = performance.now();

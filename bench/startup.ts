@@ -1,7 +1,7 @@
 /**
- * Cold start of this client and of others, each in its own process: milliseconds until the first response of a small read on
- * loopback, milliseconds and heap of the import alone, over a process that does nothing. Interleaved rounds, medians; ratios
- * are those of one round.
+ * Measures the cold start of this client and of others, each in its own process: the time to the first response of a
+ * small read on loopback, and the time and heap of the import alone. Subtracts the values of a process that does
+ * nothing. Prints medians of interleaved rounds; a ratio is the median of the ratios of each round.
  *
  *   npm run bench:startup
  */
@@ -19,7 +19,7 @@ const BASE = 'stripe';
 
 type Rounds = ReadonlyMap<string, readonly number[]>;
 
-/** Returns the values of a contender over those of the empty program in the same rounds. */
+/** Returns a contender's values, minus those of a process that does nothing in the same rounds. */
 function over(rounds: Rounds, name: string): number[] {
   const nothing = rounds.get('nothing') ?? [];
   return (rounds.get(name) ?? []).map((value, round) => value - (nothing[round] ?? 0));

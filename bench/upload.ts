@@ -1,6 +1,6 @@
 /**
- * Time and peak memory of a gigabyte uploaded from disk and downloaded to disk, beside `node:http`
- * with streams: each transfer in its own process, rounds interleaved, medians.
+ * Measures the upload of a gigabyte from disk and the download to disk, compared with `node:http` and streams. Each
+ * transfer runs in its own process, in interleaved rounds. Prints the median time and the maximum of peak memory.
  *
  *   npm run bench:upload
  */

@@ -1,6 +1,6 @@
 /**
- * Measures how late the end of a job is noticed and how many reads that takes: 1 to 1,000 waits against the sandbox in
- * virtual time, compared with a poller for each job under the same limiter and with the theoretical bound.
+ * Measures how late the end of a job is noticed, and with how many reads: 1 to 1,000 waits against the sandbox in
+ * virtual time, compared with one poller per job under the same limiter, and with the theoretical bound.
  *
  *   npm run bench:waiting
  */
@@ -11,22 +11,22 @@ import { startVirtualTime } from '../test/support/virtual-time.ts';
 import { type Strategy, strategies } from './support/strategies.ts';
 
 const MINUTE = 60_000;
-/** Job ends are lognormal. */
+/** Durations of jobs: a lognormal distribution. */
 const LENGTH = { median: 10 * MINUTE, sigma: 0.5 } as const;
 /** Time from a request to its response. */
 const LATENCY_MS = 50;
-/** Limits that let all jobs begin together. */
+/** A limit that lets all jobs start at the same time. */
 const MANY = { limit: 1_000_000, interval: MINUTE } as const;
 const HALF = RATE_LIMITS.read.limit / 2;
 
 interface Options {
   readonly waits: number;
   readonly strategy: Strategy;
-  /** Share of events that are lost. @default no event is sent */
+  /** Share of webhook events that are lost. @default no events are sent */
   readonly lost?: number;
-  /** The user's own reads a minute. */
+  /** Number of the user's own reads per minute. @default 0 */
   readonly own?: number;
-  /** Rows that are newer than those of the jobs. */
+  /** Number of rows in the list that are newer than those of the jobs. @default 0 */
   readonly newer?: number;
 }
 
@@ -75,7 +75,7 @@ function startService(random: () => number) {
   return { client, ends, reads };
 }
 
-/** Sends the user's own reads at random moments; resolves with the milliseconds that each was queued. */
+/** Sends the user's own reads at random moments; returns the milliseconds that each was queued. */
 async function ownReads(client: AudienceClient, perMinute: number, random: () => number, isOver: () => boolean) {
   const queued: number[] = [];
   const pending: Promise<unknown>[] = [];
@@ -89,7 +89,7 @@ async function ownReads(client: AudienceClient, perMinute: number, random: () =>
   return queued;
 }
 
-/** Runs rounds with other durations until a hundred waits have ended. */
+/** Repeats the measurement with other seeds until at least a hundred waits have ended. */
 async function measure(options: Options): Promise<Result> {
   const rounds: Result[] = [];
   for (let seed = 1; seed === 1 || rounds.length * options.waits < 100; seed++)
@@ -138,7 +138,7 @@ const p95 = (values: readonly number[]): number => values[Math.ceil(values.lengt
 const seconds = (ms: number): string => (ms / 1000).toFixed(1).padStart(7);
 
 const time = startVirtualTime();
-// The jitter of waits is the same in every run.
+// Makes the jitter of waits the same in every run.
 Math.random = randomOf(3);
 console.log('waits  how                         mean s   p95 s   reads/min   most in a minute');
 function show(waits: number, how: string, result: Pick<Result, 'delays' | 'readsPerMinute' | 'mostInAMinute'>): void {
@@ -153,7 +153,7 @@ for (const waits of [1, 10, 100, 1_000]) {
     show(waits, name, await time.until(measure({ waits, strategy })));
   }
   show(waits, 'wait, 1 % events lost', await time.until(measure({ waits, strategy: strategies.wait, lost: 0.01 })));
-  // Each page is read once a period at half of the bucket, and jobs end at any time in it.
+  // At half of the bucket, each page is read once in `period`, and jobs end at any time within it.
   const period = (Math.ceil(waits / 100) / HALF) * MINUTE;
   const even = Array.from({ length: 1_000 }, (_, at) => (period * (at + 0.5)) / 1_000);
   show(waits, 'bound at half the bucket', { delays: even, readsPerMinute: HALF, mostInAMinute: HALF });

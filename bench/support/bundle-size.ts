@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 
-/** Size of a bundle in bytes; its files are compressed separately. */
+/** Size of a bundle in bytes. Each of its files is compressed separately. */
 export interface BundleSize {
   readonly raw: number;
   readonly gzip: number;
@@ -15,7 +15,7 @@ interface Bundle {
   readonly outputs: Metafile['outputs'];
 }
 
-/** Bundles a module for browsers, minified, with packages as published. */
+/** Bundles a module and its packages, as published, for browsers, and minifies it. */
 async function bundle(code: string, options: BuildOptions = {}): Promise<Bundle> {
   const { outputFiles = [], metafile } = await build({
     stdin: { contents: code, resolveDir: process.cwd() },
@@ -27,7 +27,7 @@ async function bundle(code: string, options: BuildOptions = {}): Promise<Bundle>
     write: false,
     metafile: true,
     logLevel: 'error',
-    // The configuration of the repository maps the package to its sources.
+    // Ignore the repository's own configuration, which maps the package to its sources.
     tsconfigRaw: {},
     ...options,
   });
@@ -39,13 +39,16 @@ async function bundle(code: string, options: BuildOptions = {}): Promise<Bundle>
   return { sizes: new Map(Object.keys(outputs).map((path, at) => [path, files[at] ?? NOTHING])), outputs };
 }
 
-/** Returns the size of a module with everything that it imports, as one file. */
+/** Returns the size of a module, bundled with everything that it imports into one file. */
 export async function sizeOfBundle(code: string): Promise<BundleSize> {
   const { sizes } = await bundle(code);
   return [...sizes.values()].reduce(plus, NOTHING);
 }
 
-/** Returns the sizes of a module with code splitting: the files that its import loads, and all files. */
+/**
+ * Returns the sizes of a module that is bundled with code splitting: of the files that its import loads, and of all
+ * files.
+ */
 export async function sizeOfChunks(code: string): Promise<{ first: BundleSize; everything: BundleSize }> {
   const { sizes, outputs } = await bundle(code, { splitting: true });
   const loaded = new Set(Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === '<stdin>'));
@@ -58,7 +61,7 @@ export async function sizeOfChunks(code: string): Promise<{ first: BundleSize; e
   };
 }
 
-/** Returns the size of a module with the sources of this package that it imports, without other packages. */
+/** Returns the size of a module, bundled with the sources of this package that it imports but without dependencies. */
 export async function sizeOfOwnCode(code: string): Promise<BundleSize> {
   const ofSources = code.replaceAll(/'audience-activation(\/\w+)?'/g, (_, entry = '') => `'./src${entry}/index.ts'`);
   const { sizes } = await bundle(ofSources, { packages: 'external' });

@@ -1,4 +1,4 @@
-/** Returns programs that make one small read of a server at `url` with each client, and end with its response. */
+/** Returns a program for each client that sends one small read to a server at `url`, and exits after the response. */
 export function firstResponses(url: string): Readonly<Record<string, string>> {
   const { hostname, port } = new URL(url);
   const programs = {
@@ -15,6 +15,6 @@ export function firstResponses(url: string): Readonly<Record<string, string>> {
       await new Anthropic({ baseURL: '${url}', apiKey: 'key' }).models.list();`,
     openai: `import OpenAI from 'openai'; await new OpenAI({ baseURL: '${url}', apiKey: 'key' }).models.list();`,
   };
-  // Connections that are kept open would delay the end of the process.
+  // Exit explicitly: connections that are kept open would delay the end of the process.
   return Object.fromEntries(Object.entries(programs).map(([name, code]) => [name, `${code} process.exit();`]));
 }

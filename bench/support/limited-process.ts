@@ -3,7 +3,7 @@ import { redisLimiter } from 'audience-activation/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 
-/** Settings of a process that reads with the built-in limiter, and with shared ones through clients of both packages. */
+/** Settings of a process that reads with the built-in limiter, and with limiters shared through each Redis client. */
 export interface Settings {
   readonly baseUrl: string;
   readonly read: RateLimits['read'];
@@ -12,7 +12,7 @@ export interface Settings {
   readonly urls: Readonly<Record<'redis' | 'ioredis', string>>;
 }
 
-/** Concurrent reads with one limiter, or sequential reads with each limiter in turn. */
+/** Concurrent reads with one limiter (`rush`), or sequential reads with each limiter in turn (`rounds`). */
 export type Task =
   | { readonly rush: string; readonly calls: number }
   | { readonly rounds: number; readonly gap: number };
@@ -36,7 +36,7 @@ const clients: typeof limited = {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Returns the milliseconds of each read, by limiter. */
+/** Returns the durations of reads in milliseconds, by limiter. */
 async function paced(rounds: number, gap: number): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(limited).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {

@@ -7,7 +7,7 @@ function versionOf(name: string): string {
   return JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')).version;
 }
 
-/** Prints a title with everything that figures depend on: versions of the packages and of Node, and the processor. */
+/** Prints a title with what the figures depend on: the versions of the packages and of Node, and the processor. */
 export function printTitle(title: string, packages: readonly string[]): void {
   const versions = packages.map((name) => `${name} ${versionOf(name)}`).join(', ');
   console.log(`${title}\n\nNode ${process.versions.node}, ${cpus()[0]?.model ?? 'unknown CPU'}; ${versions}\n`);

@@ -23,7 +23,7 @@ export async function medianOfRounds<T>(...rounds: Parameters<typeof valuesOfRou
   return new Map([...values].map(([name, measured]) => [name, median(measured)]));
 }
 
-/** Returns the median ratio of values to others of the same round, which a slow round changes little. */
+/** Returns the median of the ratios of values to others of the same round, which a slow round hardly changes. */
 export const medianRatio = (values: readonly number[], others: readonly number[]): number =>
   median(values.map((value, round) => value / (others[round] ?? 0)));
 

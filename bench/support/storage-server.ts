@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 
-/** Accepts any PUT, returns `size` bytes for `GET /results`, and responds to the two API calls of a transfer. */
+/**
+ * Accepts any PUT, returns `size` bytes for `GET /results`, and responds to the API requests of uploads and downloads.
+ */
 const [, , bytes = '0'] = process.argv;
 const size = Number(bytes);
 const chunk = Buffer.alloc(65_536, 'x');

@@ -6,7 +6,7 @@ export type Strategy = (client: AudienceClient, id: number) => Promise<Audience>
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const hasEnded = ({ status }: Audience): boolean => status.id === 104;
 
-/** One poller per job, as in other SDKs and scripts, with the client's rate limits. */
+/** Returns a strategy that polls each job separately, as other SDKs and scripts do, under the client's rate limits. */
 function polling(next: (wait: number) => number, first: number): Strategy {
   return async (client, id) => {
     for (let wait = first; ; wait = next(wait)) {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { get, request } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
-/** Makes one transfer in its own process, whose peak memory is measured: it imports only what the transfer needs. */
+/** Runs one transfer and reports its time and peak memory. Imports only what that transfer needs. */
 const [, , name = '', url = '', file = '', directory = ''] = process.argv;
 
 async function load() {
