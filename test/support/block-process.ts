@@ -10,12 +10,12 @@ import { createSandbox, type SandboxAccount } from 'audience-activation/sandbox'
 const [folder = '', timeout = ''] = process.argv.slice(2);
 const codes: readonly string[] = JSON.parse(readFileSync(join(folder, 'blocks.json'), 'utf8'));
 
-/** The URL that blocks use for the service, which listens on loopback. */
+/** The service's URL in code blocks. Requests to it go to the service on loopback. */
 const SERVICE = 'https://api.example.com';
 const SEED = 42;
 const SEEDS = [12, 13, 14, SEED];
 const ACTIVATION = 77;
-/** How long a block may take. */
+/** Maximum duration of a code block. */
 const TIMEOUT_MS = Number(timeout);
 const credentials: Credentials = { email: 'me@example.com', password: 'secret' };
 
@@ -39,7 +39,7 @@ async function startService(): Promise<Service> {
   const client = new AudienceClient({ baseUrl: SERVICE, token: account.token('api'), fetch: sandbox.fetch });
   let used = 0;
   const next = async (id: number, create: () => Promise<{ readonly id: number }>): Promise<void> => {
-    // Each company uses an id.
+    // Create companies until the next id is `id`: each company takes an id.
     while (used < id - 1) used = sandbox.companies.create({ name: `Filler ${used}` }).id;
     used = (await create()).id;
     if (used !== id) throw new Error(`Expected to create ${id}, not ${used}.`);
@@ -50,7 +50,10 @@ async function startService(): Promise<Service> {
   return { url, account, close };
 }
 
-/** Returns the response of the reader's servers: a backend that issues tokens, and a path without its own method. */
+/**
+ * Returns the responses of endpoints that code blocks use but the sandbox lacks: a backend that issues tokens, and a
+ * report.
+ */
 function readerResponse(path: string, account: SandboxAccount): Response | undefined {
   if (path === '/audience-token') return Response.json({ token: account.token('api') });
   if (path !== '/api/v2/reports/7') return undefined;
@@ -80,7 +83,7 @@ function prepareFolder(): void {
   process.chdir(folder);
 }
 
-/** Rejects when a block takes too long. */
+/** Rejects if a code block takes too long. */
 async function withTimeout<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -119,5 +122,5 @@ async function problemOf(at: number): Promise<string | undefined> {
 prepareFolder();
 const report = (message: object): Promise<unknown> => new Promise((resolve) => process.send?.(message, resolve));
 for (const at of codes.keys()) await report({ at, problem: (await problemOf(at)) ?? null });
-// Ends whatever a block has left running.
+// End everything that a code block has left running.
 process.exit(0);

@@ -3,18 +3,18 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { memoryTokenStore, ReauthorizationRequiredError } from '../../src/index.ts';
 import { createOAuthClient } from '../../src/oauth/index.ts';
 
-/** Connects to the server of one scenario of the official suite, lists its tools and calls each. */
+/** Connects to the server of one scenario of the official suite, lists its tools and calls each of them. */
 const address = process.argv.at(-1) ?? '';
 const { client_id, client_secret } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 
-/** Client id that the scenario for client metadata documents requires; no document exists there. */
+/** Client ids that scenarios for client metadata documents require. No document exists at this address. */
 const NAMED_BY_ADDRESS = { 'auth/basic-cimd': 'https://conformance-test.local/client-metadata.json' };
 const named = Object.entries(NAMED_BY_ADDRESS).find(([name]) => name === process.env.MCP_CONFORMANCE_SCENARIO)?.[1];
 
-/** The suite's authorization servers listen on random ports, so every server that the metadata name is allowed. */
+/** Authorization servers to allow: all that the metadata contain, because those of the suite listen on random ports. */
 const allowedIssuers: string[] = [];
 
-/** Scope that the last 403 named. */
+/** Scope that the last 403 response requires. */
 let requiredScope: string | undefined;
 
 async function recordingFetch(input: Request | URL | string, init?: RequestInit): Promise<Response> {
@@ -47,7 +47,7 @@ async function signIn(scope?: string): Promise<void> {
 
 let signIns = 0;
 
-/** Runs `work` until it succeeds, and signs in when required, three times at most. */
+/** Runs `work` until it succeeds, and signs in when required: three times at most in this process. */
 async function signedIn<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -6,13 +6,13 @@ import { temporaryDirectory } from './directory.ts';
 
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
-/** A check of the suite. */
+/** Result of one check of the suite. */
 interface Check {
   readonly id: string;
   readonly status: string;
 }
 
-/** Runs the official MCP conformance suite; returns its exit error, its output and its checks. */
+/** Runs the official MCP conformance suite; returns the error of its process, its output and its checks. */
 export async function runConformance(...args: readonly string[]) {
   const cwd = await temporaryDirectory();
   const [failure, output] = await new Promise<[unknown, string]>((resolve) => {

@@ -10,14 +10,14 @@ declare module 'vitest' {
   }
 }
 
-/** A sandbox over HTTP, with a token for its MCP endpoint. */
+/** Starts a sandbox over HTTP, and issues a token for its MCP endpoint. */
 async function startSandbox(): Promise<ScriptedServer & { readonly token: string }> {
   const sandbox = createSandbox();
   const token = sandbox.accounts.create({ email: 'ada@example.com', password: 'correct horse' }).token('mcp');
   return { ...(await sandbox.listen()), seen: [], token };
 }
 
-/** Starts and stops scripted servers and sandboxes on request, so that tests in browsers can have real ones, too. */
+/** Starts and stops scripted servers and sandboxes on request, because tests in browsers cannot start servers. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const servers = new Map<string, ScriptedServer>();
   let next = 1;
@@ -44,7 +44,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
     response.writeHead(200, { ...headers, 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
-  // A worker keeps its connections for all of its tests, and a busy one may not notice that the server closes one.
+  // Keep idle connections open: a worker uses the same ones for all its tests, and a busy worker may not notice that
+  // the server closes one.
   control.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve));
   project.provide('controlUrl', `http://127.0.0.1:${(control.address() as AddressInfo).port}`);

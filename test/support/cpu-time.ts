@@ -1,4 +1,4 @@
-/** Milliseconds of processor time that some work takes. */
+/** Returns the milliseconds of processor time that `work` takes. */
 export async function cpuTime(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();

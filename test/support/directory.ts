@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** An empty directory for the running test. */
+/** Creates an empty directory, which is removed after the running test. */
 export async function temporaryDirectory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'audience-activation-'));
   onTestFinished(() => rm(path, { recursive: true, force: true }));
   return path;
 }
 
-/** Files below a directory that this process holds open. */
+/** Returns the paths of open files of this process below a directory. */
 export async function openFilesBelow(directory: string): Promise<string[]> {
   const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
   return (await Promise.all(links)).filter((path) => path.startsWith(directory));

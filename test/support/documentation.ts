@@ -6,10 +6,10 @@ export const SHIPPED: readonly string[] = ['README.md', ...globSync('docs/*.md')
 /** A code block of a document. */
 export interface Block {
   readonly file: string;
-  /** The heading above it. */
+  /** The last heading above the block. */
   readonly heading: string;
   readonly code: string;
-  /** Reason not to run it, from a comment `<!-- compiled only: reason -->` on the line before it. */
+  /** Reason not to run the block, from a comment `<!-- compiled only: reason -->` on the line before it. */
   readonly compiledOnly: string | undefined;
 }
 

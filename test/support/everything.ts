@@ -1,4 +1,4 @@
-/** Everything that can be seen of a value: messages, stacks, causes, own properties, JSON. */
+/** Returns everything that can be seen of a value as a string: messages, stacks, causes, own properties, JSON. */
 export function everything(value: unknown, depth = 0): string {
   if (depth > 8 || value === null || typeof value !== 'object') return String(value);
   const own = Reflect.ownKeys(value).map((key) => {

@@ -4,22 +4,22 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import type { TestContext } from 'vitest';
 import { CHROMIUM } from '../../scripts/chromium.ts';
 
-/** Result of a process: its exit code and its error output. */
+/** Exit code and error output of a process that has ended. */
 interface Ended {
   readonly code: unknown;
   readonly stderr: string;
 }
 
-/** The running command of the browser example. */
+/** The browser example's server process. */
 interface ExampleApp {
   readonly url: string;
   readonly email: string;
   readonly password: string;
-  /** Sends Ctrl-C. */
+  /** Interrupts the process as Ctrl-C does; resolves when the process has ended. */
   interrupt(): Promise<Ended>;
 }
 
-/** Starts the command of the browser example. */
+/** Starts the server of the browser example. */
 async function startExampleApp(): Promise<ExampleApp> {
   const child = spawn(process.execPath, ['examples/browser/server.ts', '--speed', '60']);
   const exited = once(child, 'exit');
@@ -48,17 +48,17 @@ async function startExampleApp(): Promise<ExampleApp> {
   };
 }
 
-/** Path and arguments of Chromium. */
+/** Launches Chromium. */
 export const launchChromium = (): Promise<Browser> => chromium.launch(CHROMIUM);
 
 /** A page of the example with its requests and errors. */
 interface Visit {
   readonly page: Page;
-  /** Errors of the console and of the page. */
+  /** Errors in the console, and uncaught errors of the page. */
   readonly errors: string[];
   /** Origins of all requests. */
   readonly origins: Set<string>;
-  /** Method and path of each call of the API. */
+  /** Method and path of each API request. */
   readonly calls: string[];
   /** Contents of the files that the page has loaded. */
   readonly files: string[];
@@ -69,7 +69,7 @@ interface Visit {
 export interface Example extends Omit<ExampleApp, 'interrupt'> {
   /** Opens the example in a context that ends with the test. */
   visit(onTestFinished: TestContext['onTestFinished'], options?: BrowserContextOptions): Promise<Visit>;
-  /** Interrupts the example while a page is open, whose connections must not keep it alive. */
+  /** Interrupts the example while a page is open, because the page's connections must not keep the process alive. */
   close(): Promise<Ended>;
 }
 
@@ -106,9 +106,9 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
   });
   page.on('response', async (response) => {
     const type = response.request().resourceType();
-    // A cached response has no body.
+    // A cached response, such as a 304, has no body.
     if (!response.ok() || !['document', 'script', 'stylesheet'].includes(type)) return;
-    // Neither has a response whose page was closed before.
+    // If the page was closed in the meantime, the body is lost.
     const text = await response.text().catch(() => undefined);
     if (text !== undefined) seen.files.push(text);
   });
@@ -125,7 +125,7 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
   };
 }
 
-/** Options for waiting until a job ends. */
+/** Options to wait until a job has ended. */
 export const SOON = { timeout: 30_000 };
 
 export const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);

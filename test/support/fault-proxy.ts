@@ -1,34 +1,37 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A fault of a proxy for one request; everything else passes unchanged. */
+/** A fault that the proxy applies to one request. Without a fault, the request and its response pass unchanged. */
 export type Fault =
-  /** The connection ends before the request has reached the service. */
+  /** Closes the connection before the request reaches the service. */
   | { readonly kind: 'cut-before' }
-  /** The service acts; its response is lost: closed, or reset. */
+  /** Lets the service act, then closes or resets the connection instead of sending the response. */
   | { readonly kind: 'cut-after' | 'reset-after' }
-  /** The service acts; nothing of its response arrives, or half of it, and the connection stays open. */
+  /** Lets the service act, sends nothing of the response or half of it, and keeps the connection open. */
   | { readonly kind: 'stall-headers' | 'stall-body' }
-  /** The service acts; half of its response arrives, then the connection ends. */
+  /** Lets the service act, sends half of the response, and closes the connection. */
   | { readonly kind: 'truncate' }
-  /** The service acts; its response arrives in small chunks. */
+  /** Lets the service act, and sends the response in small chunks. */
   | { readonly kind: 'drip' }
-  /** The request reaches the service only after `ms`, also when the client has aborted by then. */
+  /** Forwards the request after `ms`, even if the client has aborted it by then. */
   | { readonly kind: 'late'; readonly ms: number }
-  /** Half of the request reaches the service immediately, the rest after `ms`, also when the client has aborted. */
+  /**
+   * Forwards half of the request's body immediately and the rest after `ms`, even if the client has aborted the request
+   * by then.
+   */
   | { readonly kind: 'slow-body'; readonly ms: number }
-  /** A response of the proxy, instead of the service's (`acted`: after the service has acted). */
+  /** Sends a response of the proxy instead of the service's. With `acted`, the service acts first. */
   | {
       readonly kind: 'answer';
       readonly status: number;
       readonly acted?: boolean;
       readonly body?: string;
-      /** Repeats the entire request, head and body: as text, or within an envelope. */
+      /** Repeats the entire request (head and body) as text or within an envelope. */
       readonly echo?: 'text' | 'envelope';
       readonly headers?: Readonly<Record<string, string>>;
     };
 
-/** Ways in which a connection is lost or stands still. */
+/** Faults by which a connection is lost, or its response does not arrive. */
 export const LOST: readonly Fault[] = [
   { kind: 'cut-before' },
   { kind: 'cut-after' },
@@ -38,7 +41,7 @@ export const LOST: readonly Fault[] = [
   { kind: 'truncate' },
 ];
 
-/** A request as it passes. */
+/** A request that the proxy receives. */
 export interface Passing {
   readonly method: string;
   readonly path: string;
@@ -48,13 +51,16 @@ export interface Passing {
 /** A proxy on loopback. */
 export interface FaultProxy {
   readonly url: string;
-  /** Requests that came, in order, with what was done to them. */
+  /** Requests in the order in which they were received, each with its fault. */
   readonly passed: readonly (Passing & { readonly fault: Fault | undefined; readonly body: string })[];
-  /** Connections of clients that are open. */
+  /** Returns the number of open connections of clients. */
   open(): number;
 }
 
-/** Stands between a client and a service on the level of TCP; `choose` decides about each request. */
+/**
+ * Starts a TCP proxy between a client and a service, which stops after the test. `choose` returns the fault of each
+ * request.
+ */
 export async function startFaultProxy(
   target: string,
   choose: (request: Passing) => Fault | undefined,
@@ -90,7 +96,7 @@ export async function startFaultProxy(
 
 const END_OF_HEAD = '\r\n\r\n';
 
-/** Calls `work` with each complete request of a connection, one after the other. */
+/** Calls `work` with each complete request of a connection, one after another. */
 function eachRequest(client: Socket, work: (raw: string) => Promise<void>): void {
   let received = '';
   let chain = Promise.resolve();
@@ -120,7 +126,7 @@ function describe(raw: string): Passing {
   return { method, path, key: /^idempotency-key: (.*)$/im.exec(raw)?.[1]?.trim() };
 }
 
-/** Sends a request to the service, and collects the entire response as bytes. */
+/** Sends a request to the service, and returns the bytes of the entire response. */
 function forward(raw: string, host: string, port: number, slowly: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const upstream = connect(port, host);

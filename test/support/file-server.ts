@@ -1,14 +1,14 @@
 import { createServer, type RequestListener } from 'node:http';
 import { listenForTest } from './loopback.ts';
 
-/** An HTTP server that counts its open connections. */
+/** An HTTP server that counts its requests in progress. */
 export interface FileServer {
   readonly url: string;
-  /** Open connections that have a request under way. */
+  /** Returns the number of requests whose response has not been closed. */
   busy(): number;
 }
 
-/** Starts a bare server on loopback for the running test. */
+/** Starts an HTTP server on loopback for the running test. */
 export async function serve(listener: RequestListener): Promise<FileServer> {
   let busy = 0;
   const server = createServer((request, response) => {

@@ -6,7 +6,7 @@ import type { Logger } from '../../src/util/log.ts';
 import type { FleetReport, FleetSettings } from './fleet.ts';
 import { connectTo } from './redis-clients.ts';
 
-/** A process that makes reads together, as many as a message asks for, and reports when all have settled. */
+/** Makes as many concurrent reads as each message requires, and reports when all of them have settled. */
 const [, , settings = ''] = process.argv;
 const { baseUrl, read, shared }: FleetSettings = JSON.parse(settings);
 const rateLimits = { ...RATE_LIMITS, read };

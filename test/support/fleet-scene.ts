@@ -5,19 +5,19 @@ import { type StrictOptions, type StrictServer, startStrictServer } from './stri
 
 export const READ = { limit: 60, interval: 3_000 } as const;
 const MARGIN = 250;
-/** Interval and margin. */
+/** Interval plus margin, in milliseconds. */
 export const WINDOW = READ.interval + MARGIN;
 const PROCESSES = 6;
 
-/** Six processes and a strict service. */
+/** Six processes that call a strict service. */
 export interface Scene {
-  /** Prefix of the keys of its limits. */
+  /** Prefix of the keys of the limits in Redis. */
   readonly prefix: string;
   readonly service: StrictServer;
   readonly fleet: Fleet;
-  /** Makes so many calls in total. */
+  /** Makes `total` calls, divided among the processes. */
   calls(total: number): Promise<FleetReport[]>;
-  /** Resolves when so many requests have arrived. */
+  /** Resolves when at least `count` requests have arrived. */
   arrived(count: number): Promise<void>;
 }
 
@@ -28,7 +28,9 @@ interface SceneOptions extends Pick<StrictOptions, 'latency'> {
 
 let scenes = 0;
 
-/** Starts six processes that share one log, half of them with each client of Redis. */
+/**
+ * Starts six processes, half of them with each Redis client. Unless `shared` is `false`, they share one log in Redis.
+ */
 export async function setScene(
   redisUrl: string,
   { margin = MARGIN, shared = true, latency }: SceneOptions = {},
@@ -49,7 +51,7 @@ export async function setScene(
   };
 }
 
-/** Returns the number of permits reserved ahead. */
+/** Returns the number of permits that are reserved in Redis for the future. */
 export async function reservedIn(client: Clients['ioredis'], { prefix }: Scene): Promise<number> {
   const [key = ''] = await client.keys(`${prefix}:*`);
   return client.zcount(key, Date.now(), '+inf');
@@ -58,10 +60,10 @@ export async function reservedIn(client: Clients['ioredis'], { prefix }: Scene):
 /** Waits in real time. */
 export const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Returns the shortest time from the first of so many requests to the last. */
+/** Returns the minimum time in which `total` requests can be sent under the limit. */
 export const ideal = (total: number): number => (Math.ceil(total / READ.limit) - 1) * READ.interval;
 
-/** Expects that the limit was kept, and that all requests arrived. */
+/** Expects that all requests arrived, and that the limit was kept. */
 export function expectKept({ service }: Scene, total: number): void {
   expect(service.refused()).toBe(0);
   expect(service.most()).toBeLessThanOrEqual(READ.limit);

@@ -4,11 +4,11 @@ import { onTestFinished } from 'vitest';
 import type { RateLimit } from '../../src/spec/limits.ts';
 import type { ClientKind } from './redis-clients.ts';
 
-/** How a process of a fleet calls the service. */
+/** Settings of a process of a fleet. */
 export interface FleetSettings {
   readonly baseUrl: string;
   readonly read: RateLimit;
-  /** The log that it shares; without it, the process counts alone. */
+  /** The shared log in Redis. Without it, the process counts alone. */
   readonly shared?: {
     readonly kind: ClientKind;
     readonly url: string;
@@ -21,19 +21,19 @@ export interface FleetSettings {
 /** Results of the calls of one process. */
 export interface FleetReport {
   readonly failed: readonly string[];
-  /** Warnings of its limiter. */
+  /** Warnings of the process's limiter. */
   readonly warnings: readonly string[];
 }
 
 /** Processes that call one service. */
 export interface Fleet {
-  /** Makes so many calls together in one process; resolves when all have settled. */
+  /** Makes `count` concurrent calls in the process with index `at`; resolves when all of them have settled. */
   calls(at: number, count: number): Promise<FleetReport>;
-  /** Sends a process a signal, such as SIGKILL. */
+  /** Sends a signal, such as SIGKILL, to the process with index `at`. */
   signal(at: number, signal: NodeJS.Signals): void;
 }
 
-/** Starts processes of test/support/fleet-process.ts, ready to call, that end with the test. */
+/** Starts processes of test/support/fleet-process.ts, which end with the test; resolves when all are ready. */
 export async function startFleet(each: readonly FleetSettings[]): Promise<Fleet> {
   const program = new URL('./fleet-process.ts', import.meta.url);
   const children = each.map((settings) => fork(program, [JSON.stringify(settings)]));

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { wireAudience } from './wire-audience.ts';
 
-/** A response that nobody should send. */
+/** A response that no service should send. */
 export interface HostileResponse {
   readonly status: number;
   readonly body: string;
@@ -16,7 +16,7 @@ const refusal = (errors: string): string =>
   `{"status":"error","code":422,"message":"Invalid.","data":[],"errors":${errors}}`;
 const success = (data: string): string => `{"status":"success","code":200,"message":"","data":${data}}`;
 
-/** Texts that are slow to search, or hard to walk, of about `size` characters. */
+/** Functions that return texts of about `size` characters which are slow to search or hard to parse. */
 const TEXTS: readonly [(size: number) => string, ...((size: number) => string)[]] = [
   (size) => 'http://'.repeat(size / 7),
   (size) => 'https:\\/\\/'.repeat(size / 10),
@@ -36,10 +36,10 @@ const TEXTS: readonly [(size: number) => string, ...((size: number) => string)[]
   (size) => '\u0000'.repeat(size),
 ];
 
-/** As many names as fit into a body of the text's size. */
+/** Returns as many field names as fit into a body of the text's size. */
 const fieldNames = (text: string): string[] => Array.from({ length: text.length / 20 }, (_, at) => `${text[at]}${at}`);
 
-/** Response bodies made of such a string. */
+/** Functions that return a response body made of one of these texts. */
 const BODIES: readonly [(text: string) => string, ...((text: string) => string)[]] = [
   (text) => text,
   (text) => JSON.stringify({ status: 'error', code: 500, message: text, data: [] }),
@@ -55,11 +55,11 @@ const STATUSES = [
   200, 200, 201, 204, 302, 400, 401, 403, 404, 406, 408, 409, 418, 422, 422, 429, 500, 502, 503,
 ] as const;
 
-/** Every hostile text in every form of body, cut to one size. */
+/** Returns each hostile text in each form of body, cut to `size` characters. */
 export const hostileBodies = (size: number): string[] =>
   TEXTS.flatMap((text) => BODIES.map((body) => body(text(size)).slice(0, size)));
 
-/** A random hostile response. */
+/** Returns a random hostile response. */
 export function hostileResponse(random: () => number): HostileResponse {
   const size = Math.floor(10 ** (1 + random() * 3.5));
   const text = pick(random, TEXTS)(size);
@@ -69,5 +69,5 @@ export function hostileResponse(random: () => number): HostileResponse {
   return { status: pick(random, STATUSES), body: pick(random, BODIES)(text), headers };
 }
 
-/** A gzip body that becomes `bytes` of spaces. */
+/** Returns a gzip body that decompresses to `bytes` spaces. */
 export const bomb = (bytes: number): Buffer => gzipSync(Buffer.alloc(bytes, ' '));

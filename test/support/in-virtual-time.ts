@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'vitest';
 import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
 
-/** Runs every test of a file in virtual time, each in its own. */
+/** Runs each test of a file in its own virtual time. */
 export function inVirtualTime(): VirtualTime {
   let current = startVirtualTime();
   current.end();

@@ -1,19 +1,19 @@
 import { memoryTokenStore, type StoredToken, type TokenStore } from '../../src/index.ts';
 
-/** Statuses of the requests that issued API tokens. */
+/** Returns the statuses of the requests that issue API tokens. */
 export const issuedStatuses = (log: readonly { path: string; status: number }[]): number[] =>
   log.filter(({ path }) => path.endsWith('/api-token')).map(({ status }) => status);
 
-/** Statuses of the logins. */
+/** Returns the statuses of the login requests. */
 export const logins = (log: readonly { path: string; status: number }[]): number[] =>
   log.filter(({ path }) => path.endsWith('/login')).map(({ status }) => status);
 
-/** Milliseconds. */
+/** One day in milliseconds. */
 export const DAY = 86_400_000;
-/** Returns the time in so many days, in the format of the service. */
+/** Returns the time in `days` days, as an ISO string. */
 export const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
 
-/** A store with a token in it; `overrides` replaces some of its methods. */
+/** Creates a store that contains a token; `overrides` replaces methods of the store. */
 export function storeOf(token: StoredToken | undefined, overrides: Partial<TokenStore> = {}): TokenStore {
   const store = memoryTokenStore();
   void store.save(token);

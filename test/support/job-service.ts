@@ -2,44 +2,44 @@ import { type Audience, AudienceClient, type ClientOptions, type WaitOptions } f
 import type { VirtualTime } from './virtual-time.ts';
 import { wireAudience } from './wire-audience.ts';
 
-/** A list of audiences whose jobs the test ends. */
+/** Options of a service with a list of audiences, whose jobs the test ends. */
 export interface JobServiceOptions {
-  /** How rows are listed: by falling or rising ids, or neither. @default 'newest first' */
+  /** Order of the listed rows: by falling ids, by rising ids, or neither. @default 'newest first' */
   readonly order?: 'newest first' | 'oldest first' | 'shuffled';
-  /** Fields that a row shows. @default 'all' */
+  /** Fields that a listed row contains. @default 'all' */
   readonly rows?: 'all' | 'status' | 'no status';
-  /** Rows a page has at most. @default 100 */
+  /** Maximum number of rows on a page. @default 100 */
   readonly cap?: number;
   /** Time from a request to its response. Milliseconds. @default 50 */
   readonly latency?: number;
   readonly client?: ClientOptions;
 }
 
-/** A request of a wait. */
+/** A read request to the service. */
 interface JobRead {
   readonly at: number;
-  /** A number of a page, or nothing for a single audience. */
+  /** Page number of a list read; absent in the read of a single audience. */
   readonly page?: number;
   readonly id?: number;
 }
 
-/** A service in this process, for tests in virtual time, with a client of it. */
+/** A service in this process, for tests in virtual time, and a client of it. */
 export interface JobService {
   readonly client: AudienceClient;
   readonly reads: JobRead[];
-  /** Answers every request in place of the service as long as it returns something. */
+  /** Responds to a request in place of the service, if it returns a response. */
   interfere: (url: URL, request: Request) => Response | Promise<Response> | undefined;
   /** Adds running jobs; returns their ids. */
   add(count: number): number[];
   set(id: number, status: number): void;
   remove(id: number): void;
-  /** The audience as its GET returns it. */
+  /** Returns the audience as its GET does. */
   show(id: number): Record<string, unknown>;
-  /** Pages read, in order. */
+  /** Returns the numbers of the pages read, in order. */
   lists(): number[];
-  /** Single audiences read, in order. */
+  /** Returns the ids of the single audiences read, in order. */
   singles(): number[];
-  /** The most reads in any minute. */
+  /** Returns the maximum number of reads in any minute. */
   mostInAMinute(): number;
 }
 
@@ -52,11 +52,11 @@ export function answer(data: unknown, status = 200, headers: Readonly<Record<str
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** Ids in an order that is neither rising nor falling. */
+/** Sorts ids in an order that is neither rising nor falling. */
 const shuffled = (ids: readonly number[]): number[] =>
   ids.toSorted((a, b) => ((a * 7_919) % 1_009) - ((b * 7_919) % 1_009) || a - b);
 
-/** Starts the service with a list that is empty. */
+/** Starts the service with an empty list. */
 export function startJobService(options: JobServiceOptions = {}): JobService {
   const { order = 'newest first', rows = 'all', cap = 100, latency = 50 } = options;
   const states = new Map<number, { readonly status: number; readonly updated: string }>();
@@ -119,14 +119,14 @@ export function startJobService(options: JobServiceOptions = {}): JobService {
   return service;
 }
 
-/** Waits for jobs; resolves with what became of each. */
+/** Waits for jobs; resolves with the result of each wait. */
 export const waitFor = (
   { client }: JobService,
   ids: readonly number[],
   options?: WaitOptions<Audience>,
 ): Promise<PromiseSettledResult<Audience>[]> => Promise.allSettled(ids.map((id) => client.audiences.wait(id, options)));
 
-/** Ends jobs at 104; resolves with how many milliseconds later `waiting` had settled. */
+/** Ends jobs at 104; returns the milliseconds until `waiting` has settled. */
 export async function lateness(
   time: VirtualTime,
   service: JobService,

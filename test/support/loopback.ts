@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { onTestFinished } from 'vitest';
 
-/** Has a server listen on a free port of loopback for the running test; its origin. */
+/** Starts a server on a free port of loopback, stops it after the running test, and returns its origin. */
 export async function listenForTest(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => stop(server));
@@ -10,7 +10,7 @@ export async function listenForTest(server: Server): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** Stops a server, and whatever it is still working on. */
+/** Stops a server, and closes its connections with the requests in progress. */
 export async function stop(server: Server): Promise<void> {
   const stopped = new Promise((resolve) => server.close(resolve));
   server.closeAllConnections();

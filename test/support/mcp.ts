@@ -31,13 +31,13 @@ export const CLIENTS: readonly (readonly [string, () => AnyClient])[] = [
 
 type Options = Omit<ConnectMcpOptions<AnyClient>, 'client'>;
 
-/** Connects a client for one test. */
+/** Connects a client, which is closed after the running test. */
 export async function connectFor(client: AnyClient, options: Options): Promise<AnyClient> {
   onTestFinished(() => client.close());
   return connectMcp({ ...quick, client, ...options });
 }
 
-/** A message of JSON-RPC, as it arrived. */
+/** A JSON-RPC message that the server received. */
 export interface ReceivedMessage {
   readonly verb: string;
   readonly method: string | undefined;
@@ -47,7 +47,10 @@ export interface ReceivedMessage {
 
 type Answer = (message: ReceivedMessage, response: ServerResponse, request: IncomingMessage) => void;
 
-/** Starts a server for one test, which responds to `initialize` and passes the rest to `answer`. */
+/**
+ * Starts a server for one test. It responds to `initialize` and to notifications, and passes other requests to
+ * `answer`.
+ */
 export async function startMcpServer(
   answer: Answer,
 ): Promise<{ readonly url: string; readonly received: ReceivedMessage[] }> {
@@ -72,7 +75,7 @@ const greeting = (protocolVersion: unknown): object => ({
   serverInfo: { name: 'scripted', version: '1' },
 });
 
-/** The result of a request. */
+/** Sends the result of a JSON-RPC request. */
 export function result(response: ServerResponse, id: unknown, value: object): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result: value }));

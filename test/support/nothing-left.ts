@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 
-/** Resources that keep this process running besides the test runner: timers, sockets, servers. */
+/** Returns the resources of this process that keep it alive: TCP sockets and servers, and timers. */
 const kept = (which = /^(?:TCP|Timeout)/): string[] =>
   process.getActiveResourcesInfo().filter((name) => which.test(name));
 
-/** Resources before the first test: the runner's own timer, and those that earlier files in this process have left. */
+/** Resources before the first test: those of the test runner, and those that earlier test files have left. */
 let before: readonly string[] = [];
 beforeAll(() => {
   before = kept();
@@ -18,9 +18,10 @@ async function expectNone(which: RegExp | undefined, message: string): Promise<v
   expect(kept(which).slice(allowed), message).toEqual([]);
 }
 
-/** Waits until no timer is left, in the midst of a test. */
+/** Waits until no timer is left, during a test. */
 export const expectNoTimer = (): Promise<void> => expectNone(/^Timeout/, 'timers left');
 
-// A test's own clean-up is over only when the next one begins: what is left fails the next hook.
+// Callbacks of `onTestFinished` run after `afterEach`, so check for resources that a test has left before the next
+// test.
 beforeEach(() => expectNone(undefined, 'left by the test before'));
 afterAll(() => expectNone(undefined, 'left by the last test'));

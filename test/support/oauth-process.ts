@@ -6,13 +6,16 @@ import { createOAuthClient } from '../../src/oauth/index.ts';
 import { ping, REDIRECT } from './ping.ts';
 import { atSaveSteps } from './save-steps.ts';
 
-/** An OAuth client with a token file that runs commands, and receives a signal at a step of its work. */
+/**
+ * An OAuth client with a token file that runs the commands it receives. At one step of its work, it sends itself a
+ * signal.
+ */
 const [, , path = '', baseUrl = '', step = '', signal = ''] = process.argv;
 
 async function reach(current: string): Promise<void> {
   if (current !== step) return;
   process.kill(process.pid, signal);
-  // Another thread may receive the signal first.
+  // Wait, because another thread may receive the signal first.
   await new Promise((resolve) => setTimeout(resolve, signal === 'SIGKILL' ? 60_000 : 100));
 }
 
@@ -34,7 +37,7 @@ const store: TokenStore = {
     }),
 };
 
-// proper-lockfile copies the functions of `fs` when it is imported, which is with the first lock.
+// Replace `rmdir` before the first lock, because proper-lockfile copies the functions of `fs` when it is imported.
 const { rmdir } = fs;
 Object.assign(fs, {
   rmdir: async (...args: Parameters<typeof rmdir>) => {
@@ -48,7 +51,7 @@ const stepwise: Fetch = async (input, init) => {
   const { pathname } = new URL(String(input));
   await reach(`before ${pathname}`);
   const response = await fetch(input, init);
-  // The process is killed before this response arrives.
+  // Never returns this response: the process is killed before it arrives.
   if (step === 'unheard' && pathname === '/oauth/token') await new Promise(() => {});
   await reach(`after ${pathname}`);
   return response;
@@ -61,7 +64,7 @@ const oauth = createOAuthClient({ baseUrl, redirectUri: REDIRECT, store, backoff
 const outcome = (work: Promise<unknown>): Promise<unknown> =>
   work.catch((error) => `${error.name}: ${error.error ?? error.message}`);
 
-/** Replaces the current token. */
+/** Replaces the current token; returns the new one. */
 const refresh = async (): Promise<string> => oauth.get({ rejected: await oauth.get() });
 
 const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {

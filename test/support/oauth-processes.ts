@@ -12,10 +12,13 @@ export const TOKEN = '/oauth/token';
 export const NO_GRANT = 'ReauthorizationRequiredError: no_grant';
 export const ENDED = 'ReauthorizationRequiredError: invalid_grant';
 
-/** High enough not to affect these tests. */
+/** Limits high enough not to affect these tests. */
 const limits = { mcp: { limit: 10_000, interval: HOUR } };
 
-/** Starts a sandbox, and a token file with a grant whose access token has expired. */
+/**
+ * Starts a sandbox and creates a token file with a grant whose access token has expired. `front` returns the URL that
+ * clients use, such as that of a proxy.
+ */
 export async function startExpired(front: (url: string) => Promise<string> = async (url) => url) {
   const bench = await startOAuthBench({ limits });
   const url = await front(bench.url);
@@ -25,13 +28,15 @@ export async function startExpired(front: (url: string) => Promise<string> = asy
   await signIn(oauth);
   await bench.sandbox.advance(HOUR);
   const calls = (): number[] => bench.sandbox.log.filter((one) => one.path === MCP).map(({ status }) => status);
-  // Discovery has sent one request to the endpoint.
+  // Discovery has sent one request to the MCP endpoint, which does not count.
   const earlier = calls().length;
   const statuses = (): number[] => calls().slice(earlier);
   return { ...bench, url, path, store, oauth, before: await store.load(), statuses };
 }
 
-/** Starts test/support/oauth-process.ts, which waits for commands; its arguments are path, URL, step and signal. */
+/**
+ * Starts test/support/oauth-process.ts, which waits for commands. Arguments: path of the token file, URL, step, signal.
+ */
 export async function start(...args: readonly string[]): Promise<ChildProcess> {
   const child = fork(new URL('./oauth-process.ts', import.meta.url), args);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -46,7 +51,7 @@ export async function ask(child: ChildProcess, command: string): Promise<unknown
   return (await result)[0];
 }
 
-/** Waits until a process has exited. */
+/** Waits until a process has exited; returns immediately if it has exited already. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }

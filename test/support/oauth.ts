@@ -17,20 +17,20 @@ export async function consent(url: string, decision = 'allow'): Promise<string> 
   return location;
 }
 
-/** Runs the entire flow. */
+/** Signs in: authorizes, consents, and passes the redirect to the client. */
 export async function signIn(oauth: OAuthClient): Promise<void> {
   const { url } = await oauth.authorize();
   await oauth.callback(await consent(url));
 }
 
-/** Starts a sandbox over real HTTP, and OAuth clients of it. */
+/** Starts a sandbox over HTTP, with OAuth clients. */
 export async function startOAuthBench(options: SandboxOptions = {}, own: Partial<OAuthClientOptions> = {}) {
   const bench = await startBench(options);
   const { url, sandbox } = bench;
   const clientWith = (store: TokenStore, more: Partial<OAuthClientOptions> = {}): OAuthClient =>
     createOAuthClient({ baseUrl: url, redirectUri: REDIRECT, store, ...quick, ...own, ...more });
   const store = memoryTokenStore();
-  /** Statuses of the token endpoint so far. */
+  /** Returns the statuses of the requests to the token endpoint so far. */
   const exchanges = (): number[] => sandbox.log.filter(({ path }) => path === '/oauth/token').map((one) => one.status);
   return { ...bench, store, oauth: clientWith(store), clientWith, exchanges };
 }

@@ -1,13 +1,13 @@
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** Path of the resource's metadata (RFC 9728), also followed by the resource's own path. */
+/** Path of the resource's metadata (RFC 9728); the resource's own path may follow. */
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
 export const MCP_PATH = '/api/v2/mcp';
 
 /** A protected MCP endpoint. */
 export interface McpResource {
-  /** Its URL, for which tokens are requested. */
+  /** URL of the endpoint, for which tokens are requested. */
   readonly resource: string;
   /** Issuer of the authorization server. */
   readonly issuer: string;
@@ -22,7 +22,7 @@ const handler = createMcpHandler(() => {
   return server;
 });
 
-/** Serves the endpoint with one tool, `echo`, and its metadata. */
+/** Serves the MCP endpoint, which has one tool, `echo`, and its metadata. */
 export async function serveMcpResource({ resource, issuer, isLive }: McpResource, request: Request): Promise<Response> {
   if (new URL(request.url).pathname !== MCP_PATH)
     return Response.json({ resource, authorization_servers: [issuer], scopes_supported: ['mcp'] });

@@ -7,11 +7,14 @@ import { MCP_PATH, RESOURCE_METADATA, serveMcpResource } from './oidc-resource.t
 import { OidcStorage } from './oidc-storage.ts';
 import { walkRedirects } from './walk-redirects.ts';
 
-/** How the authorization server behaves. */
+/** Options of the authorization server and the MCP endpoint. */
 export interface OidcOptions {
-  /** A reused refresh token revokes its entire family; otherwise only that token is refused. @default true */
+  /**
+   * Revokes all tokens of a grant when a refresh token is reused; otherwise, only that refresh token is refused.
+   * @default true
+   */
   readonly revokeFamily?: boolean;
-  /** Seconds. @default 3600 */
+  /** Lifetime of access tokens in seconds. @default 3600 */
   readonly accessTokenTtl?: number;
   /** Serves the MCP endpoint on its own origin. @default false */
   readonly separateResource?: boolean;
@@ -25,13 +28,13 @@ interface TokenRequest {
 
 /** An authorization server of `oidc-provider`, and an MCP endpoint that accepts its tokens. */
 export interface OidcServer {
-  /** Its origin and issuer. */
+  /** Origin and issuer of the authorization server. */
   readonly url: string;
-  /** Address of the MCP endpoint. */
+  /** URL of the MCP endpoint. */
   readonly resource: string;
-  /** Requests to the token endpoint in order of their responses. */
+  /** Requests to the token endpoint, in order of their responses. */
   readonly requests: readonly TokenRequest[];
-  /** Signs in and consents as a user in a browser; returns the URL of the final redirect. */
+  /** Signs in and consents as a user in a browser does; returns the URL of the final redirect. */
   consent(authorizationUrl: string | URL): Promise<string>;
   /** Expires every access token; refresh tokens stay valid. */
   endAccessTokens(): void;
@@ -44,7 +47,7 @@ const SCOPE = 'mcp';
 const INTERACTION = '/interaction/';
 const DAY = 86_400;
 
-/** Starts both on free ports of loopback, for the running test. */
+/** Starts the authorization server and the MCP endpoint on free ports of loopback, for the running test. */
 export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> {
   const front = createServer();
   const back = options.separateResource ? createServer() : front;
@@ -56,7 +59,7 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
   const requests = recordTokenRequests(provider);
   const isLive = async (value: string): Promise<boolean> => {
     const token = await provider.AccessToken.find(value);
-    // `find` still finds tokens that expired some seconds ago.
+    // `find` also returns tokens that expired some seconds ago.
     return token?.isValid === true && token.aud === resource && token.scopes.has(SCOPE);
   };
   const respond = (request: Request): Promise<Response> => serveMcpResource({ resource, issuer: url, isLive }, request);
@@ -103,7 +106,8 @@ function configurationOf(resource: string, options: OidcOptions, accessTokens: O
   return {
     adapter: (kind) => {
       if (kind === 'AccessToken') return accessTokens;
-      // A reused refresh token that was deleted instead of marked is unknown, so nothing else is revoked.
+      // Without family revocation, delete consumed refresh tokens: the server does not recognize one that is reused, so
+      // it revokes nothing.
       return new OidcStorage({ deletesConsumed: kind === 'RefreshToken' && !revokeFamily });
     },
     jwks: { keys: [privateKey.export({ format: 'jwk' })] },
@@ -115,7 +119,7 @@ function configurationOf(resource: string, options: OidcOptions, accessTokens: O
     clientBasedCORS: () => true,
     findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
     pkce: { required: () => true },
-    // Without `offline_access`, refresh tokens would neither be issued nor outlive the browser's session.
+    // By default, refresh tokens require the scope `offline_access`, and without it expire with the browser's session.
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: () => false,
     rotateRefreshToken: true,
@@ -152,7 +156,7 @@ function featuresOf(resource: string): NonNullable<Configuration['features']> {
   };
 }
 
-/** Acts as a user: signs in, then grants everything requested. */
+/** Acts as a user: signs in, then grants everything that is requested. */
 async function interact(
   provider: Provider,
   resource: string,

@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-/** Storage of an authorization server for one model (`AccessToken`, `Grant`, …). */
+/** In-memory storage of an authorization server for one model (`AccessToken`, `Grant`, …). */
 export class OidcStorage implements Adapter {
   readonly #items = new Map<string, AdapterPayload>();
   readonly #deletesConsumed: boolean;

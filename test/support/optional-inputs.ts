@@ -8,12 +8,15 @@ const options: ts.CompilerOptions = {
   types: ['node'],
 };
 
-/** Finds optional properties that a user may set, and not to `undefined`, in everything that declaration files export. */
+/**
+ * Returns the optional properties that users may set but not to `undefined`, in everything that declaration files
+ * export.
+ */
 export function propertiesWithoutUndefined(files: readonly string[]): string[] {
   const program = ts.createProgram(files, options);
   const checker = program.getTypeChecker();
   const paths = new Set<string>();
-  /** Types that users pass, and types that they receive. */
+  /** Visited types that users pass, and visited types that they receive. */
   const seen = { input: new Set<ts.Type>(), output: new Set<ts.Type>() };
   type Direction = keyof typeof seen;
 

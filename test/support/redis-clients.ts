@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** Loads the package only where it is used, so that processes start sooner. */
+/** Creates a client; imports the package only when it is used, so that processes start sooner. */
 async function createNodeRedis(url: string) {
   const { createClient } = await import('redis');
   return createClient({ url });
@@ -21,7 +21,7 @@ type Connected = { readonly [Kind in ClientKind]: { readonly client: Clients[Kin
 const CONNECT: { readonly [Kind in ClientKind]: (url: string) => Promise<Connected[Kind]> } = {
   async redis(url) {
     const client = await createNodeRedis(url);
-    // Clients reconnect automatically, and failed commands reject.
+    // Ignore errors of the connection: the client reconnects, and failed commands reject.
     client.on('error', () => {});
     await client.connect();
     const close = (): void => {
@@ -38,7 +38,7 @@ const CONNECT: { readonly [Kind in ClientKind]: (url: string) => Promise<Connect
   },
 };
 
-/** Connects a client of a package. `close` also works when the server is gone. */
+/** Connects a client. `close` also works after the server has stopped. */
 export function connectTo<Kind extends ClientKind>(kind: Kind, url: string): Promise<Connected[Kind]> {
   return CONNECT[kind](url);
 }

@@ -9,6 +9,6 @@ export interface RedisProcessOptions {
   /** URL of the sandbox. */
   readonly baseUrl?: string;
   readonly credentials?: { readonly email: string; readonly password: string };
-  /** How long the lock is held, in milliseconds. */
+  /** How long the action `hold` keeps the lock, in milliseconds. */
   readonly hold?: number;
 }

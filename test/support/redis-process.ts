@@ -7,7 +7,7 @@ import { ping, REDIRECT } from './ping.ts';
 import { connectTo } from './redis-clients.ts';
 import type { RedisProcessOptions } from './redis-process-options.ts';
 
-/** Uses a token store in Redis, in the way that each message names. */
+/** Runs an action on a token store in Redis for each message, which names the action. */
 const {
   kind,
   redisUrl,

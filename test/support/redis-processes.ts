@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from './directory.ts';
 import type { RedisProcessOptions } from './redis-process-options.ts';
 
-/** Starts `redis-process.ts`, which then waits for messages. */
+/** Starts `redis-process.ts`; resolves when it waits for messages. */
 export async function startOnRedis(options: RedisProcessOptions, env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
   const program = new URL('./redis-process.ts', import.meta.url);
   const child = fork(program, [JSON.stringify(options)], { env: { ...process.env, ...env } });
@@ -13,7 +13,7 @@ export async function startOnRedis(options: RedisProcessOptions, env: NodeJS.Pro
   return child;
 }
 
-/** Starts many of them. The first one fills the compile cache for the others. */
+/** Starts `count` processes of `redis-process.ts`. The first one fills the compile cache for the others. */
 export async function startManyOnRedis(count: number, options: RedisProcessOptions): Promise<ChildProcess[]> {
   const env = { NODE_COMPILE_CACHE: await temporaryDirectory() };
   const first = await startOnRedis(options, env);

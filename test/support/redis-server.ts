@@ -8,27 +8,27 @@ import { freePort } from '../../examples/support/free-port.ts';
 import { REDIS_SERVER } from '../../scripts/redis-server.ts';
 import { type ClientKind, type Clients, connectTo } from './redis-clients.ts';
 
-/** A Redis server that writes nothing to disk. */
+/** A Redis server that stores nothing on disk. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Kills it (SIGKILL); its data are lost. */
+  /** Kills the server (SIGKILL); its data are lost. */
   kill(): Promise<void>;
-  /** Stops it (SIGTERM). */
+  /** Stops the server (SIGTERM). */
   stop(): Promise<void>;
-  /** Starts it on the same port without data, after ending it if it runs. */
+  /** Starts the server on the same port without data, after killing it if it runs. */
   restart(): Promise<void>;
-  /** Stops replies, and keeps connections (SIGSTOP). */
+  /** Suspends the server (SIGSTOP): it sends no replies, and its connections stay open. */
   pause(): void;
   resume(): void;
   /** Connects a client, which is closed at the end of the test or the suite. */
   connect<Kind extends ClientKind>(kind: Kind): Promise<Clients[Kind]>;
 }
 
-/** Registers a clean-up, such as `onTestFinished`. */
+/** Registers a function to run at the end of a test or a suite, as `onTestFinished` does. */
 type AtEnd = (end: () => void | Promise<void>) => void;
 
-/** Starts a server and waits until it accepts connections; rejects with its output when it exits before. */
+/** Starts a server and waits until it accepts connections. Rejects with its output if it exits before. */
 async function launch(port: number, dir: string): Promise<ChildProcess> {
   const options = ['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--save', '', '--appendonly', 'no'];
   const child = spawn(REDIS_SERVER, options, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -44,7 +44,7 @@ async function launch(port: number, dir: string): Promise<ChildProcess> {
   return child;
 }
 
-/** Retries, because another program may take a port that was free. */
+/** Starts a server on a free port. Retries, because another program may take the port first. */
 async function launchAnywhere(dir: string): Promise<{ readonly port: number; readonly child: ChildProcess }> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
@@ -60,12 +60,12 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill(signal);
-  // A stopped process handles no signal but SIGKILL.
+  // Continue a suspended process: it handles only SIGKILL.
   child.kill('SIGCONT');
   await exited;
 }
 
-/** Starts a Redis for the running test; for a suite use {@link suiteRedis}. */
+/** Starts a Redis server for the running test; for a suite use {@link suiteRedis}. */
 export async function startRedis(atEnd: AtEnd = onTestFinished): Promise<RedisServer> {
   const dir = await mkdtemp(join(tmpdir(), 'audience-activation-redis-'));
   let finish = async (): Promise<void> => {};
@@ -102,7 +102,7 @@ export async function startRedis(atEnd: AtEnd = onTestFinished): Promise<RedisSe
   };
 }
 
-/** Starts one Redis for all tests of a file or a `describe`; call the result inside a test. */
+/** Starts one Redis server for all tests of a file or a `describe`. Call the returned function inside a test. */
 export function suiteRedis(): () => RedisServer {
   const ends: (() => void | Promise<void>)[] = [];
   let server: RedisServer | undefined;

@@ -12,7 +12,7 @@ interface Call {
   readonly headers?: Record<string, string>;
 }
 
-/** Starts a sandbox with a manual clock, to be called without the client. */
+/** Starts a sandbox with a manual clock, and functions that call it without the client. */
 export function startSandbox(options: SandboxOptions = {}) {
   const sandbox = createSandbox({ clock: 'manual', ...options });
   const account = sandbox.accounts.create(credentials);

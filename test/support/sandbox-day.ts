@@ -1,8 +1,8 @@
 import { createSandbox } from '../../src/sandbox/index.ts';
 
 /**
- * Runs two days of a sandbox in process: every kind of request, jobs, faults, and deliveries to three endpoints whose
- * responses arrive in a random order. Prints the logs.
+ * Runs two days of a sandbox in process: requests, jobs, faults, and deliveries to three endpoints whose responses
+ * arrive in a random order. Prints the logs and the responses.
  */
 const sandbox = createSandbox({
   seed: 11,

@@ -1,10 +1,13 @@
 import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts';
 
-/** Measures the memory that sandboxes leave behind; run with `--expose-gc`. Prints one line of JSON. */
+/**
+ * Measures the heap in use after many requests to one sandbox, and after many sandboxes. Run with `--expose-gc`. Prints
+ * one line of JSON.
+ */
 const { gc } = globalThis;
 if (!gc) throw new Error('Run this with --expose-gc.');
 
-/** Returns the used bytes of the heap. */
+/** Returns the bytes of heap in use after garbage collection. */
 async function heap(): Promise<number> {
   for (let round = 0; round < 4; round++) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -38,7 +41,10 @@ function idIn(response: unknown): number {
   return Number(/"id":(\d+)/.exec(JSON.stringify(response))?.[1]);
 }
 
-/** Sends ten requests of every kind, over twenty minutes, that leave nothing stored. */
+/**
+ * Sends ten requests of several kinds, over twenty minutes of the sandbox's clock, and deletes the resources that they
+ * create.
+ */
 async function round({ sandbox, call }: ReturnType<typeof openSandbox>, index: number): Promise<void> {
   const audience = idIn(await call('audiences/create', { name: 'x' }, `key ${index}`));
   await sandbox.advance(600_000);
@@ -52,7 +58,7 @@ async function round({ sandbox, call }: ReturnType<typeof openSandbox>, index: n
   await call(`audiences/${audience}/delete`, {});
 }
 
-/** Uses a thousand sandboxes; every fiftieth listens, has an endpoint and is closed. */
+/** Uses a thousand sandboxes. Every fiftieth also listens, sends a webhook event, and is closed. */
 async function thousandSandboxes(): Promise<void> {
   for (let index = 0; index < 1_000; index++) {
     const sandbox = createSandbox({ deliver: async () => new Response() });
@@ -74,7 +80,7 @@ async function thousandSandboxes(): Promise<void> {
   }
 }
 
-/** Returns active resources except terminal and pipe handles, which belong to the process. */
+/** Returns the active resources of this process, other than its terminal and pipe handles. */
 const resources = (): string[] => process.getActiveResourcesInfo().filter((name) => !/^(?:TTY|Pipe)Wrap$/.test(name));
 
 const requests = Number(process.argv[2] ?? 100_000);

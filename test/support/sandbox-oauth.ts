@@ -7,7 +7,7 @@ export const REDIRECT = 'http://127.0.0.1:5000/callback';
 const VERIFIER = 'a-verifier-of-forty-three-characters-or-more';
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
-/** A sandbox as an OAuth client sees it, with a registered public client. */
+/** Creates a sandbox with a registered public OAuth client, and functions that send the requests of that client. */
 export async function startOAuth(options: SandboxOptions = {}) {
   const sandbox = createSandbox({ clock: 'manual', ...options });
   const account = sandbox.accounts.create(credentials);
@@ -56,7 +56,7 @@ export async function startOAuth(options: SandboxOptions = {}) {
     (await redeem(authorize())).body;
   const refresh = (refresh_token: string, more: Record<string, string> = {}) =>
     post('/oauth/token', { grant_type: 'refresh_token', client_id, refresh_token, ...more });
-  /** Status of an MCP ping under a token. */
+  /** Returns the status of an MCP ping with a token. */
   const ping = async (token?: string): Promise<number> => {
     const headers = {
       accept: 'application/json, text/event-stream',

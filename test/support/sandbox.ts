@@ -5,7 +5,7 @@ import { quick } from './server.ts';
 
 export const credentials = { email: 'ada@example.com', password: 'correct horse' };
 
-/** A sandbox over HTTP for one test, with an account and a client. */
+/** A sandbox over HTTP for one test, with an account and a client of that account. */
 export interface TestBench {
   readonly sandbox: Sandbox;
   readonly account: SandboxAccount;

@@ -2,7 +2,10 @@ import { promises } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Calls `reach` at each step of the saves of a token file in this process; at `half`, half of it is written. */
+/**
+ * Calls `reach` at each step of the saves of token files in this process. If `step` is `half`, half of the file has
+ * been written when that step is reached.
+ */
 export async function atSaveSteps(step: string, reach: (now: string) => Promise<void>): Promise<void> {
   const { rename } = promises;
   promises.rename = async (from, to) => {

@@ -1,4 +1,4 @@
-/** One answer of a scripted server; plain data, so that browsers can order it, too. */
+/** One response of a scripted server. Plain data, so that tests in browsers can send it to the server. */
 export interface Step {
   /** @default 200 */
   readonly status?: number;
@@ -6,38 +6,44 @@ export interface Step {
   readonly data?: unknown;
   readonly message?: string;
   readonly errors?: unknown;
-  /** The entire body, instead of an envelope. */
+  /** The entire body, in place of an envelope. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds before the response. */
   readonly delay?: number;
-  /** 401 unless this bearer token came. */
+  /** Responds with 401 unless the request has this bearer token. */
   readonly bearer?: string;
-  /** A body of so many bytes, of a pattern, with its length and, asked for a range, from there. */
+  /**
+   * Sends the first `bytes` bytes of the pattern with `content-length`, or the part from the offset that the request's
+   * `Range` names.
+   */
   readonly bytes?: number;
-  /** When half of the request's body has arrived, the connection ends, or nobody reads on for a while. */
+  /** When half of the request's body has arrived, closes the connection, or stops reading for a while. */
   readonly upload?: 'cut' | 'stall';
-  /** `cut`: the connection ends after the request was read; `cut-body`, `stall-body`: in mid-body (half of `bytes`); `stall`: silence. */
+  /**
+   * `cut` closes the connection after the request was read; `stall` sends nothing. `cut-body` and `stall-body` do so
+   * after the first bytes of the body (half of `bytes`).
+   */
   readonly fault?: 'cut' | 'cut-body' | 'stall' | 'stall-body';
 }
 
-/** Answers for every request, or by `METHOD /path`; `*` is the rest. */
+/** Steps for all requests, or by `METHOD /path`, where `*` stands for all other requests. */
 export type Script = readonly Step[] | Readonly<Record<string, readonly Step[]>>;
 
-/** A request as it arrived. */
+/** A request that the server received. */
 export interface Seen {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes, one character each. */
+  /** The body, one character per byte; for a body above 1 MiB, its length. */
   readonly body: string;
   /** Milliseconds on the server's monotonic clock. */
   readonly at: number;
 }
 
-/** The byte at a place of a body of `bytes`: no two kibibytes are alike. */
+/** Returns the byte at an offset of the pattern. Its kibibytes differ, so that a misplaced part is detected. */
 const patternByte = (at: number): number => (at * 31 + (at >> 10)) & 0xff;
 
-/** The first so many bytes of the pattern. */
+/** Returns the first `size` bytes of the pattern. */
 export const pattern = (size: number): Uint8Array<ArrayBuffer> =>
   Uint8Array.from({ length: size }, (_, at) => patternByte(at));

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { pattern, type Script, type Seen, type Step } from './script.ts';
 
-/** A real HTTP server on loopback that answers by a script. */
+/** An HTTP server on loopback that responds by a script. */
 export interface ScriptedServer {
   readonly url: string;
   readonly seen: readonly Seen[];
@@ -25,10 +25,10 @@ const envelope = (step: Step, status: number): string =>
     ...(step.errors !== undefined && { errors: step.errors }),
   });
 
-/** How long nobody reads on. Milliseconds. */
+/** How long the server stops reading, in milliseconds. */
 const STALL = 600;
 
-/** The entire body; of a truncated one, the part that has arrived. */
+/** Reads the body of a request; returns what has arrived if the connection is closed before its end. */
 function read(request: IncomingMessage, upload: Step['upload']): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let left = upload ? Number(request.headers['content-length']) / 2 : Number.POSITIVE_INFINITY;
@@ -40,7 +40,7 @@ function read(request: IncomingMessage, upload: Step['upload']): Promise<Buffer>
       left = Number.POSITIVE_INFINITY;
       if (upload === 'cut') request.socket.destroy();
       request.pause();
-      // A socket that nobody reads from does not notice its end, either.
+      // Read on later: a socket that is not read does not notice that the client has closed it.
       setTimeout(() => request.resume(), STALL);
     });
     request.once('close', () => resolve(Buffer.concat(chunks)));
@@ -49,10 +49,13 @@ function read(request: IncomingMessage, upload: Step['upload']): Promise<Buffer>
   });
 }
 
-/** A large body is reported by its length: tests in browsers ask for all of this as JSON. */
+/** Returns a body as a string. A large one is replaced by its length, because tests receive all bodies as JSON. */
 const bodyText = (body: Buffer): string => (body.length > 2 ** 20 ? `${body.length} bytes` : body.toString('latin1'));
 
-/** Sends a file of the pattern, complete or from the requested offset; cut or stalled at half of the rest. */
+/**
+ * Sends `size` bytes of the pattern, or those from the requested offset. With a fault, sends half of them, then cuts or
+ * stalls.
+ */
 function sendBytes(step: Step, seen: Seen, response: ServerResponse, size: number): void {
   const from = Number(/^bytes=(\d+)-$/.exec(seen.headers.range ?? '')?.[1] ?? 0);
   const body = pattern(size).subarray(from);
@@ -95,14 +98,14 @@ function routesOf(script: Script): Readonly<Record<string, readonly Step[]>> {
   return isList(script) ? { '*': script } : script;
 }
 
-/** Starts a server; the last step of each route repeats. */
+/** Starts a server. The last step of each route applies to all later requests of the route. */
 export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
   const routes = routesOf(script);
   const used = new Map<string, number>();
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
     if (request.method === 'OPTIONS') {
-      // On a reused connection Chromium would itself repeat what the script cuts.
+      // Chromium repeats a request that is cut on a reused connection, so close the connection of the preflight.
       response.writeHead(204, { ...CORS, connection: 'close' }).end();
       return;
     }

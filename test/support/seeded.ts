@@ -1,4 +1,4 @@
-/** Random numbers from 0 to 1 that a seed decides (mulberry32). */
+/** Returns a generator of random numbers in [0, 1) that depend only on the seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Random numbers of a test; the seed is printed so that a failure can be repeated. */
+/** Returns the random numbers of a test. Prints the seed, so that `SEED=…` repeats a failure. */
 export function seeded(
   name: string,
   seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31)),
@@ -18,5 +18,5 @@ export function seeded(
   return randomOf(seed);
 }
 
-/** How much a random test does: the short form with `npm test`, the full one with `npm run test:soak`. */
+/** Returns how much a random test does: `short` in `npm test`, `full` in `npm run test:soak`. */
 export const amount = (short: number, full: number): number => (process.env.SOAK === '1' ? full : short);

@@ -2,14 +2,14 @@ import { inject, onTestFinished } from 'vitest';
 import { AudienceClient, type ClientOptions } from '../../src/index.ts';
 import type { Script, Seen } from './script.ts';
 
-/** A scripted server for one test, from Node or from a browser. */
+/** A scripted server for one test that runs in Node or in a browser. */
 export interface TestServer {
   readonly url: string;
   /** Requests so far, in order of arrival. */
   seen(): Promise<Seen[]>;
 }
 
-/** Starts a real HTTP server on loopback for the running test. */
+/** Starts a scripted HTTP server on loopback for the running test. */
 export async function startServer(script: Script): Promise<TestServer> {
   const control = inject('controlUrl');
   const started = await fetch(control, { method: 'POST', body: JSON.stringify(script) });
@@ -23,7 +23,7 @@ export async function startServer(script: Script): Promise<TestServer> {
 /** Options that make tests quick and quiet. */
 export const quick = { backoff: { min: 1, max: 5 }, logLevel: 'off' } as const satisfies ClientOptions;
 
-/** A client of a scripted server that is closed with the test. */
+/** Creates a client of a scripted server, which is closed after the running test. */
 export function clientOf(server: { readonly url: string }, options: ClientOptions = {}): AudienceClient {
   const token = options.credentials === undefined ? { token: 'test-token' } : {};
   const client = new AudienceClient({ baseUrl: server.url, ...token, ...quick, ...options });
@@ -31,7 +31,7 @@ export function clientOf(server: { readonly url: string }, options: ClientOption
   return client;
 }
 
-/** Returns the reason that a promise rejects with. */
+/** Returns the reason with which a promise rejects; throws if it resolves. */
 export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
   try {
     await promise;

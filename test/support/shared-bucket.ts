@@ -6,29 +6,29 @@ import { eventually } from './eventually.ts';
 import type { ClientKind, Clients } from './redis-clients.ts';
 import type { RedisServer } from './redis-server.ts';
 
-/** A limit with a short window. */
+/** A limit with a short interval. */
 export const READ = { limit: 3, interval: 400 } as const;
 const MARGIN = 50;
-/** Interval and margin. */
+/** Interval plus margin, in milliseconds. */
 export const WINDOW = READ.interval + MARGIN;
 
 let prefixes = 0;
 
-/** A bucket under its own prefix. */
+/** A rate bucket in Redis under its own prefix, which several limiters share. */
 interface Shared {
   readonly prefix: string;
   readonly inspect: Clients['ioredis'];
-  /** Names of the callers that were granted a permit, in order, and when. */
+  /** Names of the callers that were granted a permit, in order, with the times of the grants. */
   readonly granted: { readonly name: string; readonly at: number }[];
   names(): string[];
-  /** Another limiter with its own connection, as another process has it. */
+  /** Creates a limiter with its own connection, like that of another process. */
   process(kind?: ClientKind, options?: RedisLimiterOptions): Promise<RateLimiter>;
   acquire(limiter: RateLimiter, name: string, options?: Partial<AcquireOptions>, bucket?: Bucket): Promise<void>;
-  /** The key of the only bucket in use. */
+  /** Returns the key of the bucket, which must be the only one in use. */
   key(): Promise<string>;
 }
 
-/** Creates a bucket for limiters that share it. */
+/** Creates a bucket that limiters can share. */
 export async function share(server: RedisServer): Promise<Shared> {
   const prefix = `test-${prefixes++}`;
   const granted: Shared['granted'] = [];
@@ -58,11 +58,11 @@ export async function share(server: RedisServer): Promise<Shared> {
   };
 }
 
-/** Waits until a process has written to Redis. */
+/** Waits until a limiter has written the bucket to Redis. */
 export const written = ({ inspect, prefix }: Shared): Promise<void> =>
   eventually(async () => expect(await inspect.keys(`${prefix}:*`)).toHaveLength(1));
 
-/** Expects an interval between each permit and the one that is `limit` places before it. */
+/** Expects at least an interval between each permit and the one `limit` places before it. */
 export function expectSpaced(
   { granted }: Shared,
   { limit, interval }: { readonly limit: number; readonly interval: number },

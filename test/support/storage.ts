@@ -2,22 +2,22 @@ import type { AudienceClient, ClientOptions, UploadReservation } from '../../src
 import type { Step } from './script.ts';
 import { clientOf, startServer, type TestServer } from './server.ts';
 
-/** A signature that must show up nowhere. */
+/** A signature that must not appear in any error or log line. */
 export const SIGNATURE = 'presigned-canary-0123456789';
 
 /** True if the tests run in a browser. */
 export const inBrowser = typeof XMLHttpRequest === 'function';
 
-/** A service and, on another origin, its storage. */
+/** A service and its storage, which has another origin. */
 export interface StorageBench {
   readonly api: TestServer;
   readonly storage: TestServer;
   readonly client: AudienceClient;
-  /** The service's response to a reservation. */
+  /** The reservation that the service returns. */
   readonly reservation: UploadReservation;
 }
 
-/** Starts storage that responds by a script, and a service that reserves slots there. */
+/** Starts storage that responds by a script, and a service that returns a reservation for it. */
 export async function startStorage(steps: readonly Step[], options: ClientOptions = {}): Promise<StorageBench> {
   const storage = await startServer(steps);
   const reservation = {
@@ -48,7 +48,7 @@ export function wireActivation(uri: string, status = { id: 104, name: 'Completed
   };
 }
 
-/** The bytes of a stream, or the error it ends with. */
+/** Returns the bytes of a stream; rejects with the stream's error. */
 export async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   await stream.pipeTo(new WritableStream({ write: (chunk) => void chunks.push(new Uint8Array(chunk)) }));

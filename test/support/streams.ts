@@ -17,5 +17,5 @@ export function streamOf(bytes: Uint8Array, sizes: readonly number[] = [1, 70_00
   return { stream, state };
 }
 
-/** Bytes as text, one character each. */
+/** Returns bytes as a string, one character per byte. */
 export const latin1 = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { RateLimit } from '../../src/spec/limits.ts';
 import { listenForTest } from './loopback.ts';
 
-/** One request, on the server's monotonic clock. */
+/** A request: its time of arrival on the server's monotonic clock, and its status. */
 interface Arrival {
   readonly at: number;
   readonly status: 200 | 429;
@@ -10,20 +10,20 @@ interface Arrival {
 
 /** Limit and latency of a strict server. */
 export interface StrictOptions extends RateLimit {
-  /** Milliseconds that a request is still under way before it counts. */
+  /** Returns the milliseconds by which the arrival of a request is delayed. */
   readonly latency?: () => number;
 }
 
-/** A service that keeps its own sliding log, by the time of arrival. */
+/** A service that keeps its own sliding-window log, by the times of arrival. */
 export interface StrictServer {
   readonly url: string;
-  /** In their order. */
+  /** In order of arrival. */
   readonly arrivals: readonly Arrival[];
-  /** Requests that were answered with 429. */
+  /** Returns the number of requests that received a 429. */
   refused(): number;
-  /** The most requests that arrived in any window of the interval. */
+  /** Returns the maximum number of requests that arrived in any interval, refused ones included. */
   most(): number;
-  /** Milliseconds from the first arrival to the last. */
+  /** Returns the milliseconds from the first arrival to the last. */
   took(): number;
 }
 
@@ -38,7 +38,7 @@ function answer(response: ServerResponse, status: 200 | 429, wait: number): void
   response.writeHead(status, { 'content-type': 'application/json', ...retryAfter }).end(JSON.stringify(body));
 }
 
-/** The most times that lie less than `interval` apart. */
+/** Returns the maximum number of times that are less than `interval` apart. */
 function mostInWindow(times: readonly number[], interval: number): number {
   let from = 0;
   let most = 0;
@@ -49,7 +49,7 @@ function mostInWindow(times: readonly number[], interval: number): number {
   return most;
 }
 
-/** Starts a service that refuses the request which would make more than `limit` in any window of `interval`. */
+/** Starts a service that refuses a request if it has accepted `limit` requests in the `interval` before. */
 export async function startStrictServer({ limit, interval, latency }: StrictOptions): Promise<StrictServer> {
   const arrivals: Arrival[] = [];
   const accepted: number[] = [];

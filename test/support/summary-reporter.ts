@@ -3,7 +3,7 @@ import { CHROMIUM } from '../../scripts/chromium.ts';
 import { REDIS_SERVER } from '../../scripts/redis-server.ts';
 import { browserMissing, redisMissing } from '../../vitest.config.ts';
 
-/** Ends the run with `N passed, N failed`, and names what was not run. */
+/** Ends the run with `N passed, N failed`, and names the suites that were not run. */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const count = { passed: 0, failed: unhandledErrors.length, skipped: 0, pending: 0 };
@@ -11,7 +11,7 @@ export default class SummaryReporter implements Reporter {
       if (module.errors().length > 0) count.failed++;
       for (const test of module.children.allTests()) count[test.result().state]++;
     }
-    // After the coverage report, which is printed later in the same turn of events.
+    // Print after the coverage report, which is printed later than this.
     process.once('exit', () => {
       if (browserMissing)
         console.log(

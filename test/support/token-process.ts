@@ -3,11 +3,13 @@ import { apiToken } from '../../src/index.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
 import { atSaveSteps } from './save-steps.ts';
 
-/** Works with a token file in one of these ways, once for each message. */
+/** Uses a token file in the way that the first argument names, once for each message. */
 const [, , way = '', path = '', argument = ''] = process.argv;
 const store = fileTokenStore(path);
 
-/** Adds one, after a pause in milliseconds in which another process could interfere. */
+/**
+ * Adds one to the stored count. Waits `between` milliseconds before it saves, so that another process could interfere.
+ */
 async function count(between: number): Promise<void> {
   await store.withLock(async () => {
     const stored = await store.load();
@@ -16,7 +18,7 @@ async function count(between: number): Promise<void> {
   });
 }
 
-/** Ends this process at a step of a save, as by a power cut. */
+/** Kills this process at a step of a save, as a power cut would. */
 async function dieAt(step: string): Promise<void> {
   const reach = async (now: string): Promise<void> => {
     if (now !== step) return;

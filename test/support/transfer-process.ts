@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { AudienceClient } from '../../src/index.ts';
 import { downloadTo, openFile } from '../../src/node/index.ts';
 
-/** Transfers a file and reports the maximum memory in use at any step, without garbage. */
+/**
+ * Transfers a file, and reports the maximum size of array buffers in use after garbage collections during the transfer.
+ */
 const [, , direction = '', baseUrl = '', directory = '', size = '0'] = process.argv;
 const client = new AudienceClient({ baseUrl, token: 'test-token', logLevel: 'error' });
 

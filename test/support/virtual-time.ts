@@ -1,30 +1,30 @@
 import { setImmediate as realImmediate } from 'node:timers/promises';
 import FakeTimers from '@sinonjs/fake-timers';
 
-/** Time of this process, which passes only as fast as its work is done. */
+/** Time of this process that advances only when a test lets it, as fast as the work permits. */
 export interface VirtualTime {
-  /** Lets time pass until `work` has settled. */
+  /** Advances time until `work` has settled. */
   until<T>(work: Promise<T>): Promise<T>;
-  /** Lets so many milliseconds pass. */
+  /** Advances time by `ms`. */
   pass(ms: number): Promise<void>;
-  /** The process sleeps: all clocks advance, and each timer that is due fires once. */
+  /** Simulates sleep of the machine: all clocks advance, and each timer that is due fires once. */
   sleepThrough(ms: number): Promise<void>;
-  /** Timers that are left once what is under way has come to its end. */
+  /** Advances time by a second, then returns the number of timers that remain. */
   timersLeft(): Promise<number>;
-  /** Back to the machine's time. */
+  /** Restores the timers and clocks of this process. */
   end(): void;
 }
 
-/** Lets promises and streams settle, which takes no time. */
+/** Lets promises and streams settle, without advancing time. */
 async function settle(): Promise<void> {
   for (let tick = 0; tick < 4; tick++) await realImmediate();
 }
 
-/** Takes over the timers and clocks of this process. */
+/** Replaces the timers and clocks of this process. */
 export function startVirtualTime(): VirtualTime {
   const clock = FakeTimers.install({
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
-    // From the start, no time is near zero.
+    // Start at the current date instead of 1970.
     now: Date.now(),
   });
   return {

@@ -1,7 +1,7 @@
 import { startJobService } from './job-service.ts';
 import { startVirtualTime } from './virtual-time.ts';
 
-/** Lets 100,000 waits end in virtual time, and reports the memory in use after each tenth. */
+/** Ends 100,000 waits in virtual time, and reports the heap in use after each tenth of them. */
 const TENTHS = 10;
 const ROUNDS = 100;
 const WAITS = 100;

@@ -1,7 +1,10 @@
-/** Enough for two pages that each send on once or twice. */
+/** Maximum number of redirects: enough for two pages, each of which redirects once or twice. */
 const MOST_REDIRECTS = 20;
 
-/** Follows redirects from page to page as a browser with cookies does, up to one that leads to `target`, which is not fetched. */
+/**
+ * Follows redirects as a browser with cookies does. Returns the first URL that begins with `target`, without fetching
+ * it.
+ */
 export async function walkRedirects(start: string | URL, target: string): Promise<string> {
   const cookies = new CookieJar();
   let url = new URL(start);

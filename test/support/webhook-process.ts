@@ -8,7 +8,7 @@ import { SECRET } from './deliveries.ts';
 import { connectTo } from './redis-clients.ts';
 import type { WebhookProcessOptions } from './webhook-processes.ts';
 
-/** A webhook receiver whose handler works once per event, in one transaction with a record of it. */
+/** A webhook receiver whose handler counts each run, and adds an event to the sum once, by an atomic script. */
 const { kind, redisUrl, port, leaseMs, sum, runs }: WebhookProcessOptions = JSON.parse(process.argv[2] ?? '');
 const { client } = await connectTo(kind, redisUrl);
 const run = scriptRunner(client);
@@ -28,7 +28,7 @@ const receiver = createWebhookReceiver({
   on: {
     async 'audience.completed'({ id }) {
       await run(COUNT, runs, [id]);
-      // Random pauses, so that a kill hits some handlers before and some after their work.
+      // Pause at random, so that a kill hits some handlers before their work and some after it.
       await pause(Math.random() * 5);
       await run(WORK, sum, [id]);
       await pause(Math.random() * 5);

@@ -7,10 +7,10 @@ import type { ClientKind } from './redis-clients.ts';
 export interface WebhookProcessOptions {
   readonly kind: ClientKind;
   readonly redisUrl: string;
-  /** 0 for a free port. */
+  /** Port of the receiver; 0 for a free port. */
   readonly port: number;
   readonly leaseMs: number;
-  /** Key of a hash with the ids of completed events, and their `sum`. */
+  /** Key of a hash with the ids of handled events, and their number as `sum`. */
   readonly sum: string;
   /** Key of a hash with the number of runs per event. */
   readonly runs: string;
@@ -32,7 +32,7 @@ async function launch(
   return { child, port };
 }
 
-/** Starts a receiver for the running test. */
+/** Starts a receiver process for the running test. */
 export async function startReceiver(options: WebhookProcessOptions): Promise<ReceiverProcess> {
   let { child, port } = await launch(options);
   return {
@@ -46,7 +46,7 @@ export async function startReceiver(options: WebhookProcessOptions): Promise<Rec
   };
 }
 
-/** Retries a delivery until a receiver responds with 2xx. Returns the number of attempts without a response. */
+/** Sends a delivery until a receiver responds with 2xx. Returns the number of attempts without a response. */
 export async function sendUntilTaken(
   pick: () => ReceiverProcess,
   sign: () => Promise<{ readonly body: string; readonly headers: Record<string, string> }>,

@@ -1,4 +1,4 @@
-/** An audience as the service sends it. */
+/** Returns an audience as the service sends it. */
 export function wireAudience(id = 42, status = { id: 104, name: 'Completed' }): Record<string, unknown> {
   return {
     id,
