@@ -43,7 +43,6 @@ export function bearerToken(service: Service, context: Context<Env>): Token | un
   return value === undefined ? undefined : findToken(service, value);
 }
 
-/** Sets the token of a request, and its account. */
 export function setToken(context: Context<Env>, token: Token): void {
   context.set('token', token);
   context.set('account', token.account);

@@ -19,7 +19,10 @@ export interface ListenOptions {
   readonly port?: number | undefined;
   /** Port of the storage. @default 0, a free port */
   readonly storagePort?: number | undefined;
-  /** Address to listen on. Any other than loopback is reachable by other machines and emits a warning. @default '127.0.0.1' */
+  /**
+   * Address to listen on. Any other than loopback can be reached by other machines, and causes a warning. @default
+   * '127.0.0.1'
+   */
   readonly host?: string | undefined;
   /** Host name of this machine, used in URLs and accepted in the `Host` header. @default `host` */
   readonly name?: string | undefined;
