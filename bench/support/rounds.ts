@@ -1,4 +1,3 @@
-/** Returns the median. */
 export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 /** Measures contenders in turn, after a warm-up round; returns the values of each by its name. */

@@ -48,7 +48,6 @@ async function startExampleApp(): Promise<ExampleApp> {
   };
 }
 
-/** Launches Chromium. */
 export const launchChromium = (): Promise<Browser> => chromium.launch(CHROMIUM);
 
 /** A page of the example with its requests and errors. */
