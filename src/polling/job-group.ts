@@ -19,7 +19,7 @@ import { WebhookHealth } from './webhook-health.ts';
 const FALLBACK_PERIOD_MS = 60_000;
 /** Minimum time from the start of a job's last read to a requested refresh. */
 const MIN_READ_GAP_MS = 2_000;
-/** A wait for a job that is already polled receives its last known state. If its last poll is older, it is read again. */
+/** A wait for a job that is already polled receives its last known state. If polled longer ago, it is also read again. */
 const STALE_AFTER_MS = 10_000;
 /** Maximum duration of a poll, including its waits for a token and a permit. */
 const POLL_DEADLINE_MS = 120_000;
@@ -194,7 +194,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   /**
    * Handles a failed poll of `jobs`. Their waits continue after a transient error and, once the job's state is known,
-   * after a failure of the token source (for up to ten minutes), the limiter or an override. Other errors end the waits.
+   * after a failure of the token source (up to ten minutes), the limiter or an override. Other errors end the waits.
    */
   #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
     const { rate } = this.#options.scheduler;

@@ -117,7 +117,7 @@ export class PollTimer {
   readonly createdAt = performance.now();
   /** When the target's last poll began. */
   startedAt = Number.NEGATIVE_INFINITY;
-  /** Start of the current period: when the target's last poll, its last sweep, or the last page that showed it began. */
+  /** Start of the current period: when the target's last poll, last sweep, or the last page that showed it began. */
   polledAt: number | undefined;
   #jitter = 1;
   #pausedUntil = Number.NEGATIVE_INFINITY;

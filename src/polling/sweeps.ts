@@ -51,8 +51,8 @@ export class Sweep<J> {
   }
 
   /**
-   * Records the jobs that a page shows; `isLast` if the page is empty. Returns whether at least `minJobs` share it: a job
-   * that is alone on its page stays missing, because a separate read costs no more.
+   * Records the jobs that a page shows; `isLast` if the page is empty. Returns whether at least `minJobs` share it: a
+   * job that is alone on its page stays missing, because a separate read costs no more.
    */
   onPage(page: number, jobs: readonly J[], isLast: boolean): boolean {
     this.#read.add(page);
