@@ -15,8 +15,8 @@ export interface DownloadPlan {
 }
 
 /**
- * Opens a file in storage. The stream reads as fast as its consumer; after a cut it resumes where it was, if storage
- * shows that the file is still the same.
+ * Opens a file in storage. The stream reads only as fast as its consumer. After a lost connection it resumes at the
+ * next byte, provided that the response headers prove the file unchanged.
  */
 export async function openDownload(plan: DownloadPlan): Promise<ReadableStream<Uint8Array>> {
   const download = new Download(plan);
@@ -41,11 +41,11 @@ const NO_BODY: ByteReader = { read: () => Promise.resolve({ done: true }), cance
 class Download {
   readonly #plan: DownloadPlan;
   readonly #transfer: Transfer;
-  /** Reads the latest response. */
+  /** Reader of the latest response. */
   #reader = NO_BODY;
   #loaded = 0;
   #total: number | undefined;
-  /** Identifies the version of the file; `undefined` where a download cannot be resumed. */
+  /** `ETag` or `Last-Modified` of the file; `undefined` if the download cannot be resumed. */
   #version: string | undefined;
 
   constructor(plan: DownloadPlan) {
@@ -73,7 +73,7 @@ class Download {
     try {
       return await first;
     } catch {
-      // Only after a failure, because a retry loop around each read takes longer than the read.
+      // Enter the retry loop only after a failure: a loop around each read would take longer than the read.
       let attempts = 0;
       return this.#run(() => (attempts++ === 0 ? first : this.#connect().then(() => this.#read())));
     }
@@ -88,9 +88,9 @@ class Download {
     });
   }
 
-  /** Drops the connection. */
+  /** Closes the connection. */
   close(): void {
-    // Frees the connection also where a `fetch` of the user's keeps a copy of the response.
+    // Abort the request: if a custom `fetch` keeps a clone of the response, cancelling the body would not close it.
     this.#transfer.attempt?.abort(new Error('closed'));
     this.#transfer.close();
   }
@@ -115,16 +115,16 @@ class Download {
       ({ status, headers }) =>
         this.#loaded > 0 && status === 416 && headers.get('content-range') === `bytes */${this.#loaded}`,
     );
-    // With an accepted 416, only the end of the last response was lost.
+    // An accepted 416 means that all bytes have arrived: only the end of the last response was lost.
     if (response.ok) this.#checkVersion(response);
     const reader = response.ok && response.body ? response.body.getReader() : NO_BODY;
     this.#reader = reader;
-    // Ends a pending read also where `fetch` ignores the signal.
+    // End a pending read even if a custom `fetch` ignores the signal.
     if (transfer.attempt) onAbort(transfer.attempt.signal, () => void reader.cancel().catch(() => {}));
     transfer.rest();
   }
 
-  /** Makes sure that a response continues the same file at the right byte. */
+  /** Records length and version of the file; checks that a later response continues the same file at the next byte. */
   #checkVersion({ status, headers }: Response): void {
     // Lengths and positions count the bytes as sent, so an encoded file cannot be resumed.
     const isPlain = headers.get('content-encoding') === null;
@@ -169,7 +169,7 @@ class Download {
   }
 
   #finish(): void {
-    // A `fetch` of the user's may not notice that a response was cut off.
+    // A custom `fetch` may not report that a response was cut off.
     if (isServerRuntime && this.#total !== undefined && this.#loaded !== this.#total) {
       throw new Error('the response ended too early');
     }

@@ -5,20 +5,20 @@ import { AttemptFailure, isNotSent, statusFailureOf } from '../http/index.ts';
 import { abortable } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';
 
-/** Maximum length of the part of an error's body that is read, in characters. Code and message come first. */
+/** Maximum number of characters read of an error's body: code and message are at its beginning. */
 const MAX_ERROR_TEXT_LENGTH = 2_048;
 
-/** Maximum length of storage's error code, and of its message, in an error. Characters. */
+/** Maximum number of characters of storage's error code in an error, and of its message. */
 const MAX_MESSAGE_LENGTH = 200;
 
 /** Minimum length of a secret in a presigned query: a shorter part is an algorithm, a date or a number of seconds. */
 const MIN_SECRET_LENGTH = 16;
 
-/** Headers of storage that errors show: those its operator asks for. */
+/** Response headers that errors show: those that a storage provider's support asks for, such as request ids. */
 const SHOWN_HEADERS =
   /^(?:content-length|content-type|date|retry-after|server|x-amz-id-2|x-amz-request-id|x-goog-.*|x-ms-request-id)$/;
 
-/** Returns a redactor that also removes the presigned query, as it is spelled in the URL and decoded. */
+/** Returns a redactor that also removes the long values of the presigned query, both URL-encoded and decoded. */
 export function queryRedactor(redactor: Redactor, { search, searchParams }: URL): Redactor {
   const parts = [...search.slice(1).split(/[&=]/), ...[...searchParams].flat()];
   return redactor.with(parts.filter(({ length }) => length >= MIN_SECRET_LENGTH));
@@ -54,7 +54,7 @@ function errorClass(status: number) {
   return status >= 500 ? ServerError : ApiError;
 }
 
-/** Returns the code and the message in an error of storage. The rest may repeat the signature, and is never shown. */
+/** Returns code and message of storage's XML error. Its other elements may repeat the signature and are never shown. */
 function codeAndMessage(text: string, redactor: Redactor): string {
   return [/<Code>([^<]*)<\/Code>/, /<Message>([^<]*)<\/Message>/]
     .map((element) => redactor.text(element.exec(text)?.[1] ?? '', MAX_MESSAGE_LENGTH))
@@ -62,7 +62,7 @@ function codeAndMessage(text: string, redactor: Redactor): string {
     .join(': ');
 }
 
-/** Reads the beginning of an error's body, as far as it arrives. */
+/** Reads the beginning of an error's body. If reading fails or is aborted, returns what has arrived. */
 export async function readErrorText({ body }: Response, signal: AbortSignal): Promise<string> {
   const reader = body?.getReader();
   const decoder = new TextDecoder();
@@ -74,7 +74,7 @@ export async function readErrorText({ body }: Response, signal: AbortSignal): Pr
       text += decoder.decode(value, { stream: true });
     }
   } catch {
-    // The status is known; the missing part of its reason changes nothing.
+    // Ignore it: the status alone decides how the transfer continues, the text only explains it.
   }
   reader?.cancel().catch(() => {});
   return text.slice(0, MAX_ERROR_TEXT_LENGTH);
@@ -102,7 +102,7 @@ export function lostFailure(
   return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
 }
 
-/** Returns the failure for an attempt without a byte transferred for `idleTimeout`. */
+/** Returns the failure for an attempt that transferred no byte for `idleTimeout`. */
 export function idleFailure(timeout: number, { operation, attempt }: RequestEvent, progress: string): AttemptFailure {
   const message = `${operation} transferred no byte for ${timeout} ms${progress} (\`idleTimeout\`).`;
   const error = new TimeoutError(message, { code: 'idle-timeout', operation, attempts: attempt });

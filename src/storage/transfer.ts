@@ -20,18 +20,18 @@ export interface TransferOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds without a byte transferred after which an attempt fails. @default 30000 */
   readonly idleTimeout?: number | undefined;
-  /** Attempts after the first. @default the client's */
+  /** Maximum number of retries; a download starts counting again whenever data arrive. @default the client's */
   readonly maxRetries?: number | undefined;
-  /** The longest wait that storage may ask for, in milliseconds. @default the client's */
+  /** The longest `Retry-After` to honor, in milliseconds; a longer one fails the transfer. @default the client's */
   readonly maxRetryWait?: number | undefined;
 }
 
-/** Refuses numbers that no transfer can have. */
+/** Checks the numbers among the options of a transfer. */
 export function checkTransferOptions(options: TransferOptions): void {
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
 }
 
-/** True if `fetch` streams bodies over HTTP/1.1 and shows every header of a response: not in browsers. */
+/** True outside of browsers, where `fetch` can stream a request body over HTTP/1.1 and shows all response headers. */
 export const isServerRuntime: boolean = globalThis.process?.versions?.node !== undefined || 'Deno' in globalThis;
 
 const IDLE_TIMEOUT_MS = 30_000;
@@ -43,7 +43,7 @@ interface TransferPlan {
   readonly url: URL;
   readonly transport: Transport;
   readonly options: TransferOptions;
-  /** Time on the monotonic clock after which a retry makes no sense. @default never */
+  /** Time on the monotonic clock after which no retry is made. @default never */
   readonly expiresAt?: number;
   /** Returns whether a failed attempt can be followed by another. */
   canRetry(): boolean;
@@ -54,11 +54,11 @@ interface TransferPlan {
 /** The requests for one file: retries, hooks, idle timeouts and errors. */
 export class Transfer {
   readonly settings: Settings;
-  /** Ends when the caller aborts, or the client is closed. */
+  /** Aborts when the caller's signal aborts or the client is closed. */
   readonly scope: AbortScope;
-  /** The latest attempt; it also ends when no byte has been transferred for `idleTimeout`. */
+  /** Scope of the latest attempt; also aborts when no byte has been transferred for `idleTimeout`. */
   attempt: AbortScope | undefined;
-  /** Retries so far. A download resets them with each byte that arrives. */
+  /** Retries so far. A download resets them whenever data arrive. */
   retries = 0;
   readonly #plan: TransferPlan;
   readonly #idleTimeout: number;
@@ -92,8 +92,8 @@ export class Transfer {
   }
 
   /**
-   * Sends one request; hooks see it and its response. Rejects for a status other than 2xx, unless it is accepted. The idle
-   * timeout runs until {@link rest}, also while the body of the response is read.
+   * Sends one request and calls the hooks. Rejects for a status other than 2xx, unless `accepts` returns true. The idle
+   * timeout keeps running until {@link rest}, so that it also covers reading the body of the response.
    */
   async exchange(
     send: (signal: AbortSignal) => Promise<Response>,
@@ -115,18 +115,18 @@ export class Transfer {
     throw await responseFailure(response, event, this.#redactor(), attempt.signal);
   }
 
-  /** Starts the idle timeout again: bytes were transferred. */
+  /** Restarts the idle timeout, for instance because bytes were transferred. */
   touch(): void {
     this.#stopIdleTimer?.();
     this.#stopIdleTimer = startTimer(this.#idleTimeout, () => this.attempt?.abort(new Error('idle')));
   }
 
-  /** Suspends the idle timeout until the next {@link touch}: nothing is awaited. */
+  /** Stops the idle timeout until the next {@link touch}, while storage is not expected to send or receive. */
   rest(): void {
     this.#stopIdleTimer?.();
   }
 
-  /** Leaves no timer and no listener behind. */
+  /** Removes all timers and listeners. */
   close(): void {
     this.#endAttempt();
     this.scope.dispose();

@@ -3,7 +3,7 @@ import { FileError } from '../errors/file-errors.ts';
 import { InvalidInputError } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';
 
-/** A stream of bytes: a `ReadableStream` of the web, or the result of `Readable.toWeb` of Node. */
+/** A stream of bytes: a web `ReadableStream`, including the result of Node's `Readable.toWeb`. */
 export interface ByteStream {
   readonly locked: boolean;
   getReader(): ByteReader;
@@ -22,7 +22,7 @@ export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 /** Returns whether data are a stream. */
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
 const isBlob = (data: UploadData): data is Blob => 'stream' in data && typeof data.size === 'number';
-/** Also for arrays of another realm. Other views count their length in more than bytes. */
+/** Accepts arrays of another realm, too. The `length` of other views may not be in bytes. */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';
 
@@ -31,7 +31,7 @@ const UNSUPPORTED_DATA =
 
 const invalid = (field: string, message: string): InvalidInputError => new InvalidInputError({ [field]: [message] });
 
-/** Data to upload. All but streams can be read again for another attempt. */
+/** Data to upload. Another attempt can read them again, except for a stream that was not collected in memory. */
 export class UploadSource {
   readonly size: number;
   /** The reason why the data could not be read. */
@@ -72,7 +72,7 @@ export class UploadSource {
     if (data.locked) throw this.fail(new Error('the stream is already being read'));
     const reader = data.getReader();
     this.#reader = reader;
-    // Nothing waits for a producer to stop: a stream with two branches stops only when both are cancelled.
+    // Do not wait for the cancellation: that of a branch of `tee()` ends only when the other one is cancelled, too.
     const cancel = async (reason?: unknown): Promise<void> => void reader.cancel(reason).catch(() => {});
     return { read: () => reader.read(), cancel };
   }
@@ -104,12 +104,12 @@ export class UploadSource {
 /** Maximum number of bytes passed on at a time: small enough that a slow connection still shows progress. */
 const PIECE_SIZE = 65_536;
 
-/** Number of empty chunks after which timers and aborts get their turn. */
+/** Number of reads in a row after which timers and aborts run: a stream of empty chunks would block them. */
 const MAX_READS_IN_A_ROW = 100;
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
-/** The body of one attempt: exactly as many bytes as announced. */
+/** The body of one attempt. It fails unless the data have exactly the announced size. */
 export class UploadBody {
   readonly stream: ReadableStream<Uint8Array>;
   readonly #source: UploadSource;
@@ -118,7 +118,7 @@ export class UploadBody {
   #passed = 0;
   #isClosed = false;
 
-  /** `onBytes` gets the number of bytes that the sender has taken so far. */
+  /** @param onBytes Called with the number of bytes that the sender has taken so far. */
   constructor(source: UploadSource, onBytes?: (bytes: number) => void) {
     this.#source = source;
     this.#reader = source.open();
@@ -126,7 +126,7 @@ export class UploadBody {
       {
         pull: (controller) => {
           if (!this.#isClosed) onBytes?.(this.#passed);
-          // Most pieces are in memory, and need no promise.
+          // Most pieces are already in memory: pass them on synchronously, which is faster.
           return this.#chunk.length > 0 ? this.#enqueue(controller) : this.#refill(controller);
         },
         cancel: () => this.close(),
@@ -140,7 +140,7 @@ export class UploadBody {
     return this.#passed === this.#source.size;
   }
 
-  /** Stops reading, and closes what was opened for it. */
+  /** Stops reading and cancels the reader of the data. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#reader.cancel().catch(() => {});
@@ -160,12 +160,15 @@ export class UploadBody {
       await this.#readChunk();
       this.#enqueue(controller);
     } catch (error) {
-      // A sender that continues to read after its attempt shows nothing about the data.
+      // After `close`, a failed read does not mean that the data are unreadable.
       throw this.#isClosed ? error : this.#source.fail(error);
     }
   }
 
-  /** Reads a chunk. The last one is passed on only after the end: storage never gets all of a file that has changed. */
+  /**
+   * Reads a chunk. The last chunk is passed on only once the data have ended: if their size has changed, storage must
+   * not receive a complete file.
+   */
   async #readChunk(): Promise<void> {
     const { size } = this.#source;
     for (let reads = 1; this.#chunk.length === 0 || this.#passed + this.#chunk.length === size; reads++) {

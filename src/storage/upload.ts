@@ -36,7 +36,7 @@ export interface UploadPlan {
   readonly expiresAt: number;
 }
 
-/** Sends a file to its slot, with retries until the slot expires. Errors say in `slot` what can be done with it. */
+/** Sends a file to its slot, with retries until the slot expires. Errors say in `slot` whether it can be used again. */
 export async function uploadFile({ transport, url, source, options, expiresAt }: UploadPlan): Promise<void> {
   const { settings } = transport;
   const { headers = {}, onProgress } = options;
@@ -75,8 +75,8 @@ export async function uploadFile({ transport, url, source, options, expiresAt }:
 const hasXhr = !isServerRuntime && typeof XMLHttpRequest === 'function';
 
 /**
- * True if `fetch` sends a stream with its length, which storage may require, and supports `redirect: 'error'`: in Node and
- * Bun. Deno and workers send a Blob, as browsers do.
+ * True in Node and Bun, where `fetch` sends a stream with its length, which storage may require, and supports
+ * `redirect: 'error'`. Deno and workers send a Blob, as browsers do.
  */
 const canStream =
   isServerRuntime && !('Deno' in globalThis) && globalThis.navigator?.userAgent !== 'Cloudflare-Workers';
@@ -87,7 +87,7 @@ async function putByFetch({ url, headers, source, transfer, signal, onBytes }: P
   try {
     const init = { ...fetchOptions, credentials: 'omit', method: 'PUT', signal } as const;
     const data = await bodyInit(source, body, headers, signal);
-    // With 'error' and no window, undici does not keep a copy of the body in memory.
+    // With `redirect: 'error'` and `window: null`, undici does not keep a copy of the body in memory.
     const sent = fetch(url, { ...init, ...data, redirect: body ? 'error' : 'manual', window: null });
     const response = await abortable(sent, signal);
     if (!response.ok) return response;
@@ -108,14 +108,14 @@ async function bodyInit(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<RequestInit & { readonly duplex?: 'half' }> {
-  // Read once also when `size` is 0, so that a stream with content is rejected.
+  // Read even if `size` is 0, so that a stream with content is rejected.
   if (body && source.size === 0) await abortable(body.stream.getReader().read(), signal);
   if (source.size === 0) return { body: null, headers };
   if (!body) return { body: await abortable(source.blob(), signal), headers };
   return { body: body.stream, duplex: 'half', headers: { ...headers, 'content-length': String(source.size) } };
 }
 
-/** Runtimes report a refused redirect only in the text of an error. */
+/** Returns whether `fetch` failed because of a redirect: runtimes report it only in the message of an error. */
 function isRedirectError(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > MAX_CAUSE_DEPTH) return false;
   return /redirect/i.test(error.message) || isRedirectError(error.cause, depth + 1);
@@ -131,13 +131,13 @@ const ADVICE: Readonly<Record<SlotState, string>> = {
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 const TRANSIENT: ReadonlySet<number> = new Set([408, 429]);
 
-/** Returns the error for the caller, which says what can be done with the slot. */
+/** Returns the error for the caller. To an error of the SDK, it adds whether the slot can still be used. */
 function withSlot(thrown: unknown, isExpired: boolean): unknown {
   const failed = thrown instanceof AttemptFailure ? thrown : undefined;
   const error = failed ? failed.error : thrown;
   if (!AudienceError.isInstance(error)) return error;
   const slot = isExpired ? 'unusable' : failed ? slotAfter(failed.failure) : 'usable';
-  // An error of the data says what to do.
+  // Only failed attempts need advice: the messages of other errors contain it already.
   return withDetails(error, { slot }, failed ? ADVICE[slot] : '');
 }
 

@@ -9,7 +9,7 @@ export interface PutRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly source: UploadSource;
   readonly transfer: Transfer;
-  /** Aborts also when no byte has been transferred for `idleTimeout`. */
+  /** Aborts with the transfer, and when no byte has been transferred for `idleTimeout`. */
   readonly signal: AbortSignal;
   /** Called with the number of bytes sent so far. */
   readonly onBytes: (bytes: number) => void;
@@ -18,8 +18,8 @@ export interface PutRequest {
 const NO_CONNECTION = 'the connection failed, or storage does not allow uploads from this origin (CORS)';
 
 /**
- * Sends a file by XMLHttpRequest: in browsers, only it reports the progress of an upload. It follows redirects, which are
- * refused afterwards.
+ * Sends a file by XMLHttpRequest: in browsers, only it reports the progress of an upload. It cannot refuse redirects, so
+ * a redirected upload fails afterwards.
  */
 export async function putByXhr({ url, headers, source, transfer, signal, onBytes }: PutRequest): Promise<Response> {
   const data = await abortable(source.blob(), signal);
