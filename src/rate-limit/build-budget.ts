@@ -5,22 +5,22 @@ import { isObject, type JsonObject } from '../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../util/retry-after.ts';
 import { PauseTooLongError } from './rate-limiter.ts';
 
-/** A refusal for the build budget. */
+/** A 429 of a create because the build budget is used up. */
 interface BudgetRefusal {
-  /** Milliseconds until the budget allows a create again. */
+  /** Milliseconds until the budget allows a create request again. */
   readonly wait: number;
   readonly budget?: JsonObject;
 }
 
-/** A refusal in effect: `until` the time that the service named, with one attempt each time `probe` has passed. */
+/** Holds creates back until the time that the service named, `until`. At `probe`, one create request is let through. */
 interface Hold {
   readonly until: number;
   probe: number;
 }
 
 /**
- * Holds job-starting creates back while the organization's build budget is used up. Once a minute one request is let
- * through, because the budget can be raised.
+ * Holds job-starting creates back while the organization's build budget is used up. Once a minute, one create request
+ * of each token is let through, because the budget may have been raised.
  */
 export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
@@ -29,17 +29,17 @@ export class BuildBudgetGate {
   #classifying: Promise<unknown> | undefined;
   #refusals = 0;
 
-  /** `readUsage` reads the usage report; its failure means that the budget is not known. */
+  /** @param readUsage Reads the usage report. If it fails, a 429 is taken to come from a rate bucket. */
   constructor(readUsage: () => Promise<unknown>) {
     this.#readUsage = readUsage;
   }
 
-  /** Number of refusals: a create that passed before the latest one has to pass again. */
+  /** Number of refusals so far. If it has changed while a create waited for its permit, the create must pass again. */
   get refusals(): number {
     return this.#refusals;
   }
 
-  /** Waits while a refusal is in effect; rejects immediately when that takes longer than `maxWait`. */
+  /** Waits while creates are held back, or until this one is let through; rejects if the hold exceeds `maxWait`. */
   async pass(scope: string, maxWait: number, signal: AbortSignal): Promise<void> {
     if (this.#classifying) await abortable(this.#classifying, signal);
     for (let hold = this.#hold(scope); hold; hold = this.#hold(scope)) {
@@ -57,7 +57,7 @@ export class BuildBudgetGate {
   async classify(retryAfter: number | undefined, signal: AbortSignal): Promise<BudgetRefusal | undefined> {
     if (retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL) return { wait: retryAfter };
     const reading = this.#share(() => this.#readBudget(), signal);
-    // Later creates wait for the result instead of being refused as well.
+    // Creates that start meanwhile wait for the result in `pass`, instead of being sent and refused as well.
     const settled = reading.then(
       () => {},
       () => {},
@@ -69,7 +69,7 @@ export class BuildBudgetGate {
     return reading;
   }
 
-  /** Puts a refusal into effect for `ms`. */
+  /** Holds creates of a token back for `ms`. */
   hold(scope: string, ms: number): void {
     const now = performance.now();
     this.#refusals++;
@@ -77,7 +77,7 @@ export class BuildBudgetGate {
     this.#holds.set(scope, { until: now + ms, probe: now + Math.min(ms, LONGEST_RATE_INTERVAL) });
   }
 
-  /** Ends a refusal after a create has succeeded. */
+  /** Lets creates of a token through again, because one has succeeded. */
   release(scope: string): void {
     this.#holds.delete(scope);
   }

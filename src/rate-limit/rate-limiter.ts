@@ -22,8 +22,8 @@ export interface AcquireOptions {
 }
 
 /**
- * Grants permits to requests so that no rate bucket exceeds its limit. The built-in one serves one process; pass your
- * own to share limits among several.
+ * Grants permits to requests so that no rate bucket exceeds its limit. The built-in limiter serves one process; pass
+ * another one to share limits among processes.
  */
 export interface RateLimiter {
   /** Resolves when the request may be sent immediately. */
@@ -54,7 +54,7 @@ export function createRateLimiter(limits: RateLimits | false): RateLimiter {
     const key = `${name} ${scope}`;
     const existing = buckets.get(key);
     if (existing) return existing;
-    // Tokens are replaced: an idle bucket holds nothing that a new one would not.
+    // Delete idle buckets, which hold no state: each new token adds buckets.
     for (const [other, bucket] of buckets) if (bucket.isIdle) buckets.delete(other);
     const created = new RateLimitBucket(limits === false ? undefined : new SlidingWindowLog(limits[name]));
     buckets.set(key, created);
@@ -91,13 +91,16 @@ const MAX_BACKGROUND_DELAY_MS = 15_000;
 export interface PermitLog {
   /** Returns the milliseconds until a permit may be free. */
   wait(): number;
-  /** Takes permits for at most `waiting` requests; resolves with their number, 0 if there are none yet. Never rejects. */
+  /** Takes permits for at most `waiting` requests; resolves with their number, 0 if none is free. Never rejects. */
   take(waiting: number): Promise<number>;
   /** Returns whether no permit counts any more. */
   isEmpty(): boolean;
 }
 
-/** The rate bucket of one token: grants permits in order, foreground requests first. */
+/**
+ * The rate bucket of one scope: grants permits in order, to foreground requests first, and every 15 seconds to a
+ * background request that waits.
+ */
 export class RateLimitBucket {
   readonly #log: PermitLog | undefined;
   readonly #queues = { foreground: new Set<QueuedRequest>(), background: new Set<QueuedRequest>() };
@@ -178,7 +181,7 @@ export class RateLimitBucket {
     return this.#isEmpty && this.#pauseLeft === 0 && (this.#log?.isEmpty() ?? true);
   }
 
-  /** Grants permits until the queues are empty; while there is none, it sleeps. */
+  /** Grants permits until the queues are empty. When no permit is free, returns and sets a timer that continues. */
   async #grantAll(): Promise<void> {
     while (!this.#isEmpty) {
       const wait = Math.max(this.#pauseLeft, this.#log?.wait() ?? 0);
@@ -193,7 +196,7 @@ export class RateLimitBucket {
       const waiting = this.#queues.foreground.size + this.#queues.background.size;
       const permits = (await this.#log?.take(waiting)) ?? 1;
       this.#isTaking = false;
-      // As in `acquire`.
+      // Discard permits acquired before a pause: using them afterwards could exceed the limit.
       if (this.#pauseLeft === 0) for (let n = 0; n < permits; n++) this.#grantNext();
     }
   }
@@ -233,8 +236,8 @@ export function withMargin(interval: number): number {
 }
 
 /**
- * The permits of this process, on p-throttle. A wait in p-throttle cannot be aborted, so it is called
- * only when a permit is free by the times of the last permits, which are kept on the monotonic clock.
+ * The permits of one process, based on p-throttle. A wait in p-throttle cannot be aborted, so it is called only when a
+ * permit is free according to the times of the last permits, which are kept here on the monotonic clock.
  */
 export class SlidingWindowLog implements PermitLog {
   readonly #limit: number;
@@ -260,14 +263,14 @@ export class SlidingWindowLog implements PermitLog {
     return performance.now() - (this.#takenAt.at(this.#next - 1) ?? Number.NEGATIVE_INFINITY) > this.#interval;
   }
 
-  /** Takes one permit, which must be free; it counts from the end of this turn of the event loop, when the request is sent. */
+  /** Takes one permit, which must be free. It counts from the next turn of the event loop: by then the request is sent. */
   async take(): Promise<number> {
     this.#takenAt[this.#next] = performance.now();
     this.#next = (this.#next + 1) % this.#limit;
     if (this.#burst === 0) setTimeout(() => this.#stampBurst(), 0);
     this.#burst = Math.min(this.#burst + 1, this.#limit);
     const wallTime = Date.now();
-    // p-throttle counts by the wall clock: after a step back its permits would lie in the future.
+    // p-throttle uses the wall clock: once that is set back, earlier permits lie in the future and count too long.
     if (wallTime < this.#lastWallTime) this.#throttle = this.#createThrottle();
     this.#lastWallTime = wallTime;
     await this.#throttle();

@@ -8,7 +8,7 @@ export function isBucket(name: string): name is Bucket {
 }
 
 /**
- * Returns the service's limits with those that are set by the user.
+ * Returns the service's limits, with those that the user has set in place of the default ones.
  *
  * @throws {ConfigurationError} naming the bucket that is wrong.
  */
