@@ -20,7 +20,7 @@ import {
 } from './response-errors.ts';
 import { AttemptTimeout, type ReceivedResponse, send } from './send.ts';
 
-/** Rate buckets of operations without a bearer token are kept per client IP. */
+/** Scope of the rate buckets for requests without a bearer token, which the service counts per client IP. */
 const IP_SCOPE = 'ip';
 
 /** A success whose envelope has been read. */
@@ -28,7 +28,10 @@ export interface SuccessResponse extends ReceivedResponse {
   readonly envelope: Envelope;
 }
 
-/** One attempt of a call: token, permit, request, envelope. Throws {@link AttemptFailure}, or what ended the call. */
+/**
+ * Makes one attempt of a call: gets a token and a permit, sends the request, reads the envelope. Throws
+ * {@link AttemptFailure}, or the error that ends the call.
+ */
 export async function attempt(call: Call, request: PreparedRequest, signal: AbortSignal): Promise<SuccessResponse> {
   const scope = await acquirePermit(call, signal);
   const response = await sendAttempt(call, signal, (timeout) =>
@@ -58,7 +61,7 @@ function readSuccess(response: ReceivedResponse, call: Call): Envelope {
     : noEnvelopeFailure(response, call, read.problem);
 }
 
-/** Waits for the token, the build budget and a permit of the rate bucket; returns whose bucket it is. */
+/** Waits for the token, the build budget and a permit of the rate bucket; returns the scope of the bucket. */
 export async function acquirePermit(call: Call, signal: AbortSignal): Promise<string> {
   const { operation, state, options } = call;
   if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
@@ -72,7 +75,7 @@ export async function acquirePermit(call: Call, signal: AbortSignal): Promise<st
   return scope;
 }
 
-/** Waits for the build budget and a permit; starts again if another create was refused for the budget meanwhile. */
+/** Waits for the build budget and a permit; starts again if the budget has refused another create meanwhile. */
 async function passBuildBudget(call: Call, request: AcquireOptions & { readonly signal: AbortSignal }): Promise<void> {
   const { limiter, buildBudget } = call.state;
   const { scope, signal, maxWait = Number.POSITIVE_INFINITY } = request;
@@ -85,7 +88,7 @@ async function passBuildBudget(call: Call, request: AcquireOptions & { readonly 
 
 type LimitError = typeof RateLimitError | typeof BuildBudgetError;
 
-/** Waits until a limit lets the call pass; if that takes too long, throws the error of a call that was not sent. */
+/** Waits for `permit`. If it rejects with a `retryAt`, throws the error of a call that was not sent. */
 async function orNotSent(
   permit: Promise<void>,
   ErrorClass: LimitError,
@@ -119,7 +122,7 @@ async function getToken(call: Call, kind: 'general' | 'mcp', signal: AbortSignal
   throw new AudienceError(message, { code: 'token-unavailable' });
 }
 
-/** Returns the error of a call that was not sent, because an earlier 429 still holds. */
+/** Returns the error of a call that was not sent, because the pause after an earlier 429 is too long for it. */
 function notSentError(ErrorClass: LimitError, { operation, path, attempts }: Call, retryAt: Date): RateLimitError {
   const message = `${operation.name} was not sent: after an earlier 429 the service does not accept it before ${retryAt.toISOString()}.`;
   return new ErrorClass(message, {
@@ -136,13 +139,13 @@ function notSentError(ErrorClass: LimitError, { operation, path, attempts }: Cal
   });
 }
 
-/** Any limiter may reject with the time at which the service accepts requests again. */
+/** Returns the time until which a limiter is paused: any limiter, also a custom one, may reject with `retryAt`. */
 function retryAtOf(error: unknown): Date | undefined {
   if (!(error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date)) return undefined;
   return Number.isNaN(error.retryAt.getTime()) ? undefined : error.retryAt;
 }
 
-/** Runs `deliver`, which sends the request and resolves with its response, within `timeout`; informs the hooks. */
+/** Sends the request by `deliver`, which resolves with the response or rejects after `timeout`; calls the hooks. */
 export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'headers'>>(
   call: Call,
   signal: AbortSignal,
@@ -169,7 +172,10 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
   }
 }
 
-/** Handles a 429: pauses the bucket, or holds the build budget; returns the failure with the right error. */
+/**
+ * Handles a 429, if the failure is one: pauses the rate bucket or, if the build budget is used up, holds creates back
+ * and returns the failure with a `BuildBudgetError`.
+ */
 export async function handleRateLimit(
   failed: AttemptFailure,
   { state, operation, settings }: Call,

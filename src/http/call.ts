@@ -17,9 +17,9 @@ import { attemptOutcome, consumesRetryBudget, nextRetry, outcomeOf, type RetrySt
 /** The input of a call, as its namespace describes it. */
 export interface CallInput extends RequestInput {
   readonly options?: CallOptions | undefined;
-  /** Returns what is wrong with the input; nothing is sent then. */
+  /** Returns the errors of the input by field; if there are any, nothing is sent. */
   readonly validate?: () => FieldErrors;
-  /** Secrets in what is sent, besides token and headers. */
+  /** Secrets that the request contains besides its token and headers; they are removed from error texts. */
   readonly secrets?: readonly unknown[];
 }
 
@@ -33,7 +33,7 @@ export interface CallParts {
   readonly key: string | undefined;
 }
 
-/** One call: what was asked for, and what has happened so far. */
+/** One call: its input, and the state of its attempts. */
 export class Call implements RetryState {
   readonly state: ClientState;
   readonly settings: Settings;
@@ -45,7 +45,7 @@ export class Call implements RetryState {
   readonly site: CallSite = {};
   /** When the call must be done, on the monotonic clock. */
   readonly deadlineAt: number;
-  /** Path with its parameters, once the request is built. */
+  /** Path; its parameters are filled in once the request is built. */
   path: string;
   /** Requests sent. */
   attempts = 0;
@@ -53,8 +53,9 @@ export class Call implements RetryState {
   isInFlight = false;
   /** True if an attempt has succeeded. */
   isDone = false;
-  /** The token of the last attempt, and the one that the service has rejected. */
+  /** The token of the last attempt. */
   token: string | undefined;
+  /** The token that the service rejected with a 401, so that the source was asked for another one. */
   rejectedToken: string | undefined;
   lastFailure: AttemptFailure | undefined;
   retries = 0;
@@ -105,13 +106,13 @@ export class Call implements RetryState {
     return token !== 'none' && this.state.tokens[token].canRenew && this.rejectedToken === undefined;
   }
 
-  /** Removes the secrets that this call sends, besides those of its client. */
+  /** Removes from error texts the secrets sent by this call and those of its client. */
   get redactor(): Redactor {
     const { token, rejectedToken, input, options, settings } = this;
     return settings.redactor.with([token, rejectedToken, ...(input.secrets ?? []), ...secretHeaders(options.headers)]);
   }
 
-  /** The call as hooks see it now. */
+  /** The event that hooks receive for the current attempt. */
   get event(): RequestEvent {
     const { operation, path, attempts, key } = this;
     const { name, method } = operation;
@@ -123,14 +124,14 @@ export class Call implements RetryState {
     this.isDone = true;
   }
 
-  /** Takes note of a failed attempt; returns the failure. */
+  /** Records a failed attempt; returns the failure. */
   fail(failed: AttemptFailure): AttemptFailure {
     this.isInFlight = false;
     this.lastFailure = failed;
     return failed;
   }
 
-  /** Takes note that a failed attempt will be retried. */
+  /** Records that a failed attempt will be retried. */
   noteRetry({ failure }: AttemptFailure, reason: 'transient' | 'conflict' | 'token'): void {
     if (reason === 'token') this.rejectedToken = this.token;
     if (reason === 'transient') this.retries++;
@@ -144,15 +145,15 @@ export class Call implements RetryState {
   }
 }
 
-/** How one kind of call is made. */
+/** The steps in which kinds of call differ. */
 export interface CallSteps<R> {
   /** Builds the request; every attempt sends the same bytes. */
   prepare(call: Call): PreparedRequest | Promise<PreparedRequest>;
-  /** Throws {@link AttemptFailure} where a retry may help, or the error that ends the call. */
+  /** Makes one attempt. Throws {@link AttemptFailure} if the retry policy decides, or the error that ends the call. */
   attempt(call: Call, request: PreparedRequest, signal: AbortSignal): Promise<R>;
 }
 
-/** Options that a typo or a missing value would turn into endless work. */
+/** Options that must be numbers: with `NaN`, for instance, a call would be retried indefinitely. */
 const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
 
 const DEADLINE = Symbol('deadline');
@@ -172,7 +173,7 @@ export async function execute<R>(call: Call, { prepare, attempt }: CallSteps<R>)
       signal.throwIfAborted();
       const request = await prepare(call);
       call.path = request.path;
-      // A token source, a limiter or a `fetch` of the user's may ignore the signal; the call ends anyway.
+      // End the call on abort even if a custom token source, limiter or `fetch` ignores the signal.
       const result = await withRetries(() => abortable(attempt(call, request, signal), signal), {
         signal,
         delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
@@ -187,7 +188,7 @@ export async function execute<R>(call: Call, { prepare, attempt }: CallSteps<R>)
   }
 }
 
-/** Decides about a failed attempt: milliseconds until the next one, or `undefined`. */
+/** Returns the milliseconds until the retry of a failed attempt, or `undefined` to give up; records the retry. */
 function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
   const { failure } = failed;
   if (failure.kind === 'status' && failure.status === 409) call.noteConflict();

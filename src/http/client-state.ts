@@ -11,9 +11,9 @@ export class ClientState {
   readonly retryBudget: RetryBudget;
   readonly redactor: Redactor;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
-  /** Passed to token sources, which issue tokens by it. */
+  /** Passed to token sources, which use it to issue tokens. */
   readonly tokenContext: TokenContext;
-  /** Fields that differ from the documented shape and have been logged, with the name of their kind. */
+  /** Fields logged because they differ from the documented shape, as `kind.field`: each is logged once. */
   readonly loggedFields = new Set<string>();
   /** Aborts when the client is closed; every call and wait follows its signal. */
   readonly closing = new AbortController();
@@ -27,7 +27,7 @@ export class ClientState {
     this.tokenContext = parts.tokenContext;
   }
 
-  /** Ends every call and wait in progress; later ones are refused. */
+  /** Ends every call and wait in progress; later ones fail immediately. */
   close(): void {
     const message = 'The client is closed. Create a new one, or close it later.';
     this.closing.abort(new AudienceError(message, { code: 'client-closed' }));

@@ -1,6 +1,6 @@
 import { isObject } from '../util/json.ts';
 
-/** The service's response envelope of a success ("Response envelope"). */
+/** The envelope of a successful response (specification, "Response envelope"). */
 export interface Envelope {
   readonly status: 'success';
   /** Mirrors the HTTP status. */
@@ -11,7 +11,7 @@ export interface Envelope {
   readonly data?: unknown;
 }
 
-/** The body of a 2xx: a success, a refusal (`status: error`), or not an envelope. */
+/** The content of a 2xx body: an envelope, a refusal (`status: error`), or the reason why it is neither. */
 export type EnvelopeReading =
   | { readonly envelope: Envelope }
   | { readonly refusal: unknown }
@@ -37,7 +37,7 @@ export function readEnvelope(text: string): EnvelopeReading {
   return isRefusal(value) ? { refusal: value } : { problem: problemOf(text, value) };
 }
 
-/** Returns why a body has no JSON value, `undefined` if it has one. */
+/** Returns why a body is not JSON, `undefined` if it is; `value` is the parsed body. */
 export function notJson(text: string, value: unknown): string | undefined {
   if (text.trim() === '') return 'the body is empty';
   if (value !== undefined) return undefined;
@@ -52,10 +52,10 @@ function problemOf(text: string, value: unknown): string {
   return 'the body lacks the envelope: `status`, an integer `code`, and `message`';
 }
 
-/** Maximum length of all messages about fields, in UTF-16 units. */
+/** Total length of field names and messages, in UTF-16 units, after which further ones are dropped. */
 const FIELD_ERRORS_LIMIT = 65_536;
 
-/** Length that each name and message counts in addition, so that empty ones are limited as well. */
+/** Length added for each name and message, so that the number of empty ones is limited as well. */
 const MIN_COST = 16;
 
 /** Returns the field errors of a 422, in whatever form the body has them; `clean` is applied to every string. */

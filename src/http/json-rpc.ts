@@ -56,7 +56,7 @@ export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
 
 const isMessage = (value: unknown): value is JsonObject => isObject(value) && value.jsonrpc === '2.0';
 
-/** Reads the body of a 2xx of MCP. A `data` override may take the JSON-RPC response out of an envelope. */
+/** Reads the body of a 2xx of MCP: JSON-RPC or, for a `data` override, an envelope that contains the response. */
 export function readRpcResponse(
   response: ReceivedResponse,
   { override }: ResolvedOperation,
@@ -68,7 +68,7 @@ export function readRpcResponse(
 
 /**
  * Reads the body of a 2xx as JSON-RPC: returns an envelope made of the HTTP status and the response with the id of the
- * request; for a message without a response, the envelope has no `data`.
+ * request. For a message that expects no response, the envelope has no `data`.
  */
 export function readJsonRpc(
   response: Pick<ReceivedResponse, 'status' | 'headers' | 'text'>,
@@ -85,7 +85,7 @@ export function readJsonRpc(
     return accepted ? { envelope: made } : read;
   }
   if ('problem' in read) return read;
-  // A request by the service may have the same id.
+  // Search responses only: a request sent by the service may have the same id.
   const match = findResponse(read.messages, id);
   if (!match) return { problem: `the body holds no response with the id ${JSON.stringify(id)}` };
   if (isJsonRpcResponse(match)) return { envelope: { ...made, data: match } };
@@ -114,7 +114,7 @@ function messagesOf({ headers, text }: Pick<ReceivedResponse, 'headers' | 'text'
   return { problem: notJson(text, value) ?? 'the body is not a JSON-RPC 2.0 message' };
 }
 
-/** Maximum number of events that are not JSON in an event stream: each failure to parse costs microseconds. */
+/** Number of events that are not JSON after which reading an event stream stops: failing to parse is slow. */
 const MAX_BROKEN_EVENTS = 100;
 
 /** Yields the messages of an event stream. */

@@ -13,23 +13,23 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds for one attempt, from sending until the entire body has arrived. @default 30000 */
   readonly timeout?: number | undefined;
-  /** Attempts after the first. @default 4 */
+  /** Maximum number of retries after transient failures. @default 4 */
   readonly maxRetries?: number | undefined;
-  /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. Milliseconds. @default 120000 */
+  /** The longest `Retry-After` to honor, in milliseconds; a longer one fails the call immediately. @default 120000 */
   readonly maxRetryWait?: number | undefined;
   /** Milliseconds for the entire call, queueing and retries included. @default Infinity */
   readonly deadline?: number | undefined;
-  /** More headers; not `Authorization`, `Accept`, `Content-Type` or `Idempotency-Key`. */
+  /** Additional headers, except `Authorization`, `Accept`, `Content-Type` and `Idempotency-Key`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Options of a call that creates something under an idempotency key. */
 export interface CreateOptions extends RequestOptions {
-  /** Names this create for 24 hours: under one key it happens once. @default a random UUID */
+  /** Identifies the create for 24 hours: repeated under the same key, it takes effect once. @default a random UUID */
   readonly idempotencyKey?: string | undefined;
   /**
-   * How to handle a 409 on the first attempt: `throw` a `ConflictError`, or `wait` up to a minute for the response of a
-   * create still in flight under the same key. @default 'throw'
+   * How to handle a 409 that an earlier attempt of this call cannot have caused: `throw` a `ConflictError`, or `wait`
+   * up to a minute for the response of the create in flight under the same key. @default 'throw'
    */
   readonly onConflict?: 'throw' | 'wait' | undefined;
 }
@@ -56,7 +56,7 @@ export interface RequestEvent {
 /** A complete response, as hooks see it. */
 export interface ResponseEvent extends RequestEvent {
   readonly status: number;
-  /** Milliseconds from sending until the body had arrived. */
+  /** Milliseconds from sending until the entire response has arrived; for a download, only its headers. */
   readonly duration: number;
   readonly requestId?: string;
 }
@@ -69,7 +69,7 @@ export interface RetryEvent extends RequestEvent {
   readonly wait: number;
 }
 
-/** Callbacks that observe calls. One that throws is logged and does not affect the call. */
+/** Callbacks that observe calls. An error that one throws is logged and does not affect the call. */
 export interface Hooks {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
@@ -85,7 +85,7 @@ export const DEFAULTS = {
   maxResponseBytes: 64 * 2 ** 20,
 } as const;
 
-/** Every option of a client with its default filled in. */
+/** Options of a client that its calls use, with defaults filled in. */
 export interface Settings extends Hooks {
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -101,13 +101,13 @@ export interface Settings extends Hooks {
   readonly requestIdHeader: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly logger: Logger;
-  /** Knows the secrets of the client, and those among its headers. */
+  /** Removes the secrets of the client, and those among its headers, from texts. */
   readonly redactor: Redactor;
   /** True if responses are reported, to a hook or to a log of level `debug`. */
   readonly isObserved: boolean;
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
-  /** Bytes of a response after decompression. */
+  /** Maximum bytes of a response after decompression. */
   readonly maxResponseBytes: number;
 }
 

@@ -2,7 +2,7 @@ import type { OperationOverride, PathParams, Query, Reads, ResolvedOperation } f
 import { checkHeaders, checkSendable, InvalidInputError, lowerCased, shown } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 
-/** The data of a call. */
+/** Path parameters, query and body of a call. */
 export interface RequestInput {
   readonly params?: PathParams;
   readonly query?: Query;
@@ -20,7 +20,7 @@ export interface PreparedRequest {
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
-/** Fills `{name}` with encoded values; refuses values that would change the form of the path. */
+/** Fills `{name}` with encoded values; refuses values, such as `..`, that would address another path. */
 function fillPath(template: string, params: PathParams): string {
   let path = template;
   for (const [name, value] of Object.entries<unknown>(params)) {
@@ -54,7 +54,7 @@ interface EncodedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Serializes once, so that retries carry the same boundary and bytes. */
+/** Serializes a form once, so that all attempts send the same boundary and bytes. */
 async function encodeForm(body: FormData): Promise<EncodedBody> {
   const form = new Response(body);
   return {
@@ -151,7 +151,7 @@ function checkedHeaders(headers: HeaderRecord): HeaderRecord {
   return lowerCased(headers);
 }
 
-/** The characters that a header carries unchanged: visible ASCII, spaces inside. */
+/** A key that a header carries unchanged: visible ASCII, with spaces only inside. */
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
 function checkKey(key: unknown): string {
@@ -172,7 +172,7 @@ function applyOverride(
   };
 }
 
-/** Without the parameter, the request would act on another resource, or on all. */
+/** Returns the error for a path parameter that would not be sent: the request could act on other resources. */
 function unsentError(name: string, override: OperationOverride | undefined): InvalidInputError {
   const fix = override
     ? `write \`{${name}}\` into the path, or have \`query\` or \`body\` of the override send \`params.${name}\`.`
@@ -187,13 +187,13 @@ function contains(sent: unknown, value: string | number): boolean {
   return Object.values(sent).some((part) => contains(part, value));
 }
 
-/** Refuses what would be sent as an empty query. */
+/** Refuses a query that is not an object: a promise, for instance, would be sent as an empty query. */
 function checkQuery(query: Query): Query {
   if (isObject(silenceRejection(query)) && !(query instanceof Promise)) return query;
   throw new TypeError('the `query` of an override must return an object, not a promise');
 }
 
-/** Keeps the rejection of a promise, which is refused anyway, from ending the process. */
+/** Handles the rejection of a promise that is refused anyway: unhandled, it would end the process. */
 function silenceRejection<T>(value: T): T {
   if (value instanceof Promise) value.catch(() => {});
   return value;

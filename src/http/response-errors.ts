@@ -37,14 +37,15 @@ export interface CallInfo {
   readonly path: string;
   readonly attempts: number;
   readonly settings: { readonly requestIdHeader: string };
-  /** The token that was renewed after a 401. */
+  /** The token that the service rejected with a 401 and that was then renewed. */
   readonly rejectedToken?: string | undefined;
-  /** Removes the secrets that the call sends. */
+  /** Removes from error texts the secrets sent by the call and those of its client. */
   readonly redactor: Redactor;
 }
 
-/** Maximum length of the service's own message, and of one message about a field, in an error. UTF-16 units. */
+/** Maximum length of the service's own message in an error, in UTF-16 units. */
 const MESSAGE_LIMIT = 300;
+/** Maximum length of one message about a field, and of all such messages in the text of an error. UTF-16 units. */
 const FIELD_MESSAGE_LIMIT = 1_000;
 
 /** Maximum length of a request id in an error. */
@@ -88,7 +89,7 @@ export function responseError(
     status: response.status,
     operation: call.operation.name,
     attempts: call.attempts,
-    // The body of a credential exchange holds a new token, perhaps under a name that is not known.
+    // Leave out the body of a credential exchange: it holds a new token, perhaps in a field that is not redacted.
     body: call.operation.token === 'none' ? redactor.body('') : redactor.body(response.text),
     ...requestIdOf(response, call),
   });

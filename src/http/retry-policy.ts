@@ -3,7 +3,7 @@ import type { RetryPolicy } from '../spec/operations.ts';
 import { type Backoff, backoffDelay } from '../util/retry.ts';
 import { parseRetryAfter } from '../util/retry-after.ts';
 
-/** How one attempt failed, as far as a retry is concerned. */
+/** How one attempt failed, by the differences that matter for a retry. */
 export type Failure =
   /** The request certainly never reached the service. */
   | { readonly kind: 'not-sent' }
@@ -16,17 +16,17 @@ export type Failure =
   /** A retry cannot help. */
   | { readonly kind: 'final'; readonly outcome: CreateOutcome };
 
-/** The header by which services ask for no retry, as Stripe's, OpenAI's and Anthropic's do (assumed). */
+/** The header whose value `false` asks for no retry, as at OpenAI and Anthropic; assumed of this service. */
 const SHOULD_RETRY_HEADER = 'x-should-retry';
 
-/** Returns the failure that a response with an error status is. */
+/** Returns the failure for a response with an error status. */
 export function statusFailureOf(status: number, headers: Headers): Extract<Failure, { kind: 'status' }> {
   const retryAfter = parseRetryAfter(headers, Date.now());
   const final = headers.get(SHOULD_RETRY_HEADER)?.toLowerCase() === 'false';
   return { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }), ...(final && { final }) };
 }
 
-/** Returns whether a retry after this failure adds load to a service that fails: it consumes the retry budget. */
+/** Returns whether a retry consumes the retry budget: the service may be failing, and the retry would add load. */
 export function consumesRetryBudget(failure: Failure): boolean {
   if (failure.kind === 'status') return failure.status >= 500 || failure.status === 408;
   return failure.kind !== 'final';
@@ -51,8 +51,9 @@ export interface RetryState extends RetryLimits {
   /** True if an earlier attempt of this call may have reached the service. */
   readonly mayHaveArrived: boolean;
   readonly onConflict: 'throw' | 'wait';
-  /** Conflicts so far, and milliseconds since the first. */
+  /** Number of 409s so far. */
   readonly conflicts: number;
+  /** Milliseconds since the first 409; 0 without one. */
   readonly conflictAge: number;
 }
 
@@ -64,12 +65,12 @@ export interface Retry {
   readonly reason: 'transient' | 'conflict' | 'token';
 }
 
-/** Maximum time to wait for a create in flight under the same key. */
+/** Maximum time to wait for the response of a create in flight under the same key. */
 const MAX_CONFLICT_WAIT_MS = 60_000;
 
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Returns how a call continues after a failed attempt, or `undefined` when it fails. Pure. */
+/** Returns the retry that follows a failed attempt, or `undefined` if the call fails. */
 export function nextRetry(failure: Failure, state: RetryState, random: () => number): Retry | undefined {
   if (failure.kind === 'status' && failure.status === 401) {
     return state.canRenewToken ? { delay: 0, reason: 'token' } : undefined;
@@ -82,7 +83,7 @@ export function nextRetry(failure: Failure, state: RetryState, random: () => num
   return delay === undefined ? undefined : { delay, reason: 'transient' };
 }
 
-/** Returns the wait before the next attempt of a request, or `undefined` to give up. Pure. */
+/** Returns the milliseconds until the next attempt of a request, or `undefined` to give up. */
 export function retryDelay(
   failure: Failure,
   retries: number,
@@ -107,7 +108,10 @@ function isRetryable(failure: Failure, retry: RetryPolicy): boolean {
   }
 }
 
-/** A create in flight, perhaps an attempt of this call: its response will be replayed under the same key. */
+/**
+ * Returns the wait after a 409, or `undefined` to give up. The create in flight may be an earlier attempt of this call;
+ * once it is done, the service responds to the same key with its response.
+ */
 function conflictDelay(retryAfter: number | undefined, state: RetryState, random: () => number): number | undefined {
   const isAwaited = state.retry === 'idempotency-key' && (state.mayHaveArrived || state.onConflict === 'wait');
   const left = MAX_CONFLICT_WAIT_MS - state.conflictAge;
@@ -118,7 +122,7 @@ function conflictDelay(retryAfter: number | undefined, state: RetryState, random
   return retryAfter === undefined ? left : undefined;
 }
 
-/** The nth wait, as long as the limits allow it. */
+/** Returns the nth wait, or `undefined` if it exceeds the limits. */
 function delayWithin(
   { maxRetryWait, backoff, timeLeft = Number.POSITIVE_INFINITY }: RetryLimits,
   retryAfter: number | undefined,
@@ -130,7 +134,7 @@ function delayWithin(
   return delay < timeLeft ? delay : undefined;
 }
 
-/** Returns the outcome of a create by its last failure and those before it. */
+/** Returns the outcome of a create from its last failure and those of its earlier attempts. */
 export function outcomeOf(failure: Failure, earlier: { mayHaveArrived: boolean; wasRefused: boolean }): CreateOutcome {
   const last = attemptOutcome(failure);
   if (last === 'done' || last === 'unknown') return last;
@@ -138,7 +142,7 @@ export function outcomeOf(failure: Failure, earlier: { mayHaveArrived: boolean; 
   return earlier.wasRefused ? 'refused' : last;
 }
 
-/** Returns the outcome of a create by one failed attempt alone. */
+/** Returns the outcome of a create from one failed attempt alone. */
 export function attemptOutcome(failure: Failure): CreateOutcome {
   switch (failure.kind) {
     case 'not-sent':

@@ -17,10 +17,10 @@ export interface ReceivedResponse {
 /** The `fetch` that requests go through. */
 export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
 
-/** The platform's own, looked up at the call: one that was replaced after the client was created is used. */
+/** Calls the platform's `fetch`, looked up at each call: a replacement made after the client was created is used. */
 export const platformFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
-/** Options of `fetch` that a user may set; the SDK's own win. */
+/** Options of `fetch` that a user may set; those of the SDK take precedence. */
 export type FetchOptions = Omit<RequestInit, 'body' | 'headers' | 'method' | 'redirect' | 'signal' | 'window'>;
 
 /** How requests are sent. */
@@ -32,7 +32,7 @@ export interface SendOptions {
   readonly timeout: number;
 }
 
-/** The connection failed after the response had begun: the request has reached the service, whatever the error says. */
+/** Reading the response failed: as it had begun, the request has reached the service, whatever the cause says. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
 }
@@ -42,13 +42,13 @@ export class AttemptTimeout extends Error {
   override readonly name = 'AttemptTimeout';
 }
 
-/** The longest timeout that ky takes, some 24 days; a longer one is none. */
+/** The longest timeout that ky accepts, about 24 days. A longer one is treated as no timeout. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * Sends a request once and reads its entire body, both within `timeout`.
  *
- * @throws {AttemptTimeout} {@link BodyError}, the signal's reason, or what `fetch` rejected with.
+ * @throws {AttemptTimeout | BodyError} or the signal's reason, or the error that `fetch` rejected with.
  */
 export async function send(
   request: PreparedRequest,
@@ -69,18 +69,18 @@ export async function send(
       timeout: timeout > MAX_TIMEOUT_MS ? false : timeout,
       retry: 0,
       throwHttpErrors: false,
-      // A `Request` or `Headers` of the platform is not accepted by every `fetch`, so it gets URL and plain options.
+      // Not every custom `fetch` accepts the platform's `Request` or `Headers`: pass the URL and plain options.
       async fetch(input) {
         const built = input as Request; // ky always passes the request that it has built
         const init = { method, headers, signal: built.signal, redirect: 'manual', ...(body && { body }) } as const;
-        // A `fetch` may ignore the signal. ky clears its timer when this settles.
+        // Settle on abort even if `fetch` ignores the signal: ky clears its timer only when this function settles.
         const response = await abortable(fetch(url, { ...fetchOptions, ...init }), signal);
         received = await abortable(readResponse(response, maxResponseBytes), signal);
         return response;
       },
     });
   } catch (error) {
-    // ky's errors hold the request, bearer included: only the cause is kept.
+    // ky's errors contain the request with its bearer token: keep only the cause.
     if (isTimeoutError(error)) throw new AttemptTimeout();
     if (!received) throw isNetworkError(error) ? error.cause : error;
   }
@@ -89,18 +89,18 @@ export async function send(
 }
 
 /**
- * Reads a response, its body up to `maxBytes` after decompression: a small response can become a large body.
+ * Reads a response and up to `maxBytes` of its body, counted after decompression: a small response can be a large body.
  *
- * @throws {BodyError} when the connection fails.
+ * @throws {BodyError} if the response cannot be read.
  */
 export async function readResponse(response: Response, maxBytes: number): Promise<ReceivedResponse> {
   try {
     const { status, headers, body } = response;
     if (typeof headers?.get !== 'function') throw new TypeError('`fetch` must resolve with a `Response`.');
-    // The headers of a user's `fetch` may throw; later they are read where no error is expected.
+    // Fail here if the headers of a custom `fetch` throw: where they are read later, no error is expected.
     headers.get('date');
     if (!body) {
-      // Without streams, reading cannot stop early.
+      // Without a stream, reading cannot stop early.
       const text = await response.text();
       return { status, headers, response, text: text.slice(0, maxBytes), isTruncated: text.length > maxBytes };
     }
@@ -126,7 +126,10 @@ export async function readResponse(response: Response, maxBytes: number): Promis
 /** System calls that precede the first byte of a request. */
 const SYSCALLS_BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 
-/** Codes of errors before the first byte: no connection (Node, Bun), no TLS, an untrusted certificate, options that undici refuses. */
+/**
+ * Codes of errors before the first byte: a failed connection (Node, Bun) or TLS handshake, an untrusted certificate,
+ * options that undici refuses.
+ */
 const CODES_BEFORE_SENDING =
   /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|WRONG_VERSION_NUMBER|PROTOCOL_VERSION|HANDSHAKE_FAILURE|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 

@@ -31,7 +31,7 @@ export class Transport {
   readonly state: ClientState;
   readonly settings: Settings;
 
-  /** A transport with its own settings; `state` may be shared with others. */
+  /** @param state May be shared with other transports, whose settings differ. */
   constructor(state: ClientState, settings: Settings) {
     this.state = state;
     this.settings = settings;
@@ -41,7 +41,7 @@ export class Transport {
     return new ApiPromise(this.start(operation, input));
   }
 
-  /** As `call`, for promises with further methods. */
+  /** Starts a call, for subclasses of {@link ApiPromise}. */
   start<T>(operation: OperationName | ResolvedOperation, input: TransportInput<T>): PendingCall<T> {
     const { state, settings } = this;
     const resolved = typeof operation === 'string' ? settings.operations[operation] : operation;
@@ -65,8 +65,8 @@ export interface WithResponse<T> {
 }
 
 /**
- * One call in progress. Awaited, it resolves with the payload, which is parsed and checked only then; the other methods
- * return the response.
+ * The promise of a call. Awaiting it decodes the payload; `withResponse` returns the response as well, and `asResponse`
+ * the response without decoding the payload.
  *
  * @example
  * const { data, requestId } = await client.audiences.get(42).withResponse();
@@ -93,7 +93,7 @@ export class ApiPromise<T> extends Promise<T> {
     return this.#payload;
   }
 
-  /** Payload, response, envelope, request id and the number of attempts. */
+  /** Returns payload, response, envelope, request id and the number of attempts. */
   async withResponse(): Promise<WithResponse<T>> {
     const [data, received] = await Promise.all([this.#decode(), this.#pending.response]);
     const { settings, attempts } = this.#pending.call;
@@ -101,7 +101,7 @@ export class ApiPromise<T> extends Promise<T> {
     return { data, response: unreadResponse(received), envelope: received.envelope, requestId, attempts };
   }
 
-  /** The `Response` of a success, its body unread; errors still reject. */
+  /** Returns the `Response` of a success with its body unread; rejects like the call for any other response. */
   async asResponse(): Promise<Response> {
     return unreadResponse(await this.#pending.response);
   }
@@ -115,7 +115,7 @@ export class ApiPromise<T> extends Promise<T> {
   }
 }
 
-/** Statuses whose `Response` may not have a body. */
+/** Statuses for which the `Response` constructor refuses a body. */
 const BODYLESS_STATUSES: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
 /** Returns a response with its body unread. */
@@ -148,7 +148,7 @@ async function adaptData(adapt: () => unknown, context: DecodeContext): Promise<
   }
 }
 
-/** Maximum number of fields that a client logs: a service that differs a lot would fill the log. */
+/** Maximum number of fields that a client logs: a service that differs a lot would otherwise fill the log. */
 const MAX_LOGGED_FIELDS = 10;
 
 /** Errors and log lines about the payload of one response. */
@@ -180,7 +180,7 @@ export class DecodeContext {
     return this.#withOutcome(new ResponseError(error.message, { ...error, cause }));
   }
 
-  /** Logs that a field of a kind of resource differs from the documented shape, once per field. The data is kept. */
+  /** Logs, once per field and kind of resource, that a field differs from the documented shape. Its value is kept. */
   warn(kind: string, field: string, problem: string): void {
     const { operation, settings, state } = this.#call;
     const { loggedFields } = state;
