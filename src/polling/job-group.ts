@@ -19,7 +19,7 @@ import { WebhookHealth } from './webhook-health.ts';
 const FALLBACK_PERIOD_MS = 60_000;
 /** Minimum time from the start of a job's last read to a requested refresh. */
 const MIN_READ_GAP_MS = 2_000;
-/** A wait for a job that is already polled receives its last known state. If polled longer ago, it is also read again. */
+/** A wait for a job that is already polled receives its last known state; polled longer ago, it is read again, too. */
 const STALE_AFTER_MS = 10_000;
 /** Maximum duration of a poll, including its waits for a token and a permit. */
 const POLL_DEADLINE_MS = 120_000;

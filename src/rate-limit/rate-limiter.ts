@@ -263,7 +263,7 @@ export class SlidingWindowLog implements PermitLog {
     return performance.now() - (this.#takenAt.at(this.#next - 1) ?? Number.NEGATIVE_INFINITY) > this.#interval;
   }
 
-  /** Takes one permit, which must be free. It counts from the next turn of the event loop: by then the request is sent. */
+  /** Takes one permit, which must be free. It counts from the end of this turn of the event loop, when it is used. */
   async take(): Promise<number> {
     this.#takenAt[this.#next] = performance.now();
     this.#next = (this.#next + 1) % this.#limit;

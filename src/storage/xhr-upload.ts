@@ -18,8 +18,8 @@ export interface PutRequest {
 const NO_CONNECTION = 'the connection failed, or storage does not allow uploads from this origin (CORS)';
 
 /**
- * Sends a file by XMLHttpRequest: in browsers, only it reports the progress of an upload. It cannot refuse redirects, so
- * a redirected upload fails afterwards.
+ * Sends a file by XMLHttpRequest: in browsers, only it reports the progress of an upload. It cannot refuse redirects,
+ * so a redirected upload fails afterwards.
  */
 export async function putByXhr({ url, headers, source, transfer, signal, onBytes }: PutRequest): Promise<Response> {
   const data = await abortable(source.blob(), signal);
