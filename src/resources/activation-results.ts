@@ -39,8 +39,8 @@ export interface Download {
   /** A file name that is valid on every file system; different for each result of an activation. */
   readonly fileName: string;
   /**
-   * Starts the download; the consumer of the stream sets its speed. Cancel the stream or abort the signal to stop. Errors
-   * are typed, also those of the stream.
+   * Starts the download, which proceeds as the stream is read. Cancel the stream or abort the signal to stop. Like this
+   * method, the stream fails with typed errors.
    */
   open(signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
@@ -48,8 +48,8 @@ export interface Download {
 /**
  * Returns the results of an activation at 104.
  *
- * @throws {ResultsNotReadyError} while it runs; {@link JobError} if it has ended otherwise; {@link ResponseError} if the
- * name or the URI of a result is missing.
+ * @throws {ResultsNotReadyError} while its job runs; {@link JobError} if the job has ended without completing;
+ * {@link ResponseError} if the name or the URI of a result is missing.
  */
 export function resultsOf(activation: Activation, redactor: Redactor): ActivationResult[] {
   const progress = progressOf('activation', activation);
@@ -63,7 +63,7 @@ export function resultsOf(activation: Activation, redactor: Redactor): Activatio
   return datastreams.map((stream: unknown, index) => resultOf(id, `datastreams.${index}`, stream));
 }
 
-/** Returns name and URI of a result. Without them it is unusable, also for a lenient client. */
+/** Returns name and URI of a result. Both are required, also with lenient validation. */
 function resultOf(id: number, field: string, stream: unknown): ActivationResult {
   if (!isObject(stream)) throw unreadable(id, field, stream, 'an object');
   const { name, results } = stream;
@@ -109,7 +109,7 @@ function httpUrl(name: string, uri: string): URL {
   throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '' });
 }
 
-/** Maximum length of a name in bytes of UTF-8: file systems allow 255, a number and a suffix are added. */
+/** Maximum length of a name in bytes of UTF-8. File systems allow 255, including the extension and number added. */
 const MAX_NAME_LENGTH = 200;
 
 /** Names that Windows reserves for devices. */
@@ -127,8 +127,8 @@ function fileNameOf(name: string, uri: string): string {
 }
 
 /**
- * Returns a name that is not in use, with a number if necessary. `used` has the next number for each name in lower case:
- * file systems may ignore case.
+ * Returns a name that is not in use, with a number if necessary. `used` maps each name to its next number, in lower
+ * case because file systems may ignore case.
  */
 function uniqueName(name: string, used: Map<string, number>): string {
   let unique = name;

@@ -31,10 +31,11 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   }
 
   /**
-   * Names and URIs of the result files of a completed activation. Passing the activation itself at 104 saves a request.
+   * Returns names and URIs of the result files of a completed activation. Passing the activation itself at 104 saves a
+   * request.
    *
-   * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` where it ended otherwise;
-   * `ResponseError` where the name or the URI of a result is missing.
+   * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` if it ended without completing;
+   * `ResponseError` if the name or the URI of a result is missing.
    */
   results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
     return fromCallSite(async () => {
@@ -44,8 +45,8 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   }
 
   /**
-   * The result files of a completed activation, each to be opened when it is needed. Storage gets no token. In Node,
-   * `downloadTo` of `audience-activation/node` writes them to a directory.
+   * Yields the result files of a completed activation; the download of each starts with its `open()`. No token is sent
+   * to storage. In Node, `downloadTo` of `audience-activation/node` writes the files to a directory.
    *
    * @example
    * for await (const { name, open } of client.activations.download(42)) await consume(name, await open());
@@ -69,7 +70,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
   }
 }
 
-/** Fields that make the service refuse an activation ("Rules known for creates", rule 2). */
+/** Fields that make the service refuse an activation (specification, "Rules known for creates", rule 2). */
 const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'] as const;
 
 function forbiddenFieldErrors(body: unknown): FieldErrors {

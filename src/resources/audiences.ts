@@ -6,14 +6,14 @@ import { WEB_VISITATION_LOOKBACK_DAYS } from '../spec/limits.ts';
 import { ListedJobResource } from './resource.ts';
 import { listedJobs } from './shared-jobs.ts';
 
-/** The service's time zone is not known: a date may still be in its window a day later than here. */
+/** Days added to the window: in the service's unknown time zone, it may still be the day before. */
 const GRACE_DAYS = 1;
 
 const DAY = 86_400_000;
 
 /**
- * Refuses WebDomain datasets that certainly start before the 45-day window ("Rules known for creates", rule 3); the
- * service decides about all others.
+ * Returns errors for WebDomain datasets that certainly start before the 45-day window (specification, "Rules known for
+ * creates", rule 3); the service decides about all others.
  */
 export function datasetErrors(body: unknown): FieldErrors {
   const earliest = Date.now() - (WEB_VISITATION_LOOKBACK_DAYS + GRACE_DAYS) * DAY;
@@ -22,7 +22,7 @@ export function datasetErrors(body: unknown): FieldErrors {
   for (const [at, entry] of Array.isArray(dataset) ? dataset.entries() : []) {
     const { analysis_type, start_date } = Object(entry);
     if (analysis_type !== 'WebDomain' || !/^\d{4}-\d{2}-\d{2}$/.test(start_date)) continue;
-    // The date has not ended everywhere before the end of its day in UTC.
+    // A start date counts as before the window only when its day has ended.
     if (Date.parse(start_date) + DAY <= earliest) {
       const window = `${WEB_VISITATION_LOOKBACK_DAYS}-day window of WebDomain data`;
       errors[`dataset.${at}.start_date`] = [`${start_date} is before the ${window}.`];

@@ -20,7 +20,7 @@ export interface Revocation {
   readonly revoked: number;
 }
 
-/** The credential exchange: no bearer token is sent with it ("Credential exchange"). */
+/** The credential exchange, to which no bearer token is sent (specification, "Credential exchange"). */
 export class Auth {
   readonly #transport: Transport;
 
@@ -95,10 +95,10 @@ function requestToken<T>(
   });
 }
 
-/** One address: something, `@`, a host with or without dots; the service checks the rest. */
+/** An email address in outline: local part, `@`, a host with or without dots. The service checks the rest. */
 const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/;
 
-/** Returns body and validation of a credential exchange. */
+/** Returns body, secrets and validation of a credential exchange. */
 function credentialInput(
   transport: Transport,
   credentials: Credentials,
@@ -117,7 +117,7 @@ function credentialInput(
 
 function decodeToken(data: unknown, context: DecodeContext): IssuedToken {
   if (!isObject(data) || typeof data.token !== 'string' || data.token === '') {
-    throw context.fail('`data.token` is not a string');
+    throw context.fail('`data.token` is empty or not a string');
   }
   const { token, expires_at } = data;
   if (expires_at !== undefined && typeof expires_at !== 'string') {

@@ -19,11 +19,11 @@ export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idemp
   readonly onUploaded?: ((upload: Upload) => void) | undefined;
   /** Called once with the created cohort, before the wait begins. */
   readonly onCreated?: ((cohort: Cohort) => void) | undefined;
-  /** Options of the wait. Without its own signal, the wait ends when the signal of the import aborts. */
+  /** Options of the wait. Without its own signal, the wait ends when the import's signal aborts. */
   readonly wait?: WaitOptions<Cohort> | undefined;
 }
 
-/** Cohorts: imported from files, with their own statuses, which end at 4 Completed or 5 Not Available. */
+/** Cohorts: imported from files by a job that ends at 4 (Completed) or 5 (Not Available). */
 export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> {
   readonly #uploads: Uploads;
   readonly #report: (message: string) => void;
@@ -37,9 +37,9 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   }
 
   /**
-   * Imports a file: reserves a slot, uploads the file, claims it by a create with `fields`, and waits until the cohort is
-   * at 4. Throws what `uploads.upload` and `createAndWait` throw. The error of a failed claim has `upload`: the file is in
-   * storage, and `create` can claim it without another upload.
+   * Imports a file: reserves a slot, uploads the file, claims it by creating a cohort with `fields`, and waits until
+   * the cohort is at 4. Throws the errors of `uploads.upload` and `createAndWait`. The error of a failed claim has
+   * `upload`: the file is in storage, and `create` can claim it without another upload.
    *
    * @example
    * const cohort = await client.cohorts.import(file, { name: 'Customers' });
@@ -66,7 +66,7 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   }
 }
 
-/** Adds the upload to the error of a failed claim, unless the service refused the upload: another claim can succeed. */
+/** Adds the upload to the error of a failed claim, so that it can be claimed again, unless the service refused it. */
 function withUpload(error: unknown, upload: Upload): unknown {
   if (!AudienceError.isInstance(error) || error.created || JobError.isInstance(error)) return error;
   if (ValidationError.isInstance(error) && error.errors.upload_reference) return error;

@@ -17,7 +17,7 @@ export interface ActivationVerdict {
   readonly allowed: boolean;
   /** Reasons that block it; empty if it is allowed. */
   readonly blockers: readonly ActivationRemark[];
-  /** Limits of an activation that is allowed. */
+  /** Restrictions that do not block it. */
   readonly notices: readonly ActivationRemark[];
 }
 
@@ -31,7 +31,7 @@ export interface ExplainOptions {
 
 const DAY = 86_400_000;
 
-/** Identifiers that are delivered by mapping keys ("Mapping-key retention"). */
+/** Identifiers that are delivered by mapping keys (specification, "Mapping-key retention"). */
 const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
 const AFFINITY = 'AffinityTransactions data needs more than twice as many unique EIDs as unique SCIDs.';
@@ -40,7 +40,7 @@ const AFFINITY = 'AffinityTransactions data needs more than twice as many unique
 const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
   Array.isArray(list) ? list.filter((one): boolean => isObject(one)) : [];
 
-/** Returns the reasons or notices of the service that have a code. */
+/** Returns those reasons or notices of the service that have a code. */
 const codedIn = <T extends { readonly code: string }>(list: readonly T[] | undefined): readonly T[] =>
   objectsIn(list).filter(({ code }) => typeof code === 'string');
 
@@ -78,8 +78,8 @@ function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): Ac
 }
 
 /**
- * Explains whether an audience can be activated, by the fields of the audience and the rules of the specification.
- * Messages name their assumptions; the service decides. Pure.
+ * Explains whether an audience can be activated, from its fields and the rules of the specification. Sends no request;
+ * messages name their assumptions, because only the service decides.
  *
  * @example
  * const { allowed, blockers } = explainActivation(audience, { identifier: 'MAID' });

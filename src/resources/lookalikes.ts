@@ -7,7 +7,7 @@ import type { LookalikeCreate } from '../schemas/open-resources.ts';
 import { LOOKALIKE_TARGET_SIZE } from '../spec/limits.ts';
 import { JobResource } from './resource.ts';
 
-/** Refuses a `config.target_size` out of range ("Rules known for creates", rule 5). */
+/** Returns an error for a `config.target_size` out of range (specification, "Rules known for creates", rule 5). */
 function targetSizeErrors(body: unknown): FieldErrors {
   const { target_size }: { readonly target_size?: unknown } = Object(Object(body).config);
   const { min, max } = LOOKALIKE_TARGET_SIZE;
@@ -23,7 +23,7 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
   /** @internal */
   constructor(transport: Transport, scheduler: Scheduler, audiences: JobGroup<Audience>) {
     const { 'lookalikes.get': get, 'audiences.get': audienceGet } = transport.settings.operations;
-    // With another path or query, ids may differ from those in the list of audiences.
+    // If an override reads lookalikes by another path or query, their ids may not be those in the list of audiences.
     const isReadAlike = get.path === audienceGet.path && get.override?.query === audienceGet.override?.query;
     const jobs = isReadAlike ? audiences : undefined;
     const plan = {
@@ -38,8 +38,8 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
   }
 
   /**
-   * Cancels a running lookalike: it ends at 400. One that is being published already completes at 104. Not retried if the
-   * outcome of a failure is unknown.
+   * Cancels a running lookalike: it ends at 400. A lookalike that is already being published completes at 104 instead.
+   * The request is retried only if the service certainly did not act.
    */
   cancel(id: number, options: RequestOptions = {}): ApiPromise<void> {
     return this.#transport.call('lookalikes.cancel', { params: { id }, options, decode: decodeNothing });

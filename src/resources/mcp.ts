@@ -10,7 +10,7 @@ import {
 } from '../http/index.ts';
 import { isObject } from '../util/json.ts';
 
-/** Methods that change nothing at the service; the effect of a tool is not known. */
+/** Methods that change nothing at the service, so that retries are safe; the effect of `tools/call` is not known. */
 const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
 
 /** The endpoint of the Model Context Protocol; it needs the client option `mcpToken`. */
@@ -24,8 +24,8 @@ export class Mcp {
 
   /**
    * Sends one message. A request resolves with the response of the same `id`, which has a `result` or an `error`; a
-   * notification or a response resolves with `undefined`. A `tools/call` is retried only if the service certainly did not
-   * act.
+   * notification or a response resolves with `undefined`. A `tools/call` is retried only if the service certainly did
+   * not act.
    *
    * @example
    * const { result } = await client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
@@ -34,7 +34,7 @@ export class Mcp {
   send(message: JsonRpcNotification | JsonRpcResponse, options?: RequestOptions): ApiPromise<undefined>;
   send(message: JsonRpcMessage, options?: RequestOptions): ApiPromise<JsonRpcResponse | undefined>;
   send(message: JsonRpcMessage, options: RequestOptions = {}): ApiPromise<JsonRpcResponse | undefined> {
-    // The caller may change the object before the response arrives.
+    // Copy the message: the caller may change the object before the response arrives.
     const body: unknown = isObject(message) ? { ...message } : message;
     const row = this.#transport.settings.operations['mcp.send'];
     const isReadOnly =
@@ -49,7 +49,7 @@ const decode: Decode<JsonRpcResponse | undefined> = (data, context) => {
   throw context.fail('its `data` is not a JSON-RPC 2.0 response');
 };
 
-/** Refuses values that are not one JSON-RPC 2.0 message: a request, a notification or a response. */
+/** Returns the errors of a value that is not one JSON-RPC 2.0 message: a request, a notification or a response. */
 function messageErrors(message: unknown): FieldErrors {
   if (!isObject(message)) return { message: ['must be an object: one JSON-RPC 2.0 message.'] };
   const { jsonrpc, id, method, result, error } = message;

@@ -27,7 +27,7 @@ export interface Page<T> {
   readonly page: number;
   readonly perPage: number;
   readonly envelope: Envelope;
-  /** Fetches the next page once; after a failure it is fetched again. Returns `undefined` on the last page. */
+  /** Fetches the next page; further calls return the same promise, unless it failed. `undefined` on the last page. */
   nextPage(): Promise<Page<T>> | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface ListPlan<T> {
   readonly cap: number;
   /** Rows per page by default. @default the cap */
   readonly size?: number;
-  /** True if ids do not identify rows: then all of their content does. @default false */
+  /** True if rows are identified by their entire content instead of by `id`. @default false */
   readonly hasNoIds?: boolean;
   readonly path?: PathParams;
 }
@@ -62,7 +62,7 @@ type PageQuery = Query & { readonly page: number; readonly per_page: number };
 /** Fetches a page of a list; rows whose keys are in `seen` are dropped. */
 type FetchPage<T> = (query: PageQuery, seen: Set<unknown>) => PagePromise<T>;
 
-/** Starts a list at its first page. */
+/** Fetches the first page of a list, or the one that `params` name. */
 export function listPages<T>(
   transport: Transport,
   plan: ListPlan<T>,
@@ -95,7 +95,7 @@ type KeyOf = (row: unknown) => unknown;
 const contentOf: KeyOf = (row) => JSON.stringify(row);
 const idOf: KeyOf = (row) => (isObject(row) && typeof row.id === 'number' ? row.id : contentOf(row));
 
-/** Returns the rows that are not in `seen`, and adds them to it. */
+/** Returns the rows whose keys are not in `seen`, and adds these keys to it. */
 function newRows<T>(
   rows: T[],
   { page, per_page }: PageQuery,

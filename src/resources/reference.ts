@@ -5,7 +5,7 @@ import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../spec/limits.ts';
 import type { QueryOf } from '../util/input-types.ts';
 import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
 
-/** Families of reference data ("Pagination"). */
+/** Groups of reference tables (specification, "Pagination"). */
 export type ReferenceDataset = 'common' | 'web' | 'ctv' | 'apps';
 
 /** Reference tables: the values that filters and datasets refer to. Their fields are not specified. */
@@ -17,9 +17,7 @@ export class Reference {
     this.#transport = transport;
   }
 
-  /**
-   * Lists a table. Pages have 500 rows, which is also the cap; those of `apps` have 250 by default and no cap.
-   */
+  /** Lists a table. Pages have 500 rows by default and at most; those of `apps` have 250 by default and no maximum. */
   list<Q extends QueryOf<Q> & ListFields = ListParams>(
     dataset: ReferenceDataset,
     name: string,

@@ -26,20 +26,20 @@ export type ResourceName = ListedName | 'lookalikes' | 'estimates';
 export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly name: Name;
   readonly schema: ResourceSchema<T>;
-  /** Returns the errors in a create's body that the service would certainly refuse. */
+  /** Returns the errors for which the service would certainly refuse the body of a create request. */
   readonly check?: (body: unknown) => FieldErrors;
 }
 
 /** Description of a namespace whose creates start worker jobs. */
 export interface JobPlan<T extends Observed, Name extends ResourceName = ResourceName> extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
-  /** The jobs that its jobs are polled with. @default those of its kind, each on its own */
+  /** Group that polls its jobs. @default a new group that uses no list */
   readonly jobs?: JobGroup<T> | undefined;
 }
 
 /** Options of `createAndWait`. */
 export interface CreateAndWaitOptions<T> extends CreateOptions {
-  /** Called once with the created resource, before the wait begins. If it throws, that is logged and the wait begins. */
+  /** Called once with the created resource, before the wait. An error that it throws is logged and ignored. */
   readonly onCreated?: ((resource: T) => void) | undefined;
   /** Options of the wait. Without its own signal, the wait ends when the call's signal aborts. */
   readonly wait?: WaitOptions<T> | undefined;
@@ -57,10 +57,10 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
   }
 
   /**
-   * Creates a resource. It is sent with an idempotency key, so that retries create nothing twice.
+   * Creates a resource. The request carries an idempotency key, so that retries create nothing twice.
    *
    * @throws {ValidationError} 422; `local` if the service would certainly refuse the body, which is not sent then.
-   * @throws {BuildBudgetError} if it starts a job and the build budget is spent for longer than `maxRetryWait`.
+   * @throws {BuildBudgetError} if it starts a job and the build budget is used up for longer than `maxRetryWait`.
    */
   create(body: RequestBody<Fields>, options?: CreateOptions): ApiPromise<T> {
     const { name, schema, check } = this.#plan;
@@ -89,12 +89,12 @@ export class ListedResource<T, Fields, Name extends ListedName = ListedName> ext
     this.#lists = createLists(transport, plan);
   }
 
-  /** Lists the resources of the account: awaited, the first page; iterated, all of them. */
+  /** Lists the resources of the account. Await the result for the first page, or iterate it for all resources. */
   list<Q extends QueryOf<Q> & ListFields = ListParams>(params?: Q, options?: RequestOptions): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 
-  /** Deletes a resource. Not retried if the outcome of a failure is unknown. */
+  /** Deletes a resource. The request is retried only if the service certainly did not act. */
   delete(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#lists.delete(id, options);
   }
@@ -135,7 +135,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
    * @throws {JobNeedsInfoError} at 107.
    * @throws {JobFailedError} at a 4xx status; a cohort at 5.
    * @throws {JobCancelledError} for a lookalike at 400.
-   * @throws {WaitTimeoutError} after `timeout`, by default an hour awake; the job keeps running.
+   * @throws {WaitTimeoutError} after `timeout`, by default an hour; the job keeps running.
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
     const work = async (): Promise<T> => {
@@ -145,26 +145,26 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
     return fromCallSite(work, options?.signal);
   }
 
-  /** Iterates the changes of status, the last one final. Does not throw at 107 or 4xx. */
+  /** Iterates the changes of a job's status until the job ends. Does not throw for a job that ends at 107 or 4xx. */
   watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T> {
     return this.#poller.watch(target, options);
   }
 
   /**
-   * Creates a resource and waits for its job. Throws what `create` and `wait` throw. If the wait fails for another reason than
-   * the job, `error.created` is the created resource: its job keeps running, and `client.waits.wait(error.created)`
-   * waits for it again.
+   * Creates a resource and waits for its job. Throws the errors of `create` and `wait`. If the wait fails although the
+   * job has not (an abort aside), `error.created` has kind and id of the resource: the job keeps running, and
+   * `client.waits.wait(error.created)` waits for it again.
    */
   createAndWait(body: RequestBody<Fields>, options?: CreateAndWaitOptions<T>): Promise<T> {
     const work = async (): Promise<T> => {
-      // A typo is found before something is created.
+      // Check first, so that a typo is reported before anything is created.
       checkWaitOptions(options?.wait);
       return this.createThenWait(body, options);
     };
     return fromCallSite(work, options?.signal, options?.wait?.signal);
   }
 
-  /** @internal As `createAndWait`, with options of the wait that have been checked. */
+  /** @internal Does what `createAndWait` does. The caller must have checked the options of the wait. */
   protected async createThenWait(body: RequestBody<Fields>, options: CreateAndWaitOptions<T> = {}): Promise<T> {
     const { onCreated, wait = {}, ...request } = options;
     const creating = this.create(body, request);
@@ -183,7 +183,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
   }
 }
 
-/** Adds what was created to the error of a wait; errors of jobs carry it already. */
+/** Adds kind and id of the created resource to the error of a wait; a `JobError` has them already. */
 function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
   if (!AudienceError.isInstance(error) || JobError.isInstance(error)) return error;
   const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for it again by \`error.created\`.`;
@@ -208,12 +208,12 @@ export class ListedJobResource<T extends Observed, Fields, Name extends JobListN
     this.#lists = createLists(transport, plan);
   }
 
-  /** Lists the resources of the account: awaited, the first page; iterated, all of them. */
+  /** Lists the resources of the account. Await the result for the first page, or iterate it for all resources. */
   list<Q extends QueryOf<Q> & ListFields = ListParams>(params?: Q, options?: RequestOptions): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 
-  /** Deletes a resource. Not retried if the outcome of a failure is unknown. */
+  /** Deletes a resource. The request is retried only if the service certainly did not act. */
   delete(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#lists.delete(id, options);
   }

@@ -32,7 +32,7 @@ export function listedJobs<T extends Observed>(
   });
 }
 
-/** Returns the resource as far as a list row or an event shows it; `undefined` if it shows none. */
+/** Returns the parts of a resource that a list row or an event contains; `undefined` if it contains no id. */
 export function readRow<T>(
   value: unknown,
   schema: ResourceSchema<T>,

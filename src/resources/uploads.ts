@@ -27,7 +27,7 @@ import type { JsonObject } from '../util/json.ts';
 export interface UploadInput extends UploadOptions {
   readonly kind: UploadKind;
   readonly data: UploadData;
-  /** More fields of the reservation's body. */
+  /** Additional fields for the body of the request that reserves the slot. */
   readonly fields?: RequestBody<JsonObject> | undefined;
 }
 
@@ -49,7 +49,7 @@ const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ag
 /** Maximum number of slots kept; the oldest is dropped first. */
 const MAX_SLOTS = 10_000;
 
-/** The upload slots that a client has reserved: uploads and claims that are certainly too late fail without a request. */
+/** The slots that a client has reserved. Uploads and claims that are certainly too late fail without a request. */
 export class Reservations {
   readonly #slots = new Map<string, Slot>();
 
@@ -61,12 +61,12 @@ export class Reservations {
     if (this.#slots.size > MAX_SLOTS && oldest !== undefined) this.#slots.delete(oldest);
   }
 
-  /** Returns `undefined` for a slot that another client has reserved. */
+  /** Returns a slot; `undefined` if another client has reserved it, or too many have been reserved since. */
   get(reference: string): Slot | undefined {
     return this.#slots.get(reference);
   }
 
-  /** Returns an error for a create whose `upload_reference` names an expired slot. */
+  /** Returns an error if the `upload_reference` in the body of a create request names an expired slot. */
   claimErrors(body: unknown): FieldErrors {
     const { upload_reference: reference } = Object(body);
     const slot = typeof reference === 'string' ? this.#slots.get(reference) : undefined;
@@ -74,7 +74,7 @@ export class Reservations {
   }
 }
 
-/** Files to be uploaded: a slot is reserved, the file is sent to storage, and a create claims its reference. */
+/** Uploads: reserve a slot, send the file to storage, and claim the file by its reference in a create request. */
 export class Uploads {
   readonly #transport: Transport;
   readonly #reservations: Reservations;
@@ -167,13 +167,13 @@ function openSource(name: string, data: UploadData, options: UploadOptions, { se
   }
 }
 
-/** Reservations may come from JSON, or from JavaScript. */
+/** Returns whether a value is a reservation with a URL that can be used: values from JSON are not typed. */
 function isReservation(value: unknown): boolean {
   const { success, data } = reservationSchema.safeParse(value);
   return success && !new URL(data.url).username;
 }
 
-/** Returns what is wrong with the size of a file ("Other limits"). */
+/** Returns the errors of the size of a file (specification, "Other limits"). */
 function sizeErrors(input: unknown): FieldErrors {
   const { kind, size }: { readonly kind?: unknown; readonly size?: unknown } = Object(input);
   if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {

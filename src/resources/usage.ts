@@ -16,7 +16,7 @@ const DAY = 86_400_000;
 
 const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
 
-/** Refuses months that the service certainly rejects; it may accept other formats than `YYYY-MM`. */
+/** Returns errors for months that the service certainly rejects; it may accept other formats than `YYYY-MM`. */
 function monthErrors(yearmonth: string, now: number): FieldErrors {
   if (!/^\d{4}-\d{2}$/.test(yearmonth)) return {};
   if (yearmonth < EARLIEST_USAGE_MONTH) return { yearmonth: [`must not be before ${EARLIEST_USAGE_MONTH}.`] };

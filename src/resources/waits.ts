@@ -10,7 +10,7 @@ export interface WaitTarget<K extends JobKind = JobKind> {
   readonly id: number;
 }
 
-/** The part of a webhook event that waits use ("Events"). */
+/** A webhook event (specification, "Events"). Waits use its `type` and `data`. */
 export interface JobEvent {
   /** Such as `audience.completed`. */
   readonly type: string;
@@ -27,14 +27,14 @@ type Namespaces = {
   readonly [K in JobKind]: { wait(id: number, options?: WaitOptions<JobResources[K]>): Promise<JobResources[K]> };
 };
 
-/** Kinds of job that the events of a family are about; those of audiences are about lookalikes, too ("Events"). */
+/** Kinds of job by the first part of an event type; `audience` also covers lookalikes (specification, "Events"). */
 const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
   ['audience', ['audience', 'lookalike']],
   ['activation', ['activation']],
   ['cohort', ['cohort']],
 ]);
 
-/** All waits of a client and of those made by `withOptions`. */
+/** All waits of a client and of the clients made from it by `withOptions`. */
 export class Waits {
   readonly #scheduler: Scheduler;
   readonly #namespaces: Namespaces;
@@ -51,8 +51,8 @@ export class Waits {
   }
 
   /**
-   * Waits for a job by its kind and id, for instance to resume after a restart. Throws what the `wait` of its namespace
-   * throws.
+   * Waits for a job by its kind and id, for instance to resume after a restart. Throws the errors of the `wait` of its
+   * namespace.
    *
    * @example
    * const audience = await client.waits.wait({ kind: 'audience', id: 42 });
@@ -70,13 +70,13 @@ export class Waits {
   }
 
   /**
-   * Passes a verified webhook event to the waits. An event that ends a job ends its waits without a request. An event
-   * that is older than the last known state changes nothing; one without the complete resource has it read.
+   * Passes a verified webhook event to the waits. An event that shows the end of a job ends the job's waits without a
+   * request. An event older than the last known state changes nothing; if an event lacks fields, the resource is read.
    *
    * While webhooks are arriving, polling for that kind slows to once a minute. It returns to normal if jobs finish
    * without a webhook.
    *
-   * @returns whether the event itself brought a wait something new.
+   * @returns whether a wait took the state of its job from the event.
    */
   notify(event: JobEvent): boolean {
     const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};

@@ -11,7 +11,7 @@ export class Webhooks {
     this.#transport = transport;
   }
 
-  /** Lists the company's endpoints, newest first. Not paged. */
+  /** Lists the organization's endpoints, newest first. Not paged. */
   list(options: RequestOptions = {}): ApiPromise<WebhookEndpoint[]> {
     return this.#transport.call('webhooks.list', { options, decode: decodeList(webhookEndpointResource) });
   }
