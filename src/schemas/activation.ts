@@ -17,11 +17,11 @@ export interface Datastream {
   readonly name: string;
   /** Allowed values are not specified. */
   readonly status: string;
-  /** `uri` is readable once the activation is at 104. */
+  /** The file at `uri` can be read once the activation is at 104. */
   readonly results: { readonly uri: string };
 }
 
-/** The delivery of an audience to a partner ("Activation object"). Timestamps are `Y-m-d H:i:s`. */
+/** The delivery of an audience to a partner (specification, "Activation object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Activation {
   readonly id: number;
   readonly description: string;
@@ -44,14 +44,14 @@ export interface Activation {
 }
 
 /**
- * The definition of an activation. The specification shows no body: `audience_id`, `credentials` and the other fields are
- * assumed, and further fields pass through. It names three fields that the service refuses.
+ * The definition of an activation. The specification shows no body: these fields are assumed, and others pass through.
+ * The three fields of type `undefined` must not be set: the specification says that the service refuses them.
  */
 export interface ActivationCreate {
   readonly audience_id?: number | undefined;
   readonly description?: string | undefined;
   readonly project_id?: number | null | undefined;
-  /** Delivery credentials, where none are stored on the connection. */
+  /** Delivery credentials, needed if none are stored on the connection. */
   readonly credentials?: unknown;
   readonly filters?: RequestBody<Optional<Activation['filters']> & { readonly [more: string]: unknown }> | undefined;
   readonly partner_id?: undefined;

@@ -30,7 +30,7 @@ export interface EligibilityReason {
   readonly [more: string]: unknown;
 }
 
-/** A limit of an activation that is allowed. */
+/** A restriction that does not prevent the activation. */
 export interface EligibilityNotice {
   readonly code: OpenUnion<'audience_expired'>;
   /** Identifier kinds that cannot be delivered, such as `MAID` and `IP`. */
@@ -51,7 +51,7 @@ export interface Eligibility {
   };
 }
 
-/** An audience, or the result of a lookalike ("Audience object"). Timestamps are `Y-m-d H:i:s`. */
+/** An audience, or the result of a lookalike (specification, "Audience object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Audience {
   readonly id: number;
   readonly name: string;
@@ -73,7 +73,7 @@ export interface Audience {
   readonly [more: string]: unknown;
 }
 
-/** One dataset of a create; what is not specified passes through. */
+/** A dataset in the body of a create request; fields that are not specified pass through. */
 export interface DatasetCreate {
   readonly analysis_type?: AnalysisType | undefined;
   readonly start_date?: string | undefined;
@@ -104,7 +104,7 @@ const eligibility = z.looseObject({
   }),
 });
 
-/** Schema of {@link Audience} after `is_activation_allowed` became a boolean. */
+/** Schema of {@link Audience}, with `is_activation_allowed` already normalized to a boolean. */
 export const audienceSchema = z.looseObject({
   id: z.int(),
   name: z.string(),

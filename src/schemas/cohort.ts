@@ -8,15 +8,15 @@ import {
   statusSchema,
 } from './common.ts';
 
-/** A cohort imported from a file ("Cohort object"). Timestamps are `Y-m-d H:i:s`. */
+/** A cohort imported from a file (specification, "Cohort object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Cohort {
   readonly id: number;
   readonly name: string;
-  /** Cohort scale: 4 Completed, 5 Not Available, 1 to 3 before. */
+  /** Status ids differ from those of other resources: 1 to 3 while the job runs, 4 Completed, 5 Not Available. */
   readonly status: Status<CohortStatusId>;
   readonly total_eids: number;
   readonly project: OpenObject | null;
-  /** An import source label; allowed values are not specified. */
+  /** Label of the import's source; allowed values are not specified. */
   readonly source: string;
   readonly source_audience: OpenObject | null;
   readonly created_at: string;

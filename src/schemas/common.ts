@@ -4,19 +4,19 @@ import type { JsonObject } from '../util/json.ts';
 /** A string with known values; the service may add others. */
 export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
 
-/** Purpose of an uploaded file ("Uploads"). */
+/** Purpose of an uploaded file (specification, "Uploads"). */
 export type UploadKind = OpenUnion<'poi_submission' | 'cohort'>;
 
 /** An object whose fields the specification does not show. */
 export type OpenObject = JsonObject;
 
-/** Status ids of the lifecycle scale that the specification names, the 4xx family aside. */
+/** Status ids of jobs other than cohorts. Those that the specification names are listed, of the 4xx ones only 400. */
 export type LifecycleStatusId = 104 | 105 | 107 | 400 | (number & Record<never, never>);
 
-/** Status ids of the cohort scale. 1 to 3 run, their names are not specified; 4 Completed, 5 Not Available. */
+/** Status ids of cohorts: 1 to 3 while the job runs (names not specified), 4 Completed, 5 Not Available. */
 export type CohortStatusId = 1 | 2 | 3 | 4 | 5 | (number & Record<never, never>);
 
-/** A resource named by id. */
+/** A reference to a resource by id and name. */
 export interface NamedId {
   readonly id: number;
   readonly name: string;
@@ -34,16 +34,16 @@ export interface Creator {
   readonly email: string;
 }
 
-/** How a kind of wire object is normalized and checked. */
+/** How objects of one kind in responses and events are normalized and checked. */
 export interface ResourceSchema<T> {
-  /** Name of the kind in log lines. */
+  /** Name of the kind, under which differing fields are logged once. */
   readonly name: string;
   readonly schema: z.ZodMiniType;
   /** Fields that the service writes as `1`, `0` or a boolean; they become booleans before the check. */
   readonly flags?: readonly string[];
   /** Fields that must be as documented in both validation modes, besides id and status. */
   readonly required?: readonly string[];
-  /** Carries the type; never set. */
+  /** Never set; exists only for the type parameter. */
   readonly type?: T;
 }
 

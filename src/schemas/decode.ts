@@ -3,7 +3,7 @@ import type { Decode, DecodeContext } from '../http/index.ts';
 import { isObject, type JsonObject, jsonTypeOf } from '../util/json.ts';
 import type { ResourceSchema } from './common.ts';
 
-/** Fields without which a resource cannot be used or waited for: they must be as documented in both validation modes. */
+/** Fields that must be as documented in both validation modes: without them, a resource cannot be used or awaited. */
 const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
 
 interface Issue {
@@ -12,7 +12,7 @@ interface Issue {
   readonly expected?: string;
 }
 
-/** Types as messages name them, where they differ from the names of the schemas. */
+/** Names of types in messages, where zod's name after "a" would not do. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   int: 'an integer',
   array: 'an array',
@@ -20,7 +20,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** Describes how a field differs: missing, or of another type. Its content may be a secret and is left out. */
+/** Describes how a field differs, by its type. Its value may be a secret and is left out. */
 function describeIssue(value: unknown, { path, expected }: Issue): string {
   if (expected === undefined) return 'is not in the documented format';
   return `is ${jsonTypeOf(valueAt(value, path))}, expected ${TYPE_NAMES[expected] ?? `a ${expected}`}`;
@@ -34,7 +34,7 @@ function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[] {
 /** Maximum number of elements of an array in a resource that are checked: each may have issues. */
 const MAX_CHECKED_ELEMENTS = 1_000;
 
-/** Returns a value with the arrays in it cut to the number of elements that are checked. */
+/** Returns a value with its array fields cut to the number of elements that are checked. */
 function withShortArrays(value: unknown): unknown {
   const cut: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(Object(value))) {
@@ -57,7 +57,7 @@ function isRequired(path: readonly PropertyKey[], { required }: ResourceSchema<u
   return REQUIRED_FIELDS.has(field) || (required?.includes(field) ?? false);
 }
 
-/** Decodes one object: in lenient mode, fields that differ are logged and kept. */
+/** Decodes one object. A differing field fails it if required or in strict mode; otherwise it is logged and kept. */
 function decodeObject<T>(value: unknown, resource: ResourceSchema<T>, context: DecodeContext): T {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
@@ -91,7 +91,7 @@ export function decodeList<T>(resource: ResourceSchema<T>): Decode<T[]> {
   };
 }
 
-/** Returns the resource in a value, or `undefined` where the value is not one or leaves fields out. */
+/** Returns a value as a resource; `undefined` if it lacks documented fields, or `decodeOne` would refuse it. */
 export function decodeComplete<T>(
   value: unknown,
   resource: ResourceSchema<T>,

@@ -9,13 +9,13 @@ import {
   statusSchema,
 } from './common.ts';
 
-/** A project. Its fields are not specified, an id aside. */
+/** A project. Its fields other than `id` are not specified. */
 export interface Project {
   readonly id: number;
   readonly [more: string]: unknown;
 }
 
-/** A schedule. Its fields are not specified, an id aside. */
+/** A schedule. Its fields other than `id` are not specified. */
 export interface Schedule {
   readonly id: number;
   readonly [more: string]: unknown;
@@ -28,7 +28,7 @@ export interface Estimate {
   readonly [more: string]: unknown;
 }
 
-/** Body of a create whose fields are not specified. */
+/** Body of a create request whose fields are not specified; `name` is assumed. */
 export interface OpenCreate {
   readonly name?: string | undefined;
   readonly [more: string]: unknown;

@@ -1,6 +1,6 @@
 import type { Decode } from '../http/index.ts';
 
-/** The part of Standard Schema (version 1) that checking a value takes; zod's schemas have it. */
+/** The part of the Standard Schema interface (version 1) needed to check a value; zod's schemas implement it. */
 export interface StandardSchema<T> {
   readonly '~standard': {
     readonly version: 1;
@@ -15,13 +15,13 @@ export type StandardResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One thing wrong with a value. */
+/** One problem of a checked value. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A decoder that has `data` checked by a caller's schema. */
+/** Returns a decoder that checks `data` by a caller's schema. */
 export function decodeWith<T>(schema: StandardSchema<T>): Decode<T> {
   return async (data, context) => {
     const result = await schema['~standard'].validate(data);

@@ -11,9 +11,9 @@ export interface UploadRequest {
 
 /** A reserved slot (assumed shape). Its `url` is a secret: whoever has it can write the file. */
 export interface UploadReservation {
-  /** The `upload_reference` of the create that claims the file, within 15 minutes. */
+  /** The `upload_reference` to set in the create request that claims the file, within 15 minutes. */
   readonly reference: string;
-  /** Presigned: takes the file with `PUT`. */
+  /** Presigned URL that accepts the file by `PUT`. */
   readonly url: string;
   readonly expires_at: string;
   readonly [more: string]: unknown;

@@ -12,7 +12,7 @@ export type EventType = OpenUnion<
   | 'webhook.test'
 >;
 
-/** A webhook endpoint, registered in the console ("Webhook endpoint"). Timestamps are `Y-m-d H:i:s`. */
+/** A webhook endpoint registered in the console (specification, "Webhook endpoint"). Timestamps are `Y-m-d H:i:s`. */
 export interface WebhookEndpoint {
   readonly id: number;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface WebhookEndpoint {
   readonly schema_version: number;
   /** `false` after a manual pause or an automatic disable. */
   readonly is_active: boolean;
-  /** When the latest delivery attempt finished; `null` if none ever. */
+  /** When the latest delivery attempt finished; `null` before the first one. */
   readonly last_delivery_at: string | null;
   readonly created_at: string;
   readonly updated_at: string;
