@@ -1,10 +1,10 @@
-/** The kinds of resource that a worker job produces, and that can be waited for ("States and transitions"). */
+/** Kinds of resource that a worker job produces and a wait can await (specification, "States and transitions"). */
 export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
 
 /** Progress of a job. */
 export type Progress = 'running' | 'completed' | 'needs-info' | 'failed' | 'cancelled';
 
-/** Status ids with a defined meaning ("States and transitions"). */
+/** Status ids that decide the progress of a job (specification, "States and transitions"). */
 export const COMPLETED = 104;
 const ADDITIONAL_INFO = 107;
 const STOPPED = 400;

@@ -1,6 +1,4 @@
-/**
- * Limits of the service, each defined once. The comment names the section of the service's specification.
- */
+/** Limits of the service, each defined once. */
 
 /** A number of requests that the service accepts per interval. */
 export interface RateLimit {
@@ -10,7 +8,7 @@ export interface RateLimit {
   readonly interval: number;
 }
 
-/** The service's rate buckets (Limits, "Rate limits"). */
+/** The service's rate buckets (specification, "Rate limits"). */
 export type Bucket = 'read' | 'write' | 'mcp' | 'login' | 'mint';
 
 /** One limit for each bucket. */
@@ -18,7 +16,7 @@ export type RateLimits = Readonly<Record<Bucket, RateLimit>>;
 
 const MINUTE = 60_000;
 
-/** Limits, "Rate limits": per token for read, write and mcp; per client IP for login and mint. */
+/** Rate limits: per token for read, write and mcp, per client IP for login and mint (specification, "Rate limits"). */
 export const RATE_LIMITS: RateLimits = {
   read: { limit: 120, interval: MINUTE },
   write: { limit: 30, interval: MINUTE },
@@ -27,44 +25,44 @@ export const RATE_LIMITS: RateLimits = {
   mint: { limit: 10, interval: MINUTE },
 };
 
-/** Limits, "Pagination": the largest `per_page` of resource lists. */
+/** Maximum `per_page` of resource lists (specification, "Pagination"). */
 export const RESOURCE_PAGE_CAP = 100;
 
-/** Limits, "Pagination": `per_page` of reference reads (Common, Web, CTV), default and cap. */
+/** Default and maximum `per_page` of reference tables (Common, Web, CTV; specification, "Pagination"). */
 export const REFERENCE_PAGE_CAP = 500;
 
-/** Limits, "Pagination": default `per_page` of Apps reference reads, which have no cap. */
+/** Default `per_page` of the Apps reference tables, which have no maximum (specification, "Pagination"). */
 export const APPS_PAGE_SIZE = 250;
 
-/** Rules known for creates, rule 5: bounds of a lookalike's `config.target_size`, inclusive. */
+/** Bounds of a lookalike's `config.target_size`, inclusive (specification, "Rules known for creates", rule 5). */
 export const LOOKALIKE_TARGET_SIZE = { min: 1, max: 4_000_000 } as const;
 
-/** Limits, "Other limits": unique devices an audience must hold to be activated. */
+/** Unique devices that an audience must hold to be activated (specification, "Other limits"). */
 export const ACTIVATION_MINIMUM = 500;
 
-/** Limits, "Other limits": devices a lookalike must hold to be activated. */
+/** Devices that a lookalike must hold to be activated (specification, "Other limits"). */
 export const LOOKALIKE_ACTIVATION_MINIMUM = 1_000;
 
-/** Limits, "Other limits": days for which mapping keys are kept after the latest dataset end date. */
+/** Days for which mapping keys are kept after the latest dataset end date (specification, "Other limits"). */
 export const MAPPING_KEY_RETENTION_DAYS = 90;
 
-/** Limits, "Other limits": the first month that usage reports reach back to. */
+/** Earliest month of usage reports (specification, "Other limits"). */
 export const EARLIEST_USAGE_MONTH = '2020-01';
 
-/** Limits, "Other limits": maximum age of a WebDomain dataset's start date, in days. */
+/** Maximum age of a WebDomain dataset's start date in days (specification, "Other limits"). */
 export const WEB_VISITATION_LOOKBACK_DAYS = 45;
 
 /**
- * A 429 of a job-starting create with a longer `Retry-After` than this comes from the build budget: no rate bucket has a
- * longer interval (Limits, "Rate limits"). Milliseconds.
+ * The longest interval of a rate bucket, in milliseconds (specification, "Rate limits"). If a job-starting create gets
+ * a 429 with a longer `Retry-After`, the 429 comes from the build budget.
  */
 export const LONGEST_RATE_INTERVAL = MINUTE;
 
-/** Limits, "Other limits": the largest upload of each kind in bytes, inclusive; 50 MB and 1 GB are read as binary (assumed). */
+/** Maximum bytes of an upload by kind (specification, "Other limits"). Its 50 MB and 1 GB are assumed to be binary. */
 export const UPLOAD_SIZES: Readonly<Record<'poi_submission' | 'cohort', number>> = {
   poi_submission: 50 * 2 ** 20,
   cohort: 2 ** 30,
 };
 
-/** Limits, "Other limits": how long a presigned URL accepts a file and its reference can be claimed. Milliseconds. */
+/** Milliseconds in which a presigned URL accepts a file and it can be claimed (specification, "Other limits"). */
 export const CLAIM_WINDOW = 15 * MINUTE;

@@ -8,7 +8,7 @@ import type { Bucket } from './limits.ts';
  */
 export type RetryPolicy = 'idempotency-key' | 'always' | 'never';
 
-/** HTTP methods that the service uses. */
+/** HTTP methods of operations and free requests. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Format of a success: the service's envelope, or JSON-RPC messages (MCP). */
@@ -57,7 +57,8 @@ const auth = (path: string, row: Pick<Row, 'bucket' | 'retry'>): Operation => ({
 });
 
 /**
- * Every operation of the service and how it is called. Transport, resources and `docs/assumptions.md` read this table.
+ * Every operation of the service and how it is called. The transport, the resources and `docs/assumptions.md` are based
+ * on this table.
  */
 export const operations = {
   'auth.login': auth('login', { bucket: 'login', retry: 'always' }),
@@ -124,15 +125,15 @@ export type QueryValue = string | number | boolean | null | undefined;
 export type PathParams = Readonly<Record<string, string | number>>;
 
 /**
- * Adapts one operation to a service that differs from the assumptions. The last three translate the data sent and
- * received; `params` are the values of the path's parameters.
+ * Adapts one operation to a service that differs from the assumptions. The functions `query`, `body` and `data`
+ * translate what is sent and received; their `params` are the values of the path's parameters.
  *
  * @example
  * { path: '/api/v2/audience/delete', body: (body, { id }) => ({ audience_id: id }) }
  */
 export interface OperationOverride {
   readonly method?: Method | undefined;
-  /** Path below the base URL; `{name}` marks a parameter. A parameter that is left out must be sent by `query` or `body`. */
+  /** Path below the base URL; `{name}` marks a parameter. Parameters not in it must be sent by `query` or `body`. */
   readonly path?: string | undefined;
   readonly bucket?: Bucket | undefined;
   readonly retry?: RetryPolicy | undefined;
@@ -140,7 +141,7 @@ export interface OperationOverride {
   readonly query?: ((query: Query, params: PathParams) => Query) | undefined;
   /** Returns the JSON body to send; receives the one that the SDK would send, or `undefined`. */
   readonly body?: ((body: unknown, params: PathParams) => unknown) | undefined;
-  /** Returns the `data` that the SDK expects, or a promise of it; receives the `data` of the response and its envelope. */
+  /** Returns the `data` that the SDK expects, or its promise; receives the `data` of the response and its envelope. */
   readonly data?: ((data: unknown, envelope: unknown) => unknown) | undefined;
 }
 
