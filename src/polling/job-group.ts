@@ -19,7 +19,7 @@ import { WebhookHealth } from './webhook-health.ts';
 const FALLBACK_PERIOD_MS = 60_000;
 /** Minimum time from the start of a job's last read to a requested refresh. */
 const MIN_READ_GAP_MS = 2_000;
-/** A wait for a job that is already polled receives its last known state; polled longer ago, it is read again, too. */
+/** If a job's last poll is older than this, a wait that joins others for the job has it read again. */
 const STALE_AFTER_MS = 10_000;
 /** Maximum duration of a poll, including its waits for a token and a permit. */
 const POLL_DEADLINE_MS = 120_000;
@@ -61,7 +61,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return this.#sweeps?.round() ?? this.#jobs.size;
   }
 
-  /** Returns a new group for a wait with request options. It uses no list: the list's requests lack these options. */
+  /** Returns a new group for a wait with request options. It does not use the list, whose requests lack them. */
   withRequest(request: Omit<RequestOptions, 'signal'>): JobGroup<T> {
     const { scheduler, name } = this.#options;
     return new JobGroup({ scheduler, name, request });

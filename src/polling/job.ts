@@ -46,7 +46,7 @@ export class Job<T extends Observed> {
   readonly source: JobSource<T>;
   readonly subscribers = new Set<Subscriber<T>>();
   readonly timer = new PollTimer();
-  /** When to search the list for this job again; set while it is polled separately because a sweep did not help. */
+  /** When the list is searched for this job again; set if the last sweep left the job to be polled separately. */
   searchAgainAt: number | undefined;
   /** Reason of the requested refresh, if any: a list row shows the end of the job, or its state may have changed. */
   refreshReason: 'ended' | 'changed' | undefined;

@@ -65,7 +65,7 @@ export class Sweep<J> {
     return true;
   }
 
-  /** Records a page that could not be read. From then on, the sweep reads at most one page with too few jobs. */
+  /** Records a page that could not be read. From then on, the search for missing jobs ends at the next page with too few. */
   onFailure(page: number, failure: SweepFailure): void {
     this.#read.add(page);
     this.failure = failure;

@@ -31,7 +31,7 @@ export function checkTransferOptions(options: TransferOptions): void {
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
 }
 
-/** True outside of browsers, where `fetch` can stream a request body over HTTP/1.1 and shows all response headers. */
+/** True outside of browsers: there, `fetch` can stream request bodies over HTTP/1.1 and shows all response headers. */
 export const isServerRuntime: boolean = globalThis.process?.versions?.node !== undefined || 'Deno' in globalThis;
 
 const IDLE_TIMEOUT_MS = 30_000;
