@@ -145,7 +145,7 @@ export class Call implements RetryState {
   }
 }
 
-/** The steps in which kinds of call differ. */
+/** The steps of a call that differ between kinds of call. */
 export interface CallSteps<R> {
   /** Builds the request; every attempt sends the same bytes. */
   prepare(call: Call): PreparedRequest | Promise<PreparedRequest>;

@@ -65,7 +65,7 @@ export class Sweep<J> {
     return true;
   }
 
-  /** Records a page that could not be read. From then on, the search for missing jobs ends at the next page with too few. */
+  /** Records a page that could not be read. The search for missing jobs then ends at the next page with too few. */
   onFailure(page: number, failure: SweepFailure): void {
     this.#read.add(page);
     this.failure = failure;
