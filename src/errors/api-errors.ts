@@ -16,13 +16,16 @@ export type AnyApiError =
   | (RateLimitError & { readonly code: 'rate-limited' })
   | BuildBudgetError;
 
-/** The service refused, by a status from 400, with or without an envelope, or `status: error` under a 2xx. */
+/**
+ * A request was refused: by a response with a status of 400 or more, by one with `status: error` in its envelope, or by
+ * this package before sending.
+ */
 export class ApiError extends AudienceError {
   static override readonly className: string = 'ApiError';
   declare static readonly isInstance: (value: unknown) => value is AnyApiError;
-  /** HTTP status; 0 when the request was refused before sending. */
+  /** HTTP status; of a request that this package refused before sending, 422 or 429. */
   declare readonly status: number;
-  /** The envelope's `code`, when there was an envelope. */
+  /** The envelope's `code`, if the response had one. */
   declare readonly envelopeCode?: number;
   declare readonly operation: string;
   declare readonly method: string;
@@ -30,13 +33,13 @@ export class ApiError extends AudienceError {
   declare readonly path: string;
   declare readonly requestId?: string;
   declare readonly headers: Headers;
-  /** The body, cut at 2 KiB, without secrets; of file storage, only the code and the message of its error. */
+  /** The response's body, cut at 2 KiB, without secrets. If storage refused: only the code and message of its error. */
   declare readonly body: string;
-  /** Attempts made, this one included. */
+  /** Number of attempts that the call made. */
   declare readonly attempts: number;
-  /** Seconds the service asked to wait. */
+  /** Seconds to wait before a retry. */
   declare readonly retryAfter?: number;
-  /** When a retry may succeed. */
+  /** Earliest time at which a retry may succeed. */
   declare readonly retryAt?: Date;
   constructor(message: string, details: ApiErrorDetails & { readonly code?: ErrorCode }) {
     super(message, { code: 'api-error', ...details });
@@ -46,7 +49,7 @@ export class ApiError extends AudienceError {
   }
 }
 
-/** 401: a token, or an email and password, were refused; see `reason`. */
+/** 401: the service refused the token, or the email and password; see `reason`. */
 export class AuthenticationError extends ApiError {
   static override readonly className: string = 'AuthenticationError';
   declare static readonly isInstance: (value: unknown) => value is AuthenticationError;
@@ -67,7 +70,7 @@ export class PermissionError extends ApiError {
   }
 }
 
-/** 404: the id does not exist for this account. */
+/** 404: the resource does not exist for this account. */
 export class NotFoundError extends ApiError {
   static override readonly className: string = 'NotFoundError';
   declare static readonly isInstance: (value: unknown) => value is NotFoundError;
@@ -77,7 +80,7 @@ export class NotFoundError extends ApiError {
   }
 }
 
-/** 406: a proxy removed `Accept: application/json`. */
+/** 406: the service did not receive `Accept: application/json`; a proxy may have removed it. */
 export class NotAcceptableError extends ApiError {
   static override readonly className: string = 'NotAcceptableError';
   declare static readonly isInstance: (value: unknown) => value is NotAcceptableError;
@@ -87,21 +90,21 @@ export class NotAcceptableError extends ApiError {
   }
 }
 
-/** 422, or the same problem found before sending (`local: true`). */
+/** 422: the service refused fields of the request, or this package did before sending (`local: true`). */
 export class ValidationError extends ApiError {
   static override readonly className: string = 'ValidationError';
   declare static readonly isInstance: (value: unknown) => value is ValidationError;
   declare readonly code: 'validation-failed';
-  /** Messages by the name of the invalid field. */
+  /** Messages by the name of the field that they are about. */
   declare readonly errors: FieldErrors;
-  /** `true` when found before sending: no request was made and no quota spent. */
+  /** `true` if this package refused the fields before sending: no request was made. */
   declare readonly local: boolean;
   constructor(message: string, details: ApiErrorDetails & { readonly errors: FieldErrors; readonly local: boolean }) {
     super(message, { code: 'validation-failed', ...details });
   }
 }
 
-/** 409: the idempotency key is in use, by another body or by a create that is still in flight. */
+/** 409: the idempotency key is in use, with another body or by a create request that is still in flight. */
 export class ConflictError extends ApiError {
   static override readonly className: string = 'ConflictError';
   declare static readonly isInstance: (value: unknown) => value is ConflictError;
@@ -121,7 +124,10 @@ export class ServerError extends ApiError {
   }
 }
 
-/** 429 whose `Retry-After` is longer than allowed, or that all attempts received. */
+/**
+ * 429 that is not retried, because `Retry-After` exceeds `maxRetryWait` or the call's retries or time are used up. Also
+ * thrown before sending, if an earlier 429 pauses the bucket for longer than the call may wait.
+ */
 export class RateLimitError extends ApiError {
   static override readonly className: string = 'RateLimitError';
   declare static readonly isInstance: (value: unknown) => value is Extract<AnyApiError, RateLimitError>;
@@ -135,12 +141,15 @@ export class RateLimitError extends ApiError {
   }
 }
 
-/** A job-starting create was refused because the organization's build budget is used up. Nothing was created. */
+/**
+ * The organization's build budget is used up, so a create request that starts a job was refused, or not sent after an
+ * earlier refusal. Nothing was created.
+ */
 export class BuildBudgetError extends RateLimitError {
   static override readonly className: string = 'BuildBudgetError';
   declare static readonly isInstance: (value: unknown) => value is BuildBudgetError;
   declare readonly code: 'build-budget-exhausted';
-  /** The budget as the usage report showed it, if it was read. */
+  /** The budget in the usage report, if the report was read. */
   declare readonly budget?: Readonly<Record<string, unknown>>;
   constructor(
     message: string,

@@ -27,21 +27,21 @@ function lineage(errorClass: unknown): readonly string[] {
   return names;
 }
 
-/** Base of every error that this package throws. Its enumerable properties are the details of its class. */
+/** Base of this package's errors. The enumerable properties of an error are the details that its class documents. */
 export class AudienceError extends Error {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class, which minifiers do not change. */
   static readonly className: string = 'AudienceError';
   /** Literal code, one of {@link ERROR_CODES}. */
   declare readonly code: ErrorCode;
-  /** Idempotency key of a failed create. */
+  /** Idempotency key of a failed create request. */
   declare readonly idempotencyKey?: string;
-  /** Outcome of a failed create. */
+  /** Outcome of a failed create request. */
   declare readonly outcome?: CreateOutcome;
   /** The created resource, set when `createAndWait` fails while waiting, e.g. on timeout. Its job keeps running. */
   declare readonly created?: Created;
   /** State of the slot of a failed upload. */
   declare readonly slot?: SlotState;
-  /** The uploaded file, set when an import fails after its upload: a create can still claim it. */
+  /** The uploaded file, set when an import fails after its upload: a create request can still claim the file. */
   declare readonly upload?: Upload;
 
   constructor(message: string, details: Details & { readonly code: ErrorCode }) {
@@ -50,13 +50,13 @@ export class AudienceError extends Error {
     Object.assign(this, own);
     Object.defineProperty(this, 'name', { value: new.target.className, configurable: true, writable: true });
     Object.defineProperty(this, BRAND, { value: lineage(new.target) });
-    // Only now does the stack's first line carry the right name.
+    // Capture the stack again, because its first line must contain the name that was set above.
     Error.captureStackTrace?.(this, new.target);
   }
 
   /**
-   * Checks for an error of this class or a subclass, including one from another copy of the package. Works without
-   * its class, as a callback of `filter` or `find`.
+   * Returns whether a value is an error of this class or a subclass, also if another copy of the package created it.
+   * Can be passed as a callback, for example to `filter`.
    *
    * @example
    * if (RateLimitError.isInstance(error)) console.log(error.retryAt);
@@ -67,31 +67,34 @@ export class AudienceError extends Error {
       value instanceof Error && BRAND in value && Array.isArray(value[BRAND]) && value[BRAND].includes(this.className);
   }
 
-  /** Name, message and the class's own properties. */
+  /** Returns the name, the message and all enumerable properties. */
   toJSON(): Record<string, unknown> {
     return Object.fromEntries([['name', this.name], ['message', this.message], ...Object.entries(this)]);
   }
 }
 
-/** Returns a message that ends with a full stop. */
+/** Adds a full stop to a message that does not end with one, a question mark or an exclamation mark. */
 function asSentence(text: string): string {
   const trimmed = text.trimEnd();
   return /[.!?]$/.test(trimmed.slice(-1)) ? trimmed : `${trimmed}.`;
 }
 
-/** Returns a copy of an error with more details: several calls may share one error, so it is never changed. */
+/**
+ * Returns a copy of an error with more details and with `advice` added to its message. The error itself is not changed,
+ * because several calls may share it.
+ */
 export function withDetails<E extends AudienceError>(
   error: E,
   details: CreateDetails & UploadDetails,
   advice: string,
 ): E {
   const message = advice === '' ? error.message : `${asSentence(error.message)} ${advice}`;
-  // A subclass of the user's may have a constructor of another kind.
+  // A user's subclass may have a constructor with other parameters.
   const ErrorClass = Object.hasOwn(error.constructor, 'className') ? error.constructor : AudienceError;
   return Reflect.construct(ErrorClass, [message, { ...error, cause: error.cause, ...details }]);
 }
 
-/** An invalid or missing option, found before any request. The message names the option and the fix. */
+/** An option or argument is invalid or missing. The message names it and the fix. */
 export class ConfigurationError extends AudienceError {
   static override readonly className: string = 'ConfigurationError';
   declare static readonly isInstance: (value: unknown) => value is ConfigurationError;

@@ -1,14 +1,14 @@
 import { AudienceError } from './audience-error.ts';
 import type { CallDetails } from './error-details.ts';
 
-/** No complete response arrived: connection refused, reset or lost, name not found, no network. */
+/** No complete response arrived, for example because the connection was refused or lost. */
 export class ConnectionError extends AudienceError {
   static override readonly className: string = 'ConnectionError';
   declare static readonly isInstance: (value: unknown) => value is ConnectionError;
   declare readonly code: 'connection-failed' | TimeoutError['code'];
-  /** Operation name, as in the operation table. */
+  /** Name of the operation, such as `audiences.get`. */
   declare readonly operation: string;
-  /** Attempts made, this one included. */
+  /** Number of attempts that the call made. */
   declare readonly attempts: number;
   constructor(message: string, details: CallDetails & { readonly code?: ConnectionError['code'] }) {
     super(message, { code: 'connection-failed', ...details });
@@ -16,8 +16,8 @@ export class ConnectionError extends AudienceError {
 }
 
 /**
- * An attempt exceeded `timeout`, a transfer moved no byte for `idleTimeout`, the call exceeded its `deadline`, or nobody
- * signed in by the browser.
+ * An attempt exceeded `timeout`, a transfer moved no byte for `idleTimeout`, the call exceeded its `deadline`, or the
+ * user did not sign in with the browser in time.
  */
 export class TimeoutError extends ConnectionError {
   static override readonly className: string = 'TimeoutError';
@@ -29,8 +29,9 @@ export class TimeoutError extends ConnectionError {
 }
 
 /**
- * A success (or a redirect) that is not an envelope (MCP: not a JSON-RPC response), whose `data` is not the documented
- * shape, or for which the `data` override of its operation threw (`callback-failed`, with that error as its `cause`).
+ * A response that is not an error status, but cannot be used; `code` is the reason: a redirect, a body that is not an
+ * envelope (MCP: not a JSON-RPC response) or is too large, `data` of another shape than documented, or an error of the
+ * `data` override, which is the `cause`.
  */
 export class ResponseError extends AudienceError {
   static override readonly className: string = 'ResponseError';

@@ -6,21 +6,21 @@ import type { JobKind } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
 
 /**
- * Outcome of a create that failed:
+ * Outcome of a failed create request:
  * - `not-sent`: nothing reached the service; a retry is safe, with any key;
  * - `refused`: the service refused it; nothing was created by this call;
  * - `unknown`: it may have been created; retry with the error's `idempotencyKey` to find out;
- * - `done`: it was created; the response could not be read as documented, or the wait of `createAndWait` failed.
+ * - `done`: it was created, but its response does not have the documented shape, or the wait of `createAndWait` failed.
  */
 export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
 
-/** The resource that a `createAndWait` has created, for `client.waits.wait`. */
+/** The resource that `createAndWait` created; pass its kind and id to `client.waits.wait`. */
 export interface Created {
   readonly kind: JobKind;
   readonly id: number;
 }
 
-/** Details of a failed create. */
+/** Details of a failed create request. */
 export interface CreateDetails {
   readonly idempotencyKey?: string;
   readonly outcome?: CreateOutcome;
@@ -30,16 +30,16 @@ export interface CreateDetails {
 /**
  * State of an upload's slot after a failure:
  * - `usable`: the file may be sent again to the same reservation until it expires after 15 minutes;
- * - `unusable`: it has expired, or storage refuses it; reserve another one;
- * - `unknown`: storage gave an unexpected response; reserve another one to be safe.
+ * - `unusable`: the reservation has expired, or storage refuses it; reserve another slot;
+ * - `unknown`: the response of storage is not one of those expected; reserve another slot to be safe.
  */
 export type SlotState = 'usable' | 'unusable' | 'unknown';
 
-/** An uploaded file that a create can claim. */
+/** An uploaded file that a create request can claim. */
 export interface Upload {
-  /** The `upload_reference` of the create that claims it. */
+  /** `upload_reference` to send in the create request. */
   readonly reference: string;
-  /** The claim must reach the service before this time. */
+  /** Time before which the create request must reach the service. */
   readonly claimBefore: Date;
 }
 
@@ -60,7 +60,7 @@ export interface CallDetails extends Details {
   readonly attempts: number;
 }
 
-/** Details of a refused request. */
+/** Details of an `ApiError`. */
 export interface ApiErrorDetails extends CallDetails {
   readonly status: number;
   readonly envelopeCode?: number;
@@ -76,7 +76,7 @@ export interface ApiErrorDetails extends CallDetails {
 /** Messages for each invalid field. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** Reason why a webhook delivery was not accepted as genuine. */
+/** Reason why a webhook delivery could not be verified. */
 export type WebhookRefusal =
   | 'missing-header'
   | 'malformed-header'
@@ -96,10 +96,10 @@ export interface JobResources {
   readonly cohort: Cohort;
 }
 
-/** Fields common to every resource produced by a background job. */
+/** Fields of the resource of any job. */
 export interface JobState {
   readonly id: number;
-  /** Final status of the job: 104, 107 or a 4xx; cohorts have their own scale. */
+  /** Status of the job. Final statuses are 104, 107 and 4xx; those of cohorts are numbered differently. */
   readonly status: { readonly id: number; readonly name: string };
 }
 
@@ -107,7 +107,7 @@ export interface JobState {
 export interface JobErrorDetails {
   readonly kind: JobKind;
   readonly id: number;
-  /** The resource as last seen. */
+  /** The resource when it was last read. */
   readonly resource: JobState;
 }
 

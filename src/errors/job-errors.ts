@@ -3,7 +3,7 @@ import type { JobKind } from '../spec/job-status.ts';
 import { AudienceError } from './audience-error.ts';
 import type { JobErrorDetails, JobResources, JobState } from './error-details.ts';
 
-/** An error of a job; its `kind` determines the type of its `resource`. */
+/** The error class `E`, with the type of its `resource` determined by its `kind`. */
 type OfKind<E extends JobError> = {
   readonly [K in JobKind]: E & { readonly kind: K; readonly resource: JobResources[K] };
 }[JobKind];
@@ -16,14 +16,14 @@ export type AnyWaitTimeoutError = {
   readonly [K in JobKind]: WaitTimeoutError & { readonly kind: K; readonly resource?: JobResources[K] };
 }[JobKind];
 
-/** A job ended without completing. The resource exists. */
+/** A job ended without completing. Its resource exists at the service. */
 export class JobError extends AudienceError {
   static override readonly className: string = 'JobError';
   declare static readonly isInstance: (value: unknown) => value is AnyJobError;
   declare readonly code: 'job-failed' | 'job-needs-info' | 'job-cancelled';
   declare readonly kind: JobKind;
   declare readonly id: number;
-  /** The resource as last seen. */
+  /** The resource when it was last read. */
   declare readonly resource: JobState;
   constructor(message: string, details: JobErrorDetails & { readonly code: JobError['code'] }) {
     super(message, details);
@@ -60,14 +60,14 @@ export class JobCancelledError extends JobError {
   }
 }
 
-/** The `timeout` of a wait passed. The job keeps running; wait again by its id. */
+/** A wait took longer than its `timeout`. The job keeps running; call the wait again with its id. */
 export class WaitTimeoutError extends AudienceError {
   static override readonly className: string = 'WaitTimeoutError';
   declare static readonly isInstance: (value: unknown) => value is AnyWaitTimeoutError;
   declare readonly code: 'wait-timeout';
   declare readonly kind: JobKind;
   declare readonly id: number;
-  /** The resource as last seen, if a poll succeeded. */
+  /** The resource when it was last read, if it was. */
   declare readonly resource?: JobState;
   constructor(
     message: string,
@@ -77,14 +77,14 @@ export class WaitTimeoutError extends AudienceError {
   }
 }
 
-/** Results were requested before the activation was at 104. Wait for it first. */
+/** Results were requested before the activation completed (104). Wait for the activation first. */
 export class ResultsNotReadyError extends AudienceError {
   static override readonly className: string = 'ResultsNotReadyError';
   declare static readonly isInstance: (value: unknown) => value is ResultsNotReadyError;
   declare readonly code: 'results-not-ready';
   declare readonly kind: 'activation';
   declare readonly id: number;
-  /** The activation as last seen. */
+  /** The activation when it was last read. */
   declare readonly resource: Activation;
   constructor(
     message: string,

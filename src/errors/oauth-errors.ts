@@ -1,8 +1,8 @@
 import { AudienceError } from './audience-error.ts';
 
 /**
- * The authorization server refused (RFC 6749, section 5.2; RFC 7591, section 3.2.2), or its response was refused by this
- * package.
+ * A step of OAuth failed: the authorization server refused it (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section
+ * 3.2.2), or this package did.
  */
 export class OAuthError extends AudienceError {
   static override readonly className: string = 'OAuthError';
@@ -10,10 +10,10 @@ export class OAuthError extends AudienceError {
   declare readonly code: 'oauth-failed' | 'reauthorization-required';
   /**
    * The server's `error`, such as `invalid_grant`, or one of this package: `state_mismatch` and `issuer_mismatch` (the
-   * callback belongs to another sign-in or server), `issuer_not_allowed`, `pkce_unsupported`, `invalid_target` (metadata
-   * of another resource), `invalid_response`, `registration_not_supported`, `revocation_not_supported`,
-   * `unsupported_client_authentication`, `temporarily_unavailable` and `server_error` (429 and 5xx without a reason),
-   * `no_grant`.
+   * callback belongs to another sign-in or server), `issuer_not_allowed`, `pkce_unsupported`, `invalid_target`
+   * (metadata of another resource), `invalid_request`, `invalid_response`, `registration_not_supported`,
+   * `revocation_not_supported`, `unsupported_client_authentication`, `temporarily_unavailable` and `server_error` (an
+   * error status without a reason), `no_grant` (no user is signed in).
    */
   declare readonly error: string;
   /** HTTP status, if the server responded. */
@@ -31,7 +31,7 @@ export class OAuthError extends AudienceError {
   }
 }
 
-/** There is no grant any more, so the user must sign in: `authorize()`, then `callback()`. */
+/** No grant is stored, or it has ended, so the user must sign in: `authorize()`, then `callback()`. */
 export class ReauthorizationRequiredError extends OAuthError {
   static override readonly className: string = 'ReauthorizationRequiredError';
   declare static readonly isInstance: (value: unknown) => value is ReauthorizationRequiredError;
