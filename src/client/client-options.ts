@@ -33,22 +33,32 @@ export interface TunableOptions extends Hooks {
   readonly timeout?: number | undefined;
   /** Attempts after the first. @default 4 */
   readonly maxRetries?: number | undefined;
-  /** Waits between attempts without a `Retry-After`: the nth is random in [min, min(max, min·2^n)]. @default { min: 500, max: 30000 } */
+  /**
+   * Waits between attempts if there is no `Retry-After`: the nth wait is random in [min, min(max, min·2^n)].
+   *
+   * @default { min: 500, max: 30000 }
+   */
   readonly backoff?: Optional<Backoff> | undefined;
   /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. @default 120000 */
   readonly maxRetryWait?: number | undefined;
   /**
-   * Adapts operations to a service that differs from what is assumed: `'GET /path/{id}'` or more. In `withOptions`,
-   * the fields of an override replace those that the client has for the same operation; all others stay.
+   * Overrides operations, for a service that differs from what this package assumes: by method and path, such as
+   * `'GET /path/{id}'`, or by an object. In `withOptions`, a field of an override replaces only the same field of the
+   * client's override.
    */
   readonly operations?: OperationOverrides | undefined;
-  /** Logs fields of a success that differ from the documented shape (`lenient`), or throws a `ResponseError` (`strict`). @default 'lenient' */
+  /**
+   * For fields of a 2xx response that differ from the documented shape: `lenient` logs them, `strict` throws a
+   * `ResponseError`.
+   *
+   * @default 'lenient'
+   */
   readonly validation?: 'lenient' | 'strict' | undefined;
-  /** Time zone of the service's `Y-m-d H:i:s` (assumed). @default 'UTC' */
+  /** Time zone of the service's `Y-m-d H:i:s` timestamps, which the specification does not name. @default 'UTC' */
   readonly serverTimeZone?: string | undefined;
-  /** Header that carries the request id (assumed). @default 'x-request-id' */
+  /** Response header with the request id, which the specification does not name. @default 'x-request-id' */
   readonly requestIdHeader?: string | undefined;
-  /** Headers of every request; not `Authorization`, `Accept`, `Content-Type` or `Idempotency-Key`. */
+  /** Headers to add to every request, except `Authorization`, `Accept`, `Content-Type` and `Idempotency-Key`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Receives the log lines. @default console */
   readonly logger?: Logger | undefined;
@@ -59,8 +69,8 @@ export interface TunableOptions extends Hooks {
   /** More options for `fetch`, such as a `dispatcher`. */
   readonly fetchOptions?: FetchOptions | undefined;
   /**
-   * Maximum size of a response, in bytes after decompression. A larger success is a `ResponseError` with code
-   * `response-too-large`. Files of uploads and downloads are not counted.
+   * Maximum size of a response, in bytes after decompression. A larger 2xx response is refused with a `ResponseError`,
+   * code `response-too-large`. Does not apply to uploaded and downloaded files.
    *
    * @default 67108864
    */
@@ -77,15 +87,15 @@ export interface ClientOptions extends TunableOptions {
   readonly token?: TokenInput | undefined;
   /** Email and password, instead of `token`: the same as `loginToken(credentials)`. */
   readonly credentials?: Credentials | undefined;
-  /** Token for `client.mcp` only. */
+  /** Token for `client.mcp` only, or its source. */
   readonly mcpToken?: string | TokenSource | undefined;
-  /** The service's limits; each bucket that is set replaces that bucket only, `false` switches them off. */
+  /** Rate limits of the service. Each bucket that is set replaces its default; `false`: only 429s pause requests. */
   readonly rateLimits?: Optional<RateLimits> | false | undefined;
-  /** Replaces the limiter of this process, e.g. by one that several processes share. */
+  /** Replaces the in-process limiter, e.g. by one that several processes share. */
   readonly limiter?: RateLimiter | undefined;
   /**
-   * Limits retries of connection failures, timeouts and 5xx responses while the service fails; `false` sets no limit.
-   * Waits, uploads and downloads are not counted.
+   * Limits retries of connection failures, timeouts and 5xx responses while the service fails; `false`: no limit. Polls
+   * of waits, uploads and downloads do not use the budget.
    *
    * @default { capacity: 500, cost: 5 }
    */
@@ -97,7 +107,7 @@ export interface ClientOptions extends TunableOptions {
 /** How waits poll. */
 export interface WaitsOptions {
   /**
-   * `list`: always by pages of a list, if the kind has one; `get`: each job by a single read.
+   * `list` polls the pages of a list, if the kind of job has one; `get` polls each job by its id.
    *
    * @default the one that takes fewer reads
    */
@@ -107,7 +117,7 @@ export interface WaitsOptions {
 const isLimiter = (value: unknown): boolean =>
   typeof Object(value).acquire === 'function' && typeof Object(value).pause === 'function';
 
-/** Options of `fetch` that the client sets. */
+/** Options of `fetch` that `fetchOptions` must not contain. */
 const OWN_FETCH_OPTIONS = ['body', 'headers', 'method', 'redirect', 'signal', 'window'];
 
 const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
@@ -133,7 +143,7 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   onRetry: functionOption,
 };
 
-/** Options that a client keeps for life. */
+/** Options that `withOptions` cannot change. */
 const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   baseUrl: anyOption,
   allowInsecure: booleanOption,
@@ -146,7 +156,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   waits: nestedOptions<WaitsOptions>({ via: choice('list', 'get') }),
 };
 
-/** How the value of each option is checked. */
+/** Schema of each option of a client. */
 export const CLIENT_OPTIONS: OptionFields<ClientOptions> = { ...TUNABLE_OPTIONS, ...FIXED_OPTIONS };
 
 /** Checks the options of a client. */
@@ -161,9 +171,10 @@ export function checkTunableOptions(options: TunableOptions): void {
 }
 
 /**
- * Fills in the defaults of options whose form has been checked. `redactor` removes the secrets of the client.
+ * Fills in the defaults of options. Checks those that {@link checkClientOptions} leaves open, such as the address and
+ * the headers. `redactor` contains the secrets of the client.
  *
- * @throws {ConfigurationError} naming the option whose content is wrong, before any request.
+ * @throws {ConfigurationError} naming the option that is wrong.
  */
 export function resolveOptions(options: ClientOptions, redactor: Redactor): Settings {
   const withHeaders = redactor.with(secretHeaders(options.headers));
@@ -194,7 +205,7 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
   };
 }
 
-/** Checks the headers of every call; returns them by lower-case name. */
+/** Checks the `headers` option; returns the headers with lower-case names. */
 function checkClientHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
   checkHeaders(headers);
   try {
@@ -205,7 +216,7 @@ function checkClientHeaders(headers: Readonly<Record<string, string>> = {}): Rec
   return lowerCased(headers);
 }
 
-/** Names the package to the service, in Node only: in browsers it would cost a preflight request. */
+/** Returns a `User-Agent` header. Browsers send their own: a service would have to allow this one by CORS. */
 function userAgent(): Record<string, string> {
   const node = globalThis.process?.versions?.node;
   return node === undefined ? {} : { 'user-agent': `audience-activation/${VERSION} node/${node}` };

@@ -10,9 +10,9 @@ const NO_MCP_TOKEN =
   '`mcpToken` is missing: `client.mcp` needs a token of scope `mcp`. Pass `mcpToken(credentials, { store })` or an OAuth client.';
 
 /**
- * Reads `token`, `credentials` and `mcpToken`.
+ * Reads the tokens of a client from its options or AUDIENCE_TOKEN, and adds those that are strings to the redactor.
  *
- * @throws {ConfigurationError} when there is no token, more than one of a kind, or one that no header can carry.
+ * @throws {ConfigurationError} if no token is set, both `token` and `credentials` are, or a token cannot be sent.
  */
 export function readTokens(
   options: Pick<ClientOptions, 'token' | 'credentials' | 'mcpToken'>,
@@ -35,7 +35,7 @@ const missingToken = (message: string): ClientTokens => ({
   get: () => Promise.reject(new ConfigurationError(message)),
 });
 
-/** The token of all namespaces but `client.mcp`; a client that is used for MCP only needs none. */
+/** Returns the token of all namespaces but `client.mcp`. It is optional for a client with an `mcpToken`. */
 function generalToken({
   token,
   credentials,

@@ -38,12 +38,12 @@ import { mergeOverrides } from './operation-overrides.ts';
 
 /** Options of {@link AudienceClient.request}. */
 export interface FreeRequestOptions<T = unknown, Q = Query> extends CreateOptions {
-  /** Values for `{name}` in the path. */
+  /** Values by name for the parameters in the path, such as `{id}`. */
   readonly params?: PathParams | undefined;
   readonly query?: Q | undefined;
   /** A JSON value or a `FormData`. */
   readonly body?: unknown | undefined;
-  /** Checks `data` by any Standard Schema, such as one of zod. */
+  /** Standard Schema, such as one of zod, that `data` is checked and converted by. */
   readonly schema?: StandardSchema<T> | undefined;
   /** @default 'read' for GET, else 'write' */
   readonly bucket?: Bucket | undefined;
@@ -57,15 +57,15 @@ export interface FreeRequestOptions<T = unknown, Q = Query> extends CreateOption
  * const audience = await client.audiences.createAndWait({ name: 'Visitors', dataset });
  */
 export class AudienceClient {
-  /** The credential exchange. */
+  /** The credential exchange: tokens for email and password. */
   readonly auth: Auth;
   /** Audiences and their builds. */
   readonly audiences: Audiences;
-  /** Audiences grown from a seed. */
+  /** Lookalikes: audiences similar to a seed audience. */
   readonly lookalikes: Lookalikes;
   /** Estimates of an audience's size. */
   readonly estimates: Estimates;
-  /** Deliveries of audiences to partners. */
+  /** Activations of audiences, and their results. */
   readonly activations: Activations;
   /** Cohorts imported from files. */
   readonly cohorts: Cohorts;
@@ -73,7 +73,7 @@ export class AudienceClient {
   readonly schedules: Schedules;
   /** Reference tables. */
   readonly reference: Reference;
-  /** Files on their way in, to be claimed by a create. */
+  /** Uploads of files for cohorts. */
   readonly uploads: Uploads;
   /** Usage reports and the build budget. */
   readonly usage: UsageReports;
@@ -81,7 +81,7 @@ export class AudienceClient {
   readonly mcp: Mcp;
   /** Webhook endpoints. */
   readonly webhooks: Webhooks;
-  /** All waits under way. */
+  /** All waits of this client, for resuming them by id and ending them by webhook events. */
   readonly waits: Waits;
   readonly #reservations: Reservations;
   readonly #options: ClientOptions;
@@ -90,7 +90,7 @@ export class AudienceClient {
 
   /** @throws {ConfigurationError} naming the option that is wrong. */
   constructor(options?: ClientOptions);
-  /** @internal `base` is the client that this one is derived from. */
+  /** @internal `base` is the client on which `withOptions` was called. */
   constructor(options?: ClientOptions, base?: AudienceClient);
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
@@ -123,10 +123,10 @@ export class AudienceClient {
   }
 
   /**
-   * Calls any path of the service, by the rules of all other methods. After a failure with unknown outcome, a POST is
-   * retried only with an `idempotencyKey`.
+   * Calls any path of the service, with the authorization, rate limits and errors of every method. After a failure with
+   * unknown outcome, a request other than GET is retried only if it has an `idempotencyKey`.
    *
-   * @typeParam T Type of the payload, as `schema` checks it. Without a schema it is not checked; `unknown` by default.
+   * @typeParam T Type of `data`. It is checked by `schema`; without a schema it is not checked. `unknown` by default.
    * @example
    * const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } });
    * const { size } = await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
@@ -162,12 +162,12 @@ export class AudienceClient {
     });
   }
 
-  /** Parses a resource's timestamp in the client's `serverTimeZone`; returns `undefined` for another string. */
+  /** Parses a timestamp of a resource in `serverTimeZone`; returns `undefined` for a string of another format. */
   parseTimestamp(text: string): Date | undefined {
     return parseTimestamp(text, this.#transport.settings.serverTimeZone);
   }
 
-  /** Returns a client with the same tokens, limits and waits, and other options. */
+  /** Returns a client with some options changed, which shares the tokens, the limits and the waits of this one. */
   withOptions(options: TunableOptions): AudienceClient {
     checkTunableOptions(options);
     const changes = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

@@ -6,10 +6,13 @@ import { Redactor } from '../util/redact.ts';
 import { RetryBudget } from '../util/retry.ts';
 import { type ClientOptions, resolveOptions } from './client-options.ts';
 
-/** Options of the read that distinguishes a used-up build budget from a rate limit; if it fails, the 429 is a rate limit. */
+/**
+ * Options for reading the usage report, which shows whether a 429 means a used-up build budget. If reading fails, the
+ * 429 counts as a rate limit.
+ */
 const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } as const;
 
-/** Creates the transport of a client with its own state, from options that have been checked. */
+/** Creates the transport of a client and its state, from options that have been checked. */
 export function createTransport(options: ClientOptions, tokens: ClientState['tokens'], redactor: Redactor): Transport {
   const settings = resolveOptions(options, redactor);
   const { baseUrl, logger, rateLimits } = settings;

@@ -36,7 +36,7 @@ const checkOverride = optionChecker<OperationOverride>('an operation', {
 /**
  * Returns the operation table with overrides applied.
  *
- * @throws {ConfigurationError} for an override that is not one, or that could have no effect.
+ * @throws {ConfigurationError} for an invalid override.
  */
 export function resolveOperations(overrides: OperationOverrides = {}): Settings['operations'] {
   check(isObject(overrides), '`operations` must be an object, by names such as "audiences.get".');
@@ -65,7 +65,7 @@ export function mergeOverrides(below: OperationOverrides = {}, above: OperationO
 /** Method and path, as in `'GET /api/v2/audiences/{id}'`. */
 const TEXT = /^(?<method>[A-Z]+) (?<path>\/\S*)$/;
 
-/** An override in its long form, without fields that are `undefined`. */
+/** Returns an override as an object, without fields that are `undefined`. */
 function readOverride(name: OperationName, override: string | OperationOverride = {}): OverrideFields {
   const option = optionOf(name);
   const fields: unknown = typeof override === 'string' ? TEXT.exec(override)?.groups : override;
@@ -76,7 +76,10 @@ function readOverride(name: OperationName, override: string | OperationOverride 
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** JavaScript callers may pass anything; a row that is off could repeat a create without a key. */
+/**
+ * Applies an override to its operation and checks the result, because JavaScript callers may pass anything. An unknown
+ * retry policy, for example, could repeat a create request without a key.
+ */
 function resolveOperation(name: OperationName, override: OverrideFields): ResolvedOperation {
   const { query, body, data, ...fields } = override;
   const row: ResolvedOperation = { ...operations[name], ...fields, name, override };
@@ -94,7 +97,7 @@ function resolveOperation(name: OperationName, override: OverrideFields): Resolv
   return row;
 }
 
-/** A path without the id of what it deletes would succeed, and delete nothing, or something else. */
+/** Checks the parameters of a path: a DELETE whose path lacks the id could delete something else. */
 function checkParams(name: OperationName, path: string, { query, body }: OperationOverride): void {
   const option = optionOf(name, 'path');
   const [defined, used] = [paramsOf(operations[name].path), paramsOf(path)];

@@ -6,15 +6,15 @@ import { createStandaloneContext } from './create-transport.ts';
 
 /** Options of {@link apiToken} and {@link mcpToken}. */
 export interface TokenSourceOptions {
-  /** Keeps the token between process starts: an account may have ten live tokens. */
+  /** Keeps the token between process starts, because an account can have only ten live tokens of each kind. */
   readonly store: TokenStore;
   /** Address of the service, needed only to use the source without a client. */
   readonly baseUrl?: string | undefined;
 }
 
 /**
- * Returns a source of a long-lived API token, which is issued once and kept in a store: the right choice for backends.
- * Logins elsewhere do not end it.
+ * Returns a source of a long-lived API token, for backends. The source keeps the token in a store, and replaces it
+ * before it expires and after a 401. Logins of the account do not end the token.
  *
  * @example
  * new AudienceClient({ baseUrl, token: apiToken({ email, password }, { store }) });
@@ -23,22 +23,22 @@ export function apiToken(credentials: Credentials, options: TokenSourceOptions):
   return storedToken('auth.createApiToken', credentials, options);
 }
 
-/** As {@link apiToken}, of scope `mcp`: valid on the MCP endpoint only. */
+/** As {@link apiToken}, for a token of scope `mcp`, which is valid on the MCP endpoint only. */
 export function mcpToken(credentials: Credentials, options: TokenSourceOptions): TokenSource {
   return storedToken('auth.createMcpToken', credentials, options);
 }
 
 /** Options of {@link loginToken}. */
 export interface LoginTokenOptions {
-  /** Lets all processes that share it use one login. @default none: the source has its own login */
+  /** Keeps the login token; processes that share a store share one login. @default a store in memory */
   readonly store?: TokenStore | undefined;
   /** Address of the service, needed only to use the source without a client. */
   readonly baseUrl?: string | undefined;
 }
 
 /**
- * Returns a source of a login token, for scripts with their own account: each login ends every other login of the
- * account. After a 401 it logs in again. Processes that log in to one account need a shared `store`.
+ * Returns a source of a login token, for scripts with their own account, because each login ends the account's previous
+ * one. After a 401, the source logs in again. Processes that use the same account need a shared `store`.
  *
  * @example
  * new AudienceClient({ baseUrl, token: loginToken({ email, password }, { store }) });
@@ -58,12 +58,12 @@ function storedToken(operation: TokenOperation, credentials: Credentials, option
   return storedTokenSource(operation, credentials, store, contextSelector(credentials, baseUrl));
 }
 
-/** Returns a function that selects the context of a source: that of the client, or without one its own. */
+/** Returns a function that selects the context in which a source issues tokens: the client's, or else its own. */
 function contextSelector(
   { password }: Credentials,
   baseUrl: string | undefined,
 ): (client: TokenContext | undefined) => TokenContext {
-  // Whether http is allowed is decided by the client.
+  // Accept http here: the client, or the standalone context, checks whether it is allowed.
   let service = baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, true);
   let standalone: TokenContext | undefined;
   return (client) => {
