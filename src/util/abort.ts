@@ -2,8 +2,8 @@
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Runs `callback` after `ms`, never for `Infinity`; returns a function that cancels it. The timer runs in steps of at
- * most `longestStep`: time that the machine sleeps counts as one step at most.
+ * Runs `callback` after `ms`, never for `Infinity`; returns a function that cancels the timer. The timer runs in steps
+ * of at most `longestStep`, so that time in which the machine sleeps counts as one step at most.
  */
 export function startTimer(ms: number, callback: () => void, longestStep = LONGEST_TIMER): () => void {
   let handle: ReturnType<typeof setTimeout> | undefined;
@@ -18,8 +18,8 @@ export function startTimer(ms: number, callback: () => void, longestStep = LONGE
 const watchers = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Runs `callback` once on abort; returns an unsubscribe function. Registers a single listener per signal: a thousand of
- * them would slow each other down.
+ * Runs `callback` once when a signal aborts; returns a function that unsubscribes it. All callbacks of a signal share
+ * one listener, because thousands of listeners would be slow.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const existing = watchers.get(signal);
@@ -43,7 +43,7 @@ function notify(this: AbortSignal): void {
   for (const callback of callbacks ?? []) callback();
 }
 
-/** Settles as `promise` does, or rejects with the signal's reason as soon as it aborts. */
+/** Settles as `promise` does, or rejects with the signal's reason if the signal aborts first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   if (signal.aborted) {
@@ -56,7 +56,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
   });
 }
 
-/** Resolves after `ms`, or rejects with the signal's reason; leaves no timer behind. */
+/** Resolves after `ms`, or rejects with the signal's reason when the signal aborts; always clears its timer. */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   let stop = (): void => {};
   try {
@@ -74,7 +74,7 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
 /** Options of an {@link AbortScope}. */
 export interface AbortScopeOptions {
   readonly parents?: readonly (AbortSignal | undefined)[];
-  /** Milliseconds after which it aborts. @default Infinity */
+  /** Milliseconds after which the scope aborts. @default Infinity */
   readonly ms?: number | undefined;
   /** Returns the reason of the abort after `ms`. */
   readonly reason?: () => unknown;
@@ -82,7 +82,7 @@ export interface AbortScopeOptions {
   readonly longestStep?: number | undefined;
 }
 
-/** An abort signal with a limited lifetime: it follows its parents, aborts after a time, and leaves nothing behind. */
+/** An abort signal that aborts with its parents or after `ms`, until it is disposed. */
 export class AbortScope {
   readonly #controller = new AbortController();
   readonly signal = this.#controller.signal;
@@ -100,18 +100,18 @@ export class AbortScope {
     }
   }
 
-  /** Without a reason, it is an `AbortError`, as on the platform. */
+  /** Aborts the signal. The default reason is an `AbortError`, as that of `AbortController`. */
   abort(reason?: unknown): void {
     this.#controller.abort(reason);
   }
 
-  /** Removes its listeners and its timer. */
+  /** Removes the listeners on the parents and the timer. */
   dispose(): void {
     for (const cleanup of this.#cleanups.splice(0)) cleanup();
   }
 }
 
-/** Settles as `work` does, or rejects with what `reason` returns after `ms`; leaves no timer behind. */
+/** Settles as `work` does, or rejects after `ms` with the result of `reason`; always clears its timer. */
 export async function withTimeout<T>(work: Promise<T>, ms: number, reason: () => unknown): Promise<T> {
   const scope = new AbortScope({ ms, reason });
   try {

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 import { API } from '../spec/operations.ts';
 import { isThisMachine } from './loopback.ts';
 
-/** Returns a URL or a path without its trailing slashes. A regular expression would take quadratic time for many. */
+/** Returns a URL or path without trailing slashes. A regular expression would take quadratic time for many slashes. */
 export function withoutTrailingSlashes(url: string): string {
   let end = url.length;
   while (url[end - 1] === '/') end--;
@@ -13,7 +13,7 @@ export function withoutTrailingSlashes(url: string): string {
  * Checks the address of the service and returns it without trailing slashes.
  *
  * @param baseUrl Defaults to AUDIENCE_BASE_URL of the environment.
- * @param allowInsecure Allows `http:` beyond loopback.
+ * @param allowInsecure Allows `http:` also for hosts other than this machine.
  * @throws {ConfigurationError} naming the fix.
  */
 export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean): string {

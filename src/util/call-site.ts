@@ -5,7 +5,7 @@ export interface CallSite {
   readonly stack?: string;
 }
 
-/** Captures the current stack: errors are created later, in another one. */
+/** Captures the current stack, because errors are created later, when the caller is no longer on the stack. */
 export function captureCallSite(): CallSite {
   const site: CallSite = {};
   Error.captureStackTrace?.(site, captureCallSite);
@@ -15,9 +15,9 @@ export function captureCallSite(): CallSite {
 /** Matches the frames of a stack: below its first line in V8, all of it in other engines. */
 const FRAMES = /\n {4}at .*|^[^\n]*@.*/s;
 
-/** Returns a copy of an error with the stack of the caller; several calls may share one error. */
+/** Returns a copy of an error with the stack of the caller. The error is not changed: several calls may share it. */
 export function atCallSite(error: unknown, { stack }: CallSite): unknown {
-  // Stacks may be switched off or of another format, and an error of a user's subclass keeps its own.
+  // Keep other errors and errors of a user's subclass; also if the runtime does not capture stacks.
   if (!AudienceError.isInstance(error) || typeof stack !== 'string' || !Object.hasOwn(error.constructor, 'className'))
     return error;
   const [frames] = FRAMES.exec(stack) ?? [];
@@ -28,7 +28,7 @@ export function atCallSite(error: unknown, { stack }: CallSite): unknown {
   return copy;
 }
 
-/** Runs `work` and gives its errors the stack of the caller, except for the reasons of the caller's signals. */
+/** Runs `work`; its errors get the stack of the caller, except the reasons of the caller's signals. */
 export async function fromCallSite<T>(
   work: () => Promise<T>,
   ...signals: readonly (AbortSignal | undefined)[]
@@ -41,7 +41,7 @@ export async function fromCallSite<T>(
   }
 }
 
-/** Returns whether an error is the reason of an aborted signal: callers compare it by identity. */
+/** Returns whether an error is the reason of an aborted signal. Callers compare reasons by identity: never copy one. */
 export function isReason(error: unknown, signals: readonly (AbortSignal | undefined)[]): boolean {
   return signals.some((signal) => signal?.aborted && signal.reason === error);
 }

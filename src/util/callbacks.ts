@@ -1,4 +1,4 @@
-/** Runs a user's callback; an error that it throws, or rejects with if it is async, is reported and goes no further. */
+/** Runs a user's callback, which may be async. Reports its error instead of throwing it. */
 export function safely(callback: () => unknown, report: (message: string) => void): void {
   const reportError = (error: unknown): void => report(messageOf(error));
   try {
@@ -9,7 +9,7 @@ export function safely(callback: () => unknown, report: (message: string) => voi
   }
 }
 
-/** Returns the message of what was thrown: that can be anything, also a value that cannot be converted to a string. */
+/** Returns the message of a thrown value, which may be any value, even one that cannot be converted to a string. */
 export function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);

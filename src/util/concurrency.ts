@@ -1,6 +1,9 @@
 import { abortable } from './abort.ts';
 
-/** Runs one flight for all who ask meanwhile, detached from their aborts. */
+/**
+ * Returns a function by which callers share work: while the work of one caller runs, other callers wait for its result.
+ * The abort of a caller ends only that caller's wait, not the work.
+ */
 export function singleFlight<T>(): (work: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
   let flight: Promise<T> | undefined;
   return (work, signal) => {
@@ -8,7 +11,7 @@ export function singleFlight<T>(): (work: () => Promise<T>, signal?: AbortSignal
       const started = work().finally(() => {
         flight = undefined;
       });
-      // Every caller may have aborted by the time it fails.
+      // Avoid an unhandled rejection if every caller has aborted when the work fails.
       started.catch(() => {});
       flight = started;
     }
@@ -19,7 +22,7 @@ export function singleFlight<T>(): (work: () => Promise<T>, signal?: AbortSignal
 /** Runs work that shares a key one after another, in the order of the calls. */
 export type Mutex = <R>(key: string, work: () => Promise<R>) => Promise<R>;
 
-/** Creates a mutex of this process. Keys that nobody holds are forgotten. */
+/** Creates a mutex for this process. A key is removed when its last work has ended. */
 export function createMutex(): Mutex {
   const tails = new Map<string, Promise<unknown>>();
   return (key, work) => {

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { FieldErrors } from '../errors/error-details.ts';
 
-/** Input that cannot be sent. */
+/** Input that cannot be sent; `errors` contains messages by field. */
 export class InvalidInputError extends Error {
   readonly errors: FieldErrors;
   constructor(errors: FieldErrors) {
@@ -15,10 +15,10 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** Returns a caller's value as messages show it. */
+/** Formats a caller's value for a message; strings are quoted. */
 export const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
-/** Refuses numbers that a typo or a missing value would turn into endless work. */
+/** Refuses options that are not numbers of 0 or more: `NaN`, for example, could cause endless retries. */
 export function checkNumbers<Name extends string>(
   options: Readonly<Partial<Record<Name, unknown>>>,
   names: readonly Name[],
@@ -30,7 +30,7 @@ export function checkNumbers<Name extends string>(
   }
 }
 
-/** Refuses header names and values that no request can carry. */
+/** Refuses invalid header names and values. */
 export function checkSendable(headers: Readonly<Record<string, string>>): void {
   if (isSendable(headers)) return;
   const [name] = Object.entries(headers).find(([one, value]) => !isSendable({ [one]: value })) ?? [];
@@ -47,15 +47,15 @@ function isSendable(headers: Readonly<Record<string, string>>): boolean {
   }
 }
 
-/** Returns headers by lower-case name, so that a later one replaces an earlier one. */
+/** Returns headers with lower-case names. Of several names that differ only in case, the last one is used. */
 export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Header names that belong to the SDK. */
+/** Names of the headers that only the SDK may set. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set(['authorization', 'accept', 'content-type', 'idempotency-key']);
 
-/** Refuses headers that only the SDK may set. */
+/** Refuses {@link RESERVED_HEADERS}. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(headers)) {
     if (!RESERVED_HEADERS.has(name.toLowerCase())) continue;
@@ -65,7 +65,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Headers that would break an upload or reveal a secret to storage. */
+/** Names of headers that would break an upload or reveal a secret to storage. */
 const NOT_FOR_STORAGE: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -81,7 +81,7 @@ const NOT_FOR_STORAGE: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Refuses headers that storage must not be sent. */
+/** Refuses invalid headers, and those that must not be sent to storage. */
 export function checkStorageHeaders(headers: Readonly<Record<string, string>>): void {
   const name = Object.keys(headers).find((one) => NOT_FOR_STORAGE.has(one.toLowerCase()));
   if (name !== undefined) throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`);

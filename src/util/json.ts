@@ -15,12 +15,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the strings of a decoded array; an empty array for any other value. */
+/** Returns the strings in an array; an empty array for any other value. */
 export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 }
 
-/** Returns the JSON type of a value with its article. The content is left out, because it may be a secret. */
+/** Describes a value for a message by its JSON type, such as "an array". Its content may be a secret. */
 export function jsonTypeOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

@@ -1,9 +1,9 @@
 import type { Redactor } from './redact.ts';
 
-/** How much is logged: each level includes those before it. */
+/** Log level; each level includes those before it. */
 export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug';
 
-/** Receives log lines; `console` is one. */
+/** Receives log lines. `console` is a logger. */
 export interface Logger {
   error(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
@@ -11,7 +11,7 @@ export interface Logger {
   debug(message: string, fields?: LogFields): void;
 }
 
-/** Details of a log line. Never a token, a password, a body, or a query. */
+/** Details of a log line, which never contain a token, a password, a body or a query. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** All log levels. */
@@ -22,7 +22,7 @@ export function isLogger(value: unknown): boolean {
   return LOG_LEVELS.every((level) => level === 'off' || typeof Object(value)[level] === 'function');
 }
 
-/** Creates a logger that drops lines above `level` and removes secrets from the rest; a failing sink does not affect the call. */
+/** Creates a logger that drops lines above `level` and removes secrets from the rest. Errors of `sink` are ignored. */
 export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor): Logger {
   const at = (name: Exclude<LogLevel, 'off'>) => {
     if (LOG_LEVELS.indexOf(name) > LOG_LEVELS.indexOf(level)) return (): void => {};
@@ -34,7 +34,7 @@ export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor):
       try {
         sink[name](redactor.text(message), ...(clean.length > 0 ? [Object.fromEntries(clean)] : []));
       } catch {
-        // A broken logger must not break a call.
+        // A logger that throws must not fail the call.
       }
     };
   };

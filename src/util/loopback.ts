@@ -1,14 +1,14 @@
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Returns whether a URL addresses this machine, so that nobody else can read the request. */
+/** Returns whether a URL addresses this machine, so that requests do not cross a network. */
 export function isThisMachine({ hostname }: URL): boolean {
   return LOOPBACK.test(hostname);
 }
 
-/** Hosts on which redirect URIs may use http ("OAuth 2.1", rule 3); the rest of 127.0.0.0/8 is not among them. */
+/** Hosts for which redirect URIs may use http (specification, "OAuth 2.1", rule 3). Of 127.0.0.0/8, only 127.0.0.1. */
 export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Checks for a loopback host that redirect URIs may name. */
+/** Checks whether a redirect URI with this host may use http. */
 export function isLoopbackRedirect({ hostname }: URL): boolean {
   return LOOPBACK_HOSTS.includes(hostname);
 }

@@ -4,7 +4,7 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 /** The fields of an option object: a schema for each name. */
 export type OptionFields<Options> = { readonly [Name in keyof Options]-?: z.ZodMiniType };
 
-/** Checks an option object and returns it as it is. `of` replaces what the options belong to in errors. */
+/** Checks an option object and returns it unchanged. `of` names the owner of the options in errors. */
 export type CheckOptions<Options> = (options: Options, of?: string) => Options;
 
 /** Allows an option to be left out. */
@@ -28,7 +28,7 @@ export const booleanOption = optionOf((value) => typeof value === 'boolean', 'mu
 /** A string. */
 export const stringOption = optionOf((value) => typeof value === 'string', 'must be a string');
 
-/** A string that must be set, and not blank. */
+/** A required string that is not blank. */
 export const requiredString = requiredOption(
   (value) => typeof value === 'string' && value.trim() !== '',
   'must be a non-empty string',
@@ -40,7 +40,7 @@ export const signalOption = optionOf(
   'must be an AbortSignal, such as that of an AbortController',
 );
 
-/** One of the given strings. */
+/** One of several strings. */
 export function choice(...values: readonly string[]): z.ZodMiniType {
   const last = values.at(-1);
   const message = `must be ${values.slice(0, -1).join(', ')} or ${last}`;
@@ -57,7 +57,7 @@ function requiredOption(isValid: (value: unknown) => boolean, message: string): 
   return z.custom(isValid, { error: message });
 }
 
-/** An integer within bounds, inclusive, that must be set; see {@link optional}. */
+/** A required integer from `min` to `max`, both inclusive. */
 export function integer(min: number, max = Number.POSITIVE_INFINITY): z.ZodMiniType {
   const isValid = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
   return requiredOption(isValid, `must be an integer of ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`);
@@ -72,9 +72,10 @@ export function nestedOptions<Options>(fields: OptionFields<Options>, message = 
 }
 
 /**
- * Returns the check of an option object, which refuses names that are not listed: a typo would change nothing.
+ * Returns a function that checks an option object. It refuses unknown names, because a misspelled option would have no
+ * effect.
  *
- * @param of What the options belong to, as errors name it, such as `the client`.
+ * @param of Owner of the options, as named in errors, such as `the client`.
  * @throws {ConfigurationError} naming the option that is wrong.
  */
 export function optionChecker<Options extends object>(

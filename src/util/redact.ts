@@ -10,22 +10,22 @@ const BODY_LIMIT = 2048;
 /** Minimum length that is searched beyond the limit: a secret may begin before the limit and end after it. */
 const MIN_MARGIN = 256;
 
-/** Maximum number of secrets kept that replace each other; a call also knows those that it sends. */
+/** Maximum number of secrets kept by {@link Redactor.addRecent}. The secrets that a call sends are kept in addition. */
 const RECENT_SECRETS = 20;
 
 /** Minimum length of a secret: removing shorter strings would make every message unreadable. */
 const MIN_SECRET_LENGTH = 4;
 
-/** Maximum depth of JSON within JSON strings in which a secret is found. */
+/** Maximum number of nested JSON strings in which a secret is still recognized. */
 const MAX_JSON_NESTING = 3;
 
-// Each pattern reads every character once: none starts again within its last match.
+// Each pattern takes linear time: text that a failed match has read does not start another match.
 const NAMED_SECRET = /("(?:[a-z_]*token|password|secret|client_secret)"\s*:\s*)"[^"\\]*(?:\\.[^"\\]*)*"?/gi;
-/** Parameters of a challenge are not a token. */
+/** Excludes the parameters of a `WWW-Authenticate: Bearer` challenge, which are not tokens. */
 const BEARER = /(bearer\s+)(?!(?:realm|error|error_description|scope|resource_metadata)=")[\w.~+/|=-]+/gi;
 const URL_TEXT = /(https?:(?:\\?\/){2})((?:[^\s"'<>\\]|\\[^\s"])*)/gi;
 
-/** Names of the user's headers whose values are secrets. */
+/** Matches names of the user's headers whose values are treated as secrets. */
 const SECRET_HEADER = /key|token|secret|auth|cookie|password|session/i;
 
 /** Returns the values of headers that are secrets, judged by the headers' names. */
@@ -33,7 +33,7 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): s
   return Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : []));
 }
 
-/** Returns a URL's text after its scheme without user and query. */
+/** Replaces user and query in a URL whose scheme has been cut off. */
 function withoutUserAndQuery(rest: string): string {
   const query = rest.indexOf('?');
   const shown = query < 0 ? rest : `${rest.slice(0, query + 1)}${REDACTED}`;
@@ -42,7 +42,7 @@ function withoutUserAndQuery(rest: string): string {
   return user < 0 ? shown : `${REDACTED}${shown.slice(user)}`;
 }
 
-/** Removes users and queries from the URLs in a string: presigned URLs carry their signature there. */
+/** Replaces users and queries of the URLs in a string: presigned URLs have their signature in the query. */
 function redactUrls(text: string): string {
   return text.replace(URL_TEXT, (_, scheme: string, rest: string) => `${scheme}${withoutUserAndQuery(rest)}`);
 }
@@ -68,29 +68,29 @@ function formsOf(secret: string): Set<string> {
 interface Secrets {
   readonly kept: Set<string>;
   readonly recent: Set<string>;
-  /** Counts the changes. */
+  /** Number of changes so far, which shows whether cached forms are outdated. */
   version: number;
 }
 
-/** The strings to search for. */
+/** The strings to search for, cached for one version of the secrets. */
 interface Forms {
   readonly version: number;
-  /** Longest first: one may contain another. */
+  /** Longest first, because one may contain another. */
   readonly forms: readonly string[];
   /** Length that is searched beyond the limit. */
   readonly margin: number;
 }
 
 /**
- * Removes secrets from error messages, bodies, causes and log lines. A redactor knows the secrets of its owner: a client
- * those of its options, a call ({@link Redactor.with}) those that it sends.
+ * Removes secrets from error messages, bodies, causes and log lines. A redactor of a client contains the secrets of the
+ * client's options and its latest tokens; that of a call ({@link Redactor.with}) also those that the call sends.
  */
 export class Redactor {
   readonly #owner: Secrets;
   readonly #own: readonly string[];
   #found: Forms | undefined;
 
-  /** `owner` is shared by all redactors of one owner. */
+  /** `owner` contains the secrets that all redactors of an owner share, `own` those of this redactor only. */
   constructor(owner: Secrets = { kept: new Set(), recent: new Set(), version: 0 }, own: readonly string[] = []) {
     this.#owner = owner;
     this.#own = own;
@@ -103,7 +103,7 @@ export class Redactor {
     this.#owner.version++;
   }
 
-  /** Adds a secret that others will replace, such as a token that is renewed; the latest ones are kept. */
+  /** Adds a secret of the owner that a later one replaces, such as a token. Only the latest ones are kept. */
   addRecent(secret: unknown): void {
     const { recent } = this.#owner;
     if (!isSecret(secret)) return;
@@ -121,7 +121,7 @@ export class Redactor {
     return new Redactor(this.#owner, [...this.#own, ...secrets.filter(isSecret)]);
   }
 
-  /** Returns a string without secrets, cut at `limit`. */
+  /** Returns a value as a string without secrets, cut at `limit`. */
   text(value: unknown, limit = TEXT_LIMIT): string {
     const { forms, margin } = this.#forms();
     const full = typeof value === 'string' ? value : describe(value);
@@ -145,7 +145,7 @@ export class Redactor {
     return clean;
   }
 
-  /** Returns a copy of a resource as an error may show it: without secrets and presigned queries, and of bounded size. */
+  /** Returns a copy of a resource for an error: without secrets and the queries of URLs, and of bounded size. */
   resource<T>(resource: T): T;
   resource(resource: unknown): unknown {
     let left = MAX_FIELDS;
@@ -161,7 +161,7 @@ export class Redactor {
     return copyOf(resource, 0);
   }
 
-  /** Returns a copy of an error of other code, without secrets and without objects that may hold them. */
+  /** Returns a copy of an error of other code, with its texts free of secrets and without its other properties. */
   cause(error: unknown): Error {
     return cleanError(error, (value) => this.text(value), 0);
   }
@@ -176,14 +176,14 @@ export class Redactor {
   }
 }
 
-/** Values that are not strings are refused elsewhere, with a clearer message. */
+/** Ignores values that are not strings, which are refused elsewhere with a clearer message. */
 const isSecret = (secret: unknown): secret is string =>
   typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH;
 
-/** Header values are bytes, so the ellipsis of a cut string is replaced. */
+/** Replaces the ellipsis of a cut string, which a header value cannot contain. */
 const headerValue = (text: string): string => text.replace('…', '...');
 
-/** Maximum depth of causes that are read: they may form a circle. */
+/** Maximum depth to which the causes of an error are read, because they may be circular. */
 export const MAX_CAUSE_DEPTH = 5;
 
 function cleanError(error: unknown, text: (value: string) => string, depth: number): Error {

@@ -1,13 +1,12 @@
-/** The latest moment a `Date` can hold. */
+/** The latest time of a `Date`, in milliseconds since 1970. */
 export const LAST_MOMENT = 8.64e15;
 
-/** The longest wait that is reported, ten years in milliseconds: an absurd one would be beyond what a `Date` can hold. */
+/** Maximum `Retry-After` in milliseconds, ten years. A later time might not fit a `Date`. */
 export const MAX_RETRY_AFTER_MS = 10 * 365 * 24 * 3_600_000;
 
 /**
- * Milliseconds that a `Retry-After` header asks to wait (RFC 9110, section 10.2.3): seconds, or an
- * HTTP date, which is compared with the `Date` of the response so that a wrong local clock does no
- * harm. `undefined` when absent or malformed.
+ * Returns the wait of a `Retry-After` header (RFC 9110, section 10.2.3) in milliseconds, or `undefined` if the header
+ * is absent or malformed. An HTTP date is compared with the response's `Date`, because the local clock may be wrong.
  */
 export function parseRetryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim();
@@ -21,7 +20,7 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
   return Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }
 
-/** The three forms of RFC 9110, section 5.6.7; `Date.parse` alone would accept `-5`. */
+/** The three date formats of RFC 9110, section 5.6.7. `Date.parse` alone would also accept `-5`. */
 const HTTP_DATE =
   /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
 

@@ -27,8 +27,8 @@ export interface RetryOptions {
 }
 
 /**
- * Runs `attempt` until it succeeds or `delayAfter` gives up; rejects with the error of the last attempt. p-retry runs the
- * loop; the waits are not its own, because `Retry-After` replaces them and their jitter is part of the public contract.
+ * Runs `attempt` until it succeeds or `delayAfter` gives up; rejects with the error of the last attempt. Does not use
+ * the waits of p-retry, because `Retry-After` replaces them and the jitter is documented.
  */
 export function withRetries<T>(attempt: () => Promise<T>, { delayAfter, signal }: RetryOptions): Promise<T> {
   return pRetry(attempt, {
@@ -52,12 +52,12 @@ export interface RetryBudgetOptions {
   readonly cost?: number | undefined;
 }
 
-/** Tokens that a success without a retry adds. */
+/** Tokens that a call adds when it succeeds without a retry. */
 const REFILL = 1;
 
 /**
  * The tokens left for retries of connection failures, timeouts and 5xx responses. In an outage they run out after
- * `capacity / cost` retries, and calls fail with their first failure until calls succeed again.
+ * `capacity / cost` retries; calls are then not retried after such failures until others succeed.
  */
 export class RetryBudget {
   readonly #capacity: number;

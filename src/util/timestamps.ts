@@ -14,7 +14,7 @@ export function isTimeZone(name: string): boolean {
 
 /** Returns the offset of a time zone from UTC at a moment, in milliseconds. */
 function offsetAt(moment: number, timeZone: string): number {
-  // Ends like "GMT+01:00"; local mean times of the past have seconds, too, and UTC is "GMT" only.
+  // Ends with "GMT+01:00", with "GMT-00:01:15" for local mean times of the past, or with "GMT" for UTC.
   const text = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).format(moment);
   const [, sign, hours, minutes, seconds = 0] = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(text) ?? [];
   if (sign === undefined) return 0;
@@ -22,8 +22,9 @@ function offsetAt(moment: number, timeZone: string): number {
 }
 
 /**
- * Parses a timestamp of a resource, `Y-m-d H:i:s` ("Response envelope"). The specification names no time zone: UTC is
- * assumed. A time that a clock change makes ambiguous is the earlier one.
+ * Parses a timestamp of a resource, `Y-m-d H:i:s` (specification, "Response envelope"), in UTC by default: the
+ * specification names no time zone. Of a local time that occurs twice, at the end of daylight saving time, the earlier
+ * one is returned.
  *
  * @returns `undefined` for a string of another format, and for a date that does not exist.
  * @throws {ConfigurationError} for an unknown time zone.
@@ -36,7 +37,7 @@ export function parseTimestamp(text: string, timeZone = 'UTC'): Date | undefined
   const match = TIMESTAMP.exec(text);
   if (!match) return undefined;
   const wall = Date.parse(`${text.replace(' ', 'T')}Z`);
-  // `Date.parse` rolls 30 February over in some runtimes.
+  // Some runtimes parse 30 February as a day in March.
   if (Number.isNaN(wall) || !new Date(wall).toISOString().startsWith(text.replace(' ', 'T'))) return undefined;
   if (timeZone === 'UTC') return new Date(wall);
   const before = wall - offsetAt(wall - 86_400_000, timeZone);
@@ -46,12 +47,12 @@ export function parseTimestamp(text: string, timeZone = 'UTC'): Date | undefined
 }
 
 /**
- * Returns whether one state of a resource is older than another, by their `updated_at`. The service's format is read as UTC;
- * dates, milliseconds and ISO strings are accepted as well. Without two times it is `false`.
+ * Returns whether one state of a resource is older than another, by `updated_at`: a string in the service's format,
+ * read as UTC, or in another date format, a `Date`, or milliseconds. Returns `false` if either is missing or invalid.
  */
 export const isOlder = (state: unknown, other: unknown): boolean => updatedAt(state) < updatedAt(other);
 
-/** Returns milliseconds; `NaN`, which compares as false, without a time. */
+/** Returns `updated_at` in milliseconds; if there is none, `NaN`, for which every comparison is false. */
 function updatedAt(resource: unknown): number {
   const time: unknown = Object(resource).updated_at;
   if (typeof time === 'string') return Date.parse(TIMESTAMP.test(time) ? `${time.replace(' ', 'T')}Z` : time);
