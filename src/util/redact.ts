@@ -161,7 +161,7 @@ export class Redactor {
     return copyOf(resource, 0);
   }
 
-  /** Returns a copy of an error of other code, with its texts free of secrets and without its other properties. */
+  /** Returns a copy of an error from outside this package: name, message, stack, `code` and causes, without secrets. */
   cause(error: unknown): Error {
     return cleanError(error, (value) => this.text(value), 0);
   }

@@ -1,16 +1,16 @@
 /**
  * Remembers which events are being processed and which are done. `claim`, `complete` and `release` must be atomic.
- * Completed events must be remembered for longer than the sender retries (8.5 hours, "Delivery").
+ * Completed events must be remembered for longer than the sender retries: 8.5 hours (specification, "Delivery").
  */
 export interface DedupeStore {
   /**
-   * Claims an event for `leaseMs`. Unless it is completed or released, another process may claim it afterwards, because
-   * this one has died. `busy`: another process has claimed it; `done`: it was completed.
+   * Claims an event for `leaseMs`. Resolves with `busy` if the event is claimed already, and with `done` if it was
+   * completed. A claim that is neither completed nor released within `leaseMs` ends, because its process may have died.
    */
   claim(id: string, leaseMs: number): Promise<{ readonly lease: string } | 'busy' | 'done'>;
-  /** Marks an event as done. Does nothing if the lease has ended. */
+  /** Marks an event as done. Does nothing if the event has been claimed again since. */
   complete(id: string, lease: string): Promise<void>;
-  /** Returns an event after a failure, so that the next delivery can claim it. Does nothing if the lease has ended. */
+  /** Ends a claim after a failure, so that the next delivery can claim the event. Does nothing for an older claim. */
   release(id: string, lease: string): Promise<void>;
 }
 
@@ -18,30 +18,30 @@ export interface DedupeStore {
 export interface MemoryDedupeOptions {
   /** How long completed events are remembered, in milliseconds. @default 86400000 (24 hours) */
   readonly window?: number | undefined;
-  /** Maximum number of events; the oldest completed ones are removed first. @default 100000 */
+  /** Maximum number of events. The oldest completed ones are removed, claimed ones never. @default 100000 */
   readonly max?: number | undefined;
 }
 
 const DAY_MS = 86_400_000;
 
 interface Entry {
-  /** Absent when the event is done. */
+  /** The current claim; absent when the event is done. */
   readonly lease?: string;
   readonly until: number;
 }
 
-/** Creates a dedupe store for one process. Several processes need a shared one. */
+/** Creates a dedupe store in memory. Several processes need a shared store instead. */
 export function memoryDedupe({ window = DAY_MS, max = 100_000 }: MemoryDedupeOptions = {}): DedupeStore {
   const entries = new Map<string, Entry>();
   let leases = 0;
   const set = (id: string, entry: Entry): void => {
-    // A map iterates in order of insertion, so an updated event has to be inserted again.
+    // A map iterates in order of insertion: insert an updated entry again, so that the oldest comes first.
     entries.delete(id);
     entries.set(id, entry);
     const now = performance.now();
     for (const [oldest, { lease, until }] of entries) {
       if (until > now && entries.size <= max) break;
-      // A live lease is never removed, because the event would be processed twice.
+      // Never remove a live claim: its event could be processed twice.
       if (until <= now || lease === undefined) entries.delete(oldest);
     }
   };

@@ -4,7 +4,7 @@ import type { Cohort } from '../schemas/cohort.ts';
 import { isObject } from '../util/json.ts';
 import { isOlder } from '../util/timestamps.ts';
 
-/** The envelope of a delivery ("Webhook delivery envelope"). */
+/** The body of a delivery (specification, "Webhook delivery envelope"). */
 export interface EventEnvelope<Type extends string, Data> {
   readonly schema_version: number;
   /** The same for every delivery of one event, to every endpoint. */
@@ -16,9 +16,9 @@ export interface EventEnvelope<Type extends string, Data> {
   readonly data: Data;
 }
 
-/** The data of each type in the specification ("Events"). */
+/** The `data` of each event type (specification, "Events"). */
 export interface EventData {
-  /** Includes lookalikes: `is_lookalike`. */
+  /** Includes lookalikes, whose `is_lookalike` is `true`. */
   readonly 'audience.completed': Audience;
   /** Status 107 or a 4xx status; 400 for a cancelled lookalike. */
   readonly 'audience.failed': Audience;
@@ -36,7 +36,7 @@ export type KnownEventType = keyof EventData;
 /** An event of a known type: `switch (event.type)` narrows the type of `data`. */
 export type KnownWebhookEvent = { [Type in KnownEventType]: EventEnvelope<Type, EventData[Type]> }[KnownEventType];
 
-/** A genuine event whose type, version or data this package does not know. */
+/** A verified event whose type or version this package does not know, or whose `data` is not as documented. */
 export interface UnknownWebhookEvent extends EventEnvelope<string, unknown> {
   readonly [more: string]: unknown;
 }
@@ -44,7 +44,7 @@ export interface UnknownWebhookEvent extends EventEnvelope<string, unknown> {
 /** A verified event. {@link isKnownEvent} narrows it. */
 export type WebhookEvent = KnownWebhookEvent | UnknownWebhookEvent;
 
-/** Version of the envelope that this package knows. */
+/** The `schema_version` that this package supports. */
 const SCHEMA_VERSION = 1;
 
 const KNOWN_TYPE = /^(?:(?:audience|activation|cohort)\.(?:completed|failed)|webhook\.test)$/;
@@ -57,7 +57,7 @@ export function isEvent(value: unknown): value is WebhookEvent {
   return isObject(value) && [value.id, value.type].every((field) => typeof field === 'string' && field !== '');
 }
 
-/** Checks that an event is of a known type and version, and that its data match the type. */
+/** Checks that an event has a known type and version, and that its `data` has the id and status of a resource. */
 export function isKnownEvent(event: WebhookEvent): event is KnownWebhookEvent {
   const { type, schema_version, data }: { type: string; schema_version: number; data: unknown } = event;
   if (schema_version !== SCHEMA_VERSION || !isKnownType(type) || !isObject(data)) return false;
@@ -65,14 +65,14 @@ export function isKnownEvent(event: WebhookEvent): event is KnownWebhookEvent {
   return Number.isSafeInteger(data.id) && isObject(data.status) && Number.isSafeInteger(data.status.id);
 }
 
-/** A stored resource, or a row with its `updated_at` as a string of the service, another date string, or a time. */
+/** A stored resource, or a database row with its `updated_at`: a date string, a `Date`, or milliseconds since 1970. */
 export interface Stored {
   readonly updated_at?: string | number | Date | null | undefined;
 }
 
 /**
- * Checks whether an event is older than the stored state of its resource: events can arrive more than once and in any
- * order. The service's `Y-m-d H:i:s` is compared as UTC with a `Date`, milliseconds or another date string.
+ * Checks whether an event is older than the stored state of its resource, by `updated_at`: events can arrive in any
+ * order and more than once. `Y-m-d H:i:s` is read as UTC. Returns `false` if either has no valid `updated_at`.
  *
  * @example
  * if (isOutdated(event, await db.find(event.data.id))) return;

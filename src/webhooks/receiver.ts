@@ -13,12 +13,12 @@ import {
 } from './events.ts';
 import { checkSecrets, type VerifyOptions, verifyWebhook } from './verify.ts';
 
-/** Handlers by event type. An event is done when its handler's promise resolves, and sent again when it rejects. */
+/** Handlers by event type. If the promise of a handler rejects, the service sends the event again. */
 export type WebhookHandlers = {
   readonly [Type in KnownEventType]?: ((event: EventEnvelope<Type, EventData[Type]>) => unknown) | undefined;
 };
 
-/** Receives log lines; `console` fits. */
+/** Receives log lines, as `console` does. */
 export interface ReceiverLogger {
   warn(message: string): void;
   error(message: string, cause?: unknown): void;
@@ -26,20 +26,20 @@ export interface ReceiverLogger {
 
 /** Options of {@link createWebhookReceiver}. */
 export interface ReceiverOptions extends VerifyOptions {
-  /** Signing secrets of the endpoint; two during a rotation. An array is read at each delivery. */
+  /** Signing secrets of the endpoint; two during a rotation. An array is read at each delivery, so it may change. */
   readonly secrets: string | readonly string[];
   readonly on?: WebhookHandlers | undefined;
   /**
-   * Handles genuine events that have no handler, or whose type, version or data are unknown.
+   * Handles verified events that have no handler, except `webhook.test`, and those that `isKnownEvent` refuses.
    *
-   * @default acknowledges them with a warning
+   * @default acknowledges them; logs a warning unless the event is known and a listener is attached
    */
   readonly otherwise?: ((event: WebhookEvent) => unknown) | undefined;
-  /** Handles each event once; `false` handles every delivery. @default a store in this process */
+  /** Store by which each event is handled once; `false`: every delivery is handled. @default a store in memory */
   readonly dedupe?: DedupeStore | false | undefined;
   /** Maximum size of a body in bytes. @default 1048576 */
   readonly maxBytes?: number | undefined;
-  /** How long an event stays claimed if this process dies, in milliseconds. @default 300000 */
+  /** How long an event stays claimed if its process dies, in milliseconds. @default 300000 */
   readonly leaseMs?: number | undefined;
   /** @default console */
   readonly logger?: ReceiverLogger | undefined;
@@ -47,11 +47,11 @@ export interface ReceiverOptions extends VerifyOptions {
 
 /** Context of a request on an edge platform. */
 export interface HandleContext {
-  /** Keeps the platform alive until a promise settles. */
+  /** Keeps the process alive until a promise settles. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** Receives every genuine event immediately, such as `client.waits`. */
+/** Is notified of every verified event, also of a repeated one, before its handler. `client.waits` is a listener. */
 export interface EventListener {
   notify(event: WebhookEvent): unknown;
 }
@@ -59,17 +59,18 @@ export interface EventListener {
 /** Receives deliveries. */
 export interface WebhookReceiver {
   /**
-   * Responds to a delivery within 9 s: 200 done, 400 not genuine, 405 not POST, 413 too large, 500 handler failed, 503
-   * busy or late. Rejects only with what `waitUntil` throws. Responses have no body.
+   * Responds to a delivery within 9 s: 200 done, 400 not verified, 405 not POST, 413 too large, 500 handler failed or
+   * wrong configuration, 503 busy, late or another failure. Responses have no body. Rejects only if `waitUntil` or the
+   * logger throws.
    */
   handle(request: Request, context?: HandleContext): Promise<Response>;
-  /** Passes genuine events to a listener before their handlers; returns a function that detaches it. */
+  /** Passes verified events to a listener, before their handlers; returns a function that detaches the listener. */
   attach(listener: EventListener): () => void;
-  /** Receives the log lines. */
+  /** Logger of the receiver, which adapters such as `toNodeListener` also use. */
   readonly logger: ReceiverLogger;
 }
 
-/** Maximum time to respond; the sender waits 10 s ("Delivery"). */
+/** Maximum time to respond; the service waits 10 s (specification, "Delivery"). */
 const MAX_RESPONSE_MS = 9_000;
 const DEFAULT_MAX_BYTES = 2 ** 20;
 const DEFAULT_LEASE_MS = 300_000;
@@ -122,7 +123,7 @@ class Receiver implements WebhookReceiver {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Processes a delivery and returns the status of the response. Never rejects. */
+  /** Processes a delivery and returns the status of the response, also after an error. */
   async #process(request: Request): Promise<number> {
     try {
       return await this.#receive(request);
@@ -152,10 +153,10 @@ class Receiver implements WebhookReceiver {
     }
   }
 
-  /** Runs the handler, unless another delivery of the event is or was handled. */
+  /** Runs the handler, unless the event is being handled or was handled, by this or another process. */
   async #runOnce(event: WebhookEvent, store: DedupeStore): Promise<number> {
     const { id } = event;
-    // A handler may run longer than its lease.
+    // The store does not refuse a second claim when the handler runs longer than its lease.
     if (this.#running.has(id)) return 503;
     this.#running.add(id);
     try {
@@ -166,7 +167,7 @@ class Receiver implements WebhookReceiver {
       try {
         await store[status === 200 ? 'complete' : 'release'](id, claim.lease);
       } catch (error) {
-        // The handler has succeeded, so a retry by the sender would only repeat its work.
+        // Keep the handler's status: after a success, another delivery would repeat its work.
         this.#logError(event, 'the store could not be updated', error);
       }
       return status;

@@ -1,7 +1,7 @@
 import type { WebhookRefusal } from '../errors/error-details.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 
-/** Decoded `Service-Signature` header ("Signature"). */
+/** Decoded signature header (specification, "Signature"). */
 export interface SignatureHeader {
   /** Unix seconds, as signed. */
   readonly timestamp: number;
@@ -15,20 +15,20 @@ const MAX_HEADER_LENGTH = 4_096;
 const encoder = new TextEncoder();
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
-/** Returns the error for a delivery that is not accepted as genuine. */
+/** Returns the error for a delivery that cannot be verified. */
 export const refused = (reason: WebhookRefusal, message: string): WebhookVerificationError =>
   new WebhookVerificationError(message, { reason });
 
 const malformed = (problem: string): WebhookVerificationError =>
   refused('malformed-header', `The signature header ${problem}. It must be like "t=1767225600,v1=5257a8…".`);
 
-/** Parses a header: one `t`, any number of `v1`; other keys are ignored. */
+/** Parses a signature header: one `t` and at least one valid `v1`; other keys are ignored. */
 export function parseSignatureHeader(header: string): SignatureHeader {
   if (header.length > MAX_HEADER_LENGTH) throw malformed(`has ${header.length} characters`);
   const signatures: string[] = [];
   let timestamp: number | undefined;
   for (const part of header.split(',')) {
-    // The patterns for values match trailing spaces; matching them here as well would take quadratic time.
+    // Trailing spaces are left to the patterns of the values: matching them here would take quadratic time.
     const [, key, value = ''] = /^ *([^=\s]+)=(.*)$/.exec(part) ?? [];
     if (key === undefined) throw malformed('is not a list of "key=value"');
     if (key === 't') {
@@ -45,12 +45,12 @@ export function parseSignatureHeader(header: string): SignatureHeader {
   return { timestamp, signatures };
 }
 
-/** Maximum number of cached keys; a receiver uses two or three. */
+/** Maximum number of cached keys; a receiver uses one or two. */
 const MAX_KEYS = 32;
 
 const keys = new Map<string, Promise<CryptoKey>>();
 
-/** Returns the cached key of a secret, because importing takes longer than signing. */
+/** Returns the key of a secret. Keys are cached, because importing one takes longer than signing. */
 function keyOf(secret: string): Promise<CryptoKey> {
   const cached = keys.get(secret);
   if (cached) return cached;
@@ -70,7 +70,7 @@ export async function hmac(timestamp: number, body: Uint8Array, secret: string):
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Compares in constant time. */
+/** Compares two strings in a time that depends only on their lengths. */
 function isEqual(one: string, other: string): boolean {
   let difference = one.length ^ other.length;
   for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);

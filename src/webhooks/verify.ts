@@ -3,16 +3,16 @@ import { checkNumbers } from '../util/input-checks.ts';
 import { isEvent, type WebhookEvent } from './events.ts';
 import { hmac, isSigned, parseSignatureHeader, refused } from './signature.ts';
 
-/** Default name of the header with the signature ("Signature"); operators may use another name. */
+/** Default name of the signature header (specification, "Signature"); an operator may use another name. */
 export const SIGNATURE_HEADER = 'Service-Signature';
 
-/** Default tolerance for the time of signing in seconds ("Other limits"). */
+/** Default maximum age of a signature in seconds (specification, "Other limits"). */
 const TOLERANCE_S = 300;
 
-/** An unparsed body, byte for byte as it was received. */
+/** The body as received: not parsed, and with no byte changed. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
-/** Headers of a request, or only the value of the signature header. */
+/** Headers of a request, or the value of the signature header. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>> | string;
 
 /** Options of {@link verifyWebhook}. */
@@ -57,11 +57,11 @@ export async function verifyWebhook(
 
 /** Options of {@link signWebhook}. */
 export interface SignOptions {
-  /** Unix seconds. @default now */
+  /** Time of signing in Unix seconds. @default now */
   readonly timestamp?: number | undefined;
 }
 
-/** Returns the signature header that the service would send with a body; for tests. */
+/** Returns the value of the signature header that the service would send with a body; for tests. */
 export async function signWebhook(rawBody: RawBody, secret: string, { timestamp }: SignOptions = {}): Promise<string> {
   const seconds = timestamp ?? Math.floor(Date.now() / 1000);
   if (!(Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12)) {
@@ -71,15 +71,15 @@ export async function signWebhook(rawBody: RawBody, secret: string, { timestamp 
   return `t=${seconds},v1=${await hmac(seconds, bytesOf(rawBody), key)}`;
 }
 
-/** Returns the secrets as an array. */
+/** Returns the secrets as an array; throws if there is none, or one is empty. */
 export function checkSecrets(secrets: string | readonly string[]): readonly string[] {
   const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   const valid = list.filter((secret): secret is string => typeof secret === 'string' && secret !== '');
   if (valid.length === list.length && valid.length > 0) return valid;
-  throw new ConfigurationError('The webhook secret is missing. The console shows it once.');
+  throw new ConfigurationError('A webhook secret is missing or empty. The console shows it only when it is created.');
 }
 
-/** Returns a copy, because a caller may reuse the buffer before the signature is computed. */
+/** Returns a copy of a body's bytes, because a caller may reuse the buffer before the signature is computed. */
 function bytesOf(body: unknown): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
   try {
@@ -99,7 +99,7 @@ function headerOf(headers: unknown, name: string): string {
   if (value && typeof value === 'string') return value;
   throw refused(
     'missing-header',
-    `The header ${name} is missing: removed by a proxy, or under another name (\`headerName\`).`,
+    `The header ${name} is missing. A proxy may have removed it, or the service uses another name: set \`headerName\`.`,
   );
 }
 
@@ -117,7 +117,7 @@ function checkAge(timestamp: number, now: number, tolerance: number): void {
   const [reason, direction, cause] =
     age > 0
       ? (['too-old', 'ago', 'It is a replay, or this machine’s clock is ahead.'] as const)
-      : (['too-new', 'in the future', 'This machine’s clock is behind, or a sandbox’s ahead (`now`).'] as const);
+      : (['too-new', 'in the future', 'This machine’s clock is behind, or a sandbox’s is ahead: set `now`.'] as const);
   throw refused(reason, `It was signed ${Math.abs(age)} s ${direction}; \`tolerance\` is ${tolerance} s. ${cause}`);
 }
 
