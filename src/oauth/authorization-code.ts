@@ -9,19 +9,19 @@ import { checkRedirectUri } from './redirect-uri.ts';
 import { authenticationOf, existingClient, registerClient } from './registration.ts';
 import type { OAuthContext } from './session.ts';
 
-/** Maximum duration of a sign-in; codes expire after ten minutes at most (RFC 6749, section 4.1.2). */
+/** Maximum time from `authorize` to `callback`. Codes should expire within ten minutes (RFC 6749, section 4.1.2). */
 const MAX_SIGN_IN_MS = 600_000;
 
-/** Maximum number of pending sign-ins, for instance in several tabs; the oldest is discarded first. */
+/** Maximum number of pending sign-ins, for instance in several tabs; another one discards the oldest. */
 const MAX_PENDING = 5;
 
-/** The only PKCE method that the service accepts ("OAuth 2.1", rule 4). */
+/** The only PKCE method that the service accepts (specification, "OAuth 2.1", rule 4). */
 const PKCE_METHOD = 'S256';
 
-/** Parameters of an authorization endpoint that would send the response elsewhere than to `callback`. */
+/** Parameters to remove from the URL of an authorization endpoint: they could change how it responds. */
 const CONFLICTING_PARAMETERS: readonly string[] = ['response_mode', 'request', 'request_uri'];
 
-/** Starts a sign-in. */
+/** Starts a sign-in: registers a client if necessary, and returns the address for the user's browser. */
 export async function authorize(context: OAuthContext, options: AuthorizeOptions): Promise<Authorization> {
   const { http, clientName } = context;
   const { signal, redirectUri = context.redirectUri } = options;
@@ -54,7 +54,7 @@ export async function authorize(context: OAuthContext, options: AuthorizeOptions
   });
 }
 
-/** A server without PKCE would accept a stolen code. */
+/** Refuses a server without PKCE, because it would accept a stolen code. */
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
   if (stringsOf(methods).includes(PKCE_METHOD)) return;
   const message = `The authorization server ${issuer} does not support PKCE with ${PKCE_METHOD}, which is mandatory.`;
@@ -85,7 +85,7 @@ export async function redeem(context: OAuthContext, url: string | URL, signal?: 
       await complete({ client: signIn.client, grant });
       return grant;
     } catch (error) {
-      // A refused code is refused again; after a lost connection, the same callback may succeed.
+      // A refused code would be refused again: end the sign-in. After a lost connection, the same callback may succeed.
       if (OAuthError.isInstance(error) && error.error !== 'issuer_mismatch') {
         await complete(error.error === 'invalid_client' ? { client: undefined } : {});
       }
@@ -111,14 +111,14 @@ async function exchange(
     const tokens = await oauth.authorizationCodeGrantRequest(...request, { ...parts, additionalParameters });
     return oauth.processAuthorizationCodeResponse(server, client, tokens);
   };
-  // Not retried, because a code that is used twice revokes the grant (RFC 6749, section 4.1.2).
+  // Not retried: a server may revoke the tokens of a code that is used twice (RFC 6749, section 4.1.2).
   const tokens = await http.send({ name: 'Exchanging the code', retry: 'never', signal, execute });
   const grant = grantOf(tokens, requestedAt, { client, resource });
   checkUsable(grant);
   return grant;
 }
 
-/** Checks `state` and `iss` (RFC 9207) of the redirect, and that the server did not refuse. */
+/** Checks `state` and `iss` (RFC 9207) of the redirect, and that it does not report an error. */
 function validate(
   server: oauth.AuthorizationServer,
   { client, state }: PendingSignIn,

@@ -3,13 +3,13 @@ import { OAuthError } from '../errors/oauth-errors.ts';
 import type { Fetch } from '../http/index.ts';
 
 /**
- * Returns a `fetch` that sends a bearer token to `origin` only, and retries a 401 once, with another token. A body that can
- * be read only once is not sent again. Redirects of that origin are not followed, so the token stays there.
+ * Returns a `fetch` that sends a bearer token to `origin` only. After a 401, it retries once with another token, unless
+ * the body can be read only once. It does not follow redirects of `origin`, so that the token is not sent elsewhere.
  */
 export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetch): Fetch {
   return async (input, init = {}) => {
     const request = input instanceof Request ? input : undefined;
-    // The caller may change a URL object later, so the checked address is the one that is used.
+    // Send to the checked address: the caller may change a URL object before it is used.
     const { href, origin: target } = new URL(request?.url ?? String(input));
     if (target !== origin) return fetch(input, init);
     const signal = init.signal ?? request?.signal;
@@ -34,7 +34,7 @@ export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetc
   };
 }
 
-/** Checks whether a body can be sent twice; streams and types that only one runtime knows can be read once only. */
+/** Checks whether a body can be sent twice. Streams cannot; nor can types that not every runtime has, to be safe. */
 function isRepeatable(body: unknown): boolean {
   if (body === undefined || body === null || typeof body === 'string' || ArrayBuffer.isView(body)) return true;
   return [URLSearchParams, FormData, Blob, ArrayBuffer].some((type) => body instanceof type);

@@ -2,7 +2,7 @@ import type { TokenStore } from '../auth/index.ts';
 import { readStoredToken } from '../auth/index.ts';
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 
-/** Key-value storage of a page: `localStorage`, `sessionStorage`, or your own, which may be asynchronous. */
+/** Key-value storage of a page: `localStorage`, `sessionStorage`, or your own implementation, which may be async. */
 export interface TextStorage {
   getItem(key: string): string | null | undefined | PromiseLike<string | null | undefined>;
   setItem(key: string, value: string): unknown;
@@ -12,13 +12,13 @@ export interface TextStorage {
 /** Options of {@link browserTokenStore}. */
 export interface BrowserTokenStoreOptions {
   readonly storage: TextStorage;
-  /** Key of the entry; use one per user. @default 'audience-activation' */
+  /** Key of the entry; use another one for each user. @default 'audience-activation' */
   readonly key?: string | undefined;
 }
 
 /**
- * Creates a token store for pages. Tabs and frames of one origin share a lock of the browser, so that one of them
- * refreshes the token for all. Any script of the origin can read the stored tokens.
+ * Creates a token store for web pages. The tabs and frames of an origin share a lock (Web Locks), so that one of them
+ * refreshes the token for all. Every script of the origin can read the stored tokens.
  *
  * @throws {ConfigurationError} if the platform has no Web Locks, as on a page without https.
  *
@@ -28,7 +28,7 @@ export interface BrowserTokenStoreOptions {
  */
 export function browserTokenStore({ storage, key = 'audience-activation' }: BrowserTokenStoreOptions): TokenStore {
   check(typeof storage?.getItem === 'function', '`storage` must have the methods of `localStorage`.');
-  // Absent in older Node and on insecure pages, whatever the types say.
+  // `locks` may be missing despite its type: in older Node versions and on insecure pages.
   const locks = globalThis.navigator?.locks;
   if (locks === undefined) {
     throw new ConfigurationError(

@@ -29,7 +29,7 @@ const OPENID_METADATA = '/.well-known/openid-configuration';
 /** Maximum length of a URL in an error message, in characters. */
 const MAX_URL_LENGTH = 300;
 
-/** A message without effect: only the challenge in the response matters. */
+/** A request whose only purpose is the `WWW-Authenticate` challenge in its response. */
 const PING = {
   method: 'POST',
   headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
@@ -38,11 +38,11 @@ const PING = {
 
 const GET = { method: 'GET', headers: { accept: 'application/json' }, body: undefined };
 
-/** Finds the authorization server of a protected resource by the metadata that both publish. */
+/** Finds the authorization server of a protected resource by the metadata that the two publish. */
 export class Discovery {
   readonly #http: OAuthHttp;
   readonly #resource: ProtectedResource;
-  /** By issuer; each sign-in reads the metadata again. */
+  /** Metadata of authorization servers by issuer. Used after sign-ins; each sign-in reads the metadata again. */
   readonly #servers = new Map<string, AuthorizationServer>();
 
   constructor(http: OAuthHttp, resource: ProtectedResource) {
@@ -51,9 +51,8 @@ export class Discovery {
   }
 
   /**
-   * Finds the authorization server, the identifier of the resource (RFC 8707) and the scopes to request. The resource's
-   * metadata are read from the URL in the challenge to a request without a token, from the resource's path, or from the
-   * root (RFC 9728, sections 3.1 and 5.1).
+   * Finds the authorization server, the identifier of the resource (RFC 8707) and the scopes to request. Reads the
+   * resource's metadata from the URL in the challenge (RFC 9728, section 5.1), or from a well-known URL (section 3.1).
    */
   async discover(signal?: AbortSignal) {
     const name = 'Requesting the challenge of the service';
@@ -66,13 +65,13 @@ export class Discovery {
     return { server, resource: metadata?.resource, scope: scope || undefined };
   }
 
-  /** Returns the authorization server of a stored client. */
+  /** Returns the authorization server of an issuer, if the issuer is allowed. */
   async serverOf(issuer: string, signal?: AbortSignal): Promise<AuthorizationServer> {
     const cached = this.#servers.get(issuer);
     if (cached) return cached;
     if (this.#isAllowed(issuer)) return this.#readServer(issuer, signal);
     const { origin } = this.#resource.baseUrl;
-    const message = `The stored grant is of ${issuer}, which is neither on ${origin} nor in \`allowedIssuers\`.`;
+    const message = `The stored client is registered at ${issuer}, which is neither on ${origin} nor in \`allowedIssuers\`.`;
     throw new ConfigurationError(message);
   }
 
@@ -83,14 +82,14 @@ export class Discovery {
     return new URL(issuer).origin === baseUrl.origin || allowedIssuers.some(isSame);
   }
 
-  /** Returns the resource's metadata from the first URL that has them. */
+  /** Returns the resource's metadata from the first URL that provides them; `undefined` if none does. */
   async #readResource(challenged?: string, signal?: AbortSignal): Promise<ResourceMetadata | undefined> {
     const { baseUrl, url } = this.#resource;
     const { origin } = baseUrl;
     const below = withoutTrailingSlashes(baseUrl.pathname) + RESOURCE_METADATA;
     const places = [challenged, RESOURCE_METADATA + url.pathname, RESOURCE_METADATA, below];
     const hrefs = places.map((place) => (place && URL.canParse(place, origin) ? new URL(place, origin).href : ''));
-    // Metadata on another origin could name any authorization server.
+    // Only on the service's origin: metadata from elsewhere could name any authorization server.
     for (const href of new Set(hrefs.filter((candidate) => candidate.startsWith(`${origin}/`)))) {
       const metadata = await this.#send('Reading the metadata of the service', GET, href, signal, readMetadata);
       if (metadata) return this.#checkResource(metadata);
@@ -108,7 +107,7 @@ export class Discovery {
     throw new OAuthError(message, { error: 'invalid_target' });
   }
 
-  /** Returns the first allowed authorization server of the resource. A service without metadata is its own. */
+  /** Returns the first issuer in the metadata that is allowed; without metadata, the service's origin. */
   #chooseIssuer(metadata?: ResourceMetadata): string {
     const { origin } = this.#resource.baseUrl;
     const issuers = metadata?.issuers.length ? metadata.issuers : [origin];
@@ -119,8 +118,8 @@ export class Discovery {
   }
 
   /**
-   * Reads the metadata of an authorization server by RFC 8414, as an OpenID provider, or below the issuer's path, where
-   * the specification puts them for a service with a path.
+   * Reads the metadata of an authorization server from the URLs of RFC 8414 and of OpenID Connect Discovery, and from
+   * below the issuer's path, where the specification places them for a service with a path.
    */
   async #readServer(issuer: string, signal?: AbortSignal): Promise<AuthorizationServer> {
     const url = new URL(issuer);
@@ -139,7 +138,7 @@ export class Discovery {
     throw new OAuthError(message, { error: 'invalid_response' });
   }
 
-  /** Sends a request without credentials and decodes the response, unless a retry may change its status. */
+  /** Sends a request without credentials and decodes the response, after retries of 429 and 5xx. */
   #send<T>(
     name: string,
     init: Pick<CustomFetchOptions<string, string | undefined>, 'method' | 'headers' | 'body'>,
@@ -163,7 +162,7 @@ export class Discovery {
   }
 }
 
-/** Returns an error response that a retry will not change; throws any other error. */
+/** Returns an error response, to be decoded like a success, unless its status is 429 or 5xx; throws any other error. */
 function finalResponse(error: unknown): ErrorResponse {
   if (error instanceof ErrorResponse && error.status < 500 && error.status !== 429) return error;
   throw error;

@@ -72,7 +72,7 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   return {
     redirectUri: context.redirectUri,
     get,
-    // An abort also ends the wait for the store.
+    // `abortable`, because an abort must also end the wait for the store, which takes no signal.
     authorize: (step = {}) => abortable(authorize(context, step), step.signal),
     callback: (url, { signal } = {}) => abortable(complete(url, signal), signal),
     fetch: authorizedFetch(origin, { get }, fetch),

@@ -20,18 +20,18 @@ import type { Redactor } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
 import type { OAuthClientOptions } from './oauth-types.ts';
 
-/** Options that each request of oauth4webapi takes. */
+/** Options to pass to each request function of oauth4webapi. */
 export interface RequestParts {
   readonly signal: AbortSignal;
   readonly [oauth.customFetch]: (
     url: string,
     init: oauth.CustomFetchOptions<string, BodyInit | undefined>,
   ) => Promise<Response>;
-  /** `http:` is checked for each URL by the `fetch` above, because loopback is allowed. */
+  /** Disables the check of oauth4webapi, which refuses loopback: the `fetch` above checks each URL instead. */
   readonly [oauth.allowInsecureRequests]: true;
 }
 
-/** A request to the authorization server, or to the service about it. */
+/** A request to the authorization server, or to the service to find that server. */
 export interface OAuthRequest<T> {
   /** Subject of error messages, such as "Registering the client". */
   readonly name: string;
@@ -41,7 +41,7 @@ export interface OAuthRequest<T> {
   execute(parts: RequestParts): Promise<T>;
 }
 
-/** A response with another status than 2xx. */
+/** A response whose status is not 2xx. */
 export class ErrorResponse extends Error {
   readonly status: number;
   readonly headers: Headers;
@@ -55,7 +55,7 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** Retries begin within this time, because other processes wait for the store's lock for two minutes at most. */
+/** Time within which retries begin: requests may hold the store's lock, for which others wait two minutes at most. */
 const MAX_RETRY_TIME_MS = 60_000;
 
 /** Sends requests to the authorization server, with the timeouts, retries and errors of this package. */
@@ -68,7 +68,7 @@ export class OAuthHttp {
     this.#options = options;
   }
 
-  /** Sends a request and retries it as far as its policy allows. */
+  /** Sends a request and retries it as its policy permits. */
   send<T>({ name, retry, signal, execute }: OAuthRequest<T>): Promise<T> {
     const { timeout = DEFAULTS.timeout, maxRetries = DEFAULTS.maxRetries, backoff = {} } = this.#options;
     const { maxRetryWait = DEFAULTS.maxRetryWait } = this.#options;
@@ -102,7 +102,7 @@ export class OAuthHttp {
     return withRetries(attempt, { delayAfter, signal });
   }
 
-  /** Checks that codes and tokens may be sent to a URL: https, or loopback. */
+  /** Checks that codes and tokens may be sent to a URL: by https, or by http to loopback or with `allowInsecure`. */
   checkUrl(address = ''): URL {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     const mayUseHttp = url?.protocol === 'http:' && (this.#options.allowInsecure || isThisMachine(url));
@@ -135,7 +135,7 @@ function failureOf(error: unknown): Failure {
   return { kind: isNotSent(error) ? 'not-sent' : 'lost' };
 }
 
-/** Returns the error of this package for a failed request. Pure. */
+/** Returns the error of this package for a failed request. */
 export function toError(error: unknown, call: CallDetails, redactor: Redactor): AudienceError {
   if (AudienceError.isInstance(error)) return error;
   if (error instanceof oauth.AuthorizationResponseError) return refusal(error, call, redactor);
@@ -157,7 +157,7 @@ function refusal(body: unknown, { operation }: CallDetails, redactor: Redactor, 
   const { error, error_description: description }: JsonObject = isObject(body) ? body : {};
   const fallback = status === 429 || status === 503 ? 'temporarily_unavailable' : 'server_error';
   const code = redactor.text(typeof error === 'string' ? error : fallback);
-  // The redactor cuts the description, because it would not recognize a part of a token at the end.
+  // Let the redactor cut the description: if it were cut before, part of a token at its end would not be recognized.
   const reason = typeof description === 'string' ? `: ${redactor.text(description, MAX_DESCRIPTION_LENGTH)}` : '';
   const isTransient = status !== undefined && (status >= 500 || status === 429);
   const advice = isTransient ? ' Stored tokens have not changed. Try again later.' : '';

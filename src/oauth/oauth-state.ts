@@ -27,8 +27,8 @@ const pendingSignIn = z.object({
 });
 
 /**
- * A pair of tokens, and the client and resource to refresh it with. Times are in ISO 8601. `token` is empty when the
- * server issued one that cannot be sent; the refresh token is valid nevertheless.
+ * An access token with its refresh token, and the client and resource to refresh it with. Times are in ISO 8601.
+ * `token` is empty if the server issued an access token that cannot be sent; the refresh token is valid nevertheless.
  */
 export type Grant = z.infer<typeof storedGrant>;
 const storedGrant = z.object({
@@ -47,7 +47,7 @@ export interface OAuthState {
   readonly pending: readonly PendingSignIn[];
 }
 
-/** Decodes the `oauth` field of a stored token; leaves out parts that this package did not write. */
+/** Decodes the `oauth` field of a stored token; ignores parts of an invalid format. */
 export function readState(value: unknown): OAuthState {
   const { grant, client, pending }: JsonObject = isObject(value) ? value : {};
   const parse = <T>(schema: z.ZodMiniType<T>, part: unknown): T | undefined =>
@@ -56,7 +56,7 @@ export function readState(value: unknown): OAuthState {
   return { grant: parse(storedGrant, grant), client: parse(storedClient, client), pending: signIns };
 }
 
-/** Returns the grant of a token response; `previous` completes it. */
+/** Returns the grant of a token response. Keeps the previous refresh token if the response contains none. */
 export function grantOf(
   { access_token, token_type, expires_in, refresh_token }: TokenEndpointResponse,
   requestedAt: number,
@@ -73,16 +73,16 @@ export function grantOf(
   };
 }
 
-/** @throws {OAuthError} for a grant whose access token no bearer header can carry (RFC 6750, section 2.1). */
+/** @throws {OAuthError} if the access token cannot be sent as a bearer token (RFC 6750, section 2.1). */
 export function checkUsable({ token }: Grant): void {
   const message = 'The authorization server issued an access token that cannot be sent as a bearer token.';
   if (token === '') throw new OAuthError(message, { error: 'invalid_response' });
 }
 
-/** An access token is refreshed this long before it expires, or in the last quarter of a shorter lifetime. */
+/** Time before expiry from which an access token is refreshed; at most a quarter of the token's lifetime. */
 const REFRESH_BEFORE_MS = 60_000;
 
-/** Returns the milliseconds until the access token expires. */
+/** Returns the milliseconds until the access token expires; 0 without a usable token. */
 export function timeLeft({ token, expiresAt }: Grant): number {
   if (token === '') return 0;
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();

@@ -7,31 +7,31 @@ import type { Backoff } from '../util/retry.ts';
 /** A client that is already registered with the authorization server. */
 export interface RegisteredClient {
   readonly client_id: string;
-  /** Confidential clients only: a page in a browser cannot keep a secret. */
+  /** Secret of a confidential client. Do not set it in a browser, where users can read it. */
   readonly client_secret?: string | undefined;
 }
 
-/** Options of {@link createOAuthClient}. A request to the authorization server is retried for one minute at most. */
+/** Options of {@link createOAuthClient}. Retries of a request to the authorization server begin within one minute. */
 export interface OAuthClientOptions extends Pick<RequestOptions, 'timeout' | 'maxRetries' | 'maxRetryWait'> {
   /** Address of the service, as for `AudienceClient`. @default AUDIENCE_BASE_URL of the environment */
   readonly baseUrl?: string | undefined;
   /**
    * Address that the authorization server redirects the browser to: an exact `https` URI on a host that the service has
-   * approved, or an `http` URI of a loopback host. A loopback URI without a port stands for the free port on which
-   * `signInWithBrowser` listens.
+   * approved, or an `http` URI of a loopback host. For a loopback URI without a port, `signInWithBrowser` listens on a
+   * free port.
    */
   readonly redirectUri: string;
   /** Keeps the grant of one user, the client registration and pending sign-ins. Use one store per user. */
   readonly store: TokenStore;
   /** Name shown on the consent page. @default 'audience-activation' */
   readonly clientName?: string | undefined;
-  /** Client to use instead of registering one. */
+  /** A registered client. @default a client that `authorize` registers */
   readonly client?: RegisteredClient | undefined;
-  /** Issuers of authorization servers that are allowed besides those on the origin of `baseUrl`. @default [] */
+  /** Issuers of authorization servers to allow in addition to those on the origin of `baseUrl`. @default [] */
   readonly allowedIssuers?: readonly string[] | undefined;
   /** Resource to request tokens for: a path or a URL on the origin of `baseUrl`. @default the MCP endpoint */
   readonly resource?: string | undefined;
-  /** Allows `http:` beyond loopback. @default false */
+  /** Allows `http:` also for hosts other than loopback. @default false */
   readonly allowInsecure?: boolean | undefined;
   /** Random waits between retries, in milliseconds. @default { min: 500, max: 30000 } */
   readonly backoff?: Optional<Backoff> | undefined;
@@ -50,9 +50,9 @@ export interface OAuthStepOptions {
 
 /** Options of {@link OAuthClient.authorize}. */
 export interface AuthorizeOptions extends OAuthStepOptions {
-  /** Replaces the client's own for this sign-in. */
+  /** Redirect URI of this sign-in. @default the `redirectUri` of the client */
   readonly redirectUri?: string | undefined;
-  /** Replaces the scope that the service's metadata names. */
+  /** Scope to request. @default the scope in the challenge or the metadata of the service */
   readonly scope?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface AuthorizeOptions extends OAuthStepOptions {
 export interface Authorization {
   /** Address to redirect the user's browser to. */
   readonly url: string;
-  /** Value that the callback has to repeat; it ties the callback to this sign-in. */
+  /** Value that the callback's URL must contain, which shows that the callback belongs to this sign-in. */
   readonly state: string;
 }
 
@@ -68,10 +68,10 @@ export interface Authorization {
 export interface OAuthClient extends TokenSource {
   readonly redirectUri: string;
   /**
-   * Returns a live access token. Refreshes it a minute before it expires and when it was `rejected`, once for all
-   * callers.
+   * Returns an access token that has not expired. Refreshes it a minute before it expires and if it is the `rejected`
+   * one, once for all callers. Never opens a browser.
    *
-   * @throws {ReauthorizationRequiredError} when the user has to sign in. Never opens a browser.
+   * @throws {ReauthorizationRequiredError} if the user has to sign in.
    */
   get(options?: { readonly rejected?: string | undefined; readonly signal?: AbortSignal | undefined }): Promise<string>;
   /**
@@ -82,12 +82,13 @@ export interface OAuthClient extends TokenSource {
   /** Completes a sign-in with the URL of the redirect: checks `state` and `iss`, and exchanges the code for tokens. */
   callback(url: string | URL, options?: OAuthStepOptions): Promise<void>;
   /**
-   * `fetch` with the access token on the origin of `baseUrl`; other origins never receive it. Refreshes the token and
-   * retries once after a 401. Made for official MCP clients, among others.
+   * Sends requests as `fetch` does, with the access token if the origin is that of `baseUrl`. After a 401, refreshes
+   * the token and retries once, if the body can be sent again. Does not follow redirects of that origin. Can be passed
+   * to the transport of an official MCP client.
    */
   readonly fetch: Fetch;
-  /** Revokes the grant at the authorization server, then deletes its tokens. */
+  /** Revokes the grant at the authorization server, then deletes its tokens from the store. */
   revoke(options?: OAuthStepOptions): Promise<void>;
-  /** Deletes tokens and registration from the store only. */
+  /** Deletes the tokens, the client registration and pending sign-ins from the store, without revoking anything. */
   forget(): Promise<void>;
 }

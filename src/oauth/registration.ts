@@ -5,10 +5,10 @@ import type { OAuthHttp, RequestParts } from './oauth-http.ts';
 import type { StoredClient } from './oauth-state.ts';
 import type { RegisteredClient } from './oauth-types.ts';
 
-/** Methods of client authentication in order of preference: a program on a user's machine cannot keep a secret. */
+/** Methods of client authentication, preferred ones first: a program on a user's machine cannot keep a secret. */
 const METHODS: readonly string[] = ['none', 'client_secret_post', 'client_secret_basic'];
 
-/** Returns the preferred method that the server supports; without metadata, that is Basic (RFC 8414, section 2). */
+/** Returns the first method that the server supports. A server that lists none supports Basic (RFC 8414, section 2). */
 function chooseMethod(server: oauth.AuthorizationServer, methods: readonly string[]): string {
   const { token_endpoint_auth_methods_supported: supported = ['client_secret_basic'] } = server;
   const method = methods.find((name) => stringsOf(supported).includes(name));
@@ -17,7 +17,7 @@ function chooseMethod(server: oauth.AuthorizationServer, methods: readonly strin
   throw new OAuthError(message, { error: 'unsupported_client_authentication' });
 }
 
-/** Registers a client (RFC 7591). A failed request is not retried, because each may create a client. */
+/** Registers a client (RFC 7591). A request that may have arrived is not retried, because each may create a client. */
 export async function registerClient(
   http: OAuthHttp,
   server: oauth.AuthorizationServer,
@@ -38,7 +38,7 @@ export async function registerClient(
     token_endpoint_auth_method: method,
     ...(scope !== undefined && { scope }),
   };
-  // Decoded here, because oauth4webapi refuses a secret without `client_secret_expires_at`, which servers leave out.
+  // Not decoded by oauth4webapi, which refuses a secret without `client_secret_expires_at`: some servers leave it out.
   const execute = async (parts: RequestParts): Promise<unknown> =>
     parseJson(await (await oauth.dynamicClientRegistrationRequest(server, request, parts)).text());
   const response = await http.send({ name: 'Registering the client', retry: 'never', signal, execute });
@@ -55,13 +55,13 @@ export async function registerClient(
   };
 }
 
-/** Returns a client that is already registered in the form of {@link registerClient}. */
+/** Returns a client that is already registered, in the form in which {@link registerClient} returns new ones. */
 export function existingClient(
   server: oauth.AuthorizationServer,
   { client_id, client_secret }: RegisteredClient,
   redirectUri: string,
 ): StoredClient {
-  // A public client has no other method, whatever the server supports for those that it registers.
+  // A client without a secret can only use `none`, whichever methods the server's metadata name.
   const token_endpoint_auth_method = client_secret === undefined ? 'none' : chooseMethod(server, METHODS.slice(1));
   return { issuer: server.issuer, client_id, client_secret, token_endpoint_auth_method, redirect_uris: [redirectUri] };
 }
@@ -74,7 +74,7 @@ export function authenticationOf({ client_secret, token_endpoint_auth_method }: 
     : basic(client_secret);
 }
 
-/** HTTP Basic (RFC 6749, section 2.3.1). oauth4webapi also encodes hyphens, which not every server decodes. */
+/** HTTP Basic (RFC 6749, section 2.3.1). That of oauth4webapi encodes hyphens, too, which not every server decodes. */
 const basic =
   (secret: string): oauth.ClientAuth =>
   (_server, { client_id }, _body, headers) => {

@@ -18,7 +18,7 @@ import type { RegisteredClient } from './oauth-types.ts';
 import { authenticationOf } from './registration.ts';
 import type { TokenRepository, Transaction } from './token-repository.ts';
 
-/** State and services that the parts of an OAuth client share. */
+/** The parts of an OAuth client. */
 export interface OAuthContext {
   readonly http: OAuthHttp;
   readonly discovery: Discovery;
@@ -30,10 +30,10 @@ export interface OAuthContext {
   readonly client: RegisteredClient | undefined;
 }
 
-/** Wait before an early refresh, or saving the tokens, is tried again. */
+/** Time to wait after an early refresh failed, or the tokens could not be saved, before trying again. */
 const RETRY_AFTER_MS = 10_000;
 
-/** The tokens of one user: handed out, refreshed and revoked. */
+/** Returns, refreshes and revokes the tokens of one user. */
 export class Session {
   readonly #context: OAuthContext;
   readonly #flight = singleFlight<string>();
@@ -44,21 +44,21 @@ export class Session {
     this.#context = context;
   }
 
-  /** Returns a token other than the rejected one; one refresh serves all callers. */
+  /** Returns a token that has not expired and is not the rejected one. Concurrent callers share one refresh. */
   async get(rejected: string | undefined, signal: AbortSignal | undefined): Promise<string> {
     const grant = this.#grant;
     if (grant && grant.token !== rejected && !this.#needsStore(grant)) return grant.token;
     const token = await this.#flight(() => this.#obtain(rejected), signal);
-    // A flight that started for another caller may return the token that is rejected here.
+    // A refresh that another caller started may return the token that this caller rejects: start another one.
     return token === rejected ? this.#flight(() => this.#obtain(rejected), signal) : token;
   }
 
-  /** Replaces the grant in memory. */
+  /** Replaces the grant in memory, after a change of the stored one. */
   replace(grant: Grant | undefined): void {
     this.#grant = grant;
   }
 
-  /** Revokes the grant at its server, then deletes it. */
+  /** Revokes the grant at its server, then deletes it from memory and the store. */
   async revoke(signal: AbortSignal | undefined): Promise<void> {
     await this.#context.repository.transaction(async ({ state: { grant }, update }) => {
       if (grant) await this.#revokeAtServer(grant, signal);
@@ -93,7 +93,7 @@ export class Session {
     }
   }
 
-  /** Returns a grant that can be used now. Runs under the lock, because another process may have refreshed already. */
+  /** Returns the stored grant, or refreshes it. Runs under the store's lock: another process may have refreshed it. */
   async #liveGrant(transaction: Transaction, grant: Grant | undefined, rejected: string | undefined): Promise<Grant> {
     if (!grant) throw signInRequired('No user is signed in', 'no_grant');
     if (grant.token !== rejected && !isRefreshDue(grant)) return grant;
@@ -102,7 +102,7 @@ export class Session {
     } catch (error) {
       if (!OAuthError.isInstance(error) || !this.#endsGrant(error)) throw error;
       const { grant: latest } = await transaction.reload();
-      // Another process has refreshed after this one lost the lock: use its pair, and never delete it.
+      // Another process has refreshed the grant after this one lost the lock: use the new tokens, do not delete them.
       if (latest && !hasSamePair(latest, grant)) return this.#liveGrant(transaction, latest, rejected);
       await transaction.update((now) => (now.grant && hasSamePair(now.grant, grant) ? withoutGrant(now, error) : now));
       const reason = 'The grant has ended: it was revoked, has expired, or its refresh token was used elsewhere';
@@ -123,11 +123,11 @@ export class Session {
       const response = await oauth.refreshTokenGrantRequest(...request, { ...parts, additionalParameters });
       return oauth.processRefreshTokenResponse(server, client, response);
     };
-    // If a lost response held the new pair, the old one is dead already and a retry does no harm.
+    // Safe to retry: if a lost response contained new tokens, the old refresh token is invalid already.
     const response = await http.send({ name: 'Refreshing the token', retry: 'always', execute });
     const refreshed = grantOf(response, requestedAt, grant);
     const state = await transaction.update((now) => (isReplaced(now, grant) ? now : { ...now, grant: refreshed }));
-    // The new refresh token is saved even if the access token that came with it cannot be used.
+    // Check after saving: the new refresh token must be kept even if the new access token cannot be used.
     checkUsable(refreshed);
     return state.grant ?? refreshed;
   }
@@ -139,20 +139,20 @@ export class Session {
       const message = 'The authorization server cannot revoke tokens. `forget()` deletes them from the store.';
       throw new OAuthError(message, { error: 'revocation_not_supported' });
     }
-    // Revoking the refresh token also revokes the access token ("Authentication").
+    // Revoking the refresh token also revokes the access token (specification, "Authentication").
     const request = [server, client, authenticationOf(client), grant.refreshToken ?? grant.token] as const;
     const execute = async (parts: RequestParts): Promise<void> =>
       oauth.processRevocationResponse(await oauth.revocationRequest(...request, parts));
     await this.#context.http.send({ name: 'Revoking the grant', retry: 'always', signal, execute });
   }
 
-  /** Returns the client of a grant with the secret that is configured now. */
+  /** Returns the client of a grant, with the secret in the options if they are for the same client. */
   #clientOf({ client }: Grant): StoredClient {
     const configured = this.#context.client;
     return configured?.client_id === client.client_id ? { ...client, ...configured } : client;
   }
 
-  /** Checks whether the grant has ended; wrong credentials of a configured client do not mean that. */
+  /** Checks whether an error means that the grant has ended. `invalid_client` does only for a registered client. */
   #endsGrant({ error }: OAuthError): boolean {
     return error === 'invalid_grant' || (error === 'invalid_client' && !this.#context.client);
   }
@@ -160,12 +160,15 @@ export class Session {
 
 const hasSamePair = (one: Grant, other: Grant): boolean => one.refreshToken === other.refreshToken;
 
-/** Checks whether another process has signed in, refreshed or deleted everything; a discarded grant may be restored. */
+/**
+ * Checks whether the stored grant must not be overwritten, because another process has signed in, refreshed it or
+ * deleted the entire state. If only the grant was removed, it may be restored.
+ */
 function isReplaced(now: OAuthState, grant: Grant): boolean {
   return now.grant ? now.grant.token !== grant.token : now.client === undefined;
 }
 
-/** Removes the grant; and the client, if the server does not know it any more. */
+/** Removes the grant and, unless the error is `invalid_grant`, the client, which the server no longer recognizes. */
 function withoutGrant({ pending, client }: OAuthState, { error }: OAuthError): OAuthState {
   return { pending, client: error === 'invalid_grant' ? client : undefined };
 }

@@ -12,20 +12,21 @@ export interface Transaction {
   /** Reads the state again. */
   reload(): Promise<OAuthState>;
   /**
-   * Applies `change` to the state that the store holds now: a process that is suspended loses its lock, and others write
-   * meanwhile. Saves nothing when `change` returns its argument.
+   * Reads the state again, applies `change` to it, and saves and returns the result. Another process may have saved a
+   * state since the transaction began, if this process was suspended and lost the lock. Nothing is saved if `change`
+   * returns its argument.
    */
   update(change: (current: OAuthState) => OAuthState): Promise<OAuthState>;
 }
 
-/** The OAuth state of one user in a token store. A state that cannot be saved stays in memory. */
+/** The OAuth state of one user in a token store. A state that cannot be saved is kept in memory. */
 export class TokenRepository {
   readonly #store: TokenStore;
   /** Origin that the tokens are for. */
   readonly #service: string;
   readonly #logger: Logger;
   readonly #redactor: Redactor;
-  /** The state that could not be saved, and the store's content at that time. */
+  /** The state that could not be saved, and the content of the store that it was to replace. */
   #unsaved: { readonly state: OAuthState; readonly replaces: string } | undefined;
   /** The store's content when it was last read. */
   #content = '';
@@ -41,7 +42,7 @@ export class TokenRepository {
     return this.#unsaved !== undefined;
   }
 
-  /** Runs `work` under the store's lock. */
+  /** Runs `work` under the store's lock, after saving any state that could not be saved before. */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#locked(async () => {
       const state = await this.#load();
@@ -73,7 +74,7 @@ export class TokenRepository {
     const stored = await this.#store.load().catch((error) => this.#fail('read', error));
     this.#checkOwner(stored);
     this.#content = JSON.stringify(stored) ?? '';
-    // Another process has signed in or refreshed since, so the unsaved state is outdated.
+    // If another process has changed the store since, the unsaved state is outdated.
     if (this.#unsaved?.replaces !== this.#content) this.#unsaved = undefined;
     const state = this.#unsaved?.state ?? readState(stored?.oauth);
     this.#addSecrets(state);
@@ -89,7 +90,7 @@ export class TokenRepository {
   }
 
   async #update(state: OAuthState, change: (current: OAuthState) => OAuthState): Promise<OAuthState> {
-    // A store that cannot be read must not cost a new pair of tokens.
+    // If the store cannot be read, continue with the last known state, so that new tokens are not lost.
     const current = await this.#load().catch(() => state);
     const next = change(current);
     if (next !== current) await this.#save(next);
