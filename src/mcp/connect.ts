@@ -33,14 +33,14 @@ export async function connectMcp<C extends McpClient>(options: ConnectMcpOptions
     await abortable(client.connect(transport), signal);
     return client;
   } catch (error) {
-    // A client closes its transport when it cannot connect, but not when `signal` aborts.
+    // The client closes the transport if connecting fails, but not if `signal` aborts.
     await transport.close().catch(() => {});
     api.state.close();
     throw signal?.aborted ? error : unwrapped(error);
   }
 }
 
-/** Checks the options and creates the transport of an API client that serves the MCP endpoint only. */
+/** Checks the options and creates the API transport that sends the requests of the MCP client. */
 function createApiTransport(options: ConnectMcpOptions<McpClient>): Transport {
   checkOptions(options);
   const { client, transport, signal, token, ...shared } = options;
@@ -76,7 +76,7 @@ function checkOverrides(overrides: ClientOptions['operations'] = {}, { method, o
   check(retry !== 'idempotency-key', message);
 }
 
-/** Returns the error of this package that a client has wrapped, as it does while it negotiates the protocol version. */
+/** Returns the error of this package that an MCP client has wrapped while connecting; any other error unchanged. */
 function unwrapped(error: unknown, depth = 0): unknown {
   if (AudienceError.isInstance(error) || !(error instanceof Error) || depth > MAX_CAUSE_DEPTH) return error;
   const cause = unwrapped(error.cause, depth + 1);

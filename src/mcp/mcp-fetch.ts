@@ -18,14 +18,14 @@ import { type Message, readMessage } from './message.ts';
 /** The `fetch` of an MCP transport. */
 export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Errors that the official transports handle: no stream to open, no such session, an error of JSON-RPC. */
+/** Statuses that the official transports handle: a JSON-RPC error (400), an unknown session (404), no stream (405). */
 const STATUSES_FOR_TRANSPORT: ReadonlySet<number> = new Set([400, 404, 405]);
 
-/** A request without a response so far. */
+/** A request whose response has not arrived. */
 interface PendingRequest {
   readonly scope: AbortScope;
   readonly call: Call;
-  /** Cancelled while it was in flight: it is not sent again. */
+  /** True if the MCP client has cancelled the request, which is then not sent again. */
   isCancelled: boolean;
 }
 
@@ -35,8 +35,8 @@ export function endpointOf({ baseUrl, operations }: Settings): URL {
 }
 
 /**
- * Creates a `fetch` for the MCP endpoint only: token, permit, retries and errors are those of every call. The body of a
- * success is passed on unread, because it may be a stream.
+ * Creates a `fetch` for the MCP endpoint only, with the token, the rate limits, the retries and the errors of this
+ * package. Does not read the body of a 2xx response, because it may be a stream.
  */
 export function createMcpFetch({ state, settings }: Transport): McpFetch {
   const pending = new Map<Message['id'], PendingRequest>();
@@ -49,7 +49,7 @@ export function createMcpFetch({ state, settings }: Transport): McpFetch {
     const row = settings.operations['mcp.send'];
     const retry = row.override?.retry ?? (acts ? 'never' : 'always');
     const operation = { ...row, method: request.method, retry };
-    // The caller's signal holds for the body, too.
+    // The caller's signal also aborts reading the body, after `scope` is disposed.
     const signal = init.signal ?? undefined;
     const scope = new AbortScope({ parents: [signal] });
     const input = { options: { signal: scope.signal } };
@@ -73,8 +73,8 @@ export function createMcpFetch({ state, settings }: Transport): McpFetch {
 }
 
 /**
- * Aborts a request that is cancelled before it was sent: it must not act when nobody awaits it any more. Returns
- * whether the service does not need the cancellation.
+ * Cancels the request that a message names: aborts it unless it is in flight, and prevents retries. Returns true if the
+ * request was never sent, so that the service does not need the message.
  */
 function cancelPending(pending: ReadonlyMap<Message['id'], PendingRequest>, { cancels }: Message): boolean {
   const one = cancels === undefined ? undefined : pending.get(cancels);
@@ -88,7 +88,10 @@ function cancelPending(pending: ReadonlyMap<Message['id'], PendingRequest>, { ca
 const cancelledError = (): DOMException =>
   new DOMException('The request was cancelled and is not sent again.', 'AbortError');
 
-/** One attempt: token, permit, request. Returns the response as it came, or throws an {@link AttemptFailure}. */
+/**
+ * Makes one attempt of a call: gets a token and a permit, and sends the request. Returns the response for the
+ * transport, or throws an {@link AttemptFailure}.
+ */
 async function attempt(
   call: Call,
   request: PreparedRequest,
@@ -105,7 +108,7 @@ async function attempt(
   return isForTransport ? redacted(received, call.redactor) : received.response;
 }
 
-/** Sends the request; the body of a success is left unread, so `timeout` ends with the headers. */
+/** Sends the request. Does not read the body of a 2xx response, so `timeout` covers only the time until its headers. */
 async function open(
   { token, settings }: Call,
   { url, method, headers, body }: PreparedRequest,
@@ -115,7 +118,7 @@ async function open(
 ): Promise<ReceivedResponse> {
   const { fetch, fetchOptions, maxResponseBytes } = settings;
   const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => new AttemptTimeout() });
-  // A caller who aborts the request aborts its stream as well.
+  // Outlives `scope`: a caller's abort must also abort the response's stream.
   const lasting = callerSignal ? AbortSignal.any([callerSignal, scope.signal]) : scope.signal;
   const init = {
     ...fetchOptions,
@@ -137,13 +140,13 @@ async function open(
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** Maximum length of an error body that is passed on, in UTF-16 units. */
+/** Maximum length of an error body that is passed to the transport, in UTF-16 units. */
 const PASSED_ON_LIMIT = 65_536;
 
-/** Returns an error for the transport to read, without secrets: its own errors quote the body. */
+/** Returns an error response without secrets, because errors of the transport quote its body. */
 function redacted({ status, headers, text }: ReceivedResponse, redactor: Redactor): Response {
   const kept = redactor.headers(headers);
-  // The body is not encoded any more, and has another length.
+  // The body is decoded already and may have another length.
   for (const name of ['content-encoding', 'content-length']) kept.delete(name);
   return new Response(redactor.text(text, PASSED_ON_LIMIT), { status, headers: kept });
 }
@@ -154,7 +157,7 @@ function bodyOf({ body }: RequestInit): string | undefined {
   throw fetchError('sends strings only, as the official transports do.');
 }
 
-/** Returns the request to send. The token is sent to the endpoint only. */
+/** Returns the request to send; throws for a URL outside the endpoint, because the token must not be sent elsewhere. */
 function toRequest(url: URL, init: RequestInit, body: string | undefined, settings: Settings) {
   const endpoint = endpointOf(settings);
   const within = url.pathname === endpoint.pathname || url.pathname.startsWith(`${endpoint.pathname}/`);
@@ -171,7 +174,10 @@ function toRequest(url: URL, init: RequestInit, body: string | undefined, settin
   };
 }
 
-/** The service requires `application/json` in every `Accept` ("Request rules", rule 3), also for a stream. */
+/**
+ * Returns the headers to send. Adds `application/json` to `Accept`, which the service requires in every request, also
+ * in one for a stream (specification, "Request rules", rule 3).
+ */
 function headersOf(init: RequestInit): Record<string, string> {
   const headers = new Headers(init.headers);
   if (!headers.get('accept')?.includes('application/json')) headers.append('accept', 'application/json');

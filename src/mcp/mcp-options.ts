@@ -3,7 +3,7 @@ import { CLIENT_OPTIONS, type ClientOptions } from '../client/index.ts';
 import * as option from '../util/options.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
-/** The required methods of a transport of an official MCP package. */
+/** The part of a transport of an official MCP package that `connectMcp` uses. */
 export interface McpTransport {
   close(): Promise<unknown>;
   onclose?: (() => void) | undefined;
@@ -12,14 +12,14 @@ export interface McpTransport {
 /** `StreamableHTTPClientTransport` of an official MCP package. */
 export type McpTransportClass = new (url: URL, options: { readonly fetch: McpFetch }) => McpTransport;
 
-/** The required methods of a `Client` of an official MCP package. */
+/** The part of a `Client` of an official MCP package that `connectMcp` uses. */
 export interface McpClient {
   connect(transport: McpTransport): Promise<unknown>;
 }
 
 /**
- * Options of {@link connectMcp}: a client, and the options of `AudienceClient` that concern requests. Durations are
- * milliseconds. `operations` may adapt `path`, `bucket` and `retry` of `mcp.send`, and the credential exchange.
+ * Options of {@link connectMcp}: an MCP client, and options of `AudienceClient` for its requests. Durations are
+ * milliseconds. `operations` may override `path`, `bucket` and `retry` of `mcp.send`, and the operations of `auth`.
  */
 export interface ConnectMcpOptions<C extends McpClient>
   extends Pick<
@@ -48,18 +48,18 @@ export interface ConnectMcpOptions<C extends McpClient>
   /** A token of scope `mcp`, or its source: `mcpToken(credentials, { store })`, or an OAuth client. */
   readonly token: TokenInput;
   /**
-   * `StreamableHTTPClientTransport` of the package that `client` is from.
+   * The class `StreamableHTTPClientTransport` of the package that `client` is from.
    *
-   * @default determined by the methods of `client`
+   * @default imported from that package, which is recognized by the methods of `client`
    */
   readonly transport?: McpTransportClass | undefined;
-  /** Aborts connecting, but not later requests. `connectMcp` rejects with the signal's reason. */
+  /** Aborts connecting, but not later requests. `connectMcp` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Time for one attempt until the headers of the response; streams have no time limit. @default 30000 */
   readonly timeout?: number | undefined;
 }
 
-/** Options of a client, without those that do not concern the requests of an MCP client. */
+/** Options of `AudienceClient` that apply to the requests of an MCP client. */
 const { credentials, mcpToken, validation, serverTimeZone, maxResponseBytes, waits, ...REQUEST_OPTIONS } =
   CLIENT_OPTIONS;
 

@@ -1,17 +1,17 @@
 import { isJsonRpcId } from '../http/index.ts';
 import { isObject, parseJson } from '../util/json.ts';
 
-/** The parts of a JSON-RPC body that decide how it is sent. */
+/** The properties of a JSON-RPC body that determine how it is sent. */
 export interface Message {
-  /** Calls a tool, which may have effects; a body that cannot be parsed may do so, too. */
+  /** True if the body calls a tool, which may have effects, or cannot be parsed. */
   readonly acts: boolean;
-  /** Id of the request, if the body is a single one. */
+  /** Id of the request, if the body is a single request. */
   readonly id: string | number | undefined;
-  /** Id of the request that this notification cancels. */
+  /** Id of the request to cancel, if the body is a single cancellation. */
   readonly cancels: string | number | undefined;
 }
 
-/** Reads the body of a request; only a POST has one. */
+/** Reads the JSON-RPC body of an HTTP request; `undefined` if it has none, as a GET. */
 export function readMessage(body: string | undefined): Message {
   const parsed = body === undefined ? [] : parseJson(body);
   if (parsed === undefined) return { acts: true, id: undefined, cancels: undefined };

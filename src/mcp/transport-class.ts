@@ -5,7 +5,7 @@ import type { McpClient, McpTransportClass } from './mcp-options.ts';
  * Returns the transport class of the package that a client is from. Recognizes the client by its methods, because a
  * program can load several copies of its class, such as one by `require` and one by `import`.
  *
- * @throws {ConfigurationError} if the client is from neither package, or its package cannot be imported from here.
+ * @throws {ConfigurationError} if the client is from neither package, or its package cannot be imported.
  */
 export async function transportClassOf(client: McpClient): Promise<McpTransportClass> {
   let cause: unknown;
@@ -17,7 +17,7 @@ export async function transportClassOf(client: McpClient): Promise<McpTransportC
       return (await import('@modelcontextprotocol/sdk/client/streamableHttp.js')).StreamableHTTPClientTransport;
     }
   } catch (error) {
-    // Either package is optional. A bundler accepts an unresolved import only inside `try`.
+    // Both packages are optional. The imports are inside `try`, because bundlers accept unresolved ones only there.
     cause = error;
   }
   throw new ConfigurationError(
