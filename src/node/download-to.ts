@@ -5,12 +5,12 @@ import type { Activation } from '../schemas/activation.ts';
 import type { IdLike } from '../spec/job-status.ts';
 import { replaceFile, writing } from './file-system.ts';
 
-/** A result on disk. */
+/** A downloaded result. */
 export interface DownloadedFile {
   /** Name of the datastream. */
   readonly name: string;
   readonly path: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
 }
 
@@ -19,9 +19,9 @@ export type DownloadToOptions = DownloadOptions;
 
 /**
  * Downloads the results of a completed activation into a directory, which is created if necessary. Each file is written
- * under a temporary name and renamed when it is complete and on the disk. A file of an earlier download is replaced.
+ * under a temporary name, flushed to the disk, and renamed. It replaces a file of the same name.
  *
- * @throws {FileError} `disk-full` or `file-unwritable`; what `activations.download` throws.
+ * @throws {FileError} `disk-full` or `file-unwritable`; also the errors of `activations.download` and of its streams.
  *
  * @example
  * const files = await downloadTo(client, 42, './results', { onProgress: console.log });
@@ -43,10 +43,10 @@ export async function downloadTo(
   return files;
 }
 
-/** Bytes collected before they are written: smaller writes take longer, larger ones more memory. */
+/** Bytes to collect before writing: smaller writes would be slower, larger ones would need more memory. */
 const BATCH_SIZE = 2 ** 18;
 
-/** Copies a stream to a file, and returns its size. A batch is collected while the one before it is written. */
+/** Copies a stream to a file and returns the size. The next batch is collected while the previous one is written. */
 async function copy(body: ReadableStream<Uint8Array>, file: FileHandle): Promise<number> {
   let written = Promise.resolve();
   let batch: Uint8Array[] = [];
@@ -59,7 +59,7 @@ async function copy(body: ReadableStream<Uint8Array>, file: FileHandle): Promise
     if (batched < BATCH_SIZE) continue;
     await written;
     written = writeAll(file, batch);
-    // A failure is thrown by the next await.
+    // Avoid an unhandled rejection: the error is thrown at the next `await written`.
     written.catch(() => {});
     batch = [];
     batched = 0;
@@ -69,7 +69,7 @@ async function copy(body: ReadableStream<Uint8Array>, file: FileHandle): Promise
   return size;
 }
 
-/** A disk that is almost full may write only a part. */
+/** Writes chunks to a file, including those that the first write left out because the disk is almost full. */
 async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
   const total = chunks.reduce((sum, { length }) => sum + length, 0);
   const { bytesWritten } = await file.writev(chunks);

@@ -5,27 +5,27 @@ import { createMutex } from '../util/concurrency.ts';
 import { withRetries } from '../util/retry.ts';
 import { codeOf, resolveLinks, writing } from './file-system.ts';
 
-/** Age at which a lock is taken over: its holder was killed. */
+/** Age at which a lock that was not refreshed is taken over, because its holder was probably killed. */
 const STALE_MS = 10_000;
 
-/** How often a holder refreshes its lock: often enough that a busy process does not lose it. */
+/** Time between two refreshes of a held lock, short enough that a busy process does not lose it. */
 const REFRESH_MS = 2_000;
 
 /** Maximum time to wait for a lock. */
 const MAX_WAIT_MS = 120_000;
 
-/** Time between two attempts to get a held lock; random, so that processes do not stay in step. */
+/** Bounds of the random time between two attempts to acquire a lock that another process holds. */
 const RETRY_MS = { min: 20, max: 100 } as const;
 
-/** Codes of a lock that another process holds, or has just removed. */
+/** Codes of errors that mean: another process holds the lock, or has just removed it. */
 const HELD: ReadonlySet<unknown> = new Set(['ELOCKED', 'ENOENT']);
 
-/** Folders of tokens are readable only by their owner. */
+/** Mode of a new folder for tokens: accessible only to its owner. */
 export const PRIVATE_FOLDER = 0o700;
 
 const mutex = createMutex();
 
-/** Runs `work` while this process holds the lock of a file; calls of one process run in their order. */
+/** Runs `work` while this process holds the lock of a file. Calls in one process run one after another, in order. */
 export function withFileLock<R>(path: string, work: () => Promise<R>): Promise<R> {
   const deadline = performance.now() + MAX_WAIT_MS;
   return mutex(path, async () => {
@@ -34,18 +34,18 @@ export function withFileLock<R>(path: string, work: () => Promise<R>): Promise<R
     try {
       return await work();
     } finally {
-      // A lock that was taken over, or that cannot be removed, fails nothing: it becomes stale.
+      // Ignore errors: the lock was taken over by another process, or will be when it is stale.
       await release().catch(() => {});
     }
   });
 }
 
 async function acquire(file: string, deadline: number): Promise<() => Promise<void>> {
-  // Imported with the first lock, because on import the package replaces `fs.close` and listens for signals.
+  // Imported only here, because the package replaces `fs.close` and adds signal listeners when it is imported.
   const { lock } = await import('proper-lockfile');
   const attempt = async (): Promise<() => Promise<void>> => {
     await mkdir(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
-    // By default, a lock that is lost, for example while the machine sleeps, ends the process.
+    // Without `onCompromised`, losing the lock, for example while the machine sleeps, would end the process.
     return lock(file, { realpath: false, stale: STALE_MS, update: REFRESH_MS, onCompromised: () => {} });
   };
   const delayAfter = (error: Error): number | undefined => {

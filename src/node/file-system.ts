@@ -6,7 +6,7 @@ import { FileError } from '../errors/file-errors.ts';
 import { isReason } from '../util/call-site.ts';
 import { messageOf } from '../util/callbacks.ts';
 
-/** Returns the system's code of an error, such as `ENOENT`. */
+/** Returns the `code` of a system error, such as `ENOENT`; `undefined` for other errors. */
 export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /** Returns the error for a file that cannot be read. */
@@ -17,7 +17,7 @@ export function unreadableFile(path: string, error: unknown): FileError {
 
 const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Runs a step that writes to `path`. An error of the system becomes a {@link FileError}; the reason of an abort stays. */
+/** Runs a step that writes to `path`; errors become a {@link FileError}, except this package's and the signal's reason. */
 export async function writing<T>(path: string, step: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await step();
@@ -30,10 +30,10 @@ export async function writing<T>(path: string, step: () => Promise<T>, signal?: 
   }
 }
 
-/** Writes a file beside `path` and renames it: what has the final name is complete, also after a crash. */
+/** Writes a temporary file beside `path` and renames it, so that the file at `path` is complete, also after a crash. */
 export async function replaceFile<T>(
   path: string,
-  /** Ends the temporary name `.<name>.<uuid>.<suffix>`. */
+  /** End of the temporary name, `.<name>.<uuid>.<suffix>`. */
   suffix: string,
   write: (file: FileHandle) => Promise<T>,
   mode?: number,
@@ -54,10 +54,10 @@ export async function replaceFile<T>(
   }
 }
 
-/** As on Linux. */
+/** Maximum number of symbolic links to follow, as on Linux. */
 const MAX_LINKS = 40;
 
-/** Returns the file that a path leads to through symbolic links; the file need not exist. */
+/** Follows the symbolic links of a path and returns the path of their target, which need not exist. */
 export async function resolveLinks(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);

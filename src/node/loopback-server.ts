@@ -4,7 +4,7 @@ import { messageOf } from '../util/callbacks.ts';
 import { isLoopbackRedirect } from '../util/loopback.ts';
 import { codeOf } from './file-system.ts';
 
-/** A server for the browser of this machine. */
+/** A server on loopback that the browser of this machine is redirected to. */
 export interface LoopbackServer {
   /** The redirect URI with the port that the server listens on. */
   readonly address: string;
@@ -12,7 +12,7 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Parses a redirect URI that this process can listen on. */
+/** Parses a redirect URI; throws if it is not an http address of this machine. */
 export function readLoopbackUri(redirectUri: string): URL {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
   if (url?.protocol === 'http:' && isLoopbackRedirect(url)) return url;
@@ -21,7 +21,7 @@ export function readLoopbackUri(redirectUri: string): URL {
   );
 }
 
-/** Listens at a loopback address; without a port in it, on a free one. */
+/** Listens at the host and port of a loopback URL; on a free port if the URL has none. */
 export async function listenOnLoopback(url: URL, listener: RequestListener): Promise<LoopbackServer> {
   const servers: Server[] = [];
   const address = new URL(url);
@@ -39,28 +39,28 @@ export async function listenOnLoopback(url: URL, listener: RequestListener): Pro
   return { address: address.href, close: () => stop(servers) };
 }
 
-/** Browsers try both addresses of `localhost`, so no other program may listen on the second one. */
+/** Returns the addresses to listen on. Browsers try both of `localhost`: no other program may receive the callback. */
 function hostsOf({ hostname }: URL): readonly string[] {
   if (hostname === 'localhost') return ['127.0.0.1', '::1'];
   return [hostname.replace(/^\[(.*)\]$/, '$1')];
 }
 
-/** Codes of a machine that does not have the address, for example without IPv6. */
+/** Codes of errors that mean: this machine does not have the address, for example because it has no IPv6. */
 const NO_SUCH_ADDRESS: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
-/** Returns whether the server listens; only an `isOptional` address may be missing. */
+/** Listens at an address. Returns `false` if this machine does not have it and it is optional; otherwise throws. */
 async function listen(server: Server, host: string, port: number, isOptional: boolean): Promise<boolean> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      // Without `exclusive`, workers of a cluster share the port, and any of them would get the request.
+      // Without `exclusive`, the workers of a cluster would share the port, and any of them could get the request.
       server.listen({ host, port, exclusive: true }, resolve);
     });
   } catch (error) {
     if (isOptional && NO_SUCH_ADDRESS.has(codeOf(error))) return false;
     throw listenError(host, port, error);
   }
-  // After a connection that could not be accepted, the browser retries.
+  // Ignore later errors: they come from connections that could not be accepted, and the server keeps running.
   server.on('error', () => {});
   return true;
 }

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookReceiver } from '../webhooks/index.ts';
 
-/** A request whose body a parser of Express may have read. */
+/** A request whose body may have been read by a parser, such as those of Express. */
 type ParsedRequest = IncomingMessage & { readonly body?: unknown };
 
 const ALREADY_PARSED =
   'The body of a webhook was parsed before the receiver could read it, but signatures cover its raw bytes. Put the receiver before `express.json()`, or use `express.raw({ type: "application/json" })` on its route; in Fastify, remove the content type parsers of the route.';
 
 /**
- * Returns a receiver as a listener for `node:http`, as a route of Express 5, and, with `request.raw` and `reply.raw`, of
- * Fastify 5.
+ * Converts a receiver to a listener for `node:http`, which is also a route handler for Express 5. For Fastify 5, call
+ * the listener with `request.raw` and `reply.raw`.
  *
  * @example
  * app.post('/webhooks', toNodeListener(receiver)); // before express.json()
@@ -25,9 +25,9 @@ export function toNodeListener(
 async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgoing: ServerResponse): Promise<void> {
   try {
     const { status, headers } = await handle(receiver, incoming);
-    // Another listener may have responded in the meantime, or the sender hung up.
+    // Do not respond if another listener has, or if the connection is closed.
     if (outgoing.headersSent || outgoing.destroyed) return;
-    // A connection with an unread body cannot be used again.
+    // An HTTP/1 connection whose request body was not read cannot be reused.
     const close = incoming.complete || incoming.httpVersionMajor > 1 ? {} : { connection: 'close' };
     outgoing.writeHead(status, { ...Object.fromEntries(headers), ...close }).end();
   } catch (error) {
@@ -37,7 +37,7 @@ async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgo
 }
 
 async function handle(receiver: WebhookReceiver, incoming: ParsedRequest): Promise<Response> {
-  // Not every method is allowed in a `Request`.
+  // Checked before `toRequest`, which always creates a POST, because `Request` does not allow every method.
   if (incoming.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
   const body = rawBodyOf(incoming);
   if (body !== undefined) return receiver.handle(toRequest(incoming, body));
@@ -45,7 +45,7 @@ async function handle(receiver: WebhookReceiver, incoming: ParsedRequest): Promi
   return new Response(null, { status: 500 });
 }
 
-/** Returns the body as bytes or as a stream; `undefined` where a parser has read it. */
+/** Returns the raw body: bytes, a string or a stream; `undefined` if it was already parsed or read. */
 function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | undefined {
   const { body } = request;
   if (body instanceof Uint8Array) return Uint8Array.from(body);
@@ -54,17 +54,17 @@ function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | R
 }
 
 function toRequest({ headers }: IncomingMessage, body: NonNullable<ReturnType<typeof rawBodyOf>>): Request {
-  // Pseudo-headers of HTTP/2 begin with a colon.
+  // Leave out pseudo-headers of HTTP/2, which begin with a colon: `Request` does not accept them.
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || name.startsWith(':') ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
   return new Request('http://localhost/', { method: 'POST', headers: entries, body, ...{ duplex: 'half' } });
 }
 
-/** Returns the body as a stream. Cancelling it leaves the request open, so that it can still get a response. */
+/** Returns the body as a stream. Cancelling it does not close the connection, so a response can still be sent. */
 function streamOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array, undefined> = request[Symbol.asyncIterator]();
-  // Read immediately: another listener may start the flow in the next tick, and the first chunks would be lost.
+  // Read immediately: if another listener started reading in the next tick, the first chunks would be lost.
   let first: Promise<IteratorResult<Uint8Array, undefined>> | undefined = chunks.next();
   first.catch(() => {});
   return new ReadableStream({

@@ -4,12 +4,12 @@ import { ReadableStream } from 'node:stream/web';
 import { FileError } from '../errors/file-errors.ts';
 import { unreadableFile } from './file-system.ts';
 
-/** Bytes read from disk at a time: several times as fast as the 64 KiB of Node's own file blobs. */
+/** Bytes to read from disk at a time. Reading is several times as fast as in the 64 KiB chunks of Node's file blobs. */
 const CHUNK_SIZE = 2 ** 19;
 
 /**
- * Returns a file of this machine as a `Blob`, for uploads. It is read in chunks while it is sent, and again for each
- * retry. A file that has changed or was removed in between fails the upload.
+ * Returns a file of this machine as a `Blob`, for uploads. The file is read in chunks while it is sent, and again for
+ * each retry. If it has changed or been removed since, the upload fails.
  *
  * @throws {FileError} `file-unreadable` for a path that cannot be read.
  *
@@ -22,7 +22,7 @@ export async function openFile(path: string): Promise<Blob> {
     if (!opened.isFile()) throw new Error('it is not a regular file');
     await (await open(path)).close();
     const blob = await openAsBlob(path);
-    // Only `stream` is replaced: slices and forms are read by Node.
+    // Only `stream` is replaced. The slices of the blob, and forms that contain it, still use Node's own reading.
     Object.defineProperty(blob, 'stream', { value: () => ReadableStream.from(chunksOf(path, opened)) });
     return blob;
   } catch (error) {

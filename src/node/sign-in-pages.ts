@@ -17,7 +17,7 @@ const STYLE = `
   main { width: min(32rem, 100% - 3rem); overflow-wrap: anywhere; }
   h1 { font-size: 1.25rem; margin: 0 0 .5rem; } p { margin: 0; }`;
 
-/** The address of a page contains the code: no cache keeps it, no script reads it, no other site gets it. */
+/** Headers that keep the page's URL, which contains the authorization code, from caches, scripts and other sites. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -51,7 +51,7 @@ const plain = (status: number, body: string, headers = {}): Page => ({
 
 export const SIGNED_IN = page(200, 'You are signed in.', 'You may close this window.');
 
-/** For an address that no sign-in of this process expects. */
+/** Page for a callback whose `state` belongs to no pending sign-in. */
 export const UNKNOWN_SIGN_IN = page(
   400,
   'This address belongs to no sign-in.',
@@ -61,13 +61,13 @@ export const UNKNOWN_SIGN_IN = page(
 export const NOT_FOUND = plain(404, 'Not found.\n');
 export const NOT_ALLOWED = plain(405, 'Only GET is allowed.\n', { allow: 'GET' });
 
-/** Shows the message of an error, if it is one of this package: those contain no secrets. */
+/** Returns a page that shows the message of an error of this package. Other messages could contain secrets. */
 export function failedPage(error: unknown): Page {
   const reason = AudienceError.isInstance(error) ? error.message : 'See the program that started it.';
   return page(400, 'The sign-in failed.', reason);
 }
 
-/** Sends a page, and waits until it is sent or the connection is closed. */
+/** Sends a page; resolves when it is sent or the connection is closed. */
 export async function sendPage(response: ServerResponse, { status, headers, body }: Page): Promise<void> {
   response.writeHead(status, { ...headers, connection: 'close' }).end(body);
   await finished(response).catch(() => {});

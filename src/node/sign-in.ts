@@ -11,13 +11,13 @@ const SIGN_IN_TIMEOUT_MS = 300_000;
 
 /** Options of {@link signInWithBrowser}. */
 export interface SignInOptions {
-  /** Called with the address to open. An error that it throws ends the sign-in. @default prints it on stderr */
+  /** Called with the address to open. If it throws or rejects, the sign-in fails. @default prints it to stderr */
   readonly onUrl?: ((url: string) => unknown) | undefined;
   /** Opens the address in the browser of this machine, if there is one. @default true */
   readonly open?: boolean | undefined;
-  /** Milliseconds for the user to sign in; the service waits at most ten minutes. @default 300000 */
+  /** Milliseconds within which the user must sign in; at most ten minutes are useful. @default 300000 */
   readonly timeout?: number | undefined;
-  /** Ends the sign-in immediately; it rejects with the signal's own reason. */
+  /** Aborts the sign-in, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,9 +29,9 @@ const checkOptions = optionChecker<SignInOptions>('signInWithBrowser', {
 });
 
 /**
- * Signs the user in with the browser of this machine: opens the page of consent, and listens at the `redirectUri` of the
- * client for the response. A `redirectUri` without a port uses a free one; `localhost` is 127.0.0.1 and, where available,
- * ::1.
+ * Signs the user in with the browser of this machine: opens the consent page, and listens at the client's `redirectUri`
+ * for the browser's redirect. If the URI has no port, it listens on a free one; for `localhost`, on 127.0.0.1 and, if
+ * available, on ::1.
  *
  * @throws {OAuthError} when the user or the authorization server refuses, for example with `access_denied`.
  * @throws {TimeoutError} `sign-in-timeout` when the user has not signed in within `timeout`.
@@ -66,7 +66,7 @@ export async function signInWithBrowser(
   }
 }
 
-/** The result of a callback: the page for the browser, and its effect on the sign-in once the page is sent. */
+/** The result of a callback: a page for the browser, and `settle`, to call when the page is sent. */
 interface CallbackResult {
   readonly page: pages.Page;
   settle(): void;
@@ -75,18 +75,18 @@ interface CallbackResult {
 /** Handles the requests of the browser until one of them completes the sign-in. */
 function createCallbackHandler(oauth: Pick<OAuthClient, 'callback'>, redirectUri: URL, scope: AbortScope) {
   const signIn = Promise.withResolvers<void>();
-  // It may reject before it is awaited.
+  // Avoid an unhandled rejection: the promise may reject before it is awaited.
   signIn.promise.catch(() => {});
   const pending = new Map<string, Promise<CallbackResult>>();
 
   async function callback(url: URL): Promise<CallbackResult> {
     try {
       await oauth.callback(url, { signal: scope.signal });
-      // The tokens are stored, so no timeout and no abort may fail the sign-in any more.
+      // The tokens are stored: a timeout or an abort must not fail the sign-in from here.
       scope.dispose();
       return { page: pages.SIGNED_IN, settle: signIn.resolve };
     } catch (error) {
-      // Any program on this machine can request such an address; the right one may still follow.
+      // Any program on this machine can send a callback with a wrong `state`: keep waiting for the right one.
       const isForged = OAuthError.isInstance(error) && error.error === 'state_mismatch';
       if (isForged) return { page: pages.UNKNOWN_SIGN_IN, settle() {} };
       return { page: pages.failedPage(error), settle: () => signIn.reject(error) };
@@ -99,7 +99,7 @@ function createCallbackHandler(oauth: Pick<OAuthClient, 'callback'>, redirectUri
     if (url?.pathname !== redirectUri.pathname) return pages.sendPage(response, pages.NOT_FOUND);
     if (method !== 'GET') return pages.sendPage(response, pages.NOT_ALLOWED);
     const { href } = url;
-    // A browser that requests the same address twice gets the same page.
+    // A second request for the same address shares the first one's result while it is pending.
     const result = pending.get(href) ?? callback(url).finally(() => pending.delete(href));
     pending.set(href, result);
     const { page, settle } = await result;
@@ -115,12 +115,12 @@ const printUrl = (url: string): void => console.error(`Open this address to sign
 /** Opens the browser, if there is one. */
 async function openBrowser(url: string): Promise<void> {
   try {
-    // Imported here because most programs that use this entry never sign in.
+    // Imported only here, because most programs that use this entry point never sign in.
     const { default: launch } = await import('open');
     const launcher = await launch(url);
     launcher.on('error', () => {});
   } catch {
-    // The user has the address.
+    // Without a browser, the user can open the address that `onUrl` got.
   }
 }
 

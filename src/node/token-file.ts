@@ -8,24 +8,24 @@ import { FileError } from '../errors/file-errors.ts';
 import { PRIVATE_FOLDER, withFileLock } from './file-lock.ts';
 import { codeOf, replaceFile, resolveLinks, unreadableFile, writing } from './file-system.ts';
 
-/** Tokens are readable only by their owner. */
+/** Mode of a token file: readable only by its owner. */
 const PRIVATE_FILE = 0o600;
 
-/** Age at which a file that is being written belongs to a process that was killed. */
+/** Age at which a temporary file is removed, because the process that wrote it was probably killed. */
 const ABANDONED_MS = 60_000;
 
-/** The name of a file that is being written, after that of the file itself. */
+/** Matches the part of a temporary file's name that follows the name of the token file. */
 const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
 
 /**
- * A store in a file, which the processes of a machine can share: the token outlives each of them, and is issued once for
- * all. The file is always complete and readable only by its owner. Its lock is a folder beside it, with `.lock` added to
- * its name; the lock of a killed process is taken over after ten seconds. A path that is a symbolic link stays one. The
- * folder of the file is created if necessary.
+ * Creates a token store in a file, by which the processes of a machine share a token that outlives them. The file is
+ * always complete and readable only by its owner; its folder is created if necessary. Its lock is a folder beside it,
+ * with `.lock` added to its name. The lock of a killed process is taken over after ten seconds. If the path is a
+ * symbolic link, its target is replaced and the link is kept.
  *
  * Its methods reject with a {@link FileError}: `file-unreadable`, `file-unwritable` or `disk-full`.
  *
- * @throws {ConfigurationError} for a path that is empty, or not a path.
+ * @throws {ConfigurationError} for a path that is empty or invalid.
  *
  * @example
  * const store = fileTokenStore('/var/lib/my-service/audience-token.json');
@@ -42,7 +42,7 @@ export function fileTokenStore(path: string | URL): TokenStore {
 
 function checkPath(path: unknown): string {
   if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
-  // Resolved now, because the working directory may change.
+  // Resolve the path now, because the working directory may change later.
   if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return resolve(path);
   throw new ConfigurationError('The path of `fileTokenStore` must be a non-empty string or a `file:` URL.');
 }
@@ -57,7 +57,7 @@ async function load(path: string): Promise<StoredToken | undefined> {
   }
   const token = readStoredToken(text);
   if (token) return token;
-  // Without a cause: the parser's error quotes the file.
+  // No `cause`: the parser's error would quote the token.
   const message = `${path} does not contain a token, or only a part of one: delete it, or restore its content.`;
   throw new FileError(message, { code: 'file-unreadable', path });
 }
@@ -72,20 +72,20 @@ async function save(path: string, token: StoredToken | undefined): Promise<void>
   await syncFolder(folder);
 }
 
-/** A file that was never renamed contains a token, too: it must not outlive its killed process for long. */
+/** Removes temporary files of killed processes, because they contain tokens, too. */
 async function removeAbandonedParts(target: string): Promise<void> {
   const prefix = `.${basename(target)}.`;
   const names = await readdir(dirname(target)).catch(() => []);
   for (const name of names) {
     if (!name.startsWith(prefix) || !PART_SUFFIX.test(name.slice(prefix.length))) continue;
     const part = join(dirname(target), name);
-    // Another process may remove it at the same time.
+    // Another process may rename or remove the file at the same time.
     const { mtimeMs } = await stat(part).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
     if (mtimeMs < Date.now() - ABANDONED_MS) await rm(part, { force: true }).catch(() => {});
   }
 }
 
-/** Makes a rename or a removal durable, on systems that can. */
+/** Flushes a folder to the disk, on systems that can, so that a rename or a removal in it survives a crash. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => {});
