@@ -17,7 +17,7 @@ export function unreadableFile(path: string, error: unknown): FileError {
 
 const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Runs a step that writes to `path`; errors become a {@link FileError}, except this package's and the signal's reason. */
+/** Runs a step that writes to `path`. Errors become {@link FileError}, except this package's and `signal`'s reason. */
 export async function writing<T>(path: string, step: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await step();
