@@ -53,7 +53,7 @@ async function esbuildBuild(_projects: Projects, source: string, target: string)
     minify: true,
     platform: 'browser',
     format: 'esm',
-    // Only code that never runs in a browser imports these.
+    // Leave these imports in the bundle: only code that does not run in a browser executes them.
     external: ['node:*'],
     logLevel: 'silent',
   });
@@ -67,7 +67,7 @@ async function serveFolder(folder: string, work: (origin: string) => Promise<voi
     const path = join(folder, pathname === '/' ? 'index.html' : pathname);
     const body = await readFile(path).catch(() => undefined);
     if (body === undefined) return response.writeHead(pathname === '/favicon.ico' ? 204 : 404).end();
-    // The strictest policy that a page may have: no `eval`.
+    // A strict policy, which also forbids `eval`: the package must work under it.
     const policy = `default-src 'none'; script-src 'self'; worker-src 'self'; connect-src http://127.0.0.1:*`;
     const type = TYPES.get(extname(path)) ?? 'application/octet-stream';
     return response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(body);
@@ -92,7 +92,7 @@ async function openPage(url: string): Promise<void> {
   }
 }
 
-/** Waits until the page has written its result into its title; errors and warnings of the console are failures, too. */
+/** Opens a page and waits for the result in its title. Errors and warnings on the console are failures, too. */
 async function runPage(browser: Browser, url: string): Promise<void> {
   const page = await browser.newPage();
   const problems: string[] = [];

@@ -4,16 +4,16 @@ import { ENTRIES, specifier } from './nodes.ts';
 import type { Projects } from './project.ts';
 import type { Step } from './report.ts';
 
-/** A bundle and its content. */
+/** A bundle, with esbuild's report on it. */
 interface Bundle {
   readonly text: string;
   readonly metafile: Metafile;
 }
 
-/** Maximum size of a bundle of `parseTimestamp`, which is some thirty lines. Bytes. */
+/** Maximum size in bytes of a bundle that uses only `parseTimestamp`, a function of some thirty lines. */
 const MAX_PARSER_BYTES = 4_096;
 
-/** Names that only the code of ky and of zod contains. */
+/** Matches names that occur only in the code of ky and zod. */
 const TRACES = /\b(?:HTTPError|KyError|ky-|\$?Zod\w*|_zod)\b/;
 
 /** Steps that bundle the package. */
@@ -69,7 +69,7 @@ const contents = ({ outputs }: Metafile): string[] =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
   );
 
-/** Returns the imports of Node built-ins by the files of a bundle; `withDynamic` includes dynamic imports. */
+/** Returns the imports of Node built-ins in a bundle; with `withDynamic`, also those behind dynamic imports. */
 function builtins({ metafile: { inputs } }: Bundle, withDynamic: boolean): string[] {
   const imports: string[] = [];
   const seen = new Set<string>();

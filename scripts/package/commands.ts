@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 /** Options of a command. */
 export interface RunOptions {
   readonly cwd: string;
-  /** Added to the environment. */
+  /** Variables to add to the environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Milliseconds. @default 60000 */
+  /** Maximum duration in milliseconds. @default 60000 */
   readonly timeout?: number;
 }
 
@@ -18,7 +18,7 @@ export interface Output {
 
 const execute = promisify(execFile);
 
-/** npm sets variables about its package for the programs that it runs; another project must not inherit them. */
+/** Returns the environment without the variables that npm sets for this package: other projects must not see them. */
 const inherited = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:npm_(?!config_)|NODE_OPTIONS$)/.test(name)));
 

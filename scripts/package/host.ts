@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Projects, writeProgram } from './project.ts';
 
-/** A sandbox of the installed package in another process. */
+/** A sandbox in another process, from the installed package. */
 export interface Host {
   readonly baseUrl: string;
   readonly token: string;

@@ -5,10 +5,10 @@ import { type Projects, writeProgram } from './project.ts';
 import type { Step } from './report.ts';
 import { NODES, nodeAlias } from './versions.ts';
 
-/** The package's entries. */
+/** The entry points of the package. */
 export const ENTRIES = ['.', './mcp', './node', './oauth', './redis', './sandbox', './webhooks'] as const;
 
-/** Returns the module specifier of an entry. */
+/** Returns the module specifier of an entry point. */
 export const specifier = (entry: string): string => `audience-activation${entry.slice(1)}`;
 
 /** Formats of the Node program: ES module and CommonJS. */
@@ -27,7 +27,7 @@ export const nodeSteps = (projects: Projects): Step[] =>
     ),
   );
 
-/** Steps for the Node that runs this, by import and by require. */
+/** Steps for the Node version that runs this script, by import and by require. */
 export const ownNodeSteps = (projects: Projects): Step[] =>
   stepsOf(projects, process.versions.node, async () => process.execPath);
 
@@ -41,7 +41,7 @@ const stepsOf = ({ app }: Projects, version: string, node: () => Promise<string>
     },
   }));
 
-/** Steps that check that the import of an entry has no side effects. */
+/** Steps that check that importing an entry point has no side effects. */
 export const importSteps = ({ app }: Projects): Step[] =>
   ENTRIES.map((entry) => ({
     name: `${specifier(entry)}: importing it sends nothing, prints nothing, leaves no timer and no global`,

@@ -9,11 +9,11 @@ import { TOOLS } from './versions.ts';
 export interface Projects {
   /** Project with the installed tarball and nothing else. */
   readonly app: string;
-  /** Resolves with the project of runtimes, compilers and bundlers once they are installed. */
+  /** Installs runtimes, compilers and bundlers into another project, at the first call; resolves with its folder. */
   readonly tools: () => Promise<string>;
 }
 
-/** Folder of the repository. */
+/** Root folder of the repository. */
 export const ROOT = resolve('.');
 const INSTALL = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
@@ -40,7 +40,7 @@ export async function openProjects(folder: string): Promise<Projects> {
 export const openFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'audience-activation-'));
 
 async function installTools(folder: string): Promise<string> {
-  // The packages of Node and Bun install their executables by scripts.
+  // Install scripts must run, because the packages of Node and Bun install their executables by them.
   const allowScripts = { node: true, bun: true, deno: true, workerd: true };
   await writeProject(folder, { dependencies: TOOLS, allowScripts });
   await run('npm', INSTALL, { cwd: folder, timeout: 240_000 });
@@ -52,7 +52,7 @@ async function writeProject(folder: string, content: Readonly<Record<string, unk
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', ...content }));
 }
 
-/** Compiles a program into the project, whose installed package it imports; returns its file name. */
+/** Compiles a program into a project, where it imports the installed package; returns the file name. */
 export async function writeProgram(app: string, name: string, format: Format = 'esm', out?: string): Promise<string> {
   const file = out ?? `${name}.${format === 'cjs' ? 'cjs' : 'js'}`;
   await build({
@@ -61,11 +61,11 @@ export async function writeProgram(app: string, name: string, format: Format = '
     bundle: true,
     packages: 'external',
     platform: 'node',
-    // The configuration of the repository maps the package to its sources.
+    // Do not use the repository's configuration, which maps the package to its sources.
     tsconfigRaw: '{}',
     target: 'es2023',
     format,
-    // A program in CommonJS may also import the package.
+    // Keep `import()` in CommonJS, so that a program can load the package in both ways.
     supported: { 'dynamic-import': true },
     logLevel: 'silent',
   });

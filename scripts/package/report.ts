@@ -10,10 +10,10 @@ export interface Result {
   readonly failed: number;
 }
 
-/** Maximum number of steps that run at the same time: most of them wait for one process. */
+/** Maximum number of steps that run at the same time. Most steps wait for one process. */
 const CONCURRENCY = 2;
 
-/** Runs the steps in order and prints a line for each result. */
+/** Starts the steps in order and prints each result when its step ends. */
 export async function runSteps(steps: readonly Step[], print: (line: string) => void): Promise<Result> {
   const waiting = steps.values();
   let passed = 0;

@@ -11,7 +11,7 @@ import { BUN, DENO, WORKERD } from './versions.ts';
 
 const USES = 'client over HTTP, a file, an outage, webhooks, sandbox in process';
 
-/** Steps for other runtimes than Node. */
+/** Steps for runtimes other than Node. */
 export const runtimeSteps = (projects: Projects): Step[] => [
   {
     name: `Bun ${BUN}: ${USES}`,
@@ -47,7 +47,7 @@ const inRuntime = (projects: Projects, name: string, path: string, args: readonl
     if (stdout !== 'done\n') throw new Error(`It wrote: ${stdout}`);
   });
 
-/** Runs a worker that is bundled with the package. */
+/** Bundles a worker with the package and runs it in workerd. */
 async function inWorkerd(projects: Projects, name: string, flags: readonly string[]): Promise<void> {
   const folder = join(projects.app, name);
   await mkdir(folder);
@@ -66,7 +66,7 @@ async function inWorkerd(projects: Projects, name: string, flags: readonly strin
   await withHost(projects, name, (host) => withWorkerd(workerd, folder, (url) => ask(url, host)));
 }
 
-/** Returns the configuration of a worker that can connect to this machine only. */
+/** Returns the configuration of workerd for a worker that can connect to this machine only. */
 const configOf = (flags: readonly string[]): string => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .main), (name = "loopback", network = (allow = ["local"]))],

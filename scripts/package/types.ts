@@ -8,17 +8,17 @@ import type { Step } from './report.ts';
 import { TYPESCRIPTS, typescriptAlias } from './versions.ts';
 
 const MODULES = [
-  // A `.cts` file loads the package by `require`.
+  // A `.cts` file is CommonJS, so it loads the package by `require`.
   { name: 'nodenext', files: ['consumer.ts', 'consumer.cts'], options: { module: 'nodenext' } },
   { name: 'node20', files: ['consumer.ts', 'consumer.cts'], options: { module: 'node20' } },
   { name: 'preserve', files: ['consumer.ts', 'consumer.cts'], options: { module: 'preserve' } },
   { name: 'node16', files: ['consumer.ts', 'dynamic-import.cts'], options: { module: 'node16' } },
   { name: 'bundler', files: ['consumer.ts'], options: { module: 'esnext', moduleResolution: 'bundler' } },
-  // The default from TypeScript 6 on.
+  // No types by default, as in TypeScript 6 and later.
   { name: 'no `types`', files: ['consumer.ts'], options: { module: 'nodenext', types: [] } },
 ] as const;
 
-/** The error for `require` of an ES module, which TypeScript permits from `node20` on. */
+/** The error for `require` of an ES module, which TypeScript reports with `node16` only. */
 const REQUIRED_ES_MODULE = 'TS1479';
 
 /** Steps for every supported TypeScript. */
@@ -70,7 +70,7 @@ async function writeSources(folder: string, files: readonly string[], options: o
 const configOf = (files: readonly string[], options: object): unknown => ({
   compilerOptions: {
     target: 'es2023',
-    // A common minimum: the declarations reference what else they need.
+    // A common minimum: the package's declarations must reference any other library that they need.
     lib: ['es2023', 'dom'],
     types: ['node'],
     typeRoots: [join(ROOT, 'node_modules', '@types')],

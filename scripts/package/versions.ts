@@ -1,4 +1,4 @@
-/** Versions that the package is tested with; they are installed from npm for the run only. */
+/** Versions that the package is tested with. Each run installs them from npm into a temporary folder. */
 export const NODES = ['22.12.0', '22.23.3', '24.21.0', '26.10.0'] as const;
 export const TYPESCRIPTS = ['5.9.3', '6.0.3', '7.0.2'] as const;
 export const BUN = '1.4.5';
@@ -6,7 +6,7 @@ export const DENO = '2.9.6';
 export const WORKERD = '1.20261117.1';
 export const VITE = '8.3.8';
 
-/** Returns the name of a version in the project of tools, which has several versions of one package. */
+/** Returns an alias for a version, because the project of tools has several versions of one package. */
 export const nodeAlias = (version: string): string => `node-${version}`;
 export const typescriptAlias = (version: string): string => `typescript-${version}`;
 

@@ -29,7 +29,7 @@ export async function useRoot(): Promise<Audience> {
   }
 }
 
-/** Has no index signature. */
+/** An interface, which has no index signature, as the type of a body. */
 interface Visitors {
   readonly name: string;
   readonly segment?: string;
@@ -72,7 +72,7 @@ export async function useWebhooks(request: Request): Promise<WebhookEvent> {
   return verifyWebhook(await request.text(), request.headers, 'whsec_new');
 }
 
-/** The official clients are not installed here. */
+/** Connects a client that is not an official one, because those are not installed here. */
 export async function useMcp(oauth: OAuthClient): Promise<number> {
   const client = { calls: 0, connect: (transport: { close(): Promise<void> }) => transport.close() };
   try {
@@ -97,13 +97,13 @@ export async function refused(client: AudienceClient): Promise<void> {
   new AudienceClient({ baseURL: 'https://api.example.com' });
   // @ts-expect-error no such option
   connectMcp({ token: 't', client: { connect: async () => {} }, retries: 1 });
-  // @ts-expect-error no client
+  // @ts-expect-error `client` has no `connect`
   connectMcp({ token: 't', client: {} });
   // @ts-expect-error a path is a string
   openFile(7);
   // @ts-expect-error no such option
   createSandbox({ tempo: 60 });
-  // @ts-expect-error no such type of event
+  // @ts-expect-error no such event type
   createWebhookReceiver({ secrets: 'whsec_x', on: { 'audience.complete': () => undefined } });
   const audience = await client.audiences.get(1);
   // @ts-expect-error a status id is a number

@@ -1,11 +1,11 @@
 import { createSandbox } from 'audience-activation/sandbox';
 import { exerciseClient, exerciseErrors, exerciseFiles } from './exercise.ts';
 
-/** A worker on the edge that sends a file, and runs the sandbox in process, as its tests would. */
+/** A worker for an edge runtime that uploads a file, and then uses a sandbox in the same process. */
 const worker = {
   async fetch(request: Request): Promise<Response> {
     try {
-      // With Node's APIs, files are sent in another way.
+      // Uploads are sent in another way where Node's APIs exist, as in the runtime that this worker runs in.
       await exerciseFiles(await request.json());
       const sandbox = createSandbox({ jobs: { duration: 0 } });
       const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');

@@ -1,6 +1,6 @@
 import { exerciseClient, exerciseErrors, exerciseFiles, exerciseWebhooks } from './exercise.ts';
 
-/** A worker on the edge that uses the service whose address and token it receives. */
+/** A worker for an edge runtime that uses the service whose address and token are in the request's body. */
 const worker = {
   async fetch(request: Request): Promise<Response> {
     try {

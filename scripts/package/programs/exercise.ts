@@ -8,7 +8,7 @@ import {
   WebhookVerificationError,
 } from 'audience-activation/webhooks';
 
-/** The service to use. */
+/** The service that a program uses. */
 export interface Service {
   readonly baseUrl: string;
   readonly token: string;
@@ -32,7 +32,7 @@ export async function exerciseClient({ baseUrl, token, fetch }: Service): Promis
   return audience;
 }
 
-/** Tests an error for its class. */
+/** Tests that an error has its class, status and code. */
 export async function exerciseErrors({ baseUrl, token, fetch }: Service): Promise<void> {
   const client = new AudienceClient({ baseUrl, token, fetch });
   const error: unknown = await client.audiences.get(999_999).catch((reason: unknown) => reason);
@@ -41,7 +41,7 @@ export async function exerciseErrors({ baseUrl, token, fetch }: Service): Promis
   await client.close();
 }
 
-/** Imports a file, sent in the way of this platform. */
+/** Imports a file, which is uploaded in the way that this platform supports. */
 export async function exerciseFiles({ baseUrl, token, fetch }: Service): Promise<void> {
   const client = new AudienceClient({ baseUrl, token, fetch });
   const rows = ['id', ...Array.from({ length: 5_000 }, (_, row) => `row ${row}`)];
@@ -95,7 +95,7 @@ export async function exerciseOutage(token: string): Promise<void> {
 
 const SECRET = 'whsec_of_a_test';
 
-/** Signs, verifies and receives deliveries, one of which is forged. */
+/** Signs, verifies and receives deliveries, and refuses a forged one. */
 export async function exerciseWebhooks(audience: Audience): Promise<void> {
   const event = { schema_version: 1, id: 'evt_1', type: 'audience.completed', company_id: 1, data: audience };
   const body = JSON.stringify({ ...event, created_at: new Date().toISOString() });

@@ -8,7 +8,7 @@ import { createSandbox } from 'audience-activation/sandbox';
 import { createWebhookReceiver, WebhookVerificationError } from 'audience-activation/webhooks';
 import { check, exerciseClient, exerciseErrors, exerciseMcp, exerciseWebhooks } from './exercise.ts';
 
-/** Tests that `import` and `require` load the same classes, in either order. */
+/** Tests that `import` and `require` load the same classes. */
 async function exerciseBothForms(): Promise<void> {
   const require = createRequire(`${process.cwd()}/`);
   check(require('audience-activation').NotFoundError === NotFoundError, 'require gives the same classes');
@@ -27,7 +27,7 @@ async function exerciseFile(client: AudienceClient): Promise<void> {
   check(cohort.status.id === 4, 'the cohort is imported');
 }
 
-/** Tests a delivery of the sandbox over HTTP. */
+/** Tests that a receiver gets a delivery of the sandbox over HTTP. */
 async function exerciseDelivery(): Promise<void> {
   const deliveries: number[] = [];
   const sandbox = createSandbox({ jobs: { duration: 0 } });
@@ -80,6 +80,6 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   console.error(error);
-  // Servers may still be listening.
+  // Exit explicitly, because servers may still be listening.
   process.exit(1);
 });

@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 
-/** Imports one entry of the package and prints the side effects. */
+/** Imports one entry point of the package and prints the side effects of the import. */
 const [entry = ''] = process.argv.slice(2);
 const effects: string[] = [];
 for (const channel of ['net.client.socket', 'http.client.request.start', 'undici:request:create']) {
@@ -8,7 +8,7 @@ for (const channel of ['net.client.socket', 'http.client.request.start', 'undici
 }
 const globals = (): Map<PropertyKey, PropertyDescriptor | undefined> =>
   new Map(Reflect.ownKeys(globalThis).map((key) => [key, Reflect.getOwnPropertyDescriptor(globalThis, key)]));
-// Node creates some globals only when they are read.
+// Read all globals first, because Node creates some of them only when they are read.
 for (const key of Reflect.ownKeys(globalThis)) Reflect.get(globalThis, key);
 
 const before = globals();
@@ -18,10 +18,10 @@ for (const [key, { value, get } = {}] of globals()) {
   if (!previous) effects.push(`a new global: ${String(key)}`);
   else if (!Object.is(previous.value, value) || previous.get !== get) effects.push(`a changed global: ${String(key)}`);
 }
-// The output of this program does not count.
+// Leave out the resources of this program's own output.
 const alive = process.getActiveResourcesInfo().filter((name) => !/^(?:PipeWrap|TTYWrap|CloseReq)$/.test(name));
 if (alive.length > 0) effects.push(`handles that keep the process alive: ${alive.join()}`);
-// A request may follow later, while the process is alive.
+// Print on exit, because the import may also cause a request later.
 process.once('exit', () => {
   for (const line of effects) console.log(line);
 });

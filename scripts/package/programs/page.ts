@@ -1,7 +1,7 @@
 import { createSandbox } from 'audience-activation/sandbox';
 import { exerciseClient, exerciseErrors, exerciseMcp, exerciseWebhooks } from './exercise.ts';
 
-/** A page with a sandbox in process, and a worker that uses the service in the page's query. */
+/** A page that uses a sandbox in the same process, and starts a worker that uses the service in the page's query. */
 async function main(): Promise<string> {
   const sandbox = createSandbox({ jobs: { duration: 0 } });
   const account = sandbox.accounts.create({ email: 'a@example.com', password: 'x' });

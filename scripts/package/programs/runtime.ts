@@ -1,7 +1,7 @@
 import { createSandbox } from 'audience-activation/sandbox';
 import { exerciseClient, exerciseErrors, exerciseFiles, exerciseOutage, exerciseWebhooks } from './exercise.ts';
 
-/** For Bun and Deno: uses the service over HTTP, then in this process. */
+/** Program for Bun and Deno: uses a service over HTTP, then a sandbox in the same process. */
 const [baseUrl = '', token = ''] = process.argv.slice(2);
 const audience = await exerciseClient({ baseUrl, token });
 await exerciseErrors({ baseUrl, token });
