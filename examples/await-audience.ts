@@ -1,8 +1,8 @@
 /**
  * Builds an audience, waits for it, and shows the error of a build that fails.
  *
- * Runs against a sandbox in another process. For the real service, pass its `baseUrl` and your credentials instead of those of
- * `startSandbox`.
+ * Runs against a sandbox in another process. For the real service, pass its `baseUrl` and your credentials instead of
+ * those of `startSandbox`.
  */
 import { AudienceClient, apiToken, JobError, memoryTokenStore } from 'audience-activation';
 import { showProgress } from './support/progress.ts';
@@ -10,7 +10,7 @@ import { startSandbox } from './support/sandbox.ts';
 
 const service = await startSandbox({ speed: 120 });
 
-// An account may have ten live API tokens: outside of demos, use a store that outlives the process.
+// An account can have only ten live API tokens: outside of demos, use a store that outlives the process.
 const token = apiToken(service.credentials, { store: memoryTokenStore() });
 const client = new AudienceClient({ baseUrl: service.url, token });
 

@@ -1,6 +1,6 @@
 /**
- * Builds twenty audiences and waits for all of them with a few list reads: a live line for each, a table at the end, exit code
- * 1 if one failed. Ctrl-C ends the waits, not the builds, and prints how to resume them.
+ * Builds twenty audiences and waits for all of them with a few list reads. Shows a live line for each and a table at
+ * the end; the exit code is 1 if one failed. Ctrl-C ends the waits, not the builds, and prints how to resume the waits.
  *
  * Runs against a sandbox in another process, or against the service of AUDIENCE_BASE_URL and AUDIENCE_TOKEN. With ids,
  * `npm run example:await-many -- 12 13 14`, it waits for existing audiences.
@@ -53,7 +53,7 @@ process.once('SIGINT', () => interrupt.abort());
 const format = ({ name, id = 0, status, seconds, end }: Line): string =>
   `${SIGNS[end ?? 'running']} ${String(id || '').padStart(4)}  ${name.padEnd(26)} ${status.padEnd(16)} ${seconds.toFixed(1)} s`;
 
-/** Updates a line in a terminal; elsewhere prints a line for each change of status. */
+/** Updates a line and shows it: in place in a terminal; elsewhere, as a new line when its status has changed. */
 function show(line: Line, change: Partial<Line>): void {
   const changed = change.status !== line.status || change.end !== line.end;
   Object.assign(line, change);

@@ -51,7 +51,7 @@ async function runFleet(redisUrl: string): Promise<void> {
   }
 }
 
-/** Deletes the token; keys of rate limits expire. */
+/** Deletes the token from Redis. The keys of the rate limits expire. */
 async function deleteToken(url: string, prefix: string): Promise<void> {
   const redis = await createClient({ url }).on('error', console.error).connect();
   await redis.del(`${prefix}:token`);

@@ -1,6 +1,6 @@
 /**
- * Imports a cohort from a CSV file that it generates: reserves a slot, uploads with a progress bar, claims, and waits until the
- * cohort is complete.
+ * Imports a cohort from a CSV file that the example generates: reserves a slot, uploads the file with a progress bar,
+ * claims it, and waits until the cohort is complete.
  *
  * Runs against a sandbox in another process; `node examples/import-cohort.ts customers.csv` imports your file.
  */

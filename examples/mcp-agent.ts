@@ -1,8 +1,8 @@
 /**
  * An agent: signs its user in with OAuth, lists the tools of the service, and builds an audience with them.
  *
- * Runs against a sandbox in another process, whose consent page is submitted by code. With AUDIENCE_BASE_URL it uses that service
- * instead: your browser opens for your consent, and the tokens are kept in a file for the next run.
+ * Runs against a sandbox in another process, and submits its consent page by code. With AUDIENCE_BASE_URL, the agent
+ * uses that service instead: your browser opens the consent page, and the tokens are kept in a file for the next run.
  */
 import { Client } from '@modelcontextprotocol/client';
 import { memoryTokenStore, ReauthorizationRequiredError } from 'audience-activation';
@@ -59,7 +59,7 @@ try {
       .join(', ')}.`,
   );
 
-  // With a key, a call whose response was lost can be repeated without a second audience.
+  // With a key, the call can be repeated after a lost response without creating a second audience.
   const key = crypto.randomUUID();
   let audience = await callTool(client, 'audiences_create', { name: 'Built by an agent', idempotency_key: key });
   progress.line(`Created audience ${audience.id}, "${audience.name}".`);

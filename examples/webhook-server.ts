@@ -1,10 +1,10 @@
 /**
- * A Fastify backend: `POST /audiences` starts a build and responds immediately, `GET /audiences/:id` returns its status, and
- * `POST /webhooks` receives the events that end the waits. `npm run example:webhook-server` starts it, orders three audiences,
- * and ends.
+ * A Fastify backend: `POST /audiences` starts a build and responds immediately, `GET /audiences/:id` returns its
+ * status, and `POST /webhooks` receives the events that end the waits. `npm run example:webhook-server` starts the
+ * backend, sends it orders for three audiences, and ends.
  *
- * The service is a sandbox in this process. For the real one, register the server's public address in the console, and pass the
- * secret that it shows.
+ * The service is a sandbox in this process. For the real service, register the backend's public address in the console,
+ * and pass the webhook secret that the console shows.
  */
 import { AudienceClient, AudienceError, JobError, RateLimitError, ValidationError } from 'audience-activation';
 import { toNodeListener } from 'audience-activation/node';
@@ -23,7 +23,7 @@ const client = new AudienceClient({ baseUrl: service.url, token: account.token('
 const secrets: string[] = [];
 const receiver = createWebhookReceiver({
   secrets,
-  // The sandbox's clock runs faster than the machine's, and signs with its time.
+  // The sandbox's clock runs faster than the machine's, and signatures contain the sandbox's time.
   now: () => sandbox.now(),
   on: {
     'audience.completed': ({ data }) => console.log(`Event: audience ${data.id} holds ${data.results_count} devices.`),
@@ -34,7 +34,7 @@ receiver.attach(client.waits);
 
 const server = fastify();
 server.register(async (scope) => {
-  // The receiver reads the body itself: signatures are over its raw bytes.
+  // No parser may read the body before the receiver, because signatures cover its raw bytes.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _body, done) => done(null));
   scope.post('/webhooks', (request, reply) => {
@@ -43,7 +43,7 @@ server.register(async (scope) => {
   });
 });
 
-/** Builds by audience. Outside of demos, keep them in your database. */
+/** Builds by the id of their audience. Outside of demos, keep them in your database. */
 const builds = new Map<number, { name: string; status: string; source: string | undefined; error?: string }>();
 const waits: Promise<void>[] = [];
 
@@ -51,7 +51,7 @@ server.post<{ Body: { name: string } }>(
   '/audiences',
   { schema: { body: { type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 1 } } } } },
   async ({ body, headers }, reply) => {
-    // With the caller's key, a retry of the order after a lost response builds nothing twice.
+    // Use the caller's key: if the caller retries after a lost response, no second audience is built.
     const idempotencyKey = String(headers['idempotency-key'] ?? crypto.randomUUID());
     const { id, name, status } = await client.audiences.create({ name: body.name }, { idempotencyKey });
     if (!builds.has(id)) {
@@ -75,7 +75,7 @@ server.setErrorHandler((error: Error, _request, reply) => {
   return reply.code(RateLimitError.isInstance(error) ? 429 : 502).send({ code, outcome, idempotencyKey });
 });
 
-/** Waits for an audience. After a restart, wait again for those that have not ended. */
+/** Waits for an audience and records its result. After a restart, call it again for builds that have not ended. */
 async function follow(id: number): Promise<void> {
   const build = builds.get(id);
   if (!build) return;

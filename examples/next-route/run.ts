@@ -1,13 +1,14 @@
 /**
- * Next-style route handlers (`app/api/…/route.ts`): one receives webhooks, one lists and creates audiences for its callers.
- * `npm run example:next-route` serves them with `node:http` against a sandbox, which sends a real delivery, and ends.
+ * Next-style route handlers (`app/api/…/route.ts`): one receives webhooks, one lists and creates audiences for its
+ * callers. `npm run example:next-route` serves the handlers with `node:http`, against a sandbox that sends a real
+ * delivery, and ends.
  */
 import { createSandbox } from 'audience-activation/sandbox';
 import { serve } from './support/serve.ts';
 
 const deliveries: Request[] = [];
 const sandbox = createSandbox({
-  // The receiver uses the machine's clock, so signatures must have its time.
+  // The receiver checks signatures by the machine's clock, so the sandbox must sign with that clock's time.
   clock: 'manual',
   signatureClock: 'machine',
   deliver(request) {
@@ -17,7 +18,7 @@ const sandbox = createSandbox({
 });
 const account = sandbox.accounts.create({ email: 'demo@example.com', password: 'a password of the sandbox' });
 const service = await sandbox.listen();
-// Imported with the first request, as in Next: the environment is complete by then.
+// Routes are imported at the first request, as in Next, when the environment variables are set.
 const app = await serve({
   '/api/webhooks': () => import('./app/api/webhooks/route.ts'),
   '/api/audiences': () => import('./app/api/audiences/route.ts'),
@@ -52,7 +53,7 @@ await call('List');
 await sandbox.advance(600_000);
 for (const { type, status } of sandbox.webhooks.deliveries) console.log(`Delivered: ${type}: ${status}`);
 const [delivery] = deliveries;
-// A delivery whose response was lost is repeated: it is acknowledged, and not handled twice.
+// Repeat the delivery, as the service does if a response is lost: it is acknowledged, but not handled again.
 if (delivery) console.log(`Delivered again: ${(await fetch(delivery)).status}`);
 
 const { client } = await import('./lib/audience.ts');

@@ -19,9 +19,9 @@ const [, , json = ''] = process.argv;
 const { baseUrl, credentials, redisUrl, prefix, processes, limits, reads }: Task = JSON.parse(json);
 
 const redis = await createClient({ url: redisUrl }).on('error', console.error).connect();
-// One process issues the token, all use it.
+// One process issues the token, and all processes use it.
 const token = apiToken(credentials, { store: redisTokenStore(redis, { key: `${prefix}:token` }) });
-// While Redis is not available, each process uses its share of the limits.
+// While Redis is not available, the limiter grants each process its share of the limits.
 const limiter = redisLimiter(redis, { prefix, rateLimits: limits, margin: 250, fallback: { processes } });
 const client = new AudienceClient({ baseUrl, token, rateLimits: limits, limiter });
 

@@ -1,8 +1,8 @@
 import { clearLine, cursorTo } from 'node:readline';
 
-/** A line that is updated in a terminal; elsewhere, plain lines. */
+/** A line of output that is updated in place, if the output is a terminal. */
 export interface ProgressLine {
-  /** Shows a temporary state. */
+  /** Shows a state until the next one replaces it. */
   update(text: string): void;
   /** Prints a line that stays. */
   line(text: string): void;

@@ -29,7 +29,7 @@ export async function startRedis(): Promise<Redis> {
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const end = (): void => void child.kill('SIGKILL');
   process.once('exit', end);
-  // Ctrl-C reaches both processes, because a terminal sends it to all.
+  // Only SIGTERM is handled: a terminal sends Ctrl-C to both processes.
   const exit = (): void => process.exit(1);
   process.once('SIGTERM', exit);
   await new Promise<void>((resolve, reject) => {

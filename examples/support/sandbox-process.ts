@@ -4,7 +4,7 @@ import { createSandbox } from 'audience-activation/sandbox';
 const speed = Number(process.argv[2] ?? 1);
 const sandbox = createSandbox({
   clock: { speed },
-  // Uploads take real time: their 15 minutes must not pass faster.
+  // Uploads take real time, so the 15 minutes to claim a file must not pass faster.
   limits: { claimWindow: 15 * 60_000 * speed },
   jobs: {
     outcome: ({ name }) => (name.includes('cannot be built') ? 107 : 104),
@@ -15,6 +15,6 @@ const credentials = { email: 'demo@example.com', password: 'a password of the sa
 sandbox.accounts.create(credentials);
 const { url, close } = await sandbox.listen();
 process.send?.({ url, credentials });
-// A terminal sends Ctrl-C to every process; this one ends with its parent.
+// Ignore Ctrl-C, which a terminal sends to every process: this process ends when its parent does.
 process.on('SIGINT', () => {});
 process.once('disconnect', close);

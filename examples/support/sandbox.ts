@@ -9,7 +9,7 @@ export interface SandboxProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the service on a free loopback port, with a clock that runs `speed` times as fast. */
+/** Starts a sandbox on a free loopback port, with a clock that runs `speed` times as fast as this machine's. */
 export async function startSandbox({ speed }: { readonly speed: number }): Promise<SandboxProcess> {
   const child = fork(new URL('./sandbox-process.ts', import.meta.url), [String(speed)]);
   const exited = once(child, 'exit');

@@ -1,13 +1,14 @@
 /**
- * Runs the worker of `worker.ts` in workerd, Cloudflare's runtime, against a sandbox over HTTP: `npm run example:worker`. It
- * starts a build, lets the service send the event of its end, and shows what the worker has stored.
+ * Runs the worker of `worker.ts` in workerd, Cloudflare's runtime, against a sandbox over HTTP: `npm run
+ * example:worker`. Starts a build, lets the sandbox send the event of its end, and shows the result that the worker
+ * has stored.
  */
 import { fileURLToPath } from 'node:url';
 import { createSandbox } from 'audience-activation/sandbox';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 
-// The worker uses the machine's clock, so signatures must have its time.
+// The worker checks signatures by the machine's clock, so the sandbox must sign with that clock's time.
 const sandbox = createSandbox({ clock: 'manual', signatureClock: 'machine' });
 const account = sandbox.accounts.create({ email: 'demo@example.com', password: 'a password of the sandbox' });
 const service = await sandbox.listen();

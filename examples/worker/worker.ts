@@ -1,6 +1,7 @@
 /**
- * A Cloudflare-style worker: `POST /webhooks` receives deliveries and stores their results, `POST /audiences` starts a build and
- * responds immediately, `GET /audiences/:id` returns its status. `npm run example:worker` runs it in workerd against a sandbox.
+ * A Cloudflare-style worker: `POST /webhooks` receives deliveries and stores their results, `POST /audiences` starts a
+ * build and responds immediately, `GET /audiences/:id` returns its status. `npm run example:worker` runs the worker in
+ * workerd against a sandbox.
  */
 import { AudienceClient, AudienceError, NotFoundError, RateLimitError, ValidationError } from 'audience-activation';
 import {
@@ -39,7 +40,7 @@ export interface Context {
   waitUntil(work: Promise<unknown>): void;
 }
 
-/** Receivers by bindings. Each remembers the events of this isolate; pass `dedupe` to share them among isolates. */
+/** Receivers by bindings. Each dedupes the events of this isolate only; to dedupe across isolates, pass `dedupe`. */
 const receivers = new WeakMap<Env, WebhookReceiver>();
 
 function receiverOf(env: Env): WebhookReceiver {
@@ -94,7 +95,7 @@ function failure(error: unknown): Response {
 async function route(request: Request, env: Env, context: Context): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname === '/webhooks') {
-    // The response ends a worker, unless `waitUntil` keeps it alive for the remaining work.
+    // A worker may be stopped after its response, unless `waitUntil` keeps it alive for the remaining work.
     return receiverOf(env).handle(request, { waitUntil: (work) => context.waitUntil(work) });
   }
   if (request.method === 'POST' && pathname === '/audiences') return start(request, env);

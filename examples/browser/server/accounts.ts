@@ -22,7 +22,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the account of credentials, which the service verifies once.
+   * Returns the account of an email and password. The service verifies them at the first sign-in, and again whenever
+   * the password differs from the last verified one.
    *
    * @throws {AuthenticationError} if the service refuses them.
    */
@@ -39,7 +40,7 @@ export class Accounts {
     return account;
   }
 
-  /** Removes an account that the service refuses: the service verifies its next sign-in. */
+  /** Removes an account whose token the service refuses, so that the service verifies its next sign-in. */
   forget({ email }: Account): void {
     this.#accounts.delete(email);
   }

@@ -32,7 +32,7 @@ export async function startApp({
     ...shared,
     build: { outDir },
     plugins: [backendPlugin(service.url)],
-    // Vite treats port 0 as missing.
+    // Vite treats port 0 as not set, so pass its default port instead.
     preview: { host: '127.0.0.1', port: port || 5173, strictPort: port > 0, headers: headersFor(service.storageUrl) },
   });
   return {

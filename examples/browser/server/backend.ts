@@ -8,8 +8,9 @@ type Listener = (request: IncomingMessage, response: ServerResponse, next: () =>
 type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * Creates the backend of the page, for `node:http`: it signs users in and forwards their calls to the service. The service's
- * tokens are valid for a year, so the browser gets short-lived ones, which the backend replaces by the token of the account.
+ * Creates the backend of the page, for `node:http`. It signs users in and forwards their calls to the service. The
+ * service's tokens are valid for a year, so the browser gets short-lived tokens of the backend, which the backend
+ * replaces by the account's token in the calls that it forwards.
  */
 export function createBackend(serviceUrl: string): Listener {
   const sessions = new Sessions();
@@ -36,7 +37,7 @@ export function createBackend(serviceUrl: string): Listener {
     },
   };
   return (request, response, next) => {
-    // The host of a request line is ignored: every call goes to the service.
+    // Use only path and query: a request line may contain another host, but every call must be sent to the service.
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
     const target = `${serviceUrl}${pathname}${search}`;
     const forwardCall: Route = async (...call) => {
@@ -57,7 +58,7 @@ export function createBackend(serviceUrl: string): Listener {
   };
 }
 
-/** Sends a JSON response. What the client reads has the format of the service's envelope. */
+/** Sends a JSON response. Bodies for the page's `AudienceClient` must have the format of the service's envelope. */
 function respond(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(JSON.stringify(body));
@@ -85,7 +86,7 @@ async function signIn(
 const areRefused = (error: unknown): boolean =>
   AuthenticationError.isInstance(error) || (ValidationError.isInstance(error) && error.errors.email !== undefined);
 
-/** Reads JSON only: a form of another site could send other types. */
+/** Reads credentials from a JSON body; other content types are refused, because forms of other sites can send them. */
 async function readCredentials(request: IncomingMessage): Promise<Credentials | undefined> {
   if (request.headers['content-type'] !== 'application/json') return undefined;
   const text = await readBody(request);
@@ -96,7 +97,7 @@ async function readCredentials(request: IncomingMessage): Promise<Credentials | 
 
 const MEBIBYTE = 1 << 20;
 
-/** Reads the body; returns `undefined` if it is too long or its length is unknown. Files are sent to storage, not here. */
+/** Reads the body; returns `undefined` if it is too long or its length is unknown. Files go directly to storage. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Number(request.headers['content-length'] ?? Infinity) > MEBIBYTE ? undefined : buffer(request);
 }
@@ -105,7 +106,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 const REQUEST_HEADERS = ['accept', 'content-type', 'idempotency-key'] as const;
 const RESPONSE_HEADERS = ['content-type', 'retry-after', 'x-request-id'] as const;
 
-/** Forwards a call with the token of the account; returns `false` if the service refuses the account. */
+/** Forwards a call with the token of the account; returns `false` if the service refuses the account's tokens. */
 async function forward(
   target: string,
   { token }: Account,

@@ -4,7 +4,7 @@ import { createSandbox } from 'audience-activation/sandbox';
 /** The service of this example: a sandbox with some audiences. */
 export interface Service {
   readonly url: string;
-  /** Origin that files are uploaded to; it is not that of the API, as with the real service. */
+  /** Origin that files are uploaded to, which differs from that of the API, as with the real service. */
   readonly storageUrl: string;
   readonly credentials: Credentials;
   close(): Promise<void>;
@@ -38,7 +38,7 @@ const SEEDS: readonly (readonly [name: string, status: number])[] = [
 export async function startService(speed: number): Promise<Service> {
   const sandbox = createSandbox({
     clock: { speed },
-    // Uploads take real time: their 15 minutes must not pass faster.
+    // Uploads take real time, so the 15 minutes to claim a file must not pass faster.
     limits: { claimWindow: 15 * 60_000 * speed },
     jobs: { outcome: ({ name }) => (name.includes('cannot be built') ? 107 : 104) },
   });

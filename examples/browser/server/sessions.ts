@@ -26,7 +26,7 @@ export class Sessions {
     return session;
   }
 
-  /** Returns the session of a request's cookies. */
+  /** Returns the session that a request's cookies name, if it has not expired. */
   find(cookies = ''): Session | undefined {
     return findLive(this.#sessions, /(?:^|; )session=([\w-]+)/.exec(cookies)?.[1]);
   }
@@ -37,7 +37,7 @@ export class Sessions {
     for (const [token, { session }] of this.#tokens) if (session.id === id) this.#tokens.delete(token);
   }
 
-  /** Issues a token for the browser that is valid for this backend only, for some minutes. */
+  /** Issues a token for the browser, which only this backend accepts, for some minutes. */
   issueToken(session: Session): { readonly token: string; readonly expiresIn: number } {
     for (const [old, { expiresAt }] of this.#tokens) if (expiresAt <= Date.now()) this.#tokens.delete(old);
     const token = secret();
@@ -45,12 +45,12 @@ export class Sessions {
     return { token, expiresIn: TOKEN_LIFETIME_MS / 1000 };
   }
 
-  /** Returns the session of a request's bearer token. */
+  /** Returns the session of a request's bearer token, if the token has not expired. */
   bearer(authorization = ''): Session | undefined {
     return findLive(this.#tokens, /^Bearer ([\w-]+)$/.exec(authorization)?.[1]);
   }
 
-  /** Returns the cookie of a session, or one that deletes it. Behind https, add `Secure`. */
+  /** Returns the `Set-Cookie` value that sets a session's cookie, or deletes it. With https, add `Secure`. */
   static cookie(session: Session | undefined): string {
     const maxAge = session ? SESSION_LIFETIME_MS / 1000 : 0;
     return `session=${session?.id ?? ''}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${maxAge}`;

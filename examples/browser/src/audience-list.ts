@@ -21,7 +21,7 @@ export class AudienceList {
   readonly #note: HTMLElement;
   readonly #problem: HTMLElement;
   readonly #more: HTMLButtonElement;
-  /** Aborts with the session. */
+  /** Aborts when the session ends. */
   readonly #signal: AbortSignal;
   readonly #rows = new Map<number, HTMLTableRowElement>();
   #page: Page<Audience> | undefined;

@@ -5,7 +5,7 @@ import type { JobCard } from './job-card.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import { clearProblems, explain, markField, showProblem } from './problems.ts';
 
-/** Fields of this form for field names in the service's errors. */
+/** Fields of this form by other names that the service's errors use for them. */
 const ALIASES = { size: 'data', upload_reference: 'data' } as const;
 
 /** The form that uploads cohorts. */
@@ -14,7 +14,7 @@ export class CohortUpload {
   readonly #jobs: JobWatcher;
   readonly #form: HTMLFormElement;
   readonly #drop: HTMLElement;
-  /** Aborts with the session. */
+  /** Aborts when the session ends. */
   readonly #signal: AbortSignal;
   #file: File | undefined;
 
@@ -103,7 +103,7 @@ export class CohortUpload {
     }
   }
 
-  /** Sends a file to storage and shows the progress. Leaving the page would end it, so the browser asks first. */
+  /** Sends a file to storage and shows the progress. The browser asks before the user leaves the page meanwhile. */
   async #send(file: File, card: JobCard, signal: AbortSignal): Promise<string> {
     const sending = new AbortController();
     addEventListener('beforeunload', (event) => event.preventDefault(), { signal: sending.signal });

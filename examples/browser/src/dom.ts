@@ -1,4 +1,4 @@
-/** Returns the element with `data-part="name"` below a root, which must have the type. */
+/** Returns the element with `data-part="name"` below a root; throws unless it is of the type. */
 export function part<T extends Element>(root: ParentNode, name: string, type: new () => T): T {
   const element = root.querySelector(`[data-part="${name}"]`);
   if (element instanceof type) return element;
@@ -13,7 +13,7 @@ export function copyOf<T extends Element>(id: string, type: new () => T): T {
   throw new Error(`The page has no template "${id}".`);
 }
 
-/** Shows a name that may be too long for its place; its tooltip shows it in full. */
+/** Shows a name, which may be cut if it is too long; the tooltip shows it in full. */
 export function showName(element: HTMLElement, name: string): void {
   element.textContent = name;
   element.title = name;
@@ -46,7 +46,7 @@ export function onClick(button: HTMLButtonElement, signal: AbortSignal, work: ()
   button.addEventListener('click', once(button, work), { signal });
 }
 
-/** Permits one run at a time, shown as `aria-busy`, which unlike `disabled` keeps the focus. */
+/** Returns `work` limited to one run at a time. Sets `aria-busy` meanwhile, because `disabled` would lose the focus. */
 function once(element: Element, work: () => unknown): () => Promise<void> {
   element.ariaBusy = 'false';
   return async () => {

@@ -1,6 +1,6 @@
 import { copyOf, onClick, part, showName } from './dom.ts';
 
-/** Final state of a card; the job of one that is `left` continues at the service. */
+/** Final state of a card. `asks`: the service needs information; `left`: the card stops, but the job keeps running. */
 export type JobEnd = 'done' | 'asks' | 'failed' | 'left';
 
 /** Shows one job: its steps, its duration or progress, and its result. */
@@ -15,7 +15,7 @@ export class JobCard {
   #onStop: () => void = () => {};
   #onAgain: () => void = () => {};
 
-  /** `signal` aborts with the session, and removes the card. */
+  /** The card is removed when `signal` aborts, at the end of the session. */
   constructor(place: HTMLElement, name: string, signal: AbortSignal) {
     showName(part(this.#root, 'name', HTMLElement), name);
     this.#bar.ariaLabel = `Progress of ${name}`;
@@ -48,7 +48,7 @@ export class JobCard {
     if (focused) this.#stop.focus();
   }
 
-  /** Shows a status; repeating it changes nothing. */
+  /** Adds a step with the name of a status, unless it is the latest step already. */
   step(name: string): void {
     const last = this.#steps.lastElementChild;
     if (last?.textContent === name) return;
@@ -60,7 +60,7 @@ export class JobCard {
     this.#announce(name);
   }
 
-  /** Shows the duration since the job was started; how much is left is unknown. */
+  /** Shows how long the job has been running. The time left is unknown. */
   showDuration(milliseconds: number): void {
     this.#amount.textContent = `${Math.round(milliseconds / 1000)} s`;
   }
@@ -72,11 +72,11 @@ export class JobCard {
     this.#amount.textContent = `${Math.floor(share * 100)} %`;
   }
 
-  /** Shows that the job has ended, or is no longer watched; with `again`, a button continues. */
+  /** Shows that the job has ended or is no longer watched. With `again`, shows a button that calls it. */
   end(how: JobEnd, text: string, again?: () => void): void {
     this.#root.dataset.state = how;
     this.#steps.lastElementChild?.removeAttribute('aria-current');
-    // A bar without a value keeps moving.
+    // Set a value, because a progress bar without one keeps moving.
     if (how === 'done' || !this.#bar.hasAttribute('value')) this.#bar.value = how === 'left' ? 0 : 1;
     this.#announce(text);
     const focused = document.activeElement === this.#stop;

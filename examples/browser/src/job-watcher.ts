@@ -10,7 +10,7 @@ const numbers = new Intl.NumberFormat();
 interface View<T> {
   /** Called for each state of the resource. */
   update(resource: T): void;
-  /** Describes a completed one. */
+  /** Describes a completed resource. */
   summarize(resource: T): string;
 }
 
@@ -19,7 +19,7 @@ export interface JobWatcherParts {
   readonly client: AudienceClient;
   readonly list: AudienceList;
   readonly running: RunningJobs;
-  /** Aborts with the session. */
+  /** Aborts when the session ends. */
   readonly signal: AbortSignal;
 }
 
@@ -61,7 +61,7 @@ export class JobWatcher {
     return new JobCard(this.#place, name, this.#signal);
   }
 
-  /** Waits for a job and remembers it for a reload meanwhile; `created` is its resource, if already known. */
+  /** Waits for a job. Stores the job meanwhile, so that `resume` finds it after a reload. */
   async watch<K extends Kind>(job: RunningJob<K>, card: JobCard, created?: JobResources[K]): Promise<void> {
     const { update, summarize } = this.#views[job.kind];
     const show = (resource: JobResources[K]): void => {
@@ -78,7 +78,7 @@ export class JobWatcher {
       const resource = await this.#client.waits.wait(job, { signal, onUpdate: show });
       card.end('done', summarize(resource));
     } catch (error) {
-      // The session has ended before the job; the next session resumes it.
+      // If the session ended before the job, show nothing: the next session resumes the job.
       if (this.#signal.aborted) return;
       const text = stop.signal.aborted ? 'Not watched any more. It continues at the service.' : explain(error);
       if (JobError.isInstance(error)) card.end(error.code === 'job-needs-info' ? 'asks' : 'failed', text);

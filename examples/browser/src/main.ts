@@ -16,7 +16,7 @@ const form = part(signInView, 'sign-in', HTMLFormElement);
 /** Never aborts: the sign-in form lives as long as the page. */
 const pageSignal = new AbortController().signal;
 
-/** Shows the app to somebody who is signed in. */
+/** Shows the app to a user who is signed in. */
 function open(email: string): void {
   const session = new AbortController();
   const { signal } = session;
@@ -30,7 +30,7 @@ function open(email: string): void {
     fill(form, 'email', email);
     close('Your session has ended. Please sign in again.');
   });
-  // Nobody waits minutes at a page: the error says when to try again.
+  // Do not let users wait for minutes: after a longer `Retry-After`, an error shows when to try again.
   const client = new AudienceClient({ baseUrl: location.origin, token, maxRetryWait: 5_000 });
   const list = new AudienceList(part(appView, 'list', HTMLElement), client, signal);
   const running = new RunningJobs(email);
@@ -54,14 +54,14 @@ function open(email: string): void {
   show('app');
 }
 
-/** Shows one of the two views, and a problem. */
+/** Shows one of the two views, and a message about a problem, if there is one. */
 function show(view: 'sign-in' | 'app', problem = ''): void {
   appView.hidden = view !== 'app';
   who.hidden = view !== 'app';
   signInView.hidden = view !== 'sign-in';
   part(form, 'problem', HTMLElement).textContent = problem;
   const empty = [...form.querySelectorAll('input')].find(({ value }) => value === '');
-  // The heading may be below the forms; the page must not scroll to it.
+  // Do not scroll to the heading, which may be below the forms.
   if (view === 'app') part(appView, 'heading', HTMLElement).focus({ preventScroll: true });
   else empty?.focus();
 }

@@ -5,7 +5,7 @@ import { clearProblems, markField, showProblem } from './problems.ts';
 
 const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 
-/** A create without a response: the same body is sent again under the same key. */
+/** A create request without a response. If the same body is submitted again, it is sent with the same key. */
 interface PendingCreate {
   readonly body: string;
   readonly key: string;
@@ -16,7 +16,7 @@ export class AudienceBuilder {
   readonly #client: AudienceClient;
   readonly #jobs: JobWatcher;
   readonly #form: HTMLFormElement;
-  /** Aborts with the session. */
+  /** Aborts when the session ends. */
   readonly #signal: AbortSignal;
   #pending: PendingCreate | undefined;
 

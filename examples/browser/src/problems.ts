@@ -18,7 +18,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 const at = (moment: Date | undefined): string => (moment ? `at ${clock.format(moment)}` : 'in a while');
 
-/** Messages for users by class of error, from special to general. */
+/** Functions that return the message for an error, if they apply to it; specific errors before general ones. */
 const MEANINGS: readonly ((error: unknown) => string | undefined | false)[] = [
   (error) =>
     BuildBudgetError.isInstance(error) &&

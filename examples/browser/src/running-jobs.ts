@@ -6,7 +6,7 @@ export interface RunningJob<K extends Kind = Kind> {
   readonly kind: K;
   readonly id: number;
   readonly name: string;
-  /** When it was started, in milliseconds of the page's clock. */
+  /** Time of the start, in milliseconds since 1970 by the browser's clock. */
   readonly since: number;
 }
 

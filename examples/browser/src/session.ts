@@ -24,7 +24,7 @@ export async function signIn(email: string, password: string): Promise<void> {
   if (!response.ok) throw new Error(message ?? 'Signing in failed.');
 }
 
-/** Ends the session and its tokens. Only the backend can do so: the page cannot access the session's cookie. */
+/** Ends the session and its tokens, by a request, because the page cannot access the session's cookie. */
 export async function signOut(): Promise<void> {
   const response = await request('/session', { method: 'DELETE' });
   if (!response.ok) throw new Error('Signing out failed. Please try again.');
@@ -32,7 +32,7 @@ export async function signOut(): Promise<void> {
 
 interface ShortLivedToken {
   readonly token: string;
-  /** Milliseconds of the page's clock. */
+  /** Time in milliseconds since 1970 by the browser's clock. */
   readonly expiresAt: number;
 }
 
@@ -40,8 +40,8 @@ interface ShortLivedToken {
 const RENEW_BEFORE_EXPIRY_MS = 15_000;
 
 /**
- * Returns a source of short-lived tokens of the backend, which are kept in memory only. A plain function would be enough; this
- * one asks the backend once for all calls of some minutes. `onEnded` is called when the session has ended.
+ * Returns a source of short-lived tokens of the backend, which are kept in memory only. Unlike a plain function, it
+ * reuses a token until shortly before it expires. `onEnded` is called when the session has ended.
  */
 export function sessionToken(onEnded: () => void): TokenSource {
   const fetchToken = async (): Promise<ShortLivedToken> => {
@@ -58,7 +58,7 @@ export function sessionToken(onEnded: () => void): TokenSource {
       const existing = await previous?.catch(() => undefined);
       const isValid = existing && existing.token !== rejected;
       if (isValid && existing.expiresAt - Date.now() > RENEW_BEFORE_EXPIRY_MS) return existing.token;
-      // Another call may have requested a token meanwhile.
+      // Request a token unless another call has done so meanwhile.
       if (current === previous) current = fetchToken();
       return (await (current ?? fetchToken())).token;
     },

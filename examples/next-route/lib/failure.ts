@@ -21,10 +21,10 @@ export function failure(error: unknown): Response {
   console.error(error);
   if (!AudienceError.isInstance(error)) return refusal(500, 'This server failed.');
   const { outcome, idempotencyKey } = error;
-  // The outcome may be unknown: the same key makes a retry safe.
+  // The outcome may be unknown: pass on the key, with which a retry is safe.
   const retryDetails = idempotencyKey === undefined ? {} : { outcome, idempotencyKey };
   if (ConnectionError.isInstance(error)) return refusal(504, 'The service did not respond.', retryDetails);
-  // A refused token is a problem of this server, so its caller gets no 401.
+  // Also if the service refuses this server's token: a 401 would blame the caller.
   return refusal(502, 'The service failed.', retryDetails);
 }
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 
 type Handler = (request: Request) => Promise<Response>;
 
-/** The exports of a route module: a function for each method. */
+/** The exports of a route module, such as a function for each HTTP method. */
 export type RouteModule = Readonly<Record<string, unknown>>;
 
 /** A server of route modules on a free port. */

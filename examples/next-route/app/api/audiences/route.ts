@@ -1,4 +1,4 @@
-/** GET /api/audiences lists, POST creates under the caller's `Idempotency-Key`. Add your authentication before you use it. */
+/** GET lists audiences; POST creates one with the caller's `Idempotency-Key`. Authenticate callers before you use it. */
 import * as z from 'zod/mini';
 import { client } from '../../../lib/audience.ts';
 import { failure, refusal } from '../../../lib/failure.ts';
@@ -30,7 +30,7 @@ export async function POST(request: Request): Promise<Response> {
   const input = create.safeParse(await request.json().catch(() => undefined));
   if (!input.success) return refusal(400, z.prettifyError(input.error));
   try {
-    // Without the request's signal: a caller that disconnects retries with the same key and gets this audience.
+    // Do not pass the request's signal: if the caller disconnects, its retry with the same key returns this audience.
     const { id, name, status } = await client.audiences.create(input.data, { idempotencyKey, deadline: 25_000 });
     return Response.json({ id, name, status }, { status: 201 });
   } catch (error) {

@@ -4,7 +4,7 @@ import { client } from '../../../lib/audience.ts';
 
 const receiver = createWebhookReceiver({
   secrets: process.env.WEBHOOK_SECRET ?? '',
-  // For one process: several need a shared store, such as a table of your database.
+  // For one process only. Several processes need a shared store, such as a table of your database.
   dedupe: memoryDedupe(),
   on: {
     'audience.completed': ({ data }) => console.log(`Event: audience ${data.id} holds ${data.results_count} devices.`),
