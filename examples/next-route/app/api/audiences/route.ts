@@ -1,4 +1,4 @@
-/** GET lists audiences; POST creates one with the caller's `Idempotency-Key`. Authenticate callers before you use it. */
+/** GET lists audiences; POST creates one with the caller's `Idempotency-Key`. Authenticate callers before use. */
 import * as z from 'zod/mini';
 import { client } from '../../../lib/audience.ts';
 import { failure, refusal } from '../../../lib/failure.ts';
