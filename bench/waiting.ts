@@ -4,7 +4,7 @@
  *
  *   npm run bench:waiting
  */
-import { AudienceClient, RATE_LIMITS } from 'audience-activation';
+import { type Audience, AudienceClient, RATE_LIMITS } from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';
 import { randomOf } from '../test/support/seeded.ts';
 import { startVirtualTime } from '../test/support/virtual-time.ts';
@@ -15,6 +15,16 @@ const MINUTE = 60_000;
 const LENGTH = { median: 10 * MINUTE, sigma: 0.5 } as const;
 /** Time from a request to its response. */
 const LATENCY_MS = 50;
+/** Returns how long a job takes; `at` is its number among those created. */
+type Duration = (random: () => number, at: number) => number;
+
+const lognormal: Duration = (random) => LENGTH.median * Math.exp(LENGTH.sigma * normal(random));
+const between =
+  (from: number, to: number): Duration =>
+  (random) =>
+    (from + (to - from) * random()) * 1_000;
+const short = between(2, 7);
+
 /** A limit that lets all jobs start at the same time. */
 const MANY = { limit: 1_000_000, interval: MINUTE } as const;
 const HALF = RATE_LIMITS.read.limit / 2;
@@ -28,11 +38,21 @@ interface Options {
   readonly own?: number;
   /** Number of rows in the list that are newer than those of the jobs. @default 0 */
   readonly newer?: number;
+  /** Durations of the jobs. @default lognormal around ten minutes */
+  readonly duration?: Duration;
+  /** Milliseconds from the creation of the jobs to the start of the waits. @default 0 */
+  readonly after?: number;
+  /** Number of measurements with different seeds, at least. @default 1 */
+  readonly rounds?: number;
+  /** Number of short jobs that are created and awaited two minutes later. @default 0 */
+  readonly joining?: number;
 }
 
 interface Result {
-  /** Milliseconds from a job's end to its wait's end, sorted. */
+  /** Milliseconds from the end of a job, or the start of its wait if that is later, to the end of the wait, sorted. */
   readonly delays: readonly number[];
+  /** The same for the jobs that joined. */
+  readonly joined: readonly number[];
   readonly readsPerMinute: number;
   readonly mostInAMinute: number;
   /** Milliseconds that the user's own reads were queued, sorted. */
@@ -45,13 +65,14 @@ const normal = (random: () => number): number =>
 const wireTime = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-function startService(random: () => number) {
+function startService(random: () => number, duration: Duration) {
+  let created = 0;
   const ends = new Map<number, number>();
   const sandbox = createSandbox({
     limits: { write: MANY, buildsPerHour: MANY.limit, buildsPerDay: MANY.limit },
     jobs: {
       duration({ id }) {
-        const length = LENGTH.median * Math.exp(LENGTH.sigma * normal(random));
+        const length = duration(random, created++);
         ends.set(id, performance.now() + length);
         return length;
       },
@@ -89,48 +110,55 @@ async function ownReads(client: AudienceClient, perMinute: number, random: () =>
   return queued;
 }
 
-/** Repeats the measurement with other seeds until at least a hundred waits have ended. */
+/** Repeats the measurement with other seeds, until at least a hundred waits have ended. */
 async function measure(options: Options): Promise<Result> {
   const rounds: Result[] = [];
-  for (let seed = 1; seed === 1 || rounds.length * options.waits < 100; seed++)
+  for (let seed = 1; seed <= (options.rounds ?? 1) || rounds.length * options.waits < 100; seed++)
     rounds.push(await measureOnce(options, seed));
   const all = (pick: (result: Result) => readonly number[]): number[] => rounds.flatMap(pick).sort((a, b) => a - b);
   return {
     delays: all(({ delays }) => delays),
+    joined: all(({ joined }) => joined),
     queued: all(({ queued }) => queued),
     readsPerMinute: mean(rounds.map(({ readsPerMinute }) => readsPerMinute)),
     mostInAMinute: Math.max(...rounds.map(({ mostInAMinute }) => mostInAMinute)),
   };
 }
 
-async function measureOnce({ waits, strategy, lost, own = 0, newer = 0 }: Options, seed: number): Promise<Result> {
+async function measureOnce(options: Options, seed: number): Promise<Result> {
+  const { waits, strategy, lost, own = 0, newer = 0, after = 0, joining = 0, duration = lognormal } = options;
   const random = randomOf(7 * seed);
-  const { client, ends, reads } = startService(random);
-  const jobs = [];
-  for (let at = 0; at < waits; at++) jobs.push(await client.audiences.create({ name: `Audience ${at}` }));
-  await Promise.all(Array.from({ length: newer }, () => client.audiences.create({ name: 'Newer' })));
+  const { client, ends, reads } = startService(random, (_, at) => (at < waits ? duration : short)(random, at));
+  const create = (count: number, name: string): Promise<Audience[]> =>
+    Promise.all(Array.from({ length: count }, () => client.audiences.create({ name })));
+  const jobs = await create(waits, 'Audience');
+  await create(newer, 'Newer');
+  await sleep(after);
   const began = performance.now();
-  const delays: number[] = [];
-  const watched = jobs.map(async (audience) => {
-    const end = ends.get(audience.id) ?? 0;
+  const wait = async (audience: Audience): Promise<number> => {
+    const since = Math.max(performance.now(), ends.get(audience.id) ?? 0);
     if (lost !== undefined && random() >= lost) {
       setTimeout(() => {
         const data = { ...audience, status: { id: 104, name: 'Completed' }, updated_at: wireTime() };
         client.waits.notify({ type: 'audience.completed', data });
-      }, end - performance.now());
+      }, since - performance.now());
     }
     await strategy(client, audience.id);
-    delays.push(Math.max(0, performance.now() - end));
-  });
-  const reading = ownReads(client, own, randomOf(11 * seed), () => delays.length === waits);
-  await Promise.all(watched);
+    return Math.max(0, performance.now() - since);
+  };
+  let isOver = false;
+  const reading = ownReads(client, own, randomOf(11 * seed), () => isOver);
+  const waiting = Promise.all(jobs.map(wait));
+  if (joining > 0) await sleep(2 * MINUTE);
+  const joined = await Promise.all((await create(joining, 'Short')).map(wait));
+  const delays = [...(await waiting), ...joined].sort((a, b) => a - b);
+  isOver = true;
   const minutes = (performance.now() - began) / MINUTE;
   const queued = (await reading).toSorted((a, b) => a - b);
   await client.close();
   const inMinuteFrom = (start: number): number => reads.filter((at) => at >= start && at < start + MINUTE).length;
   const mostInAMinute = Math.max(...reads.map(inMinuteFrom));
-  delays.sort((a, b) => a - b);
-  return { delays, readsPerMinute: reads.length / minutes, mostInAMinute, queued };
+  return { delays, joined, readsPerMinute: reads.length / Math.max(1, minutes), mostInAMinute, queued };
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -140,27 +168,49 @@ const seconds = (ms: number): string => (ms / 1000).toFixed(1).padStart(7);
 const time = startVirtualTime();
 // Makes the jitter of waits the same in every run.
 Math.random = randomOf(3);
-console.log('waits  how                         mean s   p95 s   reads/min   most in a minute');
-function show(waits: number, how: string, result: Pick<Result, 'delays' | 'readsPerMinute' | 'mostInAMinute'>): void {
-  const { delays, readsPerMinute, mostInAMinute } = result;
+console.log('waits  how                         mean s   p95 s   last s   reads/min   most in a minute');
+function show(waits: number, how: string, { delays, joined = [], readsPerMinute, mostInAMinute }: Row): void {
+  const times = [mean(delays), p95(delays), delays.at(-1) ?? 0].map(seconds).join(' ');
   const reads = `${readsPerMinute.toFixed(1).padStart(9)} ${String(mostInAMinute).padStart(18)}`;
-  console.log(
-    `${String(waits).padStart(5)}  ${how.padEnd(24)} ${seconds(mean(delays))} ${seconds(p95(delays))} ${reads}`,
-  );
+  const note = joined.length > 0 ? `   the short ones: mean ${seconds(mean(joined)).trim()} s` : '';
+  console.log(`${String(waits).padStart(5)}  ${how.padEnd(24)} ${times} ${reads}${note}`);
 }
+type Row = Pick<Result, 'delays' | 'readsPerMinute' | 'mostInAMinute'> & Partial<Result>;
+const only = process.argv[2];
+const run = async (waits: number, how: string, options: Partial<Options> = {}): Promise<void> => {
+  if (only !== undefined && !how.includes(only)) return;
+  show(waits, how, await time.until(measure({ waits, strategy: strategies.wait, ...options })));
+};
 for (const waits of [1, 10, 100, 1_000]) {
-  for (const [name, strategy] of Object.entries(strategies)) {
-    show(waits, name, await time.until(measure({ waits, strategy })));
-  }
-  show(waits, 'wait, 1 % events lost', await time.until(measure({ waits, strategy: strategies.wait, lost: 0.01 })));
-  // At half of the bucket, each page is read once in `period`, and jobs end at any time within it.
+  for (const [name, strategy] of Object.entries(strategies)) await run(waits, name, { strategy });
+  await run(waits, 'wait, 1 % events lost', { lost: 0.01 });
+  // The bound: each page is read once per period at half of the bucket, and jobs end at random within a period.
   const period = (Math.ceil(waits / 100) / HALF) * MINUTE;
   const even = Array.from({ length: 1_000 }, (_, at) => (period * (at + 0.5)) / 1_000);
-  show(waits, 'bound at half the bucket', { delays: even, readsPerMinute: HALF, mostInAMinute: HALF });
+  if (only === undefined)
+    show(waits, 'bound at half the bucket', { delays: even, readsPerMinute: HALF, mostInAMinute: HALF });
 }
-const old = { waits: 10, strategy: strategies.wait, newer: 1_500 };
-show(10, 'wait, 1,500 newer rows', await time.until(measure(old)));
-const { queued } = await time.until(measure({ waits: 1_000, strategy: strategies.wait, own: 30 }));
-console.log(`\n${queued.length} reads of the user's own, 30 a minute, during 1,000 waits:`);
-console.log(`queued ${seconds(mean(queued)).trim()} s on average, p95 ${seconds(p95(queued)).trim()} s`);
+await run(10, 'wait, 1,500 newer rows', { newer: 1_500 });
+for (const [name, options] of Object.entries({
+  'jobs of 2 to 7 s': { duration: short },
+  'jobs of 5 to 15 s': { duration: between(5, 15) },
+  'jobs of 10 to 30 s': { duration: between(10, 30) },
+  'jobs of 20 to 60 s': { duration: between(20, 60) },
+  'all ended before': { duration: short, after: MINUTE },
+  '10 short ones join 990': { waits: 990, joining: 10 },
+})) {
+  await run(1_000, name, { rounds: 5, ...options });
+}
+for (const [name, duration] of Object.entries({
+  'job of 3 s': between(3, 4),
+  'job of 30 s': between(30, 32),
+  'job of 10 min': between(600, 602),
+})) {
+  await run(1, name, { duration });
+}
+if (only === undefined) {
+  const { queued } = await time.until(measure({ waits: 1_000, strategy: strategies.wait, own: 30 }));
+  console.log(`\n${queued.length} reads of the user's own, 30 a minute, during 1,000 waits:`);
+  console.log(`queued ${seconds(mean(queued)).trim()} s on average, p95 ${seconds(p95(queued)).trim()} s`);
+}
 time.end();

@@ -3,8 +3,9 @@ import type { CallOptions, RequestOptions } from '../http/index.ts';
 import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
 import { isOlder } from '../util/timestamps.ts';
 import { Job, type JobRow, type JobSource, type Subscriber, type UpdateSource } from './job.ts';
+import { type PollPlan, type Urgency, youngPeriod } from './poll-rate.ts';
 import type { PollGroup, PollRequest, Scheduler } from './scheduler.ts';
-import { Sweeps } from './sweeps.ts';
+import { type PagePoll, type SweepFailure, Sweeps } from './sweeps.ts';
 import {
   isBeyondLastPage,
   isTransient,
@@ -17,12 +18,14 @@ import { WebhookHealth } from './webhook-health.ts';
 
 /** Period between polls while webhooks are healthy: polls then only find job ends that no webhook reported. */
 const FALLBACK_PERIOD_MS = 60_000;
-/** Minimum time from the start of a job's last read to a requested refresh. */
-const MIN_READ_GAP_MS = 2_000;
 /** If a job's last poll is older than this, a wait that joins others for the job has it read again. */
 const STALE_AFTER_MS = 10_000;
 /** Maximum duration of a poll, including its waits for a token and a permit. */
 const POLL_DEADLINE_MS = 120_000;
+/** While pages fail (other than by a 429), a job whose state is older than this is polled separately. */
+const MAX_DELAY_MS = 30_000;
+/** Of the jobs that are polled separately, only so many are considered for the next poll. */
+const MAX_SEPARATE = 60;
 
 /** Options of a {@link JobGroup}. Groups with the same name share queues and a maximum of polls in flight. */
 export interface JobGroupOptions<T> {
@@ -36,15 +39,29 @@ export interface JobGroupOptions<T> {
   readonly warn?: (message: string) => void;
 }
 
+/** One wait's part in the polls of its job. */
+export interface Subscription {
+  end(): void;
+  /** Has the job polled as soon as possible, however recent its last poll is. */
+  refresh(): void;
+}
+
 /** Jobs that are polled together: by pages of their list where several jobs share a page, otherwise one by one. */
 export class JobGroup<T extends Observed> implements PollGroup {
   readonly #options: JobGroupOptions<T>;
   readonly #jobs = new Map<number, Job<T>>();
+  /** Jobs that no poll has shown yet. */
+  readonly #fresh = new Set<Job<T>>();
+  /** Jobs that are polled separately; the one whose last poll began first comes first. */
+  readonly #alone = new Set<Job<T>>();
+  /** Jobs whose refresh was requested, by its reason; it may have been done in the meantime. */
+  readonly #refreshes = { ended: new Set<Job<T>>(), changed: new Set<Job<T>>() };
   /** Minimum jobs to read a page for, instead of each job separately; `Infinity` if the list is not used. */
   readonly #minJobs: number;
   #sweeps: Sweeps<T> | undefined;
   #webhooks: WebhookHealth | undefined;
   #outage: TokenOutage | undefined;
+  newestAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: JobGroupOptions<T>) {
     const { readPage, scheduler } = options;
@@ -58,7 +75,17 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   get round(): number {
     if (this.#webhooks?.healthy) return 0;
-    return this.#sweeps?.round() ?? this.#jobs.size;
+    const sweeps = this.#sweeps;
+    if (!sweeps) return this.#jobs.size;
+    const fresh = sweeps.finds(this.#fresh) ? 0 : this.#fresh.size;
+    return this.#alone.size + fresh + (sweeps.isSweeping ? sweeps.round : sweeps.listed.size);
+  }
+
+  get young(): number {
+    const now = performance.now();
+    if (this.#webhooks?.healthy || !isYoung(now - this.newestAt)) return 0;
+    const targets = [...(this.#sweeps?.newestAt ?? []), ...this.#separate().map(({ timer }) => timer.createdAt)];
+    return targets.filter((newestAt) => isYoung(now - newestAt)).length;
   }
 
   /** Returns a new group for a wait with request options. It does not use the list, whose requests lack them. */
@@ -67,42 +94,59 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return new JobGroup({ scheduler, name, request });
   }
 
-  /** Polls a job on behalf of `subscriber`; returns a function that unsubscribes it. */
-  subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): () => void {
-    const job = this.#jobs.get(id) ?? new Job(id, source);
-    const { last, timer } = job;
-    this.#jobs.set(id, job);
+  /** Polls a job on behalf of `subscriber`. */
+  subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): Subscription {
+    const existing = this.#jobs.get(id);
+    const job = existing ?? new Job(id, source);
     job.subscribers.add(subscriber);
+    if (!existing) this.#add(job);
+    const { last, timer } = job;
     if (last) {
       job.deliverLast(last, subscriber);
-      if (performance.now() - (timer.polledAt ?? 0) > STALE_AFTER_MS) job.requestRefresh('changed');
+      if (performance.now() - (timer.polledAt ?? 0) > STALE_AFTER_MS) this.#refresh(job, 'changed');
     }
-    if (this.#jobs.size >= this.#minJobs) this.#sweeps ??= new Sweeps(this.#jobs, this.#minJobs);
     this.#options.scheduler.add(this);
-    return () => {
-      if (!job.subscribers.delete(subscriber) || job.subscribers.size > 0) return;
-      this.#jobs.delete(id);
-      timer.abort();
-      this.#sweeps?.remove(job);
-      if (this.#jobs.size === 0) this.#options.scheduler.remove(this);
-      this.#options.scheduler.wake();
+    return {
+      end: () => {
+        if (!job.subscribers.delete(subscriber) || job.subscribers.size > 0) return;
+        this.#remove(job);
+        this.#options.scheduler.wake();
+      },
+      refresh: () => {
+        if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
+        this.#options.scheduler.wake();
+      },
     };
   }
 
-  *polls(period: number): Generator<PollRequest, void> {
-    const every = this.#webhooks?.healthy ? Math.max(FALLBACK_PERIOD_MS, period) : period;
-    const { name } = this.#options;
-    const sweep = `${name} sweep`;
-    const plan = this.#sweeps?.plan(every);
-    if (plan?.due !== undefined)
-      yield { queue: sweep, limit: sweep, due: plan.due, run: (onPermit) => this.#pollPage(onPermit) };
-    for (const job of this.#jobs.values()) {
-      const { timer, refreshReason } = job;
-      if (timer.inFlight || (!refreshReason && plan?.covers(job))) continue;
-      const queue = `${name} ${refreshReason ?? (timer.polledAt === undefined ? 'first' : 'regular')}`;
-      const due = refreshReason ? timer.startedAt + MIN_READ_GAP_MS : timer.due(every);
-      yield { queue, limit: name, due, run: (onPermit) => this.#poll(job, onPermit) };
+  *polls({ period, youngFactor }: PollPlan): Generator<PollRequest, void> {
+    const now = performance.now();
+    const isHealthy = this.#webhooks?.healthy;
+    const every = isHealthy ? Math.max(FALLBACK_PERIOD_MS, period) : period;
+    const youngDue = (newestAt: number, polledAt: number): number => {
+      const isFollowed = !isHealthy && isYoung(now - newestAt);
+      return isFollowed ? polledAt + youngPeriod(polledAt - newestAt) * youngFactor : Number.POSITIVE_INFINITY;
+    };
+    const sweeps = this.#sweeps;
+    const load = { fresh: this.#fresh, alone: this.#alone, period: every, youngDue };
+    if (sweeps) for (const poll of sweeps.polls(load)) yield this.#pageRequest(sweeps, poll);
+    for (const reason of ['ended', 'changed'] as const) {
+      const job = this.#nextRefresh(reason);
+      if (job) yield this.#jobRequest(job, reason, Math.max(job.refreshAt, job.timer.pausedUntil), 'soon');
     }
+    const fresh = sweeps?.finds(this.#fresh) ? undefined : firstIdle(this.#fresh);
+    if (fresh) yield this.#jobRequest(fresh, 'first', fresh.timer.due(every), 'soon');
+    for (const job of this.#separate()) {
+      const { createdAt, polledAt = createdAt, pausedUntil, isInFlight } = job.timer;
+      const young = youngDue(createdAt, polledAt);
+      const regular = job.timer.due(every);
+      if (isInFlight) continue;
+      if (young < regular) yield this.#jobRequest(job, 'young', Math.max(young, pausedUntil), 'soon');
+      else yield this.#jobRequest(job, 'regular', regular, 'regular');
+    }
+    const failure = sweeps?.failure;
+    const delayed = failure && firstIdle(sweeps.listed, (job) => isDelayed(job, failure, now));
+    if (delayed) yield this.#jobRequest(delayed, 'delayed', delayed.timer.due(every), 'regular');
   }
 
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
@@ -110,7 +154,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     if (!job || !kinds.includes(job.source.kind)) return false;
     const resource = job.source.decode(data)?.resource;
     if (resource && isOlder(resource, job.last?.resource)) return false;
-    if (!resource) job.requestRefresh('changed');
+    if (!resource) this.#refresh(job, 'changed');
     else if (job.update(resource, 'webhook', performance.now())) {
       this.#webhooks ??= new WebhookHealth();
       this.#webhooks.received();
@@ -119,27 +163,41 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return resource !== undefined;
   }
 
+  #pageRequest(sweeps: Sweeps<T>, poll: PagePoll): PollRequest {
+    const { name } = this.#options;
+    const run = (onPermit: () => void): Promise<void> => this.#pollPage(sweeps, poll, onPermit);
+    return { queue: `${name} ${poll.kind}`, limit: `${name} pages`, due: poll.due, urgency: poll.urgency, run };
+  }
+
+  #jobRequest(job: Job<T>, queue: string, due: number, urgency: Urgency): PollRequest {
+    const { name } = this.#options;
+    return { queue: `${name} ${queue}`, limit: name, due, urgency, run: (onPermit) => this.#poll(job, onPermit) };
+  }
+
   async #poll(job: Job<T>, onPermit: () => void): Promise<void> {
-    const outcome = await job.timer.run((signal) => job.source.read(job.id, this.#callOptions(signal, onPermit)));
+    // The job goes to the end of its queue.
+    for (const queue of [this.#fresh, this.#alone, this.#sweeps?.listed]) if (queue?.delete(job)) queue.add(job);
+    job.timer.begin();
+    const outcome = await job.timer.send((signal) => job.source.read(job.id, this.#callOptions(signal, onPermit)));
     if (!outcome) return;
     const { startedAt } = outcome;
     if ('result' in outcome) {
-      this.#options.scheduler.rate.onSuccess();
-      this.#outage = undefined;
-      this.#update(job, outcome.result, 'poll', startedAt);
+      this.#onSuccess();
+      if (this.#fresh.delete(job)) this.#place(job);
+      const shown = this.#update(job, outcome.result, 'poll', startedAt);
+      if (shown) this.#options.scheduler.rate.onShown(shown.ends, shown.ran);
     } else {
       job.timer.pause(requestedPause(outcome.error));
       this.#onError(outcome.error, startedAt, [job]);
     }
   }
 
-  async #pollPage(onPermit: () => void): Promise<void> {
+  async #pollPage(sweeps: Sweeps<T>, poll: PagePoll, onPermit: () => void): Promise<void> {
     const { readPage } = this.#options;
-    const sweeps = this.#sweeps;
-    const page = sweeps?.nextPage();
-    if (!readPage || !sweeps || page === undefined) return;
-    const outcome = await sweeps.timer.run((signal) => readPage(page, this.#callOptions(signal, onPermit)));
-    if (!outcome) return;
+    if (!readPage) return;
+    const read = await sweeps.read(poll, (page, signal) => readPage(page, this.#callOptions(signal, onPermit)));
+    if (!read) return;
+    const { page, outcome } = read;
     const { startedAt } = outcome;
     if ('result' in outcome) this.#onRows(sweeps, page, outcome.result, startedAt);
     else if (page > 1 && isBeyondLastPage(outcome.error)) this.#onRows(sweeps, page, [], startedAt);
@@ -147,7 +205,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     else {
       this.#onError(outcome.error, startedAt, this.#jobs.values());
       sweeps.timer.pause(requestedPause(outcome.error));
-      sweeps.onFailure(page, RateLimitError.isInstance(outcome.error) ? '429' : 'other');
+      this.#pollAlone(sweeps.onFailure(page, RateLimitError.isInstance(outcome.error) ? '429' : 'other'));
     }
   }
 
@@ -157,27 +215,102 @@ export class JobGroup<T extends Observed> implements PollGroup {
       this.#disable(sweeps, 'its rows carry no `status`');
       return;
     }
-    this.#options.scheduler.rate.onSuccess();
-    this.#outage = undefined;
-    sweeps.onPage(page, rows);
+    this.#onSuccess();
+    const jobs = shown.flatMap(({ id }) => this.#jobs.get(id) ?? []);
+    const missing = sweeps.onPage(page, jobs, rows.length === 0, startedAt);
+    const total = { ends: 0, ran: 0 };
     for (const { id, status = 0, resource } of shown) {
-      // A callback of an earlier row may have ended the last wait for this job.
+      // A callback for another job may have ended the waits for this one.
       const job = this.#jobs.get(id);
       if (!job) continue;
+      const isNew = this.#fresh.delete(job);
+      if (sweeps.listed.has(job)) this.#alone.delete(job);
+      else if (isNew) this.#alone.add(job);
       job.timer.polledAt = startedAt;
-      if (resource) this.#update(job, resource, 'list', startedAt);
-      else if (status !== job.last?.resource.status.id) {
-        // An incomplete row shows only that the status has changed: read the resource.
+      if (resource) {
+        const { ends = 0, ran = 0 } = this.#update(job, resource, 'list', startedAt) ?? {};
+        total.ends += ends;
+        total.ran += ran;
+      } else if (status !== job.last?.resource.status.id) {
+        // A row that leaves fields out shows only that something has changed.
         const isRunning = progressOf(job.source.kind, { id, status: { id: status, name: '' } }) === 'running';
-        job.requestRefresh(isRunning ? 'changed' : 'ended');
+        this.#refresh(job, isRunning ? 'changed' : 'ended');
       }
     }
+    if (total.ran > 0) this.#options.scheduler.rate.onShown(total.ends, total.ran);
+    this.#pollAlone(missing);
+  }
+
+  #onSuccess(): void {
+    this.#options.scheduler.rate.onSuccess();
+    this.#outage = undefined;
   }
 
   #disable(sweeps: Sweeps<T>, reason: string): void {
     const { name, warn } = this.#options;
     const advice = 'Each resource is read on its own; the list is tried again every ten minutes.';
+    for (const job of sweeps.listed) this.#alone.add(job);
     if (sweeps.disable()) warn?.(`Cannot poll via the list of ${name}: ${reason}. ${advice}`);
+  }
+
+  #add(job: Job<T>): void {
+    this.#jobs.set(job.id, job);
+    this.#fresh.add(job);
+    this.newestAt = job.timer.createdAt;
+    if (this.#sweeps || this.#jobs.size < this.#minJobs) return;
+    this.#sweeps = new Sweeps(this.#minJobs);
+    // The list may show the jobs that were too few for it until now.
+    for (const other of this.#alone) this.#sweeps.listed.add(other);
+    this.#alone.clear();
+  }
+
+  #remove(job: Job<T>): void {
+    this.#jobs.delete(job.id);
+    for (const queue of [this.#fresh, this.#alone, ...Object.values(this.#refreshes)]) queue.delete(job);
+    job.timer.abort();
+    this.#pollAlone(this.#sweeps?.remove(job) ?? []);
+    if (this.#jobs.size > 0) return;
+    this.#sweeps?.stop();
+    this.#options.scheduler.remove(this);
+  }
+
+  /** Has a job that was read polled by the list, as far as it is known to show it, otherwise separately. */
+  #place(job: Job<T>): void {
+    const sweeps = this.#sweeps;
+    if (!sweeps || sweeps.isDisabled) this.#alone.add(job);
+    else sweeps.listed.add(job);
+  }
+
+  /** Has jobs that the list does not show polled separately. */
+  #pollAlone(jobs: readonly Job<T>[]): void {
+    for (const job of jobs) {
+      if (!this.#jobs.has(job.id)) continue;
+      this.#alone.add(job);
+      if (this.#fresh.delete(job)) this.#refresh(job, 'changed');
+    }
+  }
+
+  #refresh(job: Job<T>, reason: 'ended' | 'changed', gap?: number): void {
+    job.requestRefresh(reason, gap);
+    this.#refreshes[job.refreshReason ?? reason].add(job);
+  }
+
+  #nextRefresh(reason: 'ended' | 'changed'): Job<T> | undefined {
+    const jobs = this.#refreshes[reason];
+    for (const job of jobs) {
+      if (job.refreshReason !== reason) jobs.delete(job);
+      else if (!job.timer.isInFlight) return job;
+    }
+    return undefined;
+  }
+
+  /** Returns the jobs that are polled separately; of many, those that are next, as all of them have the same period. */
+  #separate(): Job<T>[] {
+    const jobs: Job<T>[] = [];
+    for (const queue of [this.#alone, this.#sweeps?.isSweeping === false ? this.#sweeps.listed : []]) {
+      for (const job of queue) if (jobs.push(job) === MAX_SEPARATE) return jobs;
+    }
+    return jobs;
   }
 
   /** Returns the options of a poll's request, without retries: the next poll is the retry. */
@@ -187,9 +320,21 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return { ...request, maxRetries: 0, deadline, signal, priority: 'background', onPermit };
   }
 
-  #update(job: Job<T>, resource: T, source: UpdateSource, startedAt: number): void {
-    const wasKnown = job.last !== undefined;
-    if (job.update(resource, source, startedAt) && wasKnown) this.#webhooks?.missedCompletion();
+  /**
+   * Delivers a state. For a job whose state was known, returns whether it has ended and the milliseconds between the
+   * two states.
+   */
+  #update(
+    job: Job<T>,
+    resource: T,
+    source: UpdateSource,
+    startedAt: number,
+  ): { readonly ends: number; readonly ran: number } | undefined {
+    const { last, shownAt } = job;
+    const hasEnded = job.update(resource, source, startedAt);
+    if (!last) return undefined;
+    if (hasEnded) this.#webhooks?.missedCompletion();
+    return { ends: hasEnded ? 1 : 0, ran: Math.max(0, startedAt - shownAt) };
   }
 
   /**
@@ -202,6 +347,8 @@ export class JobGroup<T extends Observed> implements PollGroup {
       rate.onThrottled(startedAt);
       rate.pause(requestedPause(error));
     }
+    // A request that was sent had a token.
+    if (!isUnsendable(error)) this.#outage = undefined;
     this.#outage ??= new TokenOutage();
     const isUnsent = isUnsendable(error) && !this.#outage.isTooLong(error);
     for (const job of [...jobs]) {
@@ -209,4 +356,23 @@ export class JobGroup<T extends Observed> implements PollGroup {
       else job.fail(error);
     }
   }
+}
+
+const isYoung = (age: number): boolean => youngPeriod(age) < Number.POSITIVE_INFINITY;
+
+/** Returns the first job that has no poll in flight and fulfils the condition. */
+function firstIdle<T extends Observed>(
+  jobs: ReadonlySet<Job<T>>,
+  condition: (job: Job<T>) => boolean = () => true,
+): Job<T> | undefined {
+  for (const job of jobs) if (!job.timer.isInFlight && condition(job)) return job;
+  return undefined;
+}
+
+/**
+ * Returns whether failed pages leave a job without a recent state, so that it is polled separately. After a 429, a known
+ * state suffices: a separate poll would be throttled, too.
+ */
+function isDelayed<T extends Observed>({ last, shownAt }: Job<T>, failure: SweepFailure, now: number): boolean {
+  return !last || (failure === 'other' && now - shownAt > MAX_DELAY_MS);
 }

@@ -40,16 +40,21 @@ export interface JobSource<T extends Observed> {
   warn(message: string): void;
 }
 
+/** Minimum time from the start of a job's last read to a requested refresh. */
+const MIN_READ_GAP_MS = 2_000;
+
 /** A job that is waited for, by one wait or several. */
 export class Job<T extends Observed> {
   readonly id: number;
   readonly source: JobSource<T>;
   readonly subscribers = new Set<Subscriber<T>>();
   readonly timer = new PollTimer();
-  /** When the list is searched for this job again; set if the last sweep left the job to be polled separately. */
-  searchAgainAt: number | undefined;
+  /** The page of the list that has shown it last together with other jobs, if one has. */
+  page: number | undefined;
   /** Reason of the requested refresh, if any: a list row shows the end of the job, or its state may have changed. */
   refreshReason: 'ended' | 'changed' | undefined;
+  /** When the requested refresh is due. */
+  refreshAt = Number.NEGATIVE_INFINITY;
   #refreshRequestedAt = Number.NEGATIVE_INFINITY;
   /** Last known state. */
   last: JobUpdate<T> | undefined;
@@ -61,9 +66,13 @@ export class Job<T extends Observed> {
     this.source = source;
   }
 
-  /** Requests that the resource is read soon; cleared by the state of a poll or event that begins later. */
-  requestRefresh(reason: 'ended' | 'changed'): void {
+  /**
+   * Requests that the resource is read, at least `gap` milliseconds after its last read; cleared by the state of a poll
+   * or event that begins later.
+   */
+  requestRefresh(reason: 'ended' | 'changed', gap = MIN_READ_GAP_MS): void {
     if (this.refreshReason !== 'ended') this.refreshReason = reason;
+    this.refreshAt = this.timer.startedAt + gap;
     this.#refreshRequestedAt = performance.now();
   }
 
@@ -120,46 +129,52 @@ export class PollTimer {
   /** Start of the current period: when the target's last poll, last sweep, or the last page that showed it began. */
   polledAt: number | undefined;
   #jitter = 1;
-  #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Controller of the poll in flight, if there is one. */
-  inFlight: AbortController | undefined;
+  pausedUntil = Number.NEGATIVE_INFINITY;
+  /** Created with the first poll: many targets are never polled separately. */
+  #inFlight: Set<AbortController> | undefined;
+
+  get isInFlight(): boolean {
+    return this.#inFlight !== undefined && this.#inFlight.size > 0;
+  }
 
   /** Returns when the next poll is due: `period` (with jitter) after the last one began, or after a pause if later. */
   due(period: number): number {
     const next = this.polledAt === undefined ? this.createdAt : this.polledAt + period * this.#jitter;
-    return Math.max(this.#pausedUntil, next);
+    return Math.max(this.pausedUntil, next);
   }
 
   /** Delays the next regular poll by at least `ms`, as the service asked (`Retry-After`). */
   pause(ms: number): void {
-    this.#pausedUntil = performance.now() + ms;
+    this.pausedUntil = performance.now() + ms;
   }
 
-  /**
-   * Sends a poll; resolves with its outcome, or `undefined` if it was aborted. Even if it fails, the next poll is due
-   * only after a period.
-   */
-  async run<R>(poll: (signal: AbortSignal) => PromiseLike<R>): Promise<PollOutcome<R> | undefined> {
+  /** Begins a period: the next poll is due after it. */
+  begin(): void {
+    this.startedAt = performance.now();
+    this.polledAt = this.startedAt;
+    this.#jitter = 1 - JITTER + 2 * JITTER * Math.random();
+  }
+
+  /** Sends a poll; resolves with its outcome, or `undefined` if it was aborted. */
+  async send<R>(poll: (signal: AbortSignal) => PromiseLike<R>): Promise<PollOutcome<R> | undefined> {
     const controller = new AbortController();
     const { signal } = controller;
     const startedAt = performance.now();
-    this.inFlight = controller;
-    this.startedAt = startedAt;
-    this.polledAt = startedAt;
-    this.#jitter = 1 - JITTER + 2 * JITTER * Math.random();
+    this.#inFlight ??= new Set();
+    this.#inFlight.add(controller);
     try {
       const result = await poll(signal);
       return signal.aborted ? undefined : { startedAt, result };
     } catch (error) {
       return signal.aborted ? undefined : { startedAt, error };
     } finally {
-      if (this.inFlight === controller) this.inFlight = undefined;
+      this.#inFlight.delete(controller);
     }
   }
 
-  /** Aborts the poll in flight. */
+  /** Aborts the polls in flight. */
   abort(): void {
-    this.inFlight?.abort();
-    this.inFlight = undefined;
+    for (const controller of this.#inFlight ?? []) controller.abort();
+    this.#inFlight?.clear();
   }
 }

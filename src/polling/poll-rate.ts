@@ -1,64 +1,147 @@
 import type { RateLimit } from '../spec/limits.ts';
 
-/** Share of an interval's polls that may be sent without spacing. */
-const BURST_SHARE = 1 / 20;
-/** Shortest period between two polls of one target, before jitter. */
+/** How soon a poll should be sent: as soon as there is credit, as far as it need not be kept, or evenly. */
+export type Urgency = 'now' | 'soon' | 'regular';
+
+/** Part of the polls of one interval that is kept back from polls of an urgency. */
+const RESERVE = { now: 1 / 6, soon: 1 / 2 } as const;
+/** The interval is kept a little longer than the service's: polls may arrive closer together than they were sent. */
+const MARGIN = 1.005;
+/** Minimum period between two polls of one target. */
 const MIN_PERIOD_MS = 2_000;
-/** Longest period. With more targets than the rate allows in this time, polls are sent later than they are due. */
+/** Maximum period, unless half of the bucket is too small for it. */
 const MAX_PERIOD_MS = 6_000;
-/** Share of the poll rate that is used until the period reaches its maximum: with jitter, a quarter of the bucket. */
+/** Minimum period while jobs are expected to end soon. */
+const MIN_ENDING_PERIOD_MS = 500;
+/** Share of the polls' half that shorter periods than the maximum may use: with all jitter, a quarter of the bucket. */
 const MODEST_SHARE = 0.45;
-/** Minimum share of the rate after repeated 429s. */
+/** Jobs are expected to have ended after this many times their mean remaining duration. */
+const ENDING_FACTOR = 1.5;
+/** How much slower than evenly jobs are polled at first, until one of them has ended. */
+const QUIET_FACTOR = 1.5;
+/** Polls that a new target takes until its period is as long as that of the others, about. */
+const YOUNG_POLLS = 14;
+/** Minimum share of the rate that remains after 429s. */
 const MIN_SHARE = 1 / 4;
-/** Share of the rate that each successful poll restores. */
+/** Share of the rate that each successful poll gives back after a 429. */
 const RECOVERY_SHARE = 1 / 40;
 
+/** The polls that may be sent now, and the milliseconds until earlier ones leave the interval, in order. */
+export interface PollCredit {
+  readonly left: number;
+  readonly returns: readonly number[];
+}
+
+/** Returns the shortest even spacing that does not use up the credit within `horizon` milliseconds. Pure. */
+export function evenSpacing({ left, returns }: PollCredit, horizon: number): number {
+  let spacing = 0;
+  let returned = 0;
+  for (const ms of returns) {
+    if (ms > horizon) break;
+    spacing = Math.max(spacing, ms / (left + returned + 1));
+    returned++;
+  }
+  return Math.max(spacing, horizon / (left + returned + 1));
+}
+
+/** Minimum period of a new target, and the share of its age that the period is later. */
+const YOUNG_PERIOD = { min: 500, share: 0.3 } as const;
+
 /**
- * Spaces polls evenly and limits them to half of the read bucket in every interval: the other half is always available
- * to the user's calls. A 429 halves the rate; each success restores a little of it.
+ * Returns the period after a poll of a target whose wait had begun `age` milliseconds before, as long as it is shorter
+ * than that of others; `Infinity` later. Pure.
+ */
+export function youngPeriod(age: number): number {
+  const period = Math.max(YOUNG_PERIOD.min, YOUNG_PERIOD.share * age);
+  return period < MAX_PERIOD_MS ? period : Number.POSITIVE_INFINITY;
+}
+
+/** The load that the polls of a client are planned for. */
+export interface PollLoad {
+  /** Polls that one round over all jobs takes. */
+  readonly round: number;
+  /** Pages and jobs to follow closely, because they are new. */
+  readonly young: number;
+  /** Milliseconds since the newest wait began. */
+  readonly newestAge: number;
+}
+
+/** The plan for polls that are sent now. Milliseconds. */
+export interface PollPlan {
+  /** Time between two polls of one target. */
+  readonly period: number;
+  /** Factor by which new targets are polled less closely than they could be. */
+  readonly youngFactor: number;
+  /** Time until a poll of each urgency may be sent. */
+  readonly wait: Readonly<Record<Urgency, number>>;
+}
+
+/**
+ * The rate of polls: never more than half of the read bucket in an interval, so that the other half is always the
+ * user's. Credit that was not used is spent on new jobs, and spread over the time in which jobs are expected to end.
+ * A 429 halves the rate; each success gives a little back.
  */
 export class PollRate {
-  readonly #rate: RateLimit;
-  /** Maximum polls in one interval. */
+  readonly #interval: number;
+  /** Polls in one interval. */
   readonly #half: number;
-  /** How many of them may be sent without spacing. */
-  readonly #burst: number;
   #share = 1;
-  /** When the next poll starts at even spacing; it may start up to a burst earlier. */
-  #evenAt = Number.NEGATIVE_INFINITY;
+  /** When the polls of the last interval were sent. */
+  readonly #sentAt: number[] = [];
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #throttledAt = Number.NEGATIVE_INFINITY;
+  /** For each poll of the latest round, the jobs that had ended, and the total time that its jobs had been running. */
+  readonly #shown: { readonly ends: number; readonly ran: number }[] = [];
 
-  constructor(rate: RateLimit) {
-    this.#rate = rate;
-    this.#half = Math.max(1, Math.floor(rate.limit / 2));
-    this.#burst = Math.max(1, Math.round(this.#half * BURST_SHARE));
+  constructor({ limit, interval }: RateLimit) {
+    this.#interval = interval * MARGIN;
+    this.#half = Math.max(1, Math.floor(limit / 2));
   }
 
-  /** Milliseconds between two polls of one target, if one round over all targets takes `polls` polls. */
-  period(polls: number): number {
-    return Math.max(MIN_PERIOD_MS, Math.min(MAX_PERIOD_MS, (polls * this.#spacing()) / MODEST_SHARE));
-  }
-
-  /** Milliseconds until a poll may start. */
-  wait(): number {
+  /** Returns the plan for the next poll. */
+  plan({ round, young, newestAge }: PollLoad): PollPlan {
     const now = performance.now();
-    // Use the spacing of the full rate: the wider spacing after a 429 would let polls start earlier.
-    const early = (this.#burst - 1) * this.#spacing(1);
-    return Math.max(0, this.#pausedUntil - now, this.#evenAt - early - now);
+    while (now - (this.#sentAt[0] ?? now) >= this.#interval) this.#sentAt.shift();
+    this.#shown.splice(0, this.#shown.length - Math.max(1, Math.ceil(round)));
+    const most = Math.max(1, Math.floor(this.#half * this.#share));
+    const left = Math.max(0, most - this.#sentAt.length);
+    const returns = this.#sentAt.slice(this.#sentAt.length - most + left).map((at) => at + this.#interval - now);
+    const even = this.#interval / most;
+    const ending = this.#endingIn();
+    const modest = Math.min(MAX_PERIOD_MS, (round * even) / MODEST_SHARE);
+    const period = ending < this.#interval ? MIN_ENDING_PERIOD_MS : Math.max(MIN_PERIOD_MS, modest);
+    let spacing = evenSpacing({ left, returns }, Math.min(ending, this.#interval));
+    if (ending >= this.#interval) spacing = Math.max(even, spacing);
+    if (ending === Number.POSITIVE_INFINITY && newestAge < this.#interval) spacing *= QUIET_FACTOR;
+    const pause = Math.max(0, this.#pausedUntil - now);
+    const credit = left > 0 ? 0 : (returns[0] ?? 0);
+    const regular = Math.max(pause, credit, (this.#sentAt.at(-1) ?? Number.NEGATIVE_INFINITY) + spacing - now);
+    const above = (share: number): number => (left > most * share ? pause : regular);
+    const spare = Math.max(0, left - most * RESERVE.soon);
+    return {
+      period,
+      // A little less often would not save enough: periods grow with age, so their number grows with its logarithm.
+      youngFactor: Math.max(1, (young * YOUNG_POLLS) / (spare + YOUNG_POLLS)) ** 3,
+      wait: { now: above(RESERVE.now), soon: above(RESERVE.soon), regular },
+    };
   }
 
-  /** Counts a poll. */
+  /** Counts a poll that is sent now. */
   consume(): void {
-    this.#evenAt = Math.max(this.#evenAt, performance.now()) + this.#spacing();
+    this.#sentAt.push(performance.now());
   }
 
-  /** Delays the next poll by at least `ms`, as the service asked (`Retry-After`). */
+  /** Records the jobs that had ended by a poll, and the total time that its jobs had been running since they were last shown. */
+  onShown(ends: number, ran: number): void {
+    this.#shown.push({ ends, ran });
+  }
+
+  /** Delays polls by at least `ms`, because the service asked for it. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
   }
 
-  /** Halves the rate after a 429, unless the poll started before the last halving: one overload counts once. */
+  /** Halves the rate after a 429 for a poll that began at `startedAt`; 429s for polls sent at one time count once. */
   onThrottled(startedAt: number): void {
     if (startedAt < this.#throttledAt) return;
     this.#throttledAt = performance.now();
@@ -69,8 +152,10 @@ export class PollRate {
     this.#share = Math.min(1, this.#share + RECOVERY_SHARE);
   }
 
-  /** Returns the time between polls. At the full rate, an interval that begins with a burst uses half the bucket. */
-  #spacing(share = this.#share): number {
-    return this.#rate.interval / (this.#half - this.#burst + 1) / share;
+  /** Returns the milliseconds in which jobs are expected to end, by the latest round; `Infinity` if none has ended in it. */
+  #endingIn(): number {
+    const ends = this.#shown.reduce((sum, shown) => sum + shown.ends, 0);
+    const ran = this.#shown.reduce((sum, shown) => sum + shown.ran, 0);
+    return ends > 0 ? (ENDING_FACTOR * ran) / ends : Number.POSITIVE_INFINITY;
   }
 }

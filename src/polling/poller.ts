@@ -2,13 +2,13 @@ import type { WaitTimeoutError } from '../errors/job-errors.ts';
 import type { ClientState, RequestOptions } from '../http/index.ts';
 import type { Observed } from '../spec/job-status.ts';
 import { type IdLike, idOf } from '../spec/job-status.ts';
-import { AbortScope, onAbort } from '../util/abort.ts';
+import { onAbort, startTimer } from '../util/abort.ts';
 import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import { checkHeaders, checkSendable, shown } from '../util/input-checks.ts';
 import { functionOption, nestedOptions, nonNegative, optionChecker, optionOf, signalOption } from '../util/options.ts';
 import type { JobSource, Subscriber, UpdateSource } from './job.ts';
-import type { JobGroup } from './job-group.ts';
+import type { JobGroup, Subscription } from './job-group.ts';
 import { type Observer, StatusChanges } from './status-changes.ts';
 import { jobError, MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
 
@@ -77,6 +77,8 @@ function isSendable(headers: unknown): boolean {
 }
 
 const DEFAULT_TIMEOUT_MS = 3_600_000;
+/** A job is polled once more this long before a wait for it times out. */
+const LAST_POLL_MS = 2_000;
 
 /** Waits for jobs of one kind, or watches them. */
 export class Poller<T extends Observed> {
@@ -139,12 +141,13 @@ export class Poller<T extends Observed> {
     const { kind } = this.#source;
     const { redactor } = this.#state;
     const reason = (): WaitTimeoutError => timeoutError({ kind, id, timeout }, last, cause, redactor);
-    const parents = [parent, this.#state.closing.signal];
-    const scope = new AbortScope({ parents, ms: timeout, reason, longestStep: MAX_SLEEP_MS });
-    let unsubscribe: (() => void) | undefined;
+    let subscription: Subscription | undefined;
+    let stopTimer = (): void => {};
+    const unsubscribes: (() => void)[] = [];
     const stop = (): void => {
-      unsubscribe?.();
-      scope.dispose();
+      subscription?.end();
+      stopTimer();
+      for (const unsubscribe of unsubscribes.splice(0)) unsubscribe();
     };
     const subscriber: Subscriber<T> = {
       onUpdate(update) {
@@ -161,12 +164,24 @@ export class Poller<T extends Observed> {
         observer.onFailure(error);
       },
     };
-    if (scope.signal.aborted) subscriber.onFailure(scope.signal.reason);
+    const timeOut = (): void => subscriber.onFailure(reason());
+    const { signal: closing } = this.#state.closing;
+    if (closing.aborted) subscriber.onFailure(closing.reason);
+    else if (timeout <= 0) timeOut();
     else {
-      onAbort(scope.signal, () => subscriber.onFailure(scope.signal.reason));
+      for (const signal of [parent, closing]) {
+        if (signal) unsubscribes.push(onAbort(signal, () => subscriber.onFailure(signal.reason)));
+      }
+      // The job may have ended since its last poll: poll once more just before the timeout.
+      const lead = Math.min(LAST_POLL_MS, timeout / 2);
+      const pollOnceMore = (): void => {
+        subscription?.refresh();
+        stopTimer = startTimer(lead, timeOut, MAX_SLEEP_MS);
+      };
+      stopTimer = startTimer(timeout - lead, pollOnceMore, MAX_SLEEP_MS);
       // Polls with request options cannot serve the waits without them.
       const group = Object.keys(request).length === 0 ? this.#group : this.#group.withRequest(request);
-      unsubscribe = group.subscribe(this.#source, id, subscriber);
+      subscription = group.subscribe(this.#source, id, subscriber);
     }
     return stop;
   }

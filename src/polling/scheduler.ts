@@ -1,7 +1,7 @@
 import type { JobKind } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import { startTimer } from '../util/abort.ts';
-import { PollRate } from './poll-rate.ts';
+import { type PollPlan, PollRate, type Urgency } from './poll-rate.ts';
 
 /** How jobs are polled: via pages of a list, one by one, or (`undefined`) in the way that takes fewer requests. */
 export type WaitsVia = 'list' | 'get' | undefined;
@@ -13,6 +13,7 @@ export interface PollRequest {
   /** Polls with the same `limit` share a maximum of polls in flight. */
   readonly limit: string;
   readonly due: number;
+  readonly urgency: Urgency;
   /** Sends the request; never rejects. `onPermit` is called when the rate limit permits it. */
   run(onPermit: () => void): Promise<void>;
 }
@@ -23,8 +24,12 @@ export interface PollGroup {
   readonly size: number;
   /** Number of polls that read every job once; 0 while webhooks are healthy. */
   readonly round: number;
-  /** Yields the next poll of each job or list that has none in flight, with `period` between two polls of it. */
-  polls(period: number): Iterable<PollRequest>;
+  /** Number of pages and separately polled jobs that are followed closely, because they are new. */
+  readonly young: number;
+  /** When its newest wait began. */
+  readonly newestAt: number;
+  /** Yields the polls that may be sent next: the first of each queue. */
+  polls(plan: PollPlan): Iterable<PollRequest>;
   /** Passes the data of an event to the waits for its job; returns whether they took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
 }
@@ -32,10 +37,18 @@ export interface PollGroup {
 /** Maximum polls in flight: `all` in total, `each` for polls with the same `limit`. */
 const MAX_IN_FLIGHT = { all: 12, each: 6 } as const;
 
-/** Returns whether to send `a` before `b`: if both are due, by the queue served longer ago, otherwise by `due`. */
-function precedes(a: PollRequest, b: PollRequest, now: number, served: ReadonlyMap<string, number>): boolean {
-  if (a.due > now || b.due > now || a.queue === b.queue) return a.due < b.due;
-  return (served.get(a.queue) ?? 0) < (served.get(b.queue) ?? 0);
+/** A poll, and when the rate allows it. */
+interface PlannedPoll {
+  readonly poll: PollRequest;
+  readonly readyAt: number;
+}
+
+/** Returns whether to send `a` before `b`: if both may be sent, by the queue served longer ago, otherwise by the time. */
+function precedes(a: PlannedPoll, b: PlannedPoll, now: number, served: ReadonlyMap<string, number>): boolean {
+  if (a.readyAt > now || b.readyAt > now || a.poll.queue === b.poll.queue) {
+    return a.readyAt < b.readyAt || (a.readyAt === b.readyAt && a.poll.due < b.poll.due);
+  }
+  return (served.get(a.poll.queue) ?? 0) < (served.get(b.poll.queue) ?? 0);
 }
 
 /** Starts the polls of all waits of a client, each when it is due and the shared poll rate allows it. */
@@ -92,27 +105,32 @@ export class Scheduler {
   #plan(): void {
     this.#stopTimer?.();
     while (!this.#isQueued && this.#inFlight.size < MAX_IN_FLIGHT.all) {
-      const poll = this.#next();
-      if (!poll) return;
-      const wait = Math.max(poll.due - performance.now(), this.rate.wait());
+      const next = this.#next();
+      if (!next) return;
+      const wait = next.readyAt - performance.now();
       if (wait > 0) {
         this.#stopTimer = startTimer(wait, () => this.#plan());
         return;
       }
-      void this.#start(poll);
+      void this.#start(next.poll);
     }
   }
 
-  #next(): PollRequest | undefined {
+  #next(): PlannedPoll | undefined {
     const now = performance.now();
-    let round = 0;
-    for (const group of this.#groups) round += group.round;
-    const period = this.rate.period(round);
-    let next: PollRequest | undefined;
+    const load = { round: 0, young: 0, newestAge: Number.POSITIVE_INFINITY };
+    for (const { round, young, newestAt } of this.#groups) {
+      load.round += round;
+      load.young += young;
+      load.newestAge = Math.min(load.newestAge, now - newestAt);
+    }
+    const plan = this.rate.plan(load);
+    let next: PlannedPoll | undefined;
     for (const group of this.#groups) {
-      for (const poll of group.polls(period)) {
-        const isFirst = !next || precedes(poll, next, now, this.#served);
-        if (isFirst && (this.#inFlight.size < MAX_IN_FLIGHT.each || this.#isOpen(poll.limit))) next = poll;
+      for (const poll of group.polls(plan)) {
+        const planned = { poll, readyAt: Math.max(poll.due, now + plan.wait[poll.urgency]) };
+        const isFirst = !next || precedes(planned, next, now, this.#served);
+        if (isFirst && (this.#inFlight.size < MAX_IN_FLIGHT.each || this.#isOpen(poll.limit))) next = planned;
       }
     }
     return next;

@@ -115,32 +115,10 @@ export class RateLimitBucket {
   }
 
   /** Resolves when the request may be sent immediately. */
-  async acquire(request: Omit<AcquireOptions, 'scope'>): Promise<void> {
-    const { signal, maxWait = Number.POSITIVE_INFINITY } = request;
-    signal?.throwIfAborted();
-    const pause = this.#pausedUntil - performance.now();
-    if (pause > maxWait) throw new PauseTooLongError(pause);
-    const isQueueEmpty = this.#queues.foreground.size + this.#queues.background.size === 0;
-    if (isQueueEmpty && !this.#isTaking && pause <= 0 && (!this.#log || this.#log.wait() === 0)) {
-      if (!this.#log) return;
-      this.#isTaking = true;
-      const permits = await this.#log.take(1);
-      this.#isTaking = false;
-      if (this.#queues.foreground.size + this.#queues.background.size > 0) void this.#grantAll();
-      signal?.throwIfAborted();
-      // Discard a permit acquired before the pause: using it afterwards could exceed the limit.
-      if (permits > 0 && this.#pausedUntil <= performance.now()) return;
-      return this.#enqueue(request, true);
-    }
-    return this.#enqueue(request);
-  }
-
-  #enqueue(
-    { priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>,
-    isFirst = false,
-  ): Promise<void> {
+  acquire({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#pauseLeft > maxWait) return reject(new PauseTooLongError(this.#pauseLeft));
+      signal?.throwIfAborted();
+      if (this.#pauseLeft > maxWait) throw new PauseTooLongError(this.#pauseLeft);
       const queue = this.#queues[priority];
       const leave = (): void => {
         queue.delete(request);
@@ -160,9 +138,7 @@ export class RateLimitBucket {
         },
       };
       const unsubscribe = signal && onAbort(signal, () => request.reject(signal.reason));
-      const later = isFirst ? [...queue] : [];
-      for (const other of later) queue.delete(other);
-      for (const added of [request, ...later]) queue.add(added);
+      queue.add(request);
       if (!this.#isTaking && !this.#stopTimer) void this.#grantAll();
     });
   }

@@ -60,8 +60,8 @@ export interface EventListener {
 export interface WebhookReceiver {
   /**
    * Responds to a delivery within 9 s: 200 done, 400 not verified, 405 not POST, 413 too large, 500 handler failed or
-   * wrong configuration, 503 busy, late or another failure. Responses have no body. Rejects only if `waitUntil` or the
-   * logger throws.
+   * wrong configuration, 503 busy, late or another failure. Responses have no body. Rejects only if `waitUntil`
+   * throws.
    */
   handle(request: Request, context?: HandleContext): Promise<Response>;
   /** Passes verified events to a listener, before their handlers; returns a function that detaches the listener. */
@@ -87,6 +87,13 @@ const DEFAULT_LEASE_MS = 300_000;
  */
 export const createWebhookReceiver = (options: ReceiverOptions): WebhookReceiver => new Receiver(options);
 
+/** Ignores the errors of a logger: they must not fail a delivery. */
+function quietly(log: () => void): void {
+  try {
+    log();
+  } catch {}
+}
+
 class Receiver implements WebhookReceiver {
   readonly logger: ReceiverLogger;
   readonly #options: ReceiverOptions;
@@ -98,7 +105,11 @@ class Receiver implements WebhookReceiver {
   constructor(options: ReceiverOptions) {
     checkOptions(options);
     this.#options = options;
-    this.logger = options.logger ?? console;
+    const logger = options.logger ?? console;
+    this.logger = {
+      warn: (message) => quietly(() => logger.warn(message)),
+      error: (message, cause) => quietly(() => logger.error(message, cause)),
+    };
     this.#store = options.dedupe === false ? undefined : (options.dedupe ?? memoryDedupe());
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprint } from '../../src/auth/token-source.ts';
+import { fingerprint, readStoredToken } from '../../src/auth/token-source.ts';
 import { AuthenticationError, loginToken, type TokenSource } from '../../src/index.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 
@@ -190,5 +190,23 @@ describe('the name of a token’s buckets', () => {
     expect(names.every((name) => name.length === 16)).toBe(true);
     // FNV-1a of "a" by the published offset basis.
     expect(fingerprint('a').slice(0, 8)).toBe('e40c292c');
+  });
+});
+
+describe('a stored token', () => {
+  it.each([
+    ['{"token":"t"}', { token: 't' }],
+    [
+      '{"token":"t","expiresAt":"2027-01-01T00:00:00+00:00","more":1}',
+      { token: 't', expiresAt: '2027-01-01T00:00:00+00:00', more: 1 },
+    ],
+    ['{"token":1}', undefined],
+    ['{"token":"t","expiresAt":5}', undefined],
+    ['{"expiresAt":"2027-01-01T00:00:00+00:00"}', undefined],
+    ['"t"', undefined],
+    ['null', undefined],
+    ['{"token":', undefined],
+  ])('is read from %s', (text, token) => {
+    expect(readStoredToken(text)).toEqual(token);
   });
 });

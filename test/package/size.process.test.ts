@@ -3,7 +3,7 @@ import { sizeOfBundle, sizeOfChunks, sizeOfOwnCode } from '../../bench/support/b
 
 /** The most that the built package may take in a browser, minified and compressed. KiB. */
 const LIMITS = {
-  client: { oneFile: 57, firstLoad: 57, everything: 57, ownCode: 38 },
+  client: { oneFile: 58, firstLoad: 58, everything: 58, ownCode: 39.5 },
   webhooks: { oneFile: 3, firstLoad: 3, everything: 3, ownCode: 3 },
 } as const;
 
@@ -40,10 +40,10 @@ describe.each(['client', 'webhooks'] as const)('the size of the %s', (part) => {
 });
 
 describe('the size of all that webhooks export', () => {
-  it('is at most 4 KiB', async () => {
+  it('is at most 4.1 KiB', async () => {
     const { gzip } = await sizeOfBundle("export * from 'audience-activation/webhooks';");
     expect(gzip).toBeGreaterThan(1_000);
-    expect(gzip).toBeLessThanOrEqual(4_096);
+    expect(gzip).toBeLessThanOrEqual(4.1 * 1_024);
   });
 });
 

@@ -64,7 +64,7 @@ describe('in virtual time', () => {
       expect(updates).toEqual(['101 poll true', '987 poll true', '104 poll true']);
       expect(reads[0]?.at).toBe(startedAt);
       for (const [index, { at: sentAt }] of reads.entries())
-        expect((reads[index + 1]?.at ?? Number.POSITIVE_INFINITY) - sentAt).toBeGreaterThan(1_500);
+        expect((reads[index + 1]?.at ?? Number.POSITIVE_INFINITY) - sentAt).toBeGreaterThanOrEqual(500);
     });
 
     it.each([
@@ -122,7 +122,7 @@ describe('in virtual time', () => {
         name: 'WaitTimeoutError',
         message: expect.stringContaining('(status unknown)'),
       });
-      expect(reads).toHaveLength(1);
+      expect(reads).toHaveLength(2);
     });
 
     it('names the error of its last poll when it times out', async () => {
@@ -185,7 +185,8 @@ describe('in virtual time', () => {
       const lists = ['/api/v2/audiences/index', '/api/v2/cohorts/index'];
       const reads = () => sandbox.log.slice(before);
       expect(new Set(reads().map(({ path }) => path))).toEqual(new Set(lists));
-      expect(reads().length).toBeLessThanOrEqual(6);
+      // A burst for each list, then pages with new waits at growing periods.
+      expect(reads().length).toBeLessThanOrEqual(22);
       const ended = await time.until(waiting);
       expect(ended.map(({ status }) => status.id)).toEqual([...audiences.map(() => 104), ...cohorts.map(() => 4)]);
       expect(sources).toEqual(new Set(['list']));

@@ -17,7 +17,7 @@ const time = inVirtualTime();
 const start = (options?: JobServiceOptions): JobService => startJobService(options);
 
 describe('a single wait', () => {
-  it('reads its job immediately, then every two to three seconds, and no list', async () => {
+  it('reads its job immediately, often while it is young, then every two to three seconds, and no list', async () => {
     const service = start();
     const [id = 0] = service.add(500);
     const began = performance.now();
@@ -28,7 +28,10 @@ describe('a single wait', () => {
     expect(service.lists()).toEqual([]);
     expect(service.reads[0]?.at).toBe(began);
     expect(service.reads.length / 30).toBeGreaterThan(24);
-    expect(service.mostInAMinute()).toBeLessThanOrEqual(30);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(40);
+    const gaps = service.reads.slice(1).map(({ at }, index) => at - (service.reads[index]?.at ?? 0));
+    expect(gaps.slice(0, 3)).toEqual([500, 500, 500]);
+    expect(Math.min(...gaps.slice(15))).toBeGreaterThan(1_900);
     expect(await time.timersLeft()).toBe(0);
   });
 
@@ -36,10 +39,10 @@ describe('a single wait', () => {
     const service = start();
     const [id = 0] = service.add(1);
     const first = waitFor(service, [id]);
-    await time.pass(1_000);
+    await time.pass(900);
     const statuses: number[] = [];
     const joined = service.client.audiences.wait(id, { onUpdate: ({ status }) => statuses.push(status.id) });
-    await time.pass(100);
+    await time.pass(50);
     expect(statuses).toEqual([100]);
     service.set(id, 104);
     await time.until(Promise.all([first, joined]));
@@ -52,7 +55,7 @@ describe('several waits', () => {
     const service = start();
     const ids = service.add(100);
     const waiting = waitFor(service, ids);
-    await time.pass(1_500);
+    await time.pass(400);
     expect(service.reads).toMatchObject([{ page: 1 }]);
     for (const id of ids) service.set(id, 104);
     await time.until(waiting);
@@ -136,7 +139,7 @@ describe('several waits', () => {
     await service.client.close();
   });
 
-  it('begin with a read for a single new job, and with at most one sweep a second for several', async () => {
+  it('begin with a read for a single new job, and with at most one search a second for several', async () => {
     const service = start();
     void waitFor(service, service.add(1_000));
     await time.pass(MINUTE);
@@ -153,10 +156,80 @@ describe('several waits', () => {
       void waitFor(idle, idle.add(3));
       await time.pass(100);
     }
+    // Between two searches, the page with the new jobs is read once.
     for (const [index, { at }] of idle.reads.entries())
-      expect((idle.reads[index + 1]?.at ?? Number.POSITIVE_INFINITY) - at).toBeGreaterThanOrEqual(1_000);
+      expect((idle.reads[index + 1]?.at ?? Number.POSITIVE_INFINITY) - at).toBeGreaterThanOrEqual(500);
     expect(idle.singles()).toEqual([]);
     await idle.client.close();
+  });
+
+  it('for 1,000 jobs that have all ended resolve within a second, by ten requests', async () => {
+    const service = start();
+    const ids = service.add(1_000);
+    expect(await lateness(time, service, ids, waitFor(service, ids))).toBeLessThan(1_000);
+    expect(service.lists().toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(service.singles()).toEqual([]);
+  });
+
+  it('for 10,000 jobs that have all ended resolve within six seconds under 2,400 reads a minute', async () => {
+    const service = start({ client: { rateLimits: { read: { limit: 2_400, interval: MINUTE } } } });
+    const ids = service.add(10_000);
+    expect(await lateness(time, service, ids, waitFor(service, ids))).toBeLessThan(6_000);
+    expect(service.reads).toHaveLength(100);
+  });
+
+  it('for 1,000 jobs that end within seconds see the ends by reads that were saved until then', async () => {
+    const service = start();
+    const ids = service.add(1_000);
+    const waiting = waitFor(service, ids);
+    for (const id of ids) setTimeout(() => service.set(id, 104), 2_000 + (id * 5_000) / ids.length);
+    const began = performance.now();
+    await time.until(waiting);
+    expect(performance.now() - began).toBeLessThan(13_000);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
+  });
+
+  it('that are young among many others are followed closely', async () => {
+    const service = start();
+    void waitFor(service, service.add(990));
+    await time.pass(2 * MINUTE);
+    const young = service.add(10);
+    const waiting = waitFor(service, young);
+    await time.pass(4_000);
+    expect(await lateness(time, service, young, waiting)).toBeLessThan(4_000);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
+    await service.client.close();
+  });
+
+  it('are polled once more just before they time out, with one request for all on a page', async () => {
+    const service = start();
+    const ids = service.add(300);
+    const waiting = waitFor(service, ids, { timeout: 10 * MINUTE });
+    // Healthy webhooks make polls rare.
+    service.client.waits.notify({
+      type: 'audience.completed',
+      data: { ...service.show(1), status: { id: 104, name: '' } },
+    });
+    await time.pass(10 * MINUTE - 2_500);
+    service.reads.length = 0;
+    for (const id of ids) service.set(id, 104);
+    const results = await time.until(waiting);
+    expect(results.every(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(service.reads.length).toBeLessThanOrEqual(6);
+  });
+
+  it('read on their own are polled once more just before they time out, too', async () => {
+    const service = start({ client: { waits: { via: 'get' } } });
+    const [ended = 0, id = 0] = service.add(2);
+    const waiting = waitFor(service, [ended, id], { timeout: 10 * MINUTE });
+    await time.pass(MINUTE);
+    const data = { ...service.show(ended), status: { id: 104, name: '' } };
+    service.client.waits.notify({ type: 'audience.completed', data });
+    await time.pass(9 * MINUTE - 2_500);
+    service.reads.length = 0;
+    service.set(id, 104);
+    expect((await time.until(waiting)).every(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(service.reads).toMatchObject([{ id }]);
   });
 
   it('follow rows that move to other pages as new ones are added', async () => {
@@ -191,7 +264,7 @@ describe('several waits', () => {
     const [one = 0, two = 0] = service.add(2);
     const { audiences, lookalikes } = service.client;
     const waiting = Promise.all([audiences.wait(one), lookalikes.wait(two)]);
-    await time.pass(1_000);
+    await time.pass(400);
     expect(service.reads).toMatchObject([{ page: 1 }]);
     for (const id of [one, two]) service.set(id, 104);
     await time.until(waiting);

@@ -304,7 +304,7 @@ describe('a wait', () => {
             reads.push(service.reads.length);
           }
           for (const [at, count] of reads.entries()) expect(count - (reads[at - 6] ?? 0)).toBeLessThanOrEqual(60);
-          expect(reads.at(-1)).toBeLessThanOrEqual(statuses.length * 6 + 3);
+          expect(reads.at(-1)).toBeLessThanOrEqual(statuses.length * 6 + 15);
           await service.client.close();
           await time.until(waiting);
           expect(await time.timersLeft()).toBe(0);

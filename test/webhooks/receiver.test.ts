@@ -228,6 +228,15 @@ describe('a receiver', () => {
     expect(await Promise.all(statuses)).toEqual([503, 503]);
   });
 
+  it('responds as always if its logger throws', async () => {
+    const fail = (): never => {
+      throw new Error('the log is full');
+    };
+    const logger = { warn: fail, error: fail };
+    const { send } = start({ logger, on: { 'audience.completed': () => Promise.reject(new Error('no')) } });
+    expect(await send(wireEvent('evt_1'))).toBe(500);
+  });
+
   it('responds with 200 when the store throws synchronously after the handler, and logs a listener that rejects', async () => {
     const complete = (): Promise<void> => {
       throw new Error('not connected');
