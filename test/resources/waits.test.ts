@@ -69,7 +69,7 @@ describe('an event', () => {
     const [id = 0] = service.add(1);
     const seen: UpdateSource[] = [];
     const wait = service.client.audiences.wait(id, { onUpdate: (_, { source }) => seen.push(source) });
-    await time.pass(1_000);
+    await time.pass(400);
     expect(service.client.waits.notify(eventOf(id, 104))).toBe(true);
     expect(await wait).toMatchObject({ id, is_activation_allowed: true });
     expect(seen).toEqual(['poll', 'webhook']);
@@ -166,7 +166,7 @@ describe('an event that arrives while a poll is in flight', () => {
   it('is delivered once to a wait that has just joined', async () => {
     const [id = 0] = service.add(1);
     void silently([id]);
-    await time.pass(1_000);
+    await time.pass(400);
     const seen: string[] = [];
     void service.client.audiences.wait(id, { onUpdate: (_, { source }) => seen.push(source) }).catch(() => {});
     service.client.waits.notify(eventOf(id, 102, 'audience.updated'));
