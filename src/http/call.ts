@@ -247,7 +247,8 @@ function createOutcome(thrown: unknown, call: Call): CreateOutcome {
 }
 
 function deadlineError({ operation, options, attempts, lastFailure }: Call): TimeoutError {
-  const where = attempts === 0 ? ' It was waiting for its token, for a permit of its rate bucket, or for the build budget.' : '';
+  const where =
+    attempts === 0 ? ' It was waiting for its token, for a permit of its rate bucket, or for the build budget.' : '';
   const message = `${operation.name} was not done after ${options.deadline} ms (\`deadline\`); requests sent: ${attempts}.${where}`;
   return new TimeoutError(message, {
     code: 'deadline-exceeded',
