@@ -9,6 +9,8 @@ const shared: Options = {
   platform: 'neutral',
   splitting: true,
   treeshake: true,
+  // A process that makes one call spends most of its start on parsing.
+  minify: true,
   external: [/^node:/],
   // Bundlers for browsers and workers know built-ins by their prefix alone.
   removeNodeProtocol: false,
@@ -35,7 +37,8 @@ export default defineConfig([
       ...declarations,
       entry: entries,
     },
-    noExternal: ['zod', 'uuid'],
+    // One file to open instead of thirty.
+    noExternal: ['zod', 'uuid', 'ky', 'p-retry', 'p-throttle'],
     esbuildPlugins: [noteInputs('client'), privateZod],
   },
   {
@@ -43,7 +46,7 @@ export default defineConfig([
     // By itself, so that the client is not split for what the two have in common.
     entry: { redis: 'src/redis/index.ts' },
     dts: { ...declarations, entry: { redis: 'src/redis/index.ts' } },
-    noExternal: ['zod'],
+    noExternal: ['zod', 'p-retry'],
     esbuildPlugins: [noteInputs('redis'), privateZod],
   },
   {

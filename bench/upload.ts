@@ -1,6 +1,7 @@
 /**
  * Measures the upload of a gigabyte from disk and the download to disk, compared with `node:http` and streams. Each
- * transfer runs in its own process, in interleaved rounds. Prints the median time and the maximum of peak memory.
+ * transfer runs in its own process, in interleaved rounds. Prints medians of time and CPU time, their ratios, and the
+ * maximum of peak memory.
  *
  *   npm run bench:upload
  */
@@ -12,11 +13,12 @@ import { join } from 'node:path';
 import { median } from './support/rounds.ts';
 
 const SIZE = Number(process.argv[2] ?? 2 ** 30);
-const ROUNDS = 5;
+const ROUNDS = 7;
 const NAMES = ['upload node:http', 'upload audience-activation', 'download node:http', 'download audience-activation'];
 
 interface Measured {
   readonly ms: number;
+  readonly cpu: number;
   readonly peak: number;
 }
 
@@ -43,17 +45,23 @@ async function measure(name: string): Promise<Measured> {
 const results = new Map(NAMES.map((name) => [name, [] as Measured[]]));
 for (let round = 0; round < ROUNDS; round++) for (const name of NAMES) results.get(name)?.push(await measure(name));
 
-const timeOf = (name: string): number => median((results.get(name) ?? []).map(({ ms }) => ms));
-const peakOf = (name: string): number => Math.max(...(results.get(name) ?? []).map(({ peak }) => peak));
+const valuesOf = (name: string, value: keyof Measured): number[] => (results.get(name) ?? []).map((one) => one[value]);
 
-console.log(`${SIZE} bytes, ${ROUNDS} rounds; medians of time, maxima of peak memory`);
+/** Returns the median of the ratios of each round, with the least and the greatest one. */
+function ratioOf(name: string, base: string, value: keyof Measured): string {
+  const others = valuesOf(base, value);
+  const ratios = valuesOf(name, value).map((one, round) => one / (others[round] ?? 0));
+  return [median(ratios), Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2)).join(' ');
+}
+
+console.log(`${SIZE} bytes, ${ROUNDS} rounds: medians; ratios to node:http with the least and the greatest one`);
 for (const name of NAMES) {
   const base = `${name.split(' ')[0]} node:http`;
-  const speed = (timeOf(base) / timeOf(name)).toFixed(2);
-  const more = (peakOf(name) - peakOf(base)).toFixed(0);
-  console.log(
-    `${name.padEnd(30)} ${timeOf(name).toFixed(0).padStart(6)} ms  ${speed} x the speed  ${peakOf(name).toFixed(0).padStart(4)} MiB (${more.padStart(3)})`,
-  );
+  const [time, cpu] = [median(valuesOf(name, 'ms')), median(valuesOf(name, 'cpu'))].map((ms) => ms.toFixed(0));
+  const peak = Math.max(...valuesOf(name, 'peak')).toFixed(0);
+  // The speed is the inverse of the time.
+  const ratios = name === base ? '' : `speed ${ratioOf(base, name, 'ms')}  CPU ${ratioOf(name, base, 'cpu')}`;
+  console.log(`${name.padEnd(30)} ${time} ms  CPU ${cpu} ms  peak ${peak} MiB  ${ratios}`);
 }
 server.disconnect();
 await rm(directory, { recursive: true });

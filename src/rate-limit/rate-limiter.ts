@@ -116,6 +116,8 @@ export class RateLimitBucket {
 
   /** Resolves when the request may be sent immediately. */
   acquire({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>): Promise<void> {
+    // Without limits, there is nothing to wait for.
+    if (!this.#log && this.#isEmpty && this.#pauseLeft === 0 && !signal?.aborted) return Promise.resolve();
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       if (this.#pauseLeft > maxWait) throw new PauseTooLongError(this.#pauseLeft);

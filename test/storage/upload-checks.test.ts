@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { CLAIM_WINDOW, UPLOAD_SIZES, type UploadReservation } from '../../src/index.ts';
+import { pieceSize } from '../../src/storage/upload-source.ts';
 import { everything } from '../support/everything.ts';
 import { pattern } from '../support/script.ts';
 import { failureOf, startServer } from '../support/server.ts';
@@ -112,5 +113,17 @@ describe('an upload that the service would refuse', () => {
     const error = await failureOf(client.uploads.send(reservation as unknown as UploadReservation, data));
     expect(error).toMatchObject({ local: true, errors: { reservation: [expect.any(String)] } });
     expect(everything(error)).not.toContain('canary');
+  });
+});
+
+describe('the pieces of an upload', () => {
+  it.each([
+    ['at the beginning', 0, 0, 65_536],
+    ['while buffers may have taken all', 15 * 2 ** 20, 1, 65_536],
+    ['on a fast connection', 16 * 2 ** 20, 1_600, 524_288],
+    ['on a slower one', 16 * 2 ** 20, 1_601, 65_536],
+    ['on one that has become slow', 2 ** 30, 200_000, 65_536],
+  ])('%s', (_, bytes, ms, size) => {
+    expect(pieceSize(bytes, ms)).toBe(size);
   });
 });
