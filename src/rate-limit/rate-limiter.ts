@@ -80,8 +80,15 @@ export class PauseTooLongError extends Error {
 interface QueuedRequest {
   readonly since: number;
   readonly maxWait: number;
-  grant(): void;
+  /** Removes the request from its queue. */
+  leave(): void;
+  resolve(): void;
   reject(reason: unknown): void;
+}
+
+function rejectWith(request: QueuedRequest, reason: unknown): void {
+  request.leave();
+  request.reject(reason);
 }
 
 /** Maximum time between two permits of the background queue while the foreground queue is never empty. Milliseconds. */
@@ -106,6 +113,8 @@ export class RateLimitBucket {
   readonly #queues = { foreground: new Set<QueuedRequest>(), background: new Set<QueuedRequest>() };
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #backgroundGrantedAt = Number.NEGATIVE_INFINITY;
+  /** Number of requests in both queues. */
+  #waiting = 0;
   #isTaking = false;
   #stopTimer: (() => void) | undefined;
 
@@ -116,67 +125,66 @@ export class RateLimitBucket {
 
   /** Resolves when the request may be sent immediately. */
   acquire({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>): Promise<void> {
-    // Without limits, there is nothing to wait for.
-    if (!this.#log && this.#isEmpty && this.#pauseLeft === 0 && !signal?.aborted) return Promise.resolve();
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      if (this.#pauseLeft > maxWait) throw new PauseTooLongError(this.#pauseLeft);
+      const since = performance.now();
+      const pause = this.#pausedUntil - since;
+      if (pause > maxWait) throw new PauseTooLongError(pause);
       const queue = this.#queues[priority];
       const leave = (): void => {
         queue.delete(request);
         unsubscribe?.();
-        if (this.#isEmpty) this.#clearTimer();
+        if (--this.#waiting === 0) this.#stopTimer?.();
       };
-      const request: QueuedRequest = {
-        since: performance.now(),
-        maxWait,
-        grant() {
-          leave();
-          resolve();
-        },
-        reject(reason) {
-          leave();
-          reject(reason);
-        },
-      };
-      const unsubscribe = signal && onAbort(signal, () => request.reject(signal.reason));
+      const request: QueuedRequest = { since, maxWait, leave, resolve, reject };
+      const unsubscribe = signal && onAbort(signal, () => rejectWith(request, signal.reason));
       queue.add(request);
+      this.#waiting++;
       if (!this.#isTaking && !this.#stopTimer) void this.#grantAll();
     });
   }
 
   /** Pauses the bucket for `ms`; requests that may not wait so long are rejected immediately. */
   pause(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
-    const left = this.#pauseLeft;
+    const now = performance.now();
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
+    const left = this.#pausedUntil - now;
     for (const queue of Object.values(this.#queues)) {
-      for (const request of queue) if (left > request.maxWait) request.reject(new PauseTooLongError(left));
+      for (const request of queue) if (left > request.maxWait) rejectWith(request, new PauseTooLongError(left));
     }
   }
 
   /** Returns whether no request waits, no pause holds, and no permit counts any more. */
   get isIdle(): boolean {
-    return this.#isEmpty && this.#pauseLeft === 0 && (this.#log?.isEmpty() ?? true);
+    return this.#waiting === 0 && this.#pausedUntil <= performance.now() && (this.#log?.isEmpty() ?? true);
   }
 
   /** Grants permits until the queues are empty. When no permit is free, returns and sets a timer that continues. */
   async #grantAll(): Promise<void> {
-    while (!this.#isEmpty) {
-      const wait = Math.max(this.#pauseLeft, this.#log?.wait() ?? 0);
+    while (this.#waiting > 0) {
+      const wait = Math.max(this.#pausedUntil - performance.now(), this.#log?.wait() ?? 0);
       if (wait > 0) {
-        this.#stopTimer = startTimer(wait, () => {
-          this.#clearTimer();
-          void this.#grantAll();
-        });
+        this.#setTimer(wait);
         return;
       }
       this.#isTaking = true;
-      const waiting = this.#queues.foreground.size + this.#queues.background.size;
-      const permits = (await this.#log?.take(waiting)) ?? 1;
+      const permits = this.#log ? await this.#log.take(this.#waiting) : this.#waiting;
       this.#isTaking = false;
       // Discard permits acquired before a pause: using them afterwards could exceed the limit.
-      if (this.#pauseLeft === 0) for (let n = 0; n < permits; n++) this.#grantNext();
+      if (this.#pausedUntil <= performance.now()) for (let n = 0; n < permits; n++) this.#grantNext();
     }
+  }
+
+  /** Continues after `ms`, unless all requests leave before. */
+  #setTimer(ms: number): void {
+    const stop = startTimer(ms, () => {
+      this.#stopTimer = undefined;
+      void this.#grantAll();
+    });
+    this.#stopTimer = () => {
+      this.#stopTimer = undefined;
+      stop();
+    };
   }
 
   #grantNext(): void {
@@ -187,20 +195,8 @@ export class RateLimitBucket {
     const isOverdue = waitingSince !== undefined && now - waitingSince >= MAX_BACKGROUND_DELAY_MS;
     const next = isOverdue ? background : (foreground ?? background);
     if (next !== undefined && next === background) this.#backgroundGrantedAt = now;
-    next?.grant();
-  }
-
-  #clearTimer(): void {
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
-  }
-
-  get #isEmpty(): boolean {
-    return this.#queues.foreground.size + this.#queues.background.size === 0;
-  }
-
-  get #pauseLeft(): number {
-    return Math.max(0, this.#pausedUntil - performance.now());
+    next?.leave();
+    next?.resolve();
   }
 }
 
