@@ -95,8 +95,10 @@ export class AudienceClient {
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
     this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
-    const { settings } = this.#transport;
-    const scheduler = base ? base.#scheduler : new Scheduler(settings.rateLimits.read, options.waits?.via);
+    const { settings, state } = this.#transport;
+    const scheduler = base
+      ? base.#scheduler
+      : new Scheduler(settings.rateLimits.read, options.waits?.via, state.closing.signal);
     this.#scheduler = scheduler;
     const jobs = audienceJobs(this.#transport, scheduler);
     this.auth = new Auth(this.#transport);

@@ -139,7 +139,7 @@ function notSentError(ErrorClass: LimitError, { operation, path, attempts }: Cal
   });
 }
 
-/** Returns the time until which a limiter is paused: any limiter, also a custom one, may reject with `retryAt`. */
+/** Returns the time until which a limiter is paused. A custom limiter may also reject with `retryAt`. */
 function retryAtOf(error: unknown): Date | undefined {
   if (!(error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date)) return undefined;
   return Number.isNaN(error.retryAt.getTime()) ? undefined : error.retryAt;

@@ -39,13 +39,6 @@ export interface JobGroupOptions<T> {
   readonly warn?: (message: string) => void;
 }
 
-/** One wait's part in the polls of its job. */
-export interface Subscription {
-  end(): void;
-  /** Has the job polled as soon as possible, however recent its last poll is. */
-  refresh(): void;
-}
-
 /** Jobs that are polled together: by pages of their list where several jobs share a page, otherwise one by one. */
 export class JobGroup<T extends Observed> implements PollGroup {
   readonly #options: JobGroupOptions<T>;
@@ -95,7 +88,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
   }
 
   /** Polls a job on behalf of `subscriber`. */
-  subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): Subscription {
+  subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): Job<T> {
     const existing = this.#jobs.get(id);
     const job = existing ?? new Job(id, source);
     job.subscribers.add(subscriber);
@@ -106,17 +99,19 @@ export class JobGroup<T extends Observed> implements PollGroup {
       if (performance.now() - (timer.polledAt ?? 0) > STALE_AFTER_MS) this.#refresh(job, 'changed');
     }
     this.#options.scheduler.add(this);
-    return {
-      end: () => {
-        if (!job.subscribers.delete(subscriber) || job.subscribers.size > 0) return;
-        this.#remove(job);
-        this.#options.scheduler.wake();
-      },
-      refresh: () => {
-        if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
-        this.#options.scheduler.wake();
-      },
-    };
+    return job;
+  }
+
+  unsubscribe(job: Job<T>, subscriber: Subscriber<T>): void {
+    if (!job.subscribers.delete(subscriber) || job.subscribers.size > 0) return;
+    this.#remove(job);
+    this.#options.scheduler.wake();
+  }
+
+  /** Has a job polled as soon as possible, however recent its last poll is. */
+  refresh(job: Job<T>): void {
+    if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
+    this.#options.scheduler.wake();
   }
 
   *polls({ period, youngFactor }: PollPlan): Generator<PollRequest, void> {
@@ -161,6 +156,10 @@ export class JobGroup<T extends Observed> implements PollGroup {
     }
     this.#options.scheduler.wake();
     return resource !== undefined;
+  }
+
+  fail(error: unknown): void {
+    for (const job of [...this.#jobs.values()]) job.fail(error);
   }
 
   #pageRequest(sweeps: Sweeps<T>, poll: PagePoll): PollRequest {
@@ -352,7 +351,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     this.#outage ??= new TokenOutage();
     const isUnsent = isUnsendable(error) && !this.#outage.isTooLong(error);
     for (const job of [...jobs]) {
-      if (isTransient(error) || (isUnsent && job.last)) job.reportPollError(error);
+      if (isTransient(error) || (isUnsent && job.last)) job.pollError = error;
       else job.fail(error);
     }
   }

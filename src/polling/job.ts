@@ -14,8 +14,6 @@ export interface JobUpdate<T> {
 /** One wait or watch. It unsubscribes when it receives the final state of its job. */
 export interface Subscriber<T> {
   onUpdate(update: JobUpdate<T>): void;
-  /** Called when a poll has failed and another one will follow. */
-  onPollError(error: unknown): void;
   onFailure(error: unknown): void;
 }
 
@@ -60,6 +58,8 @@ export class Job<T extends Observed> {
   last: JobUpdate<T> | undefined;
   /** When the poll that returned the last known state began, or its event arrived. */
   shownAt = Number.NEGATIVE_INFINITY;
+  /** Error of the last poll, if it failed; another one will follow. */
+  pollError: unknown;
 
   constructor(id: number, source: JobSource<T>) {
     this.id = id;
@@ -88,6 +88,7 @@ export class Job<T extends Observed> {
     const update = { resource, progress, source };
     this.last = update;
     this.shownAt = startedAt;
+    this.pollError = undefined;
     for (const subscriber of [...this.subscribers]) this.#deliver(update, subscriber);
     return progress !== 'running';
   }
@@ -100,11 +101,6 @@ export class Job<T extends Observed> {
   /** Delivers a state if it is still the latest and the subscriber has not unsubscribed. */
   #deliver(update: JobUpdate<T>, subscriber: Subscriber<T>): void {
     if (update === this.last && this.subscribers.has(subscriber)) subscriber.onUpdate(update);
-  }
-
-  /** Reports a failed poll that another one will follow. */
-  reportPollError(error: unknown): void {
-    for (const subscriber of this.subscribers) subscriber.onPollError(error);
   }
 
   /** Ends every wait for this job with an error. */

@@ -1,16 +1,15 @@
-import type { WaitTimeoutError } from '../errors/job-errors.ts';
 import type { ClientState, RequestOptions } from '../http/index.ts';
 import type { Observed } from '../spec/job-status.ts';
 import { type IdLike, idOf } from '../spec/job-status.ts';
-import { onAbort, startTimer } from '../util/abort.ts';
 import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import { checkHeaders, checkSendable, shown } from '../util/input-checks.ts';
 import { functionOption, nestedOptions, nonNegative, optionChecker, optionOf, signalOption } from '../util/options.ts';
 import type { JobSource, Subscriber, UpdateSource } from './job.ts';
-import type { JobGroup, Subscription } from './job-group.ts';
-import { type Observer, StatusChanges } from './status-changes.ts';
-import { jobError, MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
+import type { JobGroup } from './job-group.ts';
+import { StatusChanges } from './status-changes.ts';
+import { Subscription } from './subscription.ts';
+import { jobError, timeoutError } from './wait-errors.ts';
 
 /** How and when an update arrived. */
 export interface UpdateInfo {
@@ -77,8 +76,6 @@ function isSendable(headers: unknown): boolean {
 }
 
 const DEFAULT_TIMEOUT_MS = 3_600_000;
-/** A job is polled once more this long before a wait for it times out. */
-const LAST_POLL_MS = 2_000;
 
 /** Waits for jobs of one kind, or watches them. */
 export class Poller<T extends Observed> {
@@ -99,7 +96,7 @@ export class Poller<T extends Observed> {
     const { redactor } = this.#state;
     const startedAt = performance.now();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#observe(target, options, {
+    this.#subscribe(target, options, {
       onUpdate({ resource, progress, source }) {
         const info = { elapsed: performance.now() - startedAt, source };
         if (onUpdate)
@@ -118,9 +115,9 @@ export class Poller<T extends Observed> {
   /** Iterates a job's changes of status; each `for await` loop is a separate subscription. */
   watch(target: IdLike, options: WatchOptions<T> = {}): AsyncIterable<T> {
     const site = captureCallSite();
-    const begin = (changes: Observer<T>): (() => void) => {
+    const begin = (changes: Subscriber<T>): Subscription<T> | undefined => {
       checkWaitOptions(options);
-      return this.#observe(target, options, {
+      return this.#subscribe(target, options, {
         onUpdate: (update) => changes.onUpdate(update),
         onFailure: (error) => changes.onFailure(isReason(error, [options.signal]) ? error : atCallSite(error, site)),
       });
@@ -128,61 +125,24 @@ export class Poller<T extends Observed> {
     return { [Symbol.asyncIterator]: () => new StatusChanges<T>(begin) };
   }
 
-  /** Delivers states until the job ends, the wait fails, or the returned function is called. */
-  #observe(target: IdLike, options: WatchOptions<T>, observer: Observer<T>): () => void {
+  /** Delivers states until the job ends, the wait fails, or the returned subscription is stopped. */
+  #subscribe(target: IdLike, options: WatchOptions<T>, subscriber: Subscriber<T>): Subscription<T> | undefined {
     const id = idOf(target);
     if (!Number.isSafeInteger(id) || id <= 0) {
       throw this.#source.invalidId(`must be a positive integer, not ${shown(id)}.`);
     }
-    const { signal: parent, timeout = DEFAULT_TIMEOUT_MS, request = {} } = options;
-    parent?.throwIfAborted();
-    let last: T | undefined;
-    let cause: unknown;
-    const { kind } = this.#source;
-    const { redactor } = this.#state;
-    const reason = (): WaitTimeoutError => timeoutError({ kind, id, timeout }, last, cause, redactor);
-    let subscription: Subscription | undefined;
-    let stopTimer = (): void => {};
-    const unsubscribes: (() => void)[] = [];
-    const stop = (): void => {
-      subscription?.end();
-      stopTimer();
-      for (const unsubscribe of unsubscribes.splice(0)) unsubscribe();
-    };
-    const subscriber: Subscriber<T> = {
-      onUpdate(update) {
-        last = update.resource;
-        cause = undefined;
-        if (update.progress !== 'running') stop();
-        observer.onUpdate(update);
-      },
-      onPollError(error) {
-        cause = error;
-      },
-      onFailure(error) {
-        stop();
-        observer.onFailure(error);
-      },
-    };
-    const timeOut = (): void => subscriber.onFailure(reason());
-    const { signal: closing } = this.#state.closing;
-    if (closing.aborted) subscriber.onFailure(closing.reason);
-    else if (timeout <= 0) timeOut();
-    else {
-      for (const signal of [parent, closing]) {
-        if (signal) unsubscribes.push(onAbort(signal, () => subscriber.onFailure(signal.reason)));
-      }
-      // The job may have ended since its last poll: poll once more just before the timeout.
-      const lead = Math.min(LAST_POLL_MS, timeout / 2);
-      const pollOnceMore = (): void => {
-        subscription?.refresh();
-        stopTimer = startTimer(lead, timeOut, MAX_SLEEP_MS);
-      };
-      stopTimer = startTimer(timeout - lead, pollOnceMore, MAX_SLEEP_MS);
-      // Polls with request options cannot serve the waits without them.
-      const group = Object.keys(request).length === 0 ? this.#group : this.#group.withRequest(request);
-      subscription = group.subscribe(this.#source, id, subscriber);
+    const { signal, timeout = DEFAULT_TIMEOUT_MS, request = {} } = options;
+    const { redactor, closing } = this.#state;
+    signal?.throwIfAborted();
+    const isClosed = closing.signal.aborted;
+    if (isClosed || timeout <= 0) {
+      const { kind } = this.#source;
+      subscriber.onFailure(isClosed ? closing.signal.reason : timeoutError({ kind, id, timeout }, undefined, redactor));
+      return undefined;
     }
-    return stop;
+    // Polls with request options cannot serve the waits without them.
+    const group = Object.keys(request).length === 0 ? this.#group : this.#group.withRequest(request);
+    const plan = { group, source: this.#source, id, timeout, signal, redactor };
+    return new Subscription(plan, subscriber);
   }
 }

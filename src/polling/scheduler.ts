@@ -1,6 +1,6 @@
 import type { JobKind } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
-import { startTimer } from '../util/abort.ts';
+import { onAbort, startTimer } from '../util/abort.ts';
 import { type PollPlan, PollRate, type Urgency } from './poll-rate.ts';
 
 /** How jobs are polled: via pages of a list, one by one, or (`undefined`) in the way that takes fewer requests. */
@@ -32,6 +32,8 @@ export interface PollGroup {
   polls(plan: PollPlan): Iterable<PollRequest>;
   /** Passes the data of an event to the waits for its job; returns whether they took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
+  /** Ends every wait with an error. */
+  fail(error: unknown): void;
 }
 
 /** Maximum polls in flight: `all` in total, `each` for polls with the same `limit`. */
@@ -65,9 +67,13 @@ export class Scheduler {
   #isPlanned = false;
   #stopTimer: (() => void) | undefined;
 
-  constructor(rate: RateLimit, via: WaitsVia) {
+  /** @param closing Ends every wait when it aborts. */
+  constructor(rate: RateLimit, via: WaitsVia, closing: AbortSignal) {
     this.rate = new PollRate(rate);
     this.via = via;
+    onAbort(closing, () => {
+      for (const group of [...this.#groups]) group.fail(closing.reason);
+    });
   }
 
   /** Number of waits and watches under way. */

@@ -1,21 +1,21 @@
 import type { Observed } from '../spec/job-status.ts';
 import type { JobUpdate, Subscriber } from './job.ts';
+import type { Subscription } from './subscription.ts';
 
-/** The callbacks of a subscriber that waits and watches implement differently. */
-export type Observer<T> = Pick<Subscriber<T>, 'onUpdate' | 'onFailure'>;
+type Stoppable = Pick<Subscription<Observed>, 'stop'>;
 
 /** Iterates the changes of status of one job until the job has ended; buffers changes that are not consumed yet. */
-export class StatusChanges<T extends Observed> implements AsyncIterableIterator<T>, Observer<T> {
-  readonly #begin: (observer: Observer<T>) => () => void;
+export class StatusChanges<T extends Observed> implements AsyncIterableIterator<T>, Subscriber<T> {
+  readonly #begin: (subscriber: Subscriber<T>) => Stoppable | undefined;
   readonly #changes: T[] = [];
   #status: number | undefined;
-  #stop: (() => void) | undefined;
+  #subscription: Stoppable | undefined;
   #end: { readonly error?: unknown } | undefined;
   /** Resolves when a change or the end has arrived for the pending calls of `next`. */
   #next = Promise.withResolvers<void>();
 
-  /** @param begin Subscribes the observer and returns a function that unsubscribes it. Called by the first `next`. */
-  constructor(begin: (observer: Observer<T>) => () => void) {
+  /** @param begin Starts a subscription; returns `undefined` if that fails. Called by the first `next`. */
+  constructor(begin: (subscriber: Subscriber<T>) => Stoppable | undefined) {
     this.#begin = begin;
   }
 
@@ -24,7 +24,7 @@ export class StatusChanges<T extends Observed> implements AsyncIterableIterator<
   }
 
   async next(): Promise<IteratorResult<T, undefined>> {
-    if (!this.#end) this.#stop ??= this.#begin(this);
+    if (!this.#end) this.#subscription ??= this.#begin(this);
     while (this.#changes.length === 0 && !this.#end) await this.#next.promise;
     const value = this.#changes.shift();
     if (value) return { done: false, value };
@@ -38,7 +38,7 @@ export class StatusChanges<T extends Observed> implements AsyncIterableIterator<
   async return(): Promise<IteratorResult<T, undefined>> {
     this.#end = {};
     this.#changes.length = 0;
-    this.#stop?.();
+    this.#subscription?.stop();
     this.#wake();
     return { done: true, value: undefined };
   }

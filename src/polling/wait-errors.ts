@@ -17,6 +17,7 @@ import {
 } from '../errors/job-errors.ts';
 import { type JobKind, type Observed, statusText } from '../spec/job-status.ts';
 import type { Redactor } from '../util/redact.ts';
+import type { Job } from './job.ts';
 
 /** Returns whether a later poll may succeed: after a network error, a proxy's response, a 408, a 429 or a 5xx. */
 export function isTransient(error: unknown): boolean {
@@ -83,15 +84,15 @@ const statusIn = (resource: Observed, redactor: Redactor): string =>
 /**
  * Creates the error for a wait whose `timeout` has passed.
  *
- * @param resource Last known state.
- * @param cause Error of the last poll.
+ * @param job What is known of the job, if anything.
  */
 export function timeoutError(
   { kind, id, timeout }: { readonly kind: JobKind; readonly id: number; readonly timeout: number },
-  resource: Observed | undefined,
-  cause: unknown,
+  job: Pick<Job<Observed>, 'last' | 'pollError'> | undefined,
   redactor: Redactor,
 ): WaitTimeoutError {
+  const resource = job?.last?.resource;
+  const cause = job?.pollError;
   const state = resource ? `last known status: ${statusIn(resource, redactor)}` : 'status unknown';
   const failure = cause instanceof Error ? `; the last poll failed: ${cause.message}` : '';
   const message = `The wait for ${kind} ${id} timed out after ${timeout} ms (${state}${failure}). The job keeps running: wait for it again, or raise \`timeout\`.`;

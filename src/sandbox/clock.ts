@@ -73,8 +73,8 @@ export class Clock {
   }
 
   /**
-   * Runs due tasks by a timer from now on, not only before requests. Without a timer, a sandbox that is no longer
-   * referenced can be garbage-collected.
+   * Runs due tasks by a timer from now on, not only before requests. Without a timer, a sandbox can be
+   * garbage-collected once nothing refers to it.
    */
   useTimer(): void {
     this.#usesTimer = true;

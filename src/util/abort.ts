@@ -7,11 +7,13 @@ const LONGEST_TIMER = 2 ** 31 - 1;
  */
 export function startTimer(ms: number, callback: () => void, longestStep = LONGEST_TIMER): () => void {
   let handle: ReturnType<typeof setTimeout> | undefined;
-  const arm = (left: number): void => {
+  let left = Math.max(0, ms);
+  const arm = (): void => {
     const step = Math.min(left, longestStep);
-    handle = setTimeout(() => (left > step ? arm(left - step) : callback()), Math.max(0, step));
+    left -= step;
+    handle = setTimeout(left > 0 ? arm : callback, step);
   };
-  if (ms !== Number.POSITIVE_INFINITY) arm(ms);
+  if (ms !== Number.POSITIVE_INFINITY) arm();
   return () => clearTimeout(handle);
 }
 

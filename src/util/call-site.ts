@@ -5,7 +5,7 @@ export interface CallSite {
   readonly stack?: string;
 }
 
-/** Captures the current stack, because errors are created later, when the caller is no longer on the stack. */
+/** Captures the current stack, because errors are created later, when the caller has left the stack. */
 export function captureCallSite(): CallSite {
   const site: CallSite = {};
   Error.captureStackTrace?.(site, captureCallSite);

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { type Observer, StatusChanges } from '../../src/polling/status-changes.ts';
+import type { Subscriber } from '../../src/polling/job.ts';
+import { StatusChanges } from '../../src/polling/status-changes.ts';
 import type { Observed } from '../../src/spec/job-status.ts';
 
 /** Starts an iteration whose updates the test delivers. */
 function iterate() {
-  const state: { observer?: Observer<Observed>; stopped: number } = { stopped: 0 };
-  const changes = new StatusChanges<Observed>((observer) => {
-    state.observer = observer;
-    return () => state.stopped++;
+  const state: { subscriber?: Subscriber<Observed>; stopped: number } = { stopped: 0 };
+  const changes = new StatusChanges<Observed>((subscriber) => {
+    state.subscriber = subscriber;
+    return { stop: () => state.stopped++ };
   });
   const update = (id: number, progress: 'running' | 'completed' = 'running'): void =>
-    state.observer?.onUpdate({ resource: { id: 1, status: { id, name: '' } }, progress, source: 'poll' });
+    state.subscriber?.onUpdate({ resource: { id: 1, status: { id, name: '' } }, progress, source: 'poll' });
   return { state, changes, update };
 }
 
@@ -19,7 +20,7 @@ const statusOf = ({ value }: IteratorResult<Observed, undefined>): number | unde
 describe('an iteration of status changes', () => {
   it('begins with the first call of `next` and yields each change once, in order', async () => {
     const { changes, state, update } = iterate();
-    expect(state.observer).toBeUndefined();
+    expect(state.subscriber).toBeUndefined();
     const first = changes.next();
     update(100);
     expect(statusOf(await first)).toBe(100);
@@ -54,7 +55,7 @@ describe('an iteration of status changes', () => {
     const first = changes.next();
     update(100);
     update(102);
-    state.observer?.onFailure(new Error('enough'));
+    state.subscriber?.onFailure(new Error('enough'));
     expect(statusOf(await first)).toBe(100);
     expect(statusOf(await changes.next())).toBe(102);
     await expect(changes.next()).rejects.toThrow('enough');

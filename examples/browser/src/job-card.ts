@@ -72,7 +72,7 @@ export class JobCard {
     this.#amount.textContent = `${Math.floor(share * 100)} %`;
   }
 
-  /** Shows that the job has ended or is no longer watched. With `again`, shows a button that calls it. */
+  /** Shows how the job, or watching it, has ended. With `again`, shows a button that calls it. */
   end(how: JobEnd, text: string, again?: () => void): void {
     this.#root.dataset.state = how;
     this.#steps.lastElementChild?.removeAttribute('aria-current');

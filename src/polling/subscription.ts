@@ -1,0 +1,67 @@
+import type { Observed } from '../spec/job-status.ts';
+import { onAbort, startTimer } from '../util/abort.ts';
+import type { Redactor } from '../util/redact.ts';
+import type { Job, JobSource, JobUpdate, Subscriber } from './job.ts';
+import type { JobGroup } from './job-group.ts';
+import { MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
+
+/** A job is polled once more this long before a wait for it times out. */
+const LAST_POLL_MS = 2_000;
+
+/** What a subscription follows, and until when. */
+export interface SubscriptionPlan<T extends Observed> {
+  readonly group: JobGroup<T>;
+  readonly source: JobSource<T>;
+  readonly id: number;
+  /** Milliseconds; more than 0. */
+  readonly timeout: number;
+  readonly signal: AbortSignal | undefined;
+  readonly redactor: Redactor;
+}
+
+/** Passes the states of a job on to one wait or watch, until the job ends, the wait fails, or it is stopped. */
+export class Subscription<T extends Observed> implements Subscriber<T> {
+  readonly #plan: SubscriptionPlan<T>;
+  readonly #subscriber: Subscriber<T>;
+  readonly #job: Job<T>;
+  readonly #stopListening: (() => void) | undefined;
+  #stopTimer: () => void;
+
+  constructor(plan: SubscriptionPlan<T>, subscriber: Subscriber<T>) {
+    const { group, source, id, timeout, signal } = plan;
+    this.#plan = plan;
+    this.#subscriber = subscriber;
+    // The job may have ended since its last poll: poll once more just before the timeout.
+    const lead = Math.min(LAST_POLL_MS, timeout / 2);
+    this.#stopTimer = startTimer(timeout - lead, () => this.#pollOnceMore(lead), MAX_SLEEP_MS);
+    this.#stopListening = signal && onAbort(signal, () => this.onFailure(signal.reason));
+    this.#job = group.subscribe(source, id, this);
+  }
+
+  onUpdate(update: JobUpdate<T>): void {
+    if (update.progress !== 'running') this.stop();
+    this.#subscriber.onUpdate(update);
+  }
+
+  onFailure(error: unknown): void {
+    this.stop();
+    this.#subscriber.onFailure(error);
+  }
+
+  stop(): void {
+    this.#stopTimer();
+    this.#stopListening?.();
+    this.#plan.group.unsubscribe(this.#job, this);
+  }
+
+  #pollOnceMore(lead: number): void {
+    const { group, source, id, timeout, redactor } = this.#plan;
+    const { kind } = source;
+    this.#stopTimer = startTimer(
+      lead,
+      () => this.onFailure(timeoutError({ kind, id, timeout }, this.#job, redactor)),
+      MAX_SLEEP_MS,
+    );
+    group.refresh(this.#job);
+  }
+}
