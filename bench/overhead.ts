@@ -1,7 +1,7 @@
 /**
  * Compares the CPU time per call of this client, of ky, of ky with p-retry and of other clients with that of bare
  * `fetch`, against a server in another process. Prints medians of interleaved rounds; a ratio is the median of the
- * ratios of each round.
+ * ratios of each round, with its range.
  *
  *   npm run bench:overhead
  */
@@ -13,7 +13,7 @@ import pRetry from 'p-retry';
 import { clientImports, packagesOf } from './support/imports.ts';
 import { peerCalls } from './support/peers.ts';
 import { printTable, printTitle } from './support/report.ts';
-import { cpuOf, median, medianRatio, valuesOfRounds } from './support/rounds.ts';
+import { cpuOf, median, ratioWithRange, valuesOfRounds } from './support/rounds.ts';
 
 const WARM_UP = 1_000;
 const ROUNDS = 60;
@@ -37,7 +37,7 @@ printTitle('CPU per call', ['ky', 'p-retry', ...packagesOf(clientImports), 'svix
 for (const call of Object.values(contenders)) await cpuOf(call, WARM_UP);
 const times = await valuesOfRounds(contenders, ROUNDS, (call) => cpuOf(call, CALLS));
 const base = times.get('bare fetch') ?? [];
-const rows = [...times].map(([name, each]) => [name, median(each).toFixed(0), medianRatio(each, base).toFixed(2)]);
+const rows = [...times].map(([name, each]) => [name, median(each).toFixed(0), ratioWithRange(each, base)]);
 printTable(['Client', 'µs', 'of bare fetch'], rows);
 await client.close();
 child.kill();

@@ -10,7 +10,7 @@ import { createClient } from 'redis';
 import { startRedis } from '../examples/support/redis.ts';
 import type { Settings, Task } from './support/limited-process.ts';
 import { printTable, printTitle } from './support/report.ts';
-import { median, medianRatio } from './support/rounds.ts';
+import { median, ratioWithRange } from './support/rounds.ts';
 
 const FLEETS = [1, 4, 16];
 const KINDS = ['redis', 'ioredis'] as const;
@@ -79,7 +79,7 @@ async function unsaturated(size: number): Promise<string[][]> {
     const shared = timesOf(kind);
     const added = median(shared.map((ms, at) => ms - (unshared[at] ?? 0)));
     const perCall = ((await scriptRuns(kind)) - before[kind]) / shared.length;
-    const ratio = medianRatio(shared, unshared).toFixed(2);
+    const ratio = ratioWithRange(shared, unshared);
     rows.push([`${size}, ${kind}`, perCall.toFixed(2), median(shared).toFixed(2), added.toFixed(2), ratio]);
   }
   return rows;

@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { median } from './support/rounds.ts';
+import { median, ratioWithRange } from './support/rounds.ts';
 
 const SIZE = Number(process.argv[2] ?? 2 ** 30);
 const ROUNDS = 7;
@@ -47,12 +47,8 @@ for (let round = 0; round < ROUNDS; round++) for (const name of NAMES) results.g
 
 const valuesOf = (name: string, value: keyof Measured): number[] => (results.get(name) ?? []).map((one) => one[value]);
 
-/** Returns the median of the ratios of each round, with the least and the greatest one. */
-function ratioOf(name: string, base: string, value: keyof Measured): string {
-  const others = valuesOf(base, value);
-  const ratios = valuesOf(name, value).map((one, round) => one / (others[round] ?? 0));
-  return [median(ratios), Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2)).join(' ');
-}
+const ratioOf = (name: string, base: string, value: keyof Measured): string =>
+  ratioWithRange(valuesOf(name, value), valuesOf(base, value));
 
 console.log(`${SIZE} bytes, ${ROUNDS} rounds: medians; ratios to node:http with the least and the greatest one`);
 for (const name of NAMES) {

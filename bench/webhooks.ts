@@ -7,7 +7,7 @@
 import { signWebhook, verifyWebhook } from 'audience-activation/webhooks';
 import Stripe from 'stripe';
 import { Webhook } from 'svix';
-import { cpuOf, medianOfRounds } from './support/rounds.ts';
+import { cpuOf, median, ratioWithRange, valuesOfRounds } from './support/rounds.ts';
 
 const ROUNDS = 15;
 const CALLS = 4_000;
@@ -30,8 +30,9 @@ const contenders: Readonly<Record<string, () => unknown>> = {
   'svix, sync': () => svix.verify(payload, svixHeaders),
 };
 
-const times = await medianOfRounds(contenders, ROUNDS, (call) => cpuOf(call, CALLS));
-const own = times.get('audience-activation') ?? 0;
-for (const [name, time] of times) {
-  console.log(`${name.padEnd(22)} ${(1e6 / time).toFixed(0).padStart(7)} a CPU second  ${(own / time).toFixed(2)} x`);
+const times = await valuesOfRounds(contenders, ROUNDS, (call) => cpuOf(call, CALLS));
+const own = times.get('audience-activation') ?? [];
+for (const [name, each] of times) {
+  const perSecond = (1e6 / median(each)).toFixed(0).padStart(7);
+  console.log(`${name.padEnd(22)} ${perSecond} a CPU second  ${ratioWithRange(own, each)} x`);
 }

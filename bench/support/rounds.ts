@@ -22,9 +22,16 @@ export async function medianOfRounds<T>(...rounds: Parameters<typeof valuesOfRou
   return new Map([...values].map(([name, measured]) => [name, median(measured)]));
 }
 
-/** Returns the median of the ratios of values to others of the same round, which a slow round hardly changes. */
-export const medianRatio = (values: readonly number[], others: readonly number[]): number =>
-  median(values.map((value, round) => value / (others[round] ?? 0)));
+/**
+ * Returns the median of the ratios of values to others of the same round, which a slow round hardly changes, with the
+ * range without the lowest and the highest tenth.
+ */
+export function ratioWithRange(values: readonly number[], others: readonly number[]): string {
+  const ratios = values.map((value, round) => value / (others[round] ?? 0)).sort((a, b) => a - b);
+  const tenth = Math.floor(ratios.length / 10);
+  const [low, high] = [ratios[tenth] ?? 0, ratios.at(-1 - tenth) ?? 0];
+  return `${median(ratios).toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
+}
 
 /** Returns the CPU microseconds of this process per call. */
 export async function cpuOf(call: () => unknown, calls: number): Promise<number> {

@@ -5,7 +5,7 @@ import { FileError } from '../errors/file-errors.ts';
 import { unreadableFile } from './file-system.ts';
 
 /** Bytes to read from disk at a time. Reading is several times as fast as in the 64 KiB chunks of Node's file blobs. */
-const CHUNK_SIZE = 2 ** 19;
+const CHUNK_SIZE = 2 ** 20;
 
 /**
  * Returns a file of this machine as a `Blob`, for uploads. The file is read in chunks while it is sent, and again for
@@ -23,20 +23,36 @@ export async function openFile(path: string): Promise<Blob> {
     await (await open(path)).close();
     const blob = await openAsBlob(path);
     // Only `stream` is replaced. The slices of the blob, and forms that contain it, still use Node's own reading.
-    Object.defineProperty(blob, 'stream', { value: () => ReadableStream.from(chunksOf(path, opened)) });
+    Object.defineProperty(blob, 'stream', { value: () => readAhead(chunksOf(path, opened)) });
     return blob;
   } catch (error) {
     throw unreadableFile(path, error);
   }
 }
 
-async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array> {
+/** Returns a stream that reads the next chunk while the last one is sent. */
+function readAhead(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: async () => void (await chunks.return()),
+    },
+    { highWaterMark: 1 },
+  );
+}
+
+async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array, void> {
   let file: FileHandle | undefined;
   try {
     file = await open(path);
     await checkUnchanged(file, path, opened);
     for (let position = 0; position < opened.size; ) {
-      const chunk = new Uint8Array(Math.min(CHUNK_SIZE, opened.size - position));
+      // Not filled with zeros: the read overwrites it, and only what was read is passed on.
+      const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_SIZE, opened.size - position));
       const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
       if (bytesRead === 0) break;
       position += bytesRead;

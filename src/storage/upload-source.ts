@@ -102,7 +102,7 @@ export class UploadSource {
 }
 
 /** Bytes passed on at a time: small pieces show the progress of a slow connection, large ones save work on a fast one. */
-const PIECE_SIZE = { slow: 65_536, fast: 524_288 } as const;
+const PIECE_SIZE = { slow: 65_536, fast: 1_048_576 } as const;
 /** Buffers of the sender and its socket take the first bytes immediately, however slow the connection is. */
 const MIN_MEASURED_BYTES = 16 * 2 ** 20;
 /** A connection that is at least as fast gets large pieces. */
