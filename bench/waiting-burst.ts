@@ -1,5 +1,5 @@
 /**
- * Measures waits in real time, against a server of its own in another process: 1,000 waits for jobs that end 2 to 7 s
+ * Measures waits in real time, against a separate server in another process: 1,000 waits for jobs that end 2 to 7 s
  * after the start, and 1,000 for jobs that have all ended.
  *
  *   npm run bench:waiting-burst

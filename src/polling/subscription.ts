@@ -8,7 +8,7 @@ import { MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
 /** A job is polled once more this long before a wait for it times out. */
 const LAST_POLL_MS = 2_000;
 
-/** What a subscription follows, and until when. */
+/** The job that a subscription follows, and until when. */
 export interface SubscriptionPlan<T extends Observed> {
   readonly group: JobGroup<T>;
   readonly source: JobSource<T>;
