@@ -1,6 +1,7 @@
 import type { Credentials, TokenInput, TokenSource } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { DEFAULTS, type Fetch, type FetchOptions, type Hooks, platformFetch, type Settings } from '../http/index.ts';
+import type { SharedWaits } from '../polling/index.ts';
 import type { RateLimiter } from '../rate-limit/index.ts';
 import { mergeRateLimits } from '../rate-limit/index.ts';
 import type { RateLimits } from '../spec/limits.ts';
@@ -112,6 +113,11 @@ export interface WaitsOptions {
    * @default the one that takes fewer reads
    */
   readonly via?: 'list' | 'get' | undefined;
+  /**
+   * Shares the waits with other processes of the account: `redisWaits` of `audience-activation/redis`. One process polls
+   * for all.
+   */
+  readonly shared?: SharedWaits | undefined;
 }
 
 const isLimiter = (value: unknown): boolean =>
@@ -153,7 +159,10 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   rateLimits: anyOption,
   limiter: optionOf(isLimiter, 'must have acquire and pause, as `memoryLimiter()` has'),
   retryBudget: optionalOrFalse(nestedOptions<RetryBudgetOptions>({ capacity: nonNegative, cost: nonNegative })),
-  waits: nestedOptions<WaitsOptions>({ via: choice('list', 'get') }),
+  waits: nestedOptions<WaitsOptions>({
+    via: choice('list', 'get'),
+    shared: optionOf((value) => typeof Object(value).join === 'function', 'must be `redisWaits(redis, { prefix })`'),
+  }),
 };
 
 /** Schema of each option of a client. */

@@ -31,6 +31,7 @@ import {
   checkTunableOptions,
   resolveOptions,
   type TunableOptions,
+  type WaitsOptions,
 } from './client-options.ts';
 import { readTokens } from './client-tokens.ts';
 import { createTransport } from './create-transport.ts';
@@ -95,10 +96,7 @@ export class AudienceClient {
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
     this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
-    const { settings, state } = this.#transport;
-    const scheduler = base
-      ? base.#scheduler
-      : new Scheduler(settings.rateLimits.read, options.waits?.via, state.closing.signal);
+    const scheduler = base ? base.#scheduler : createScheduler(options.waits, this.#transport);
     this.#scheduler = scheduler;
     const jobs = audienceJobs(this.#transport, scheduler);
     this.auth = new Auth(this.#transport);
@@ -195,6 +193,12 @@ const createDerived = (options: ClientOptions, base: AudienceClient): AudienceCl
 
 function deriveTransport(options: ClientOptions, { state }: Transport): Transport {
   return new Transport(state, resolveOptions(options, state.redactor));
+}
+
+function createScheduler({ via, shared }: WaitsOptions = {}, { settings, state }: Transport): Scheduler {
+  const { rateLimits, logger } = settings;
+  const warn = (message: string): void => logger.warn(message);
+  return new Scheduler({ rate: rateLimits.read, via, shared, closing: state.closing.signal, warn });
 }
 
 function newTransport(options: ClientOptions): Transport {

@@ -5,6 +5,7 @@ import { isOlder } from '../util/timestamps.ts';
 import { Job, type JobRow, type JobSource, type Subscriber, type UpdateSource } from './job.ts';
 import { type PollPlan, type Urgency, youngPeriod } from './poll-rate.ts';
 import type { PollGroup, PollRequest, Scheduler } from './scheduler.ts';
+import type { Fleet } from './shared-waits.ts';
 import { type PagePoll, type SweepFailure, Sweeps } from './sweeps.ts';
 import {
   isBeyondLastPage,
@@ -51,6 +52,11 @@ export class JobGroup<T extends Observed> implements PollGroup {
   readonly #refreshes = { ended: new Set<Job<T>>(), changed: new Set<Job<T>>() };
   /** Minimum jobs to read a page for, instead of each job separately; `Infinity` if the list is not used. */
   readonly #minJobs: number;
+  readonly #fleet: Fleet | undefined;
+  /** Kinds of its jobs. */
+  readonly #kinds: JobKind[] = [];
+  /** Jobs that this process polls while another one leads, because that one cannot read them. */
+  readonly #unreadable = new Set<Job<T>>();
   #sweeps: Sweeps<T> | undefined;
   #webhooks: WebhookHealth | undefined;
   #outage: TokenOutage | undefined;
@@ -59,6 +65,8 @@ export class JobGroup<T extends Observed> implements PollGroup {
   constructor(options: JobGroupOptions<T>) {
     const { readPage, scheduler } = options;
     this.#options = options;
+    // Polls with request options are those of one wait.
+    this.#fleet = options.request ? undefined : scheduler.fleet;
     this.#minJobs = !readPage || scheduler.via === 'get' ? Number.POSITIVE_INFINITY : scheduler.via === 'list' ? 1 : 2;
   }
 
@@ -68,6 +76,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   get round(): number {
     if (this.#webhooks?.healthy) return 0;
+    if (this.#isPolledElsewhere) return this.#unreadable.size;
     const sweeps = this.#sweeps;
     if (!sweeps) return this.#jobs.size;
     const fresh = sweeps.finds(this.#fresh) ? 0 : this.#fresh.size;
@@ -76,9 +85,33 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   get young(): number {
     const now = performance.now();
-    if (this.#webhooks?.healthy || !isYoung(now - this.newestAt)) return 0;
+    if (this.#webhooks?.healthy || this.#isPolledElsewhere || !isYoung(now - this.newestAt)) return 0;
     const targets = [...(this.#sweeps?.newestAt ?? []), ...this.#separate().map(({ timer }) => timer.createdAt)];
     return targets.filter((newestAt) => isYoung(now - newestAt)).length;
+  }
+
+  /** True if another process polls the jobs. */
+  get #isPolledElsewhere(): boolean {
+    return this.#fleet?.polls === false;
+  }
+
+  /** Has jobs of a kind polled for other processes, too, if the client shares its waits. */
+  share(source: JobSource<T>): void {
+    const { kind } = source;
+    this.#kinds.push(kind);
+    this.#fleet?.register(kind, {
+      follow: (id) => {
+        const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
+        job.isFollowed = true;
+        this.#options.scheduler.add(this);
+      },
+      unfollow: (id) => this.#unfollow(this.#jobs.get(id)),
+      refresh: (id) => {
+        const job = this.#jobs.get(id);
+        if (job) this.refresh(job);
+      },
+      decode: (data) => source.decode(data)?.resource,
+    });
   }
 
   /** Returns a new group for a wait with request options. It does not use the list, whose requests lack them. */
@@ -89,14 +122,14 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   /** Polls a job on behalf of `subscriber`. */
   subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): Job<T> {
-    const existing = this.#jobs.get(id);
-    const job = existing ?? new Job(id, source);
+    const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
+    if (job.subscribers.size === 0) this.#fleet?.await(job.source.kind, id);
     job.subscribers.add(subscriber);
-    if (!existing) this.#add(job);
     const { last, timer } = job;
     if (last) {
       job.deliverLast(last, subscriber);
-      if (performance.now() - (timer.polledAt ?? 0) > STALE_AFTER_MS) this.#refresh(job, 'changed');
+      const isStale = performance.now() - (timer.polledAt ?? 0) > STALE_AFTER_MS;
+      if (isStale && !this.#isPolledElsewhere) this.#refresh(job, 'changed');
     }
     this.#options.scheduler.add(this);
     return job;
@@ -104,13 +137,15 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   unsubscribe(job: Job<T>, subscriber: Subscriber<T>): void {
     if (!job.subscribers.delete(subscriber) || job.subscribers.size > 0) return;
-    this.#remove(job);
+    this.#fleet?.forget(job.source.kind, job.id);
+    if (!job.isFollowed) this.#remove(job);
     this.#options.scheduler.wake();
   }
 
   /** Has a job polled as soon as possible, however recent its last poll is. */
   refresh(job: Job<T>): void {
-    if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
+    if (this.#isPolledElsewhere) this.#fleet?.requestRefresh(job.source.kind, job.id);
+    else if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
     this.#options.scheduler.wake();
   }
 
@@ -118,6 +153,11 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const now = performance.now();
     const isHealthy = this.#webhooks?.healthy;
     const every = isHealthy ? Math.max(FALLBACK_PERIOD_MS, period) : period;
+    if (this.#isPolledElsewhere) {
+      const job = firstIdle(this.#unreadable);
+      if (job) yield this.#jobRequest(job, 'regular', job.timer.due(every), 'regular');
+      return;
+    }
     const youngDue = (newestAt: number, polledAt: number): number => {
       const isFollowed = !isHealthy && isYoung(now - newestAt);
       return isFollowed ? polledAt + youngPeriod(polledAt - newestAt) * youngFactor : Number.POSITIVE_INFINITY;
@@ -149,17 +189,39 @@ export class JobGroup<T extends Observed> implements PollGroup {
     if (!job || !kinds.includes(job.source.kind)) return false;
     const resource = job.source.decode(data)?.resource;
     if (resource && isOlder(resource, job.last?.resource)) return false;
-    if (!resource) this.#refresh(job, 'changed');
-    else if (job.update(resource, 'webhook', performance.now())) {
-      this.#webhooks ??= new WebhookHealth();
-      this.#webhooks.received();
-    }
+    if (resource) this.#onEvent(job, resource);
+    else if (!this.#isPolledElsewhere) this.#refresh(job, 'changed');
     this.#options.scheduler.wake();
     return resource !== undefined;
   }
 
+  receive(kind: string, id: number, data: unknown, source: UpdateSource): void {
+    const job = this.#jobs.get(id);
+    const resource = job?.source.kind === kind ? job.source.decode(data)?.resource : undefined;
+    // A process also receives what it has published itself.
+    if (!job || !resource || !isNewer(resource, job.last?.resource)) return;
+    if (source === 'webhook') this.#onEvent(job, resource);
+    else if (job.update(resource, source, performance.now())) this.#webhooks?.missedCompletion();
+    if (hasEnded(job)) this.#unfollow(job);
+    this.#options.scheduler.wake();
+  }
+
+  onUnreadable(kind: string, id: number): void {
+    const job = this.#jobs.get(id);
+    if (job?.source.kind === kind) this.#unreadable.add(job);
+    this.#options.scheduler.wake();
+  }
+
   fail(error: unknown): void {
     for (const job of [...this.#jobs.values()]) job.fail(error);
+  }
+
+  #onEvent(job: Job<T>, resource: T): void {
+    if (job.update(resource, 'webhook', performance.now())) {
+      this.#webhooks ??= new WebhookHealth();
+      this.#webhooks.received();
+    }
+    if (hasEnded(job)) this.#unfollow(job);
   }
 
   #pageRequest(sweeps: Sweeps<T>, poll: PagePoll): PollRequest {
@@ -252,20 +314,29 @@ export class JobGroup<T extends Observed> implements PollGroup {
     if (sweeps.disable()) warn?.(`Cannot poll via the list of ${name}: ${reason}. ${advice}`);
   }
 
-  #add(job: Job<T>): void {
+  #add(job: Job<T>): Job<T> {
     this.#jobs.set(job.id, job);
     this.#fresh.add(job);
     this.newestAt = job.timer.createdAt;
-    if (this.#sweeps || this.#jobs.size < this.#minJobs) return;
+    if (this.#sweeps || this.#jobs.size < this.#minJobs) return job;
     this.#sweeps = new Sweeps(this.#minJobs);
     // The list may show the jobs that were too few for it until now.
     for (const other of this.#alone) this.#sweeps.listed.add(other);
     this.#alone.clear();
+    return job;
+  }
+
+  /** Polls a job for this process only, if that waits for it. */
+  #unfollow(job: Job<T> | undefined): void {
+    if (!job?.isFollowed) return;
+    job.isFollowed = false;
+    if (job.subscribers.size === 0) this.#remove(job);
   }
 
   #remove(job: Job<T>): void {
-    this.#jobs.delete(job.id);
-    for (const queue of [this.#fresh, this.#alone, ...Object.values(this.#refreshes)]) queue.delete(job);
+    if (!this.#jobs.delete(job.id)) return;
+    for (const queue of [this.#fresh, this.#alone, this.#unreadable, ...Object.values(this.#refreshes)])
+      queue.delete(job);
     job.timer.abort();
     this.#pollAlone(this.#sweeps?.remove(job) ?? []);
     if (this.#jobs.size > 0) return;
@@ -329,11 +400,18 @@ export class JobGroup<T extends Observed> implements PollGroup {
     source: UpdateSource,
     startedAt: number,
   ): { readonly ends: number; readonly ran: number } | undefined {
-    const { last, shownAt } = job;
-    const hasEnded = job.update(resource, source, startedAt);
+    const { last, shownAt, isFollowed } = job;
+    const isEnd = job.update(resource, source, startedAt);
+    if (isFollowed && isNewer(resource, last?.resource)) this.#publish(job, resource, source);
+    if (isEnd) this.#unfollow(job);
     if (!last) return undefined;
-    if (hasEnded) this.#webhooks?.missedCompletion();
-    return { ends: hasEnded ? 1 : 0, ran: Math.max(0, startedAt - shownAt) };
+    if (isEnd) this.#webhooks?.missedCompletion();
+    return { ends: isEnd ? 1 : 0, ran: Math.max(0, startedAt - shownAt) };
+  }
+
+  /** Publishes a state under each kind that a process may await the job as. */
+  #publish(job: Job<T>, resource: T, source: UpdateSource): void {
+    for (const kind of this.#kinds) this.#fleet?.publish(kind, job.id, resource, source, hasEnded(job));
   }
 
   /**
@@ -352,10 +430,21 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const isUnsent = isUnsendable(error) && !this.#outage.isTooLong(error);
     for (const job of [...jobs]) {
       if (isTransient(error) || (isUnsent && job.last)) job.pollError = error;
-      else job.fail(error);
+      else {
+        job.fail(error);
+        if (!job.isFollowed) continue;
+        this.#unfollow(job);
+        for (const kind of this.#kinds) this.#fleet?.onFailure(kind, job.id, error);
+      }
     }
   }
 }
+
+const hasEnded = ({ last }: Job<Observed>): boolean => last !== undefined && last.progress !== 'running';
+
+/** Returns whether a state differs from the last known one, and is not older. */
+const isNewer = (resource: Observed, last: Observed | undefined): boolean =>
+  !last || (!isOlder(resource, last) && (isOlder(last, resource) || resource.status.id !== last.status.id));
 
 const isYoung = (age: number): boolean => youngPeriod(age) < Number.POSITIVE_INFINITY;
 

@@ -47,6 +47,8 @@ export class Job<T extends Observed> {
   readonly source: JobSource<T>;
   readonly subscribers = new Set<Subscriber<T>>();
   readonly timer = new PollTimer();
+  /** True if it is polled for other processes, whether or not this one waits for it. */
+  isFollowed = false;
   /** The page of the list that has shown it last together with other jobs, if one has. */
   page: number | undefined;
   /** Reason of the requested refresh, if any: a list row shows the end of the job, or its state may have changed. */

@@ -88,6 +88,7 @@ export class Poller<T extends Observed> {
     this.#state = state;
     this.#source = source;
     this.#group = group;
+    group.share(source);
   }
 
   /** Resolves with the completed resource. The caller must have checked the options. */

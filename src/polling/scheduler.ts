@@ -1,7 +1,9 @@
 import type { JobKind } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import { onAbort, startTimer } from '../util/abort.ts';
+import type { UpdateSource } from './job.ts';
 import { type PollPlan, PollRate, type Urgency } from './poll-rate.ts';
+import type { Fleet, SharedWaits } from './shared-waits.ts';
 
 /** How jobs are polled: via pages of a list, one by one, or (`undefined`) in the way that takes fewer requests. */
 export type WaitsVia = 'list' | 'get' | undefined;
@@ -32,6 +34,10 @@ export interface PollGroup {
   polls(plan: PollPlan): Iterable<PollRequest>;
   /** Passes the data of an event to the waits for its job; returns whether they took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
+  /** Delivers a state that another process has learned. */
+  receive(kind: string, id: number, data: unknown, source: UpdateSource): void;
+  /** Polls an awaited job by this process, because the one that polls for all cannot read it. */
+  onUnreadable(kind: string, id: number): void;
   /** Ends every wait with an error. */
   fail(error: unknown): void;
 }
@@ -53,10 +59,24 @@ function precedes(a: PlannedPoll, b: PlannedPoll, now: number, served: ReadonlyM
   return (served.get(a.poll.queue) ?? 0) < (served.get(b.poll.queue) ?? 0);
 }
 
+/** Options of a {@link Scheduler}. */
+export interface SchedulerOptions {
+  readonly rate: RateLimit;
+  readonly via: WaitsVia;
+  /** Shares the waits with other processes. */
+  readonly shared: SharedWaits | undefined;
+  /** Ends every wait when it aborts. */
+  readonly closing: AbortSignal;
+  warn(message: string): void;
+}
+
 /** Starts the polls of all waits of a client, each when it is due and the shared poll rate allows it. */
 export class Scheduler {
   readonly rate: PollRate;
   readonly via: WaitsVia;
+  readonly fleet: Fleet | undefined;
+  /** Called when outcomes of kept waits can be handled. */
+  onDue: (() => void) | undefined;
   readonly #groups = new Set<PollGroup>();
   readonly #inFlight = new Set<PollRequest>();
   /** Sequence number of the last poll of each queue. */
@@ -67,11 +87,23 @@ export class Scheduler {
   #isPlanned = false;
   #stopTimer: (() => void) | undefined;
 
-  /** @param closing Ends every wait when it aborts. */
-  constructor(rate: RateLimit, via: WaitsVia, closing: AbortSignal) {
+  constructor({ rate, via, shared, closing, warn }: SchedulerOptions) {
     this.rate = new PollRate(rate);
     this.via = via;
+    this.fleet = shared?.join({
+      warn,
+      receive: (...state) => {
+        for (const group of [...this.#groups]) group.receive(...state);
+      },
+      onUnreadable: (...job) => {
+        for (const group of [...this.#groups]) group.onUnreadable(...job);
+      },
+      onChange: () => this.wake(),
+      onLead: (pollAges) => this.rate.restore(pollAges),
+      onDue: () => this.onDue?.(),
+    });
     onAbort(closing, () => {
+      this.fleet?.close();
       for (const group of [...this.#groups]) group.fail(closing.reason);
     });
   }
@@ -104,6 +136,7 @@ export class Scheduler {
 
   /** Passes the data of an event to all groups; returns whether a wait took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
+    this.fleet?.notify(kinds, id, data);
     // Notify every group: several may poll the same job, such as those of clients made by `withOptions`.
     return [...this.#groups].map((group) => group.notify(kinds, id, data)).includes(true);
   }
@@ -157,6 +190,7 @@ export class Scheduler {
     let isPermitted = false;
     const onPermit = (): void => {
       this.rate.consume();
+      this.fleet?.countPoll();
       if (isPermitted) return;
       isPermitted = true;
       this.#isQueued = false;

@@ -15,14 +15,18 @@ export interface IoRedis {
 /** A connected client or cluster of `redis` (node-redis) or `ioredis`. */
 export type RedisClient = NodeRedis | IoRedis;
 
-/** A Lua script that uses one key. The server caches it by `sha`, its SHA-1. */
+/** A Lua script. The server caches it by `sha`, its SHA-1. */
 export interface Script {
   readonly source: string;
   sha?: Promise<string>;
 }
 
-/** Runs a script on one key. */
-export type RunScript = (script: Script, key: string, args: readonly (string | number)[]) => Promise<unknown>;
+/** Runs a script on a key, or on several keys of one slot of a cluster. */
+export type RunScript = (
+  script: Script,
+  keys: string | readonly string[],
+  args: readonly (string | number)[],
+) => Promise<unknown>;
 
 async function sha1(source: string): Promise<string> {
   const hash = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(source));
@@ -39,33 +43,34 @@ const isNoScript = (error: unknown): boolean => error instanceof Error && error.
  */
 export function scriptRunner(client: RedisClient): RunScript {
   const { evalSha, evalSource } = commandsOf(client);
-  return async (script, key, args) => {
+  return async (script, keyOrKeys, args) => {
+    const keys = [keyOrKeys].flat();
     const strings = args.map(String);
     script.sha ??= sha1(script.source);
     const sha = await script.sha;
     try {
-      return await evalSha(sha, key, strings);
+      return await evalSha(sha, keys, strings);
     } catch (error) {
       if (!isNoScript(error)) throw error;
-      return await evalSource(script.source, key, strings);
+      return await evalSource(script.source, keys, strings);
     }
   };
 }
 
-type Evaluate = (script: string, key: string, args: string[]) => Promise<unknown>;
+type Evaluate = (script: string, keys: string[], args: string[]) => Promise<unknown>;
 
 function commandsOf(client: RedisClient): { readonly evalSha: Evaluate; readonly evalSource: Evaluate } {
   if (typeof client === 'object' && client !== null) {
     if ('evalSha' in client && typeof client.evalSha === 'function') {
       return {
-        evalSha: (sha, key, args) => client.evalSha(sha, { keys: [key], arguments: args }),
-        evalSource: (source, key, args) => client.eval(source, { keys: [key], arguments: args }),
+        evalSha: (sha, keys, args) => client.evalSha(sha, { keys, arguments: args }),
+        evalSource: (source, keys, args) => client.eval(source, { keys, arguments: args }),
       };
     }
     if ('evalsha' in client && typeof client.evalsha === 'function') {
       return {
-        evalSha: (sha, key, args) => client.evalsha(sha, 1, key, ...args),
-        evalSource: (source, key, args) => client.eval(source, 1, key, ...args),
+        evalSha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
+        evalSource: (source, keys, args) => client.eval(source, keys.length, ...keys, ...args),
       };
     }
   }

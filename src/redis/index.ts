@@ -4,3 +4,4 @@ export type { IoRedis, NodeRedis, RedisClient } from './commands.ts';
 export { type RedisDedupeOptions, redisDedupe } from './redis-dedupe.ts';
 export { type RedisLimiterOptions, redisLimiter } from './redis-limiter.ts';
 export { type RedisTokenStoreOptions, redisTokenStore } from './redis-token-store.ts';
+export { type RedisWaitsOptions, redisWaits } from './redis-waits.ts';

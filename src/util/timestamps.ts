@@ -55,7 +55,7 @@ export function parseTimestamp(text: string, timeZone = 'UTC'): Date | undefined
 export const isOlder = (state: unknown, other: unknown): boolean => updatedAt(state) < updatedAt(other);
 
 /** Returns `updated_at` in milliseconds; if there is none, `NaN`, for which every comparison is false. */
-function updatedAt(resource: unknown): number {
+export function updatedAt(resource: unknown): number {
   const time: unknown = Object(resource).updated_at;
   if (typeof time === 'string') return Date.parse(TIMESTAMP.test(time) ? `${time.replace(' ', 'T')}Z` : time);
   return time instanceof Date || typeof time === 'number' ? Number(time) : Number.NaN;

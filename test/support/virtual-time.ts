@@ -15,13 +15,16 @@ export interface VirtualTime {
   end(): void;
 }
 
-/** Lets promises and streams settle, without advancing time. */
-async function settle(): Promise<void> {
-  for (let tick = 0; tick < 4; tick++) await realImmediate();
-}
+/**
+ * Replaces the timers and clocks of this process. Time stands still while `isBusy` returns true, such as while a command
+ * to a real server is in flight.
+ */
+export function startVirtualTime(isBusy = (): boolean => false): VirtualTime {
+  /** Lets promises and streams settle, without advancing time. */
+  async function settle(): Promise<void> {
+    for (let tick = 0; tick < 4 || isBusy(); tick++) await realImmediate();
+  }
 
-/** Replaces the timers and clocks of this process. */
-export function startVirtualTime(): VirtualTime {
   const clock = FakeTimers.install({
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
     // Start at the current date instead of 1970.

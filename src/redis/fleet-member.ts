@@ -1,0 +1,328 @@
+import { ApiError, AuthenticationError } from '../errors/api-errors.ts';
+import { ResponseError } from '../errors/call-errors.ts';
+import type { Fleet, FleetHost, FleetTarget, JobName, UpdateSource } from '../polling/shared-waits.ts';
+import { type JobKind, progressOf } from '../spec/job-status.ts';
+import { startTimer } from '../util/abort.ts';
+import { isObject } from '../util/json.ts';
+import { updatedAt } from '../util/timestamps.ts';
+import type { SharedState, SharedWaitsNews, WaitStore } from './wait-store.ts';
+
+/** Time between two reports. Milliseconds. */
+const REPORT_PERIOD_MS = 300;
+/** Time between two reports while Redis fails. Milliseconds. */
+const FAILED_PERIOD_MS = 1_000;
+/** How long after the report that has won it the lead is used. Shorter than the lease: clocks and replies are late. */
+const LEAD_MS = 1_700;
+/** Time until an awaited job is reported again, a third of that after which it expires. Milliseconds. */
+const RENEWAL_MS = 10_000;
+/** Failed reports in a row after which this process polls for itself. */
+const MAX_FAILURES = 2;
+/** Time without a leader after which this process polls for itself, because none is able to. Milliseconds. */
+const MAX_LEADERLESS_MS = 5_000;
+/** How long a process does not lead after its polls have failed for a reason of its own. Milliseconds. */
+const UNABLE_MS = 60_000;
+/** Maximum jobs or states in one command. */
+const MAX_BATCH = 1_000;
+
+/** The value of a published state. */
+interface SharedValue {
+  readonly resource?: object;
+  readonly source?: UpdateSource;
+  /** Why the leader cannot read the job. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** `leader`: polls for all processes. `follower`: receives states. `alone`: polls for itself, because Redis fails. */
+type FleetRole = 'leader' | 'follower' | 'alone';
+
+/** The part of one process in the waits that processes share: reports its jobs, leads or follows, passes states on. */
+export class FleetMember implements Fleet {
+  readonly #store: WaitStore;
+  readonly #host: FleetHost;
+  readonly #id = crypto.randomUUID();
+  readonly #targets = new Map<string, FleetTarget>();
+  /** When each awaited job is reported again. */
+  readonly #awaited = new Map<JobName, number>();
+  /** Jobs that this process polls for others. */
+  readonly #followed = new Set<JobName>();
+  readonly #refresh = new Set<JobName>();
+  readonly #outbox = new Map<JobName, SharedState>();
+  #polls = 0;
+  #changesAfter = -1;
+  #jobsAfter = 0;
+  #role: FleetRole = 'follower';
+  #leadsUntil = Number.NEGATIVE_INFINITY;
+  #unableUntil = Number.NEGATIVE_INFINITY;
+  #leaderSeenAt = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #isReporting = false;
+  #isPublishing = false;
+  #isClosed = false;
+  /** True while this process handles outcomes of kept waits. */
+  #handlesOutcomes = false;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(store: WaitStore, host: FleetHost) {
+    this.#store = store;
+    this.#host = host;
+  }
+
+  /** True if this process polls its shared jobs, and those of others if it leads. */
+  get polls(): boolean {
+    return this.#role === 'alone' || (this.#role === 'leader' && performance.now() < this.#leadsUntil);
+  }
+
+  /** Registers how the jobs of a kind are polled. The first registration counts. */
+  register(kind: JobKind, target: FleetTarget): void {
+    if (!this.#targets.has(kind)) this.#targets.set(kind, target);
+  }
+
+  /** Reports a job as awaited from now on. */
+  await(kind: JobKind, id: number): void {
+    const job = nameOf(kind, id);
+    if (!this.#awaited.has(job)) this.#awaited.set(job, Number.NEGATIVE_INFINITY);
+    this.#reportSoon();
+  }
+
+  /** Ends the reports of a job; the leader polls it until it expires. */
+  forget(kind: JobKind, id: number): void {
+    this.#awaited.delete(nameOf(kind, id));
+  }
+
+  /** Has the leader poll a job as soon as possible. */
+  requestRefresh(kind: JobKind, id: number): void {
+    this.#refresh.add(nameOf(kind, id));
+    this.#reportSoon();
+  }
+
+  /** Reports as long as this process is to handle outcomes of kept waits. */
+  handleOutcomes(): void {
+    this.#handlesOutcomes = true;
+    this.#reportSoon();
+  }
+
+  /** Counts a poll that was sent for all processes. */
+  countPoll(): void {
+    if (this.#role === 'leader') this.#polls++;
+  }
+
+  /** Publishes a state. */
+  publish(kind: JobKind, id: number, resource: object, source: UpdateSource, isFinal: boolean): void {
+    const value: SharedValue = { resource, source };
+    this.#send({
+      job: nameOf(kind, id),
+      updatedAt: updatedAt(resource) || 0,
+      isFinal,
+      value: JSON.stringify(value),
+    });
+    if (isFinal) this.#followed.delete(nameOf(kind, id));
+  }
+
+  /** Passes the data of an event on to the processes that wait for its job. */
+  notify(kinds: readonly JobKind[], id: number, data: unknown): void {
+    for (const kind of kinds) {
+      const resource = this.#targets.get(kind)?.decode(data);
+      if (resource) this.publish(kind, id, resource, 'webhook', progressOf(kind, resource) !== 'running');
+      else this.requestRefresh(kind, id);
+    }
+  }
+
+  /** Handles the failure of a job that is polled for others. */
+  onFailure(kind: JobKind, id: number, error: unknown): void {
+    const job = nameOf(kind, id);
+    this.#followed.delete(job);
+    const isOfJob =
+      (ApiError.isInstance(error) && !AuthenticationError.isInstance(error)) || ResponseError.isInstance(error);
+    if (isOfJob) {
+      const { code, message } = error;
+      this.#send({ job, updatedAt: 0, isFinal: true, value: JSON.stringify({ error: { code, message } }) });
+    } else this.#resign(UNABLE_MS);
+  }
+
+  /** Ends the reports, and the lead. */
+  close(): void {
+    this.#isClosed = true;
+    this.#stopTimer?.();
+    if (this.#role === 'leader') this.#store.resign(this.#id).catch(() => {});
+    this.#awaited.clear();
+    this.#followed.clear();
+  }
+
+  /** Gives up the lead for `ms`. */
+  #resign(ms: number): void {
+    this.#unableUntil = performance.now() + ms;
+    this.#setRole('follower');
+    this.#store.resign(this.#id).catch(() => {});
+  }
+
+  #send(state: SharedState): void {
+    this.#outbox.set(state.job, state);
+    queueMicrotask(() => void this.#flush());
+  }
+
+  /** Publishes what is in the outbox; what could not be published is sent with the next report. */
+  async #flush(): Promise<void> {
+    if (this.#isPublishing || this.#outbox.size === 0 || this.#isClosed) return;
+    this.#isPublishing = true;
+    const states = [...this.#outbox.values()].slice(0, MAX_BATCH);
+    try {
+      await this.#store.publish(states);
+      for (const state of states) if (this.#outbox.get(state.job) === state) this.#outbox.delete(state.job);
+      this.#isPublishing = false;
+      await this.#flush();
+    } catch {
+      this.#isPublishing = false;
+      this.#reportAfter(REPORT_PERIOD_MS);
+    }
+  }
+
+  get #isNeeded(): boolean {
+    return this.#awaited.size + this.#followed.size + this.#outbox.size > 0 || this.#handlesOutcomes;
+  }
+
+  /** Reports in a microtask, so that several jobs are reported together. */
+  #reportSoon(): void {
+    if (this.#isReporting || this.#isClosed) return;
+    this.#isReporting = true;
+    this.#stopTimer?.();
+    queueMicrotask(() => void this.#report());
+  }
+
+  #reportAfter(ms: number): void {
+    if (this.#isReporting || this.#isClosed) return;
+    this.#stopTimer?.();
+    this.#stopTimer = startTimer(ms, () => this.#reportSoon());
+  }
+
+  async #report(): Promise<void> {
+    const now = performance.now();
+    const awaited = this.#toReport(now);
+    const refresh = [...this.#refresh].slice(0, MAX_BATCH);
+    const polls = this.#polls;
+    let next = REPORT_PERIOD_MS;
+    try {
+      const news = await this.#store.report({
+        process: this.#id,
+        canLead: now >= this.#unableUntil && this.#isNeeded,
+        awaited,
+        refresh,
+        polls,
+        changesAfter: this.#changesAfter,
+        jobsAfter: this.#jobsAfter,
+      });
+      this.#polls -= polls;
+      for (const job of refresh) this.#refresh.delete(job);
+      this.#renew(awaited, now);
+      await this.#apply(news, awaited, now);
+      if (this.#toReport(performance.now()).length > 0) next = 0;
+      this.#onSuccess();
+      if (news.due > 0) this.#host.onDue();
+    } catch (error) {
+      this.#onFailedReport(error);
+      next = FAILED_PERIOD_MS;
+    }
+    this.#isReporting = false;
+    void this.#flush();
+    if (this.#isNeeded) this.#reportAfter(next);
+    else if (this.#role === 'leader') this.#resign(0);
+  }
+
+  /** Returns the jobs to report next: those that are due, the new ones included. */
+  #toReport(now: number): JobName[] {
+    const jobs: JobName[] = [];
+    for (const [job, at] of this.#awaited) if (at <= now && jobs.push(job) === MAX_BATCH) break;
+    return jobs;
+  }
+
+  #renew(jobs: readonly JobName[], now: number): void {
+    for (const job of jobs) if (this.#awaited.has(job)) this.#awaited.set(job, now + RENEWAL_MS);
+  }
+
+  async #apply(news: SharedWaitsNews, reported: readonly JobName[], sentAt: number): Promise<void> {
+    if (news.position < this.#changesAfter) {
+      // Redis has lost data: report all jobs again.
+      for (const job of this.#awaited.keys()) this.#awaited.set(job, Number.NEGATIVE_INFINITY);
+      this.#jobsAfter = 0;
+    }
+    this.#changesAfter = news.position;
+    this.#applyRole(news, sentAt);
+    const known = [...news.changed.filter((job) => this.#awaited.has(job) || this.#followed.has(job)), ...reported];
+    for (let start = 0; start < known.length; start += MAX_BATCH) {
+      const jobs = known.slice(start, start + MAX_BATCH);
+      const states = await this.#store.states(jobs);
+      for (const [index, job] of jobs.entries()) this.#receive(job, states[index]);
+    }
+  }
+
+  #applyRole({ role, position, follow, unfollow, pollAges }: SharedWaitsNews, sentAt: number): void {
+    const now = performance.now();
+    if (role !== 'none') this.#leaderSeenAt = now;
+    if (role !== 'leader') {
+      this.#setRole(role === 'none' && now - this.#leaderSeenAt > MAX_LEADERLESS_MS ? 'alone' : 'follower');
+      return;
+    }
+    this.#leadsUntil = sentAt + LEAD_MS;
+    this.#jobsAfter = position;
+    if (this.#role !== 'leader') this.#host.onLead(pollAges);
+    this.#setRole('leader');
+    for (const job of follow) {
+      const [target, id] = this.#find(job);
+      if (this.#followed.has(job)) target?.refresh(id);
+      else if (target) {
+        this.#followed.add(job);
+        target.follow(id);
+      }
+    }
+    for (const job of unfollow) {
+      this.#followed.delete(job);
+      const [target, id] = this.#find(job);
+      target?.unfollow(id);
+    }
+    this.#host.onChange();
+  }
+
+  #setRole(role: FleetRole): void {
+    if (role !== 'leader') {
+      this.#jobsAfter = 0;
+      for (const job of this.#followed) {
+        const [target, id] = this.#find(job);
+        target?.unfollow(id);
+      }
+      this.#followed.clear();
+    }
+    if (role === this.#role) return;
+    this.#role = role;
+    this.#host.onChange();
+  }
+
+  #receive(job: JobName, state: string | undefined): void {
+    if (state === undefined) return;
+    const [kind = '', id] = job.split(':');
+    const value: unknown = JSON.parse(state);
+    if (!isObject(value)) return;
+    if (value.error) this.#host.onUnreadable(kind, Number(id));
+    else this.#host.receive(kind, Number(id), value.resource, value.source === 'webhook' ? 'webhook' : 'list');
+  }
+
+  #find(job: JobName): readonly [FleetTarget | undefined, number] {
+    const [kind = '', id = ''] = job.split(':');
+    return [this.#targets.get(kind), Number(id)];
+  }
+
+  #onSuccess(): void {
+    if (this.#failures >= MAX_FAILURES) this.#host.warn('Redis responds again: waits are shared with other processes.');
+    this.#failures = 0;
+  }
+
+  #onFailedReport(error: unknown): void {
+    this.#failures++;
+    if (this.#failures < MAX_FAILURES) return;
+    if (this.#failures === MAX_FAILURES) {
+      const reason = error instanceof Error ? error.message : typeof error;
+      this.#host.warn(`Redis failed, so this process polls for its own waits until it responds: ${reason}`);
+    }
+    this.#setRole('alone');
+  }
+}
+
+const nameOf = (kind: JobKind, id: number): JobName => `${kind}:${id}`;

@@ -1,0 +1,36 @@
+import type { SharedWaits } from '../polling/shared-waits.ts';
+import { optionChecker, optionOf } from '../util/options.ts';
+import type { RedisClient } from './commands.ts';
+import { FleetMember } from './fleet-member.ts';
+import { createWaitStore } from './wait-store.ts';
+
+/** Options of {@link redisWaits}. */
+export interface RedisWaitsOptions {
+  /** Prefix of the keys. The processes of one account of one service use the same one, and no other process does. */
+  readonly prefix: string;
+}
+
+const checkOptions = optionChecker<RedisWaitsOptions>('redisWaits', {
+  // Braces in the prefix would replace the hash tag, which selects the slot of the keys in a cluster.
+  prefix: optionOf(
+    (value) => typeof value === 'string' && /^[^{}]+$/.test(value),
+    'must be a non-empty string without braces',
+  ),
+});
+
+/**
+ * Creates what processes need to wait as one: one of them polls for all, and each receives the states of its jobs. Takes
+ * a connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it.
+ *
+ * While Redis is not available, each process polls for itself.
+ *
+ * @throws {ConfigurationError} naming the option and the fix.
+ *
+ * @example
+ * const shared = redisWaits(redis, { prefix: 'audience' });
+ * const client = new AudienceClient({ baseUrl, token, limiter: redisLimiter(redis), waits: { shared } });
+ */
+export function redisWaits(redis: RedisClient, options: RedisWaitsOptions): SharedWaits {
+  const store = createWaitStore(redis, checkOptions(options).prefix);
+  return { join: (host) => new FleetMember(store, host), budget: store.budget };
+}
