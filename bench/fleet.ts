@@ -95,7 +95,7 @@ async function measure({ processes, waits, isShared = true, lost }: Options, see
     const pending: Promise<unknown>[] = [];
     while (!isOver) {
       await sleep((-Math.log(1 - random()) * MINUTE) / OWN_READS_PER_MINUTE);
-      const client = clients[Math.floor(random() * processes)] ?? first;
+      const client = clients[Math.floor(random() * processes)] as AudienceClient;
       const asked = performance.now();
       const onRequest = (): void => void queued.push(performance.now() - asked);
       pending.push(client.withOptions({ onRequest }).projects.list());

@@ -30,7 +30,8 @@ export async function connectVirtualRedis(url: string): Promise<VirtualRedis> {
   function evaluate(source: string, keys: number, ...rest: string[]): Promise<unknown> {
     state.commands++;
     const now = Date.now();
-    const time = [Math.floor(now / 1_000), (now % 1_000) * 1_000].map(String);
+    // The clock of a server advances between two commands.
+    const time = [Math.floor(now / 1_000), (now % 1_000) * 1_000 + (state.commands % 1_000)].map(String);
     const script = source.replaceAll("redis.call('TIME')", '{ARGV[#ARGV - 1], ARGV[#ARGV]}');
     return counted(redis.eval(script, keys, ...rest, ...time));
   }

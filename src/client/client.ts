@@ -175,10 +175,13 @@ export class AudienceClient {
     return createDerived({ ...this.#options, ...changes, operations }, this);
   }
 
-  /** Ends every call and wait in progress, also of clients made by `withOptions`; later calls are refused. */
-  close(): Promise<void> {
+  /**
+   * Ends every call and wait in progress, also of clients made by `withOptions`; later calls are refused. Resolves when
+   * the running handlers of kept waits have ended.
+   */
+  async close(): Promise<void> {
     this.#transport.state.close();
-    return Promise.resolve();
+    await this.#scheduler.closed;
   }
 
   /** The same as {@link AudienceClient.close}, for `await using`. */

@@ -2,5 +2,12 @@ export type { JobRow, JobSource, UpdateSource } from './job.ts';
 export { JobGroup } from './job-group.ts';
 export { checkWaitOptions, Poller, type UpdateInfo, type WaitOptions, type WatchOptions } from './poller.ts';
 export { Scheduler } from './scheduler.ts';
-export type { SharedWaits } from './shared-waits.ts';
+export type {
+  KeepOptions,
+  KeptOutcome,
+  KeptWait,
+  KeptWaits,
+  OutcomeHandler,
+  SharedWaits,
+} from './shared-waits.ts';
 export { jobError } from './wait-errors.ts';

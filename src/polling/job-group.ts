@@ -237,7 +237,8 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   async #poll(job: Job<T>, onPermit: () => void): Promise<void> {
     // The job goes to the end of its queue.
-    for (const queue of [this.#fresh, this.#alone, this.#sweeps?.listed]) if (queue?.delete(job)) queue.add(job);
+    const queues = [this.#fresh, this.#alone, this.#unreadable, this.#sweeps?.listed];
+    for (const queue of queues) if (queue?.delete(job)) queue.add(job);
     job.timer.begin();
     const outcome = await job.timer.send((signal) => job.source.read(job.id, this.#callOptions(signal, onPermit)));
     if (!outcome) return;

@@ -75,8 +75,8 @@ export class Scheduler {
   readonly rate: PollRate;
   readonly via: WaitsVia;
   readonly fleet: Fleet | undefined;
-  /** Called when outcomes of kept waits can be handled. */
-  onDue: (() => void) | undefined;
+  /** After the end of the client: resolves when the handlers of kept waits have ended. */
+  closed: Promise<void> | undefined;
   readonly #groups = new Set<PollGroup>();
   readonly #inFlight = new Set<PollRequest>();
   /** Sequence number of the last poll of each queue. */
@@ -100,10 +100,9 @@ export class Scheduler {
       },
       onChange: () => this.wake(),
       onLead: (pollAges) => this.rate.restore(pollAges),
-      onDue: () => this.onDue?.(),
     });
     onAbort(closing, () => {
-      this.fleet?.close();
+      this.closed = this.fleet?.close();
       for (const group of [...this.#groups]) group.fail(closing.reason);
     });
   }

@@ -1,4 +1,6 @@
-import type { JobKind, Observed } from '../spec/job-status.ts';
+import type { JobResources } from '../errors/error-details.ts';
+import type { SharedHold } from '../rate-limit/index.ts';
+import type { JobKind, Observed, Progress } from '../spec/job-status.ts';
 import type { UpdateSource } from './job.ts';
 
 export type { UpdateSource };
@@ -27,9 +29,58 @@ export interface FleetHost {
   onChange(): void;
   /** Called when this process begins to lead, with the age of each recent poll of other processes. */
   onLead(pollAges: readonly number[]): void;
-  /** Called when outcomes of kept waits can be handled. */
-  onDue(): void;
   warn(message: string): void;
+}
+
+/** A wait that is kept as data until its outcome has been handled. */
+export interface KeptWait {
+  readonly id: string;
+  readonly kind: JobKind;
+  readonly jobId: number;
+  /** Name of the handler of its outcome. */
+  readonly handler: string;
+  readonly data: unknown;
+}
+
+/** Options of a wait that is kept as data. */
+export interface KeepOptions {
+  /** Name of the handler of the outcome; see `handle`. */
+  readonly handler: string;
+  /** Passed to the handler: anything that JSON can hold. */
+  readonly data?: unknown;
+  /** Milliseconds, by the clock of Redis, after which the outcome is `timed-out`. @default 86400000 (24 hours) */
+  readonly timeout?: number | undefined;
+  /** Id of the wait. With the id of a wait that is already kept, nothing changes. @default a random one */
+  readonly id?: string | undefined;
+}
+
+/** The outcome of a kept wait. */
+export type KeptOutcome = {
+  readonly [K in JobKind]: {
+    /** Id of the wait: the same in every attempt to handle it. */
+    readonly id: string;
+    readonly kind: K;
+    readonly jobId: number;
+    /** `unreadable`: the service refuses to show the job, such as with 404. */
+    readonly status: Exclude<Progress, 'running'> | 'timed-out' | 'unreadable';
+    /** The last known state of the job, if it has ended. */
+    readonly resource?: JobResources[K];
+    /** 1 for the first attempt to handle it. */
+    readonly attempt: number;
+    /** Aborts when the client is closed, or when another process may handle the outcome. */
+    readonly signal: AbortSignal;
+  };
+}[JobKind];
+
+/** Handles the outcome of a kept wait. If it rejects, the outcome is handled again later. */
+export type OutcomeHandler = (outcome: KeptOutcome, data: unknown) => void | Promise<void>;
+
+/** Waits that are kept as data. */
+export interface KeptWaits {
+  keep(target: { readonly kind: JobKind; readonly id: number }, options: KeepOptions): Promise<string>;
+  handle(name: string, handler: OutcomeHandler): () => void;
+  kept(): Promise<KeptWait[]>;
+  drop(id: string): Promise<boolean>;
 }
 
 /** The part of one process in waits that processes share. */
@@ -52,16 +103,9 @@ export interface Fleet {
   notify(kinds: readonly JobKind[], id: number, data: unknown): void;
   /** Handles the failure of a job that is polled for others. */
   onFailure(kind: JobKind, id: number, error: unknown): void;
-  /** Ends the reports, and the lead. */
-  close(): void;
-}
-
-/** Holds job-starting creates of all processes back. */
-export interface SharedHold {
-  /** Returns the milliseconds until a create may be sent, 0 for now, and until the end of the hold. */
-  pass(): Promise<{ readonly wait: number; readonly left: number }>;
-  hold(ms: number): Promise<void>;
-  release(): Promise<void>;
+  readonly keptWaits: KeptWaits;
+  /** Ends the reports and the lead; resolves when the running handlers of outcomes have ended. */
+  close(): Promise<void>;
 }
 
 /** What the processes of an account share: `redisWaits` of `audience-activation/redis`. */

@@ -18,6 +18,24 @@ interface Hold {
   probe: number;
 }
 
+/** The answer to a create that asks to pass. */
+interface Passage {
+  /** Milliseconds until it may be sent or ask again; 0 for now. */
+  readonly wait: number;
+  /** Milliseconds until the end of the hold, 0 without one. */
+  readonly left: number;
+}
+
+/** Holds the creates of several processes back. */
+export interface SharedHold {
+  pass(): Promise<Passage>;
+  hold(ms: number): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** After a failure of the shared hold, this process's own holds count for this time. Milliseconds. */
+const SHARED_RETRY_MS = 5_000;
+
 /**
  * Holds job-starting creates back while the organization's build budget is used up. Once a minute, one create request
  * of each token is let through, because the budget may have been raised.
@@ -27,11 +45,16 @@ export class BuildBudgetGate {
   readonly #holds = new Map<string, Hold>();
   readonly #share = singleFlight<BudgetRefusal | undefined>();
   #classifying: Promise<unknown> | undefined;
+  readonly #shared: SharedHold | undefined;
+  #sharedFailedAt = Number.NEGATIVE_INFINITY;
+  /** True after a create was let through during a hold: its success ends the hold. */
+  #isProbing = false;
   #refusals = 0;
 
   /** @param readUsage Reads the usage report. If it fails, a 429 is taken to come from a rate bucket. */
-  constructor(readUsage: () => Promise<unknown>) {
+  constructor(readUsage: () => Promise<unknown>, shared?: SharedHold) {
     this.#readUsage = readUsage;
+    this.#shared = shared;
   }
 
   /** Number of refusals so far. If it has changed while a create waited for its permit, the create must pass again. */
@@ -42,14 +65,12 @@ export class BuildBudgetGate {
   /** Waits while creates are held back, or until this one is let through; rejects if the hold exceeds `maxWait`. */
   async pass(scope: string, maxWait: number, signal: AbortSignal): Promise<void> {
     if (this.#classifying) await abortable(this.#classifying, signal);
-    for (let hold = this.#hold(scope); hold; hold = this.#hold(scope)) {
-      const now = performance.now();
-      if (hold.until - now > maxWait && now < hold.probe) throw new PauseTooLongError(hold.until - now);
-      if (now >= hold.probe) {
-        hold.probe = now + LONGEST_RATE_INTERVAL;
-        return;
-      }
-      await sleep(Math.min(hold.until, hold.probe) - now, signal);
+    for (;;) {
+      const { wait, left } = await this.#ask(scope, signal);
+      if (wait > 0 && left > maxWait) throw new PauseTooLongError(left);
+      this.#isProbing = wait === 0 && left > 0;
+      if (wait === 0) return;
+      await sleep(wait, signal);
     }
   }
 
@@ -75,16 +96,38 @@ export class BuildBudgetGate {
     this.#refusals++;
     for (const [name, hold] of this.#holds) if (now >= hold.until) this.#holds.delete(name);
     this.#holds.set(scope, { until: now + ms, probe: now + Math.min(ms, LONGEST_RATE_INTERVAL) });
+    this.#shared?.hold(ms).catch(() => {});
   }
 
   /** Lets creates of a token through again, because one has succeeded. */
   release(scope: string): void {
     this.#holds.delete(scope);
+    if (!this.#isProbing) return;
+    this.#isProbing = false;
+    this.#shared?.release().catch(() => {});
   }
 
-  #hold(scope: string): Hold | undefined {
+  async #ask(scope: string, signal: AbortSignal): Promise<Passage> {
+    if (this.#shared && performance.now() >= this.#sharedFailedAt + SHARED_RETRY_MS) {
+      try {
+        return await abortable(this.#shared.pass(), signal);
+      } catch {
+        signal.throwIfAborted();
+        this.#sharedFailedAt = performance.now();
+      }
+    }
+    return this.#askHold(scope);
+  }
+
+  /** Asks the hold of this process; lets one create through when a probe is due. */
+  #askHold(scope: string): Passage {
     const hold = this.#holds.get(scope);
-    return hold && performance.now() < hold.until ? hold : undefined;
+    const now = performance.now();
+    if (!hold || now >= hold.until) return { wait: 0, left: 0 };
+    const left = hold.until - now;
+    if (now < hold.probe) return { wait: Math.min(left, hold.probe - now), left };
+    hold.probe = now + LONGEST_RATE_INTERVAL;
+    return { wait: 0, left };
   }
 
   async #readBudget(): Promise<BudgetRefusal | undefined> {

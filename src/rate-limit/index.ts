@@ -1,4 +1,4 @@
-export { BuildBudgetGate } from './build-budget.ts';
+export { BuildBudgetGate, type SharedHold } from './build-budget.ts';
 export {
   type AcquireOptions,
   createRateLimiter,

@@ -5,6 +5,7 @@ import { type JobKind, progressOf } from '../spec/job-status.ts';
 import { startTimer } from '../util/abort.ts';
 import { isObject } from '../util/json.ts';
 import { updatedAt } from '../util/timestamps.ts';
+import { RedisKeptWaits } from './kept-waits.ts';
 import type { SharedState, SharedWaitsNews, WaitStore } from './wait-store.ts';
 
 /** Time between two reports. Milliseconds. */
@@ -37,6 +38,7 @@ type FleetRole = 'leader' | 'follower' | 'alone';
 
 /** The part of one process in the waits that processes share: reports its jobs, leads or follows, passes states on. */
 export class FleetMember implements Fleet {
+  readonly keptWaits: RedisKeptWaits;
   readonly #store: WaitStore;
   readonly #host: FleetHost;
   readonly #id = crypto.randomUUID();
@@ -58,12 +60,15 @@ export class FleetMember implements Fleet {
   #isReporting = false;
   #isPublishing = false;
   #isClosed = false;
-  /** True while this process handles outcomes of kept waits. */
-  #handlesOutcomes = false;
   #stopTimer: (() => void) | undefined;
 
   constructor(store: WaitStore, host: FleetHost) {
     this.#store = store;
+    this.keptWaits = new RedisKeptWaits(store, {
+      decode: (kind, data) => this.#targets.get(kind)?.decode(data),
+      onHandler: () => this.#reportSoon(),
+      warn: (message) => host.warn(message),
+    });
     this.#host = host;
   }
 
@@ -95,12 +100,6 @@ export class FleetMember implements Fleet {
     this.#reportSoon();
   }
 
-  /** Reports as long as this process is to handle outcomes of kept waits. */
-  handleOutcomes(): void {
-    this.#handlesOutcomes = true;
-    this.#reportSoon();
-  }
-
   /** Counts a poll that was sent for all processes. */
   countPoll(): void {
     if (this.#role === 'leader') this.#polls++;
@@ -123,7 +122,7 @@ export class FleetMember implements Fleet {
     for (const kind of kinds) {
       const resource = this.#targets.get(kind)?.decode(data);
       if (resource) this.publish(kind, id, resource, 'webhook', progressOf(kind, resource) !== 'running');
-      else this.requestRefresh(kind, id);
+      else if (!this.polls) this.requestRefresh(kind, id);
     }
   }
 
@@ -140,12 +139,14 @@ export class FleetMember implements Fleet {
   }
 
   /** Ends the reports, and the lead. */
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTimer?.();
-    if (this.#role === 'leader') this.#store.resign(this.#id).catch(() => {});
     this.#awaited.clear();
     this.#followed.clear();
+    const handled = this.keptWaits.close();
+    if (this.#role === 'leader') await this.#store.resign(this.#id).catch(() => {});
+    await handled;
   }
 
   /** Gives up the lead for `ms`. */
@@ -177,7 +178,7 @@ export class FleetMember implements Fleet {
   }
 
   get #isNeeded(): boolean {
-    return this.#awaited.size + this.#followed.size + this.#outbox.size > 0 || this.#handlesOutcomes;
+    return this.#awaited.size + this.#followed.size + this.#outbox.size > 0 || this.keptWaits.hasHandlers;
   }
 
   /** Reports in a microtask, so that several jobs are reported together. */
@@ -216,7 +217,7 @@ export class FleetMember implements Fleet {
       await this.#apply(news, awaited, now);
       if (this.#toReport(performance.now()).length > 0) next = 0;
       this.#onSuccess();
-      if (news.due > 0) this.#host.onDue();
+      if (news.due > 0) this.keptWaits.onDue();
     } catch (error) {
       this.#onFailedReport(error);
       next = FAILED_PERIOD_MS;
@@ -245,13 +246,13 @@ export class FleetMember implements Fleet {
       this.#jobsAfter = 0;
     }
     this.#changesAfter = news.position;
-    this.#applyRole(news, sentAt);
     const known = [...news.changed.filter((job) => this.#awaited.has(job) || this.#followed.has(job)), ...reported];
     for (let start = 0; start < known.length; start += MAX_BATCH) {
       const jobs = known.slice(start, start + MAX_BATCH);
       const states = await this.#store.states(jobs);
       for (const [index, job] of jobs.entries()) this.#receive(job, states[index]);
     }
+    this.#applyRole(news, sentAt);
   }
 
   #applyRole({ role, position, follow, unfollow, pollAges }: SharedWaitsNews, sentAt: number): void {

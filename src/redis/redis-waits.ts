@@ -1,5 +1,5 @@
 import type { SharedWaits } from '../polling/shared-waits.ts';
-import { optionChecker, optionOf } from '../util/options.ts';
+import { optionChecker, requiredOption } from '../util/options.ts';
 import type { RedisClient } from './commands.ts';
 import { FleetMember } from './fleet-member.ts';
 import { createWaitStore } from './wait-store.ts';
@@ -12,7 +12,7 @@ export interface RedisWaitsOptions {
 
 const checkOptions = optionChecker<RedisWaitsOptions>('redisWaits', {
   // Braces in the prefix would replace the hash tag, which selects the slot of the keys in a cluster.
-  prefix: optionOf(
+  prefix: requiredOption(
     (value) => typeof value === 'string' && /^[^{}]+$/.test(value),
     'must be a non-empty string without braces',
   ),

@@ -17,15 +17,18 @@ const RETRY_AFTER_MS = 2_000;
 /**
  * Reserves permits in a sliding-window log: a sorted set of the times at which permits may be used, by the clock of the
  * server. Each permit comes at least a window after the one `limit` places before it, and not during a pause. Returns
- * three values in milliseconds: the rest of the pause, the time until more permits can be reserved, and the waits for
- * the reserved permits.
+ * the rest of the pause, the time until more permits can be reserved, and the waits for the reserved permits, in
+ * milliseconds; and the number of permits so far. If that is smaller than the caller has seen, the log has lost permits,
+ * as after a restart or a restored snapshot: the bucket is paused for a window.
  *
- * The end of a pause is stored as a negative score, so that it is not removed with old permits.
+ * The end of a pause and the number of permits are stored as negative scores, so that they are not removed with old ones.
  */
 const RESERVE: Script = {
   source: `
 local log = KEYS[1]
 local limit, window, count, pause = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local granted = -(tonumber(redis.call('ZSCORE', log, 'granted')) or 0)
+if granted < tonumber(ARGV[5]) then pause = math.max(pause, window) end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local latest = now + ${MAX_LOOKAHEAD_MS}
@@ -45,8 +48,10 @@ for n = 1, count do
   redis.call('ZADD', log, at, time[1] .. '.' .. time[2] .. '.' .. n)
   permits[n] = at - now
 end
+granted = math.max(granted, tonumber(ARGV[5])) + #permits
+redis.call('ZADD', log, -granted, 'granted')
 redis.call('PEXPIRE', log, math.max(paused, latest) - now + window)
-return {paused - now, retry, permits}
+return {paused - now, retry, permits, granted}
 `,
 };
 
@@ -75,6 +80,8 @@ export class SharedLog implements PermitLog {
   #permits: readonly number[] = [];
   #retryAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
+  /** Number of permits that the log had granted by the last reply, and when that came. */
+  #granted = { count: 0, seenAt: Number.NEGATIVE_INFINITY };
 
   constructor(options: SharedLogOptions) {
     this.#options = options;
@@ -123,9 +130,10 @@ export class SharedLog implements PermitLog {
       // The first command after a failure reserves nothing: if the client sends it late, from its queue, the permits
       // would be lost.
       const reply = await this.#run(this.#isFailing ? 0 : waiting, 0);
-      // The script returns these three values.
-      const [paused, retry, waits] = reply as readonly [unknown, unknown, readonly unknown[]];
+      // The script returns these values.
+      const [paused, retry, waits, granted] = reply as readonly [unknown, unknown, readonly unknown[], unknown];
       const now = performance.now();
+      this.#granted = { count: Number(granted), seenAt: now };
       this.#permits = waits.map((wait) => now + Number(wait));
       this.#retryAt = now + Number(retry);
       if (this.#isFailing) warn(`Redis responds again: the rate bucket "${key}" is shared.`);
@@ -150,6 +158,8 @@ export class SharedLog implements PermitLog {
   #run(count: number, pause: number): Promise<unknown> {
     const { run, key, limit, window } = this.#options;
     const late = (): Error => new Error(`No reply within ${REPLY_TIMEOUT_MS} ms`);
-    return withTimeout(run(RESERVE, key, [limit, window, count, Math.ceil(pause)]), REPLY_TIMEOUT_MS, late);
+    // A log that was not used for a window expires, and nothing is lost by that.
+    const granted = performance.now() - this.#granted.seenAt < window ? this.#granted.count : 0;
+    return withTimeout(run(RESERVE, key, [limit, window, count, Math.ceil(pause), granted]), REPLY_TIMEOUT_MS, late);
   }
 }

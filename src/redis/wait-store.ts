@@ -1,9 +1,12 @@
-import type { JobName, SharedHold } from '../polling/shared-waits.ts';
+import { ConnectionError } from '../errors/call-errors.ts';
+import type { JobName } from '../polling/shared-waits.ts';
+import type { SharedHold } from '../rate-limit/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
+import { retryingRunner } from './retrying-runner.ts';
 
 /** The report of a process, about three times a second. */
-export interface SharedWaitsReport {
+interface SharedWaitsReport {
   /** Id of the process. */
   readonly process: string;
   /** True if the process can poll for all: it then becomes the leader, or remains it, unless another one leads. */
@@ -108,6 +111,9 @@ const EXPIRY_MS = 30 * 86_400_000;
 const MAX_ENTRIES = 1_000;
 /** Maximum wait for a reply, in milliseconds: clients queue commands while disconnected. */
 const REPLY_TIMEOUT_MS = 1_000;
+
+/** How long commands for kept waits are retried, in milliseconds. */
+const RETRY_TIMEOUT_MS = 4_000;
 
 /** Parts of the state, one key each: a hash `meta`, and sets and hashes by job or by id of a kept wait. */
 const PARTS = [
@@ -313,13 +319,19 @@ redis.call('HSET', meta, 'hold', now + ms, 'probe', now + math.min(ms, ${PROBE_M
 
 const RELEASE = script(`redis.call('HDEL', meta, 'hold', 'probe')`);
 
-/** Creates a store in Redis. Every command is one script; none is retried. */
+/** Creates a store in Redis. Every command is one script. */
 export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
   const runScript = scriptRunner(redis);
   const keys = PARTS.map((part) => `{${prefix}:waits}:${part}`);
   const late = (): Error => new Error(`Redis did not reply within ${REPLY_TIMEOUT_MS} ms`);
   const run = (command: Script, ...args: readonly (string | number)[]): Promise<unknown> =>
     withTimeout(runScript(command, keys, args), REPLY_TIMEOUT_MS, late);
+  const retrying = retryingRunner(redis, RETRY_TIMEOUT_MS, (reason, cause) => {
+    const message = `The kept waits in Redis are not available: ${reason}`;
+    return new ConnectionError(message, { operation: 'redisWaits', attempts: 1, cause });
+  });
+  const runWithRetries = (command: Script, ...args: readonly (string | number)[]): Promise<unknown> =>
+    retrying(command, keys, args);
   return {
     async report({ process, canLead, awaited, refresh, polls, changesAfter, jobsAfter }) {
       const head = [process, canLead ? 1 : 0, changesAfter, jobsAfter, polls, awaited.length];
@@ -352,7 +364,7 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
     },
     async keep(wait, timeout) {
       const ms = Number.isFinite(timeout) ? Math.ceil(timeout) : '';
-      await run(KEEP, wait.id, wait.job, JSON.stringify(wait), ms);
+      await runWithRetries(KEEP, wait.id, wait.job, JSON.stringify(wait), ms);
     },
     async claim(handlers, count) {
       const claims = (await run(CLAIM, count, ...handlers)) as readonly (readonly [string, string, unknown, string])[];
@@ -364,12 +376,12 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
       return String((await run(RENEW, id, lease)) ?? '') || undefined;
     },
     async settle(id, lease, retryAfter) {
-      await run(SETTLE, id, lease, retryAfter === undefined ? '' : Math.ceil(retryAfter));
+      await runWithRetries(SETTLE, id, lease, retryAfter === undefined ? '' : Math.ceil(retryAfter));
     },
     async kept() {
-      return ((await run(KEPT)) as readonly string[]).map((record): KeptRecord => JSON.parse(record));
+      return ((await runWithRetries(KEPT)) as readonly string[]).map((record): KeptRecord => JSON.parse(record));
     },
-    drop: async (id) => Number(await run(DROP, id)) === 1,
+    drop: async (id) => Number(await runWithRetries(DROP, id)) === 1,
     budget: {
       async pass() {
         const [wait, left] = (await run(PASS)) as readonly unknown[];

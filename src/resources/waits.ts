@@ -1,8 +1,9 @@
-import { ConfigurationError } from '../errors/audience-error.ts';
+import { ConfigurationError, check } from '../errors/audience-error.ts';
 import type { JobResources } from '../errors/error-details.ts';
-import type { Scheduler, WaitOptions } from '../polling/index.ts';
+import type { KeepOptions, KeptWait, KeptWaits, OutcomeHandler, Scheduler, WaitOptions } from '../polling/index.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
+import { nonNegative, optionChecker, optionOf, requiredString } from '../util/options.ts';
 
 /** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
 export interface WaitTarget<K extends JobKind = JobKind> {
@@ -20,6 +21,21 @@ export interface JobEvent {
   readonly schema_version?: number | undefined;
   readonly created_at?: string | undefined;
   readonly company_id?: number | undefined;
+}
+
+const checkKeepOptions = optionChecker<KeepOptions>('keep', {
+  handler: requiredString,
+  data: optionOf(isSerializable, 'must be a value that JSON can hold'),
+  timeout: nonNegative,
+  id: optionOf((value) => typeof value === 'string' && value !== '', 'must be a non-empty string'),
+});
+
+function isSerializable(value: unknown): boolean {
+  try {
+    return value === undefined || JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** The namespace of each kind of job. */
@@ -61,11 +77,7 @@ export class Waits {
     target: WaitTarget<K>,
     options?: WaitOptions<JobResources[K]>,
   ): Promise<JobResources[K]> {
-    const kind: unknown = isObject(target) ? target.kind : undefined;
-    if (typeof kind !== 'string' || !Object.hasOwn(this.#namespaces, kind)) {
-      const kinds = Object.keys(this.#namespaces).join(', ');
-      throw new ConfigurationError(`\`kind\` must be one of ${kinds}, not ${JSON.stringify(kind)}.`);
-    }
+    this.#checkKind(target);
     return this.#namespaces[target.kind].wait(target.id, options);
   }
 
@@ -76,12 +88,75 @@ export class Waits {
    * While webhooks are arriving, polling for that kind slows to once a minute. It returns to normal if jobs finish
    * without a webhook.
    *
-   * @returns whether a wait took the state of its job from the event.
+   * With `waits: { shared }`, the event reaches the waits of all processes.
+   *
+   * @returns whether a wait of this process took the state of its job from the event.
    */
   notify(event: JobEvent): boolean {
     const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};
     const kinds = typeof type === 'string' ? KINDS.get(type.split('.')[0] ?? '') : undefined;
     if (!kinds || !isObject(data) || typeof data.id !== 'number') return false;
     return this.#scheduler.notify(kinds, data.id, data);
+  }
+
+  /**
+   * Keeps a wait as data in Redis: it survives its process, and any process that has the handler handles the outcome.
+   * Needs `waits: { shared }`.
+   *
+   * @returns the id of the kept wait.
+   * @throws {ConfigurationError} for a client without `waits: { shared }`, and for options that cannot be kept.
+   * @throws {ConnectionError} if Redis does not store it within four seconds. It may be stored nevertheless: repeat the
+   *   call with an `id` of your own.
+   *
+   * @example
+   * await client.waits.keep({ kind: 'audience', id: 42 }, { handler: 'send-report', data: { to: 'ann@example.com' } });
+   */
+  async keep(target: WaitTarget, options: KeepOptions): Promise<string> {
+    this.#checkKind(target);
+    return this.#keptWaits.keep(target, checkKeepOptions(options));
+  }
+
+  /**
+   * Handles the outcomes of kept waits by name, each in one process at a time and at least once: an outcome whose handler
+   * rejects is handled again after 1 s to 15 min, and one whose process is killed by another process after 30 s. Handlers
+   * that must act exactly once remember `outcome.id`, such as in the transaction that they make. Returns a function that
+   * ends the handling.
+   *
+   * @example
+   * client.waits.handle('send-report', async ({ status, resource }, data) => {
+   *   if (status === 'completed') await sendReport(data, resource);
+   * });
+   */
+  handle(name: string, handler: OutcomeHandler): () => void {
+    check(typeof name === 'string' && name !== '', '`handle` needs the name of the handler.');
+    check(typeof handler === 'function', `\`handle('${name}', …)\` needs a function.`);
+    return this.#keptWaits.handle(name, handler);
+  }
+
+  /** Returns the kept waits of all processes whose outcome has not been handled. */
+  async kept(): Promise<KeptWait[]> {
+    return this.#keptWaits.kept();
+  }
+
+  /** Deletes a kept wait, so that its outcome is not handled; returns whether there was one. The job keeps running. */
+  async drop(id: string): Promise<boolean> {
+    return this.#keptWaits.drop(id);
+  }
+
+  get #keptWaits(): KeptWaits {
+    const { fleet } = this.#scheduler;
+    if (!fleet) {
+      throw new ConfigurationError(
+        'Kept waits need the client option `waits: { shared: redisWaits(redis, { prefix }) }` of `audience-activation/redis`.',
+      );
+    }
+    return fleet.keptWaits;
+  }
+
+  #checkKind(target: unknown): void {
+    const kind: unknown = isObject(target) ? target.kind : undefined;
+    if (typeof kind === 'string' && Object.hasOwn(this.#namespaces, kind)) return;
+    const kinds = Object.keys(this.#namespaces).join(', ');
+    throw new ConfigurationError(`\`kind\` must be one of ${kinds}, not ${JSON.stringify(kind)}.`);
   }
 }

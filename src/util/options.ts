@@ -53,7 +53,7 @@ export function optionOf(isValid: (value: unknown) => boolean, message: string):
 }
 
 /** As {@link optionOf}, for an option that must be set. */
-function requiredOption(isValid: (value: unknown) => boolean, message: string): z.ZodMiniType {
+export function requiredOption(isValid: (value: unknown) => boolean, message: string): z.ZodMiniType {
   return z.custom(isValid, { error: message });
 }
 

@@ -1,0 +1,162 @@
+import type { KeepOptions, KeptOutcome, KeptWait, KeptWaits, OutcomeHandler } from '../polling/shared-waits.ts';
+import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
+import { AbortScope, sleep } from '../util/abort.ts';
+import { messageOf } from '../util/callbacks.ts';
+import { isObject } from '../util/json.ts';
+import { backoffDelay } from '../util/retry.ts';
+import type { ClaimedWait, KeptRecord, WaitStore } from './wait-store.ts';
+
+const DAY_MS = 86_400_000;
+/** Maximum number of outcomes that a process handles at the same time. */
+const MAX_HANDLED = 16;
+/** Time between two renewals of a claim, a third of its lease. Milliseconds. */
+const RENEWAL_MS = 10_000;
+/** Waits between two attempts to handle an outcome. Milliseconds. */
+const RETRY = { min: 1_000, max: 900_000 } as const;
+
+interface Host {
+  /** Returns the resource of a state, if it is complete. */
+  decode(kind: string, data: unknown): Observed | undefined;
+  /** Called when the process begins to handle outcomes. */
+  onHandler(): void;
+  warn(message: string): void;
+}
+
+/** Waits kept as data in Redis, and the handlers of this process for their outcomes. */
+export class RedisKeptWaits implements KeptWaits {
+  readonly #store: WaitStore;
+  readonly #host: Host;
+  readonly #handlers = new Map<string, OutcomeHandler>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  #isClaiming = false;
+
+  constructor(store: WaitStore, host: Host) {
+    this.#store = store;
+    this.#host = host;
+  }
+
+  get hasHandlers(): boolean {
+    return this.#handlers.size > 0;
+  }
+
+  async keep(
+    { kind, id: jobId }: { readonly kind: JobKind; readonly id: number },
+    { handler, data, timeout = DAY_MS, id = crypto.randomUUID() }: KeepOptions,
+  ): Promise<string> {
+    await this.#store.keep({ id, job: `${kind}:${jobId}`, handler, data: JSON.stringify(data ?? null) }, timeout);
+    return id;
+  }
+
+  handle(name: string, handler: OutcomeHandler): () => void {
+    this.#handlers.set(name, handler);
+    this.#host.onHandler();
+    return () => {
+      if (this.#handlers.get(name) === handler) this.#handlers.delete(name);
+    };
+  }
+
+  async kept(): Promise<KeptWait[]> {
+    const records = await this.#store.kept();
+    return records.map((record) => {
+      const { id, handler, data } = record;
+      return { id, ...targetOf(record), handler, data: JSON.parse(data) };
+    });
+  }
+
+  drop(id: string): Promise<boolean> {
+    return this.#store.drop(id);
+  }
+
+  /** Claims outcomes and handles them, as many as this process can at the same time. */
+  onDue(): void {
+    if (this.#isClaiming || this.#closing.signal.aborted || !this.hasHandlers) return;
+    const count = MAX_HANDLED - this.#running.size;
+    if (count <= 0) return;
+    this.#isClaiming = true;
+    void this.#claim(count);
+  }
+
+  /** Claims no further outcomes; resolves when the running handlers have ended. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#handlers.clear();
+    await Promise.all(this.#running);
+  }
+
+  async #claim(count: number): Promise<void> {
+    let claims: readonly ClaimedWait[] = [];
+    try {
+      claims = await this.#store.claim([...this.#handlers.keys()], count);
+    } catch {
+      // The outcomes can be claimed again after the lease; failures of Redis are reported by the process's reports.
+    }
+    this.#isClaiming = false;
+    for (const claim of claims) {
+      const running = this.#handle(claim).finally(() => {
+        this.#running.delete(running);
+        this.onDue();
+      });
+      this.#running.add(running);
+    }
+  }
+
+  async #handle(claim: ClaimedWait): Promise<void> {
+    const handler = this.#handlers.get(claim.handler);
+    const lost = new AbortScope({ parents: [this.#closing.signal] });
+    const done = new AbortController();
+    const lease = { value: claim.lease };
+    const renewing = this.#renew(claim.id, lease, done.signal, () => lost.abort()).catch(() => {});
+    let retryAfter: number | undefined;
+    try {
+      // Closed or removed after the claim: another process, or a later handler, takes the outcome.
+      if (!handler) retryAfter = 0;
+      await handler?.(this.#outcomeOf(claim, lost.signal), JSON.parse(claim.data));
+    } catch (error) {
+      retryAfter = backoffDelay(claim.attempt, RETRY, Math.random);
+      const { id, handler: name } = claim;
+      const seconds = Math.ceil(retryAfter / 1_000);
+      const message = messageOf(error);
+      this.#host.warn(
+        `The handler '${name}' of the kept wait ${id} failed, and is called again in ${seconds} s: ${message}`,
+      );
+    }
+    done.abort();
+    await renewing;
+    lost.dispose();
+    await this.#store.settle(claim.id, lease.value, retryAfter).catch((error) => {
+      this.#host.warn(`The outcome of the kept wait ${claim.id} may be handled again: ${messageOf(error)}`);
+    });
+  }
+
+  async #renew(id: string, lease: { value: string }, signal: AbortSignal, onLost: () => void): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(RENEWAL_MS, signal);
+      try {
+        const renewed = await this.#store.renew(id, lease.value);
+        if (renewed === undefined) return onLost();
+        lease.value = renewed;
+      } catch {
+        // The next renewal comes before the lease ends.
+      }
+    }
+  }
+
+  #outcomeOf(claim: ClaimedWait, signal: AbortSignal): KeptOutcome {
+    const { id, attempt, state } = claim;
+    const { kind, jobId } = targetOf(claim);
+    const base = { id, kind, jobId, attempt, signal };
+    if (state === undefined) return { ...base, status: 'timed-out' };
+    const value: unknown = JSON.parse(state);
+    const resource = isObject(value) ? this.#host.decode(kind, value.resource) : undefined;
+    const progress = resource && progressOf(kind, resource);
+    if (!progress || progress === 'running') return { ...base, status: 'unreadable' };
+    // The decoder of the kind has checked the resource.
+    return { ...base, status: progress, resource } as KeptOutcome;
+  }
+}
+
+function targetOf({ job }: KeptRecord): { readonly kind: JobKind; readonly jobId: number } {
+  const [kind = '', id] = job.split(':');
+  return { kind: kind as JobKind, jobId: Number(id) };
+}

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { AudienceClient } from '../../src/index.ts';
+import { redisWaits } from '../../src/redis/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { answer } from '../support/job-service.ts';
+import { KINDS } from '../support/redis-clients.ts';
+import { startRedis, suiteRedis } from '../support/redis-server.ts';
+import { failureOf } from '../support/server.ts';
+import { startSharedService } from '../support/shared-waits.ts';
+
+let prefixes = 0;
+
+describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }, (kind) => {
+  const redis = suiteRedis();
+
+  async function start(count: number) {
+    const service = startSharedService(`waits-${prefixes++}`);
+    const connections = await Promise.all(Array.from({ length: count }, () => redis().connect(kind)));
+    return { service, clients: connections.map((connection) => service.connect(connection)) };
+  }
+
+  const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at);
+
+  it('have one of them poll for all', async () => {
+    const { service, clients } = await start(3);
+    for (const id of range(1, 30)) service.set(id, 102);
+    const waits = clients.flatMap((client, at) => range(1 + 10 * at, 10).map((id) => client.audiences.wait(id)));
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    for (const id of range(1, 30)) service.set(id, 104);
+    const ended = await Promise.all(waits);
+    expect(ended.map(({ id }) => id)).toEqual(range(1, 30));
+    expect(new Set(service.reads.map(({ by }) => by)).size).toBe(1);
+    expect(service.reads.length).toBeLessThan(12);
+    expect(clients.map(({ waits }) => waits.size)).toEqual([0, 0, 0]);
+  });
+
+  it('pass on each change of a status', async () => {
+    const { service, clients } = await start(2);
+    service.set(1, 100);
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const seen: number[] = [];
+    const watching = (async () => {
+      for await (const { status } of clients[1]?.audiences.watch(1) ?? []) {
+        seen.push(status.id);
+        service.set(1, seen.length < 3 ? 101 + seen.length : 104);
+      }
+    })();
+    await Promise.all([leading, watching]);
+    expect(seen).toEqual([100, 102, 103, 104]);
+    expect(new Set(service.reads.map(({ by }) => by))).toEqual(new Set([0]));
+  });
+
+  it('end a wait by an event that another one has received, also for a job of another kind of that list', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 2]) service.set(id, 102);
+    const waits = [clients[0]?.audiences.wait(1), clients[1]?.lookalikes.wait(2)];
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(2));
+    for (const id of [1, 2]) {
+      const data = { ...service.show(id), status: { id: 104, name: 'Completed' } };
+      clients[2 - id]?.waits.notify({ type: 'audience.completed', data });
+    }
+    const ended = await Promise.all(waits);
+    expect(ended.map((resource) => resource?.status.id)).toEqual([104, 104]);
+  });
+
+  it('have the leader read the resource of an event that lacks fields', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 2]) service.set(id, 102);
+    const waits = [clients[0]?.audiences.wait(1), clients[1]?.audiences.wait(2)];
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(4));
+    service.set(2, 104);
+    clients[1]?.waits.notify({ type: 'audience.completed', data: { id: 2, status: { id: 104, name: 'Completed' } } });
+    await waits[1];
+    expect(new Set(service.reads.map(({ by }) => by))).toEqual(new Set([0]));
+    service.set(1, 104);
+    await waits[0];
+  });
+
+  it('are led by another one when the leader is closed', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 2]) service.set(id, 102);
+    const failing = failureOf(Promise.resolve(clients[0]?.audiences.wait(1)));
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const wait = clients[1]?.audiences.wait(2);
+    await clients[0]?.close();
+    expect(await failing).toMatchObject({ code: 'client-closed' });
+    service.set(2, 104);
+    expect((await wait)?.id).toBe(2);
+    expect(service.reads.at(-1)?.by).toBe(1);
+  });
+
+  it('read a job themselves that the leader cannot read, and fail for their own reasons', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 2]) service.set(id, 102);
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    service.interfere = (by, id) => (by === 0 && id !== 1 ? answer([], 403) : undefined);
+    const following = clients[1]?.audiences.wait(2);
+    const missing = failureOf(Promise.resolve(clients[1]?.audiences.wait(99)));
+    expect(await missing).toMatchObject({ code: 'not-found' });
+    service.set(2, 104);
+    expect((await following)?.id).toBe(2);
+    service.set(1, 104);
+    await leading;
+  });
+
+  it('are led by another one when the token of the leader is refused', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 2]) service.set(id, 102);
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    service.interfere = (by) => (by === 0 ? answer([], 401) : undefined);
+    const following = clients[1]?.audiences.wait(2);
+    await eventually(() => expect(service.reads).toContainEqual({ by: 1 }));
+    for (const id of [1, 2]) service.set(id, 104);
+    expect((await following)?.id).toBe(2);
+    await leading?.catch((error) => expect(error).toMatchObject({ code: 'authentication-failed' }));
+  });
+
+  it('all fail when all of their tokens are refused', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 2]) service.set(id, 102);
+    service.interfere = () => answer([], 401);
+    const failures = clients.map((client, at) => failureOf(client.audiences.wait(at + 1)));
+    for (const failure of await Promise.all(failures)) expect(failure).toMatchObject({ code: 'authentication-failed' });
+  });
+
+  it('have a job polled once more before a timeout', async () => {
+    const { service, clients } = await start(2);
+    service.set(1, 102);
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const failure = await failureOf(Promise.resolve(clients[1]?.audiences.wait(1, { timeout: 1_000 })));
+    expect(failure).toMatchObject({ code: 'wait-timeout', resource: { status: { id: 102 } } });
+    service.set(1, 104);
+    await leading;
+  });
+
+  it('poll for themselves with request options', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 2]) service.set(id, 102);
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const own = clients[1]?.audiences.wait(2, { request: { headers: { 'x-mine': '1' } } });
+    await eventually(() => expect(service.reads).toContainEqual({ by: 1, id: 2 }));
+    for (const id of [1, 2]) service.set(id, 104);
+    await Promise.all([leading, own]);
+  });
+
+  it('store no token', async () => {
+    const { service, clients } = await start(1);
+    service.set(1, 102);
+    const wait = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(1));
+    const probe = await redis().connect('redis');
+    const keys = await probe.keys('*waits*');
+    const dumps = await Promise.all(keys.map((key) => probe.dump(key)));
+    expect(keys.length).toBeGreaterThan(2);
+    expect(dumps.join()).not.toContain('secret-token');
+    service.set(1, 104);
+    await wait;
+  });
+});
+
+describe('while Redis fails', { timeout: 60_000 }, () => {
+  it('each client polls for its own waits, and shares them again afterwards', async () => {
+    const server = await startRedis();
+    const service = startSharedService('outage');
+    const clients = [service.connect(await server.connect('redis')), service.connect(await server.connect('ioredis'))];
+    for (const id of [1, 2, 3, 4]) service.set(id, 102);
+    const waits = clients.map((client, at) => client.audiences.wait(at + 1));
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    await server.kill();
+    await eventually(() => expect(new Set(service.reads.map(({ by }) => by)).size).toBe(2));
+    for (const id of [1, 2]) service.set(id, 104);
+    await Promise.all(waits);
+    await server.restart();
+    const later = clients.map((client, at) => client.audiences.wait(at + 3));
+    await eventually(() => expect(service.warnings.join('\n')).toMatch(/Redis failed.*\n[\s\S]*responds again/));
+    for (const id of [3, 4]) service.set(id, 104);
+    await Promise.all(later);
+  });
+});
+
+describe('options that cannot work', () => {
+  it.each([{}, { prefix: '' }, { prefix: 'a{b}' }, { prefix: 'a', other: 1 }])('%o is refused', (options) => {
+    const connection = { eval: async () => [], evalSha: async () => [] };
+    // @ts-expect-error Wrong options.
+    expect(() => redisWaits(connection, options)).toThrow(/prefix|redisWaits/);
+  });
+
+  it('`shared` must be what `redisWaits` returns', () => {
+    // @ts-expect-error Not shared waits.
+    const create = (): AudienceClient => new AudienceClient({ baseUrl: 'http://localhost', waits: { shared: {} } });
+    expect(create).toThrow(/redisWaits/);
+  });
+});
