@@ -78,7 +78,17 @@ export type {
   RetryEvent,
   WithResponse,
 } from './http/index.ts';
-export type { UpdateInfo, UpdateSource, WaitOptions, WatchOptions } from './polling/index.ts';
+export type {
+  KeepOptions,
+  KeptOutcome,
+  KeptWait,
+  OutcomeHandler,
+  SharedWaits,
+  UpdateInfo,
+  UpdateSource,
+  WaitOptions,
+  WatchOptions,
+} from './polling/index.ts';
 export type { Priority } from './rate-limit/index.ts';
 export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-limit/index.ts';
 export type {

@@ -2,6 +2,7 @@ import { ConfigurationError, check } from '../errors/audience-error.ts';
 import type { JobResources } from '../errors/error-details.ts';
 import type { KeepOptions, KeptWait, KeptWaits, OutcomeHandler, Scheduler, WaitOptions } from '../polling/index.ts';
 import type { JobKind } from '../spec/job-status.ts';
+import { shown } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import { nonNegative, optionChecker, optionOf, requiredString } from '../util/options.ts';
 
@@ -113,7 +114,10 @@ export class Waits {
    */
   async keep(target: WaitTarget, options: KeepOptions): Promise<string> {
     this.#checkKind(target);
-    return this.#keptWaits.keep(target, checkKeepOptions(options));
+    const { id } = target;
+    check(Number.isSafeInteger(id) && id > 0, `\`id\` must be a positive integer, not ${shown(id)}.`);
+    const checked = checkKeepOptions(options);
+    return this.#keptWaits.keep(target, checked);
   }
 
   /**
