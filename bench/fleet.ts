@@ -160,7 +160,60 @@ for (const [processes, waits] of [
 }
 await run('4 x 25, webhooks, shared', { processes: 4, waits: 25, lost: 0.01 });
 await run('4 x 25, webhooks, each by itself', { processes: 4, waits: 25, lost: 0.01, isShared: false });
+
+const CREATES = 240;
+/** Number of creates that a process makes at the same time. */
+const WORKERS = 5;
+/** Creates audiences by several processes under a budget of 60 an hour; returns what the service refused. */
+async function refusalsOf(processes: number, isShared: boolean): Promise<{ refused: number; hours: number }> {
+  await redis.flush();
+  const sandbox = createSandbox({ limits: { buildsPerHour: 60, buildsPerDay: 1_000 }, jobs: { duration: 1_000 } });
+  const token = sandbox.accounts.create({ email: 'bench@example.com', password: 'a password' }).token('api');
+  const began = performance.now();
+  let refused = 0;
+  const clients = Array.from({ length: processes }, () => {
+    return new AudienceClient({
+      baseUrl: 'http://localhost',
+      token,
+      logLevel: 'off',
+      limiter: redisLimiter(redis.client),
+      maxRetries: 1_000,
+      maxRetryWait: 24 * 60 * MINUTE,
+      ...(isShared && { waits: { shared: redisWaits(redis.client, { prefix: 'bench' }) } }),
+      async fetch(input, init) {
+        await sleep(LATENCY_MS / 2);
+        const response = await sandbox.fetch(new Request(input, init));
+        await sleep(LATENCY_MS / 2);
+        if (response.status === 429) refused++;
+        return response;
+      },
+    });
+  });
+  await Promise.all(
+    clients.flatMap((client) => {
+      let left = CREATES / processes;
+      return Array.from({ length: WORKERS }, async () => {
+        while (left-- > 0) await client.audiences.create({ name: 'Audience' }, { deadline: 24 * 60 * MINUTE });
+      });
+    }),
+  );
+  const hours = (performance.now() - began) / (60 * MINUTE);
+  await Promise.all(clients.map((client) => client.close()));
+  return { refused, hours };
+}
+
+const budgetRows: string[][] = [];
+for (const [name, processes, isShared] of [
+  ['one process', 1, false],
+  ['six, each by itself', 6, false],
+  ['six, shared', 6, true],
+] as const) {
+  if (only !== undefined && !'budget'.includes(only)) continue;
+  const { refused, hours } = await time.until(refusalsOf(processes, isShared));
+  budgetRows.push([name, String(refused), hours.toFixed(2)]);
+}
 time.end();
+printTable([`${CREATES} creates, 60 an hour`, '429s', 'hours'], budgetRows);
 printTable(['processes x waits', 'late, mean / p95, s', 'polls/min', 'own reads, p95 s', '429s', 'commands/s'], rows);
 redis.close();
 await redisServer.stop();

@@ -33,7 +33,21 @@ export interface SuccessResponse extends ReceivedResponse {
  * {@link AttemptFailure}, or the error that ends the call.
  */
 export async function attempt(call: Call, request: PreparedRequest, signal: AbortSignal): Promise<SuccessResponse> {
-  const scope = await acquirePermit(call, signal);
+  try {
+    const scope = await acquirePermit(call, signal);
+    return await exchange(call, request, scope, signal);
+  } finally {
+    if (call.operation.startsJob) call.state.buildBudget.settle(signal);
+  }
+}
+
+/** Sends the request and reads the envelope of its response. */
+async function exchange(
+  call: Call,
+  request: PreparedRequest,
+  scope: string,
+  signal: AbortSignal,
+): Promise<SuccessResponse> {
   const response = await sendAttempt(call, signal, (timeout) =>
     send(request, call.token, signal, { ...call.settings, timeout }),
   );

@@ -26,9 +26,12 @@ interface Passage {
   readonly left: number;
 }
 
-/** Holds the creates of several processes back. */
+/** Holds the creates of several processes back, and lets only a few of them be in flight. */
 export interface SharedHold {
-  pass(): Promise<Passage>;
+  /** Lets the attempt of a create through, or returns when to ask again. */
+  pass(attempt: string): Promise<Passage>;
+  /** Ends an attempt that was let through. */
+  settle(attempt: string): Promise<void>;
   hold(ms: number): Promise<void>;
   release(): Promise<void>;
 }
@@ -47,6 +50,8 @@ export class BuildBudgetGate {
   #classifying: Promise<unknown> | undefined;
   readonly #shared: SharedHold | undefined;
   #sharedFailedAt = Number.NEGATIVE_INFINITY;
+  /** Ids of the attempts that ask the shared hold, or were let through by it, by their signals. */
+  readonly #attempts = new Map<AbortSignal, string>();
   /** True after a create was let through during a hold: its success ends the hold. */
   #isProbing = false;
   #refusals = 0;
@@ -72,6 +77,14 @@ export class BuildBudgetGate {
       if (wait === 0) return;
       await sleep(wait, signal);
     }
+  }
+
+  /** Ends an attempt that has asked to pass. */
+  settle(signal: AbortSignal): void {
+    const attempt = this.#attempts.get(signal);
+    if (attempt === undefined) return;
+    this.#attempts.delete(signal);
+    this.#shared?.settle(attempt).catch(() => {});
   }
 
   /** Returns the refusal if a 429 came from the budget, `undefined` if it came from a rate bucket. */
@@ -109,8 +122,12 @@ export class BuildBudgetGate {
 
   async #ask(scope: string, signal: AbortSignal): Promise<Passage> {
     if (this.#shared && performance.now() >= this.#sharedFailedAt + SHARED_RETRY_MS) {
+      const attempt = this.#attempts.get(signal) ?? crypto.randomUUID();
+      this.#attempts.set(signal, attempt);
       try {
-        return await abortable(this.#shared.pass(), signal);
+        const { wait, left } = await abortable(this.#shared.pass(attempt), signal);
+        // Many attempts that wait for others ask less often.
+        return { wait: left > 0 ? wait : wait * Math.ceil(this.#attempts.size / 5), left };
       } catch {
         signal.throwIfAborted();
         this.#sharedFailedAt = performance.now();

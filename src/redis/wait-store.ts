@@ -103,8 +103,14 @@ const ENDED_MS = 60_000;
 const CLAIM_MS = 30_000;
 /** Polls of this time count when another process begins to lead. Milliseconds. */
 const POLLS_MS = 61_000;
-/** How long a create that is let through during a hold keeps others back. Milliseconds. */
-const PROBE_MS = 60_000;
+/** During a hold of the build budget, one create is let through this often: the budget may have been raised. Milliseconds. */
+const PROBE_MS = 1_200_000;
+/** Maximum number of job-starting creates that wait for a permit or are in flight. */
+const MAX_CREATES = 2;
+/** How long a create counts among them if its process does not report its end. Milliseconds. */
+const CREATE_MS = 65_000;
+/** Time after which a create asks again whether another one has ended. Milliseconds. */
+const CREATE_POLL_MS = 100;
 /** Keys expire if nothing is awaited or kept for so long. Milliseconds. */
 const EXPIRY_MS = 30 * 86_400_000;
 /** Maximum entries that one command removes or claims, so that no command blocks the server for long. */
@@ -138,6 +144,8 @@ const PARTS = [
   // Hashes of the outcomes of kept waits, and of the number of claims.
   'outcomes',
   'attempts',
+  // Sorted set of the creates that were let through, by the time after which they count as ended.
+  'creates',
 ] as const;
 
 /** The beginning of every script: names the keys, gets the time of the server, defines what several scripts do. */
@@ -303,14 +311,25 @@ for _, key in ipairs({kept, outcomes, attempts}) do redis.call('HDEL', key, id) 
 return 1
 `);
 
-/** Lets one create through when the hold has lasted for the time of a probe, and all after its end. */
+/**
+ * Lets a few creates through at the same time: so many at most are refused when the budget is used up. During a hold,
+ * lets one through when it has lasted for the time of a probe.
+ */
 const PASS = script(`
 local ends, probe = unpack(redis.call('HMGET', meta, 'hold', 'probe'))
-if not ends or tonumber(ends) <= now then return {0, 0} end
-if tonumber(probe) > now then return {math.min(ends, probe) - now, ends - now} end
-redis.call('HSET', meta, 'probe', now + ${PROBE_MS})
-return {0, ends - now}
+local left = ends and math.max(0, ends - now) or 0
+if left > 0 and tonumber(probe) > now then return {math.min(ends, probe) - now, left} end
+redis.call('ZREMRANGEBYSCORE', creates, '-inf', now)
+if not redis.call('ZSCORE', creates, ARGV[1]) and redis.call('ZCARD', creates) >= ${MAX_CREATES} then
+  return {${CREATE_POLL_MS}, 0}
+end
+redis.call('ZADD', creates, now + ${CREATE_MS}, ARGV[1])
+if left > 0 then redis.call('HSET', meta, 'probe', now + ${PROBE_MS}) end
+redis.call('PEXPIRE', creates, ${EXPIRY_MS})
+return {0, left}
 `);
+
+const SETTLE_CREATE = script(`redis.call('ZREM', creates, ARGV[1])`);
 
 const HOLD = script(`
 local ms = tonumber(ARGV[1])
@@ -383,9 +402,12 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
     },
     drop: async (id) => Number(await runWithRetries(DROP, id)) === 1,
     budget: {
-      async pass() {
-        const [wait, left] = (await run(PASS)) as readonly unknown[];
+      async pass(attempt) {
+        const [wait, left] = (await run(PASS, attempt)) as readonly unknown[];
         return { wait: Number(wait), left: Number(left) };
+      },
+      async settle(attempt) {
+        await run(SETTLE_CREATE, attempt);
       },
       async hold(ms) {
         await run(HOLD, Math.ceil(ms));

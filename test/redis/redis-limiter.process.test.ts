@@ -56,6 +56,19 @@ describe.each(KINDS)('limiters on clients of %s', (kind) => {
     expectSpaced(shared, READ);
   });
 
+  it('hold the bucket for a window when its permits were lost, such as by a restored snapshot', async () => {
+    const shared = await share(redis());
+    const limiter = await shared.process(kind);
+    await Promise.all(['first', 'second'].map((name) => shared.acquire(limiter, name)));
+    const key = await shared.key();
+    const snapshot = await shared.inspect.dumpBuffer(key);
+    await shared.acquire(limiter, 'third');
+    await shared.inspect.restore(key, 0, snapshot, 'REPLACE');
+    const lostAt = performance.now();
+    await shared.acquire(limiter, 'fourth');
+    expect(performance.now() - lostAt).toBeGreaterThanOrEqual(WINDOW - 20);
+  });
+
   it('all pause when one of them is paused', async () => {
     const shared = await share(redis());
     const [first, second] = [await shared.process(kind), await shared.process(kind)];
