@@ -1,5 +1,6 @@
 /**
- * Four processes that share one token and its rate limits through Redis, against a sandbox: `npm run example:fleet`.
+ * Four processes that share one token, its rate limits and their waits through Redis, against a sandbox, and a wait that
+ * survives its process: `npm run example:fleet`.
  *
  * Starts a Redis server, unless `REDIS_URL` is set.
  */
@@ -7,45 +8,62 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createSandbox } from 'audience-activation/sandbox';
 import { createClient } from 'redis';
-import type { Task } from './support/fleet-process.ts';
+import type { Message, Task } from './support/fleet-process.ts';
 import { NoRedisError, type Redis, startRedis } from './support/redis.ts';
 
 const PROCESSES = 4;
 const READS_EACH = 20;
+const WAITS_EACH = 5;
 /** Small limits with short intervals, so that the example ends soon. */
 const limits = { read: { limit: 30, interval: 2_000 }, mint: { limit: 10, interval: 2_000 } } as const;
+const JOB_MS = 4_000;
 
 async function redisOf(url = process.env.REDIS_URL): Promise<Redis> {
   return url ? { url, stop: async () => {} } : startRedis();
 }
 
-/** Starts a process; resolves with its report. */
-async function run(task: Task): Promise<{ readonly reads: number; readonly seconds: number }> {
-  const child: ChildProcess = fork(new URL('./support/fleet-process.ts', import.meta.url), [JSON.stringify(task)]);
+/** Resolves with the next message of a process that has the field; rejects when the process ends before. */
+async function next<K extends string>(child: ChildProcess, field: K): Promise<Extract<Message, Record<K, unknown>>> {
   const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`A process ended with ${code}.`)));
-  const [report] = await Promise.race([once(child, 'message'), failed]);
-  child.disconnect();
-  return report;
+  for (;;) {
+    const [message] = await Promise.race([once(child, 'message'), failed]);
+    if (field in message) return message;
+  }
 }
 
 async function runFleet(redisUrl: string): Promise<void> {
-  const sandbox = createSandbox({ limits });
+  const sandbox = createSandbox({ limits, jobs: { duration: JOB_MS } });
   const credentials = { email: 'demo@example.com', password: 'a password of the sandbox' };
   sandbox.accounts.create(credentials);
   const { url: baseUrl, close } = await sandbox.listen();
   const prefix = `fleet-example-${process.pid}`;
-  const task: Task = { baseUrl, credentials, redisUrl, prefix, processes: PROCESSES, limits, reads: READS_EACH };
+  const sizes = { processes: PROCESSES, reads: READS_EACH, waits: WAITS_EACH };
+  const task: Task = { baseUrl, credentials, redisUrl, prefix, limits, ...sizes };
+  const program = new URL('./support/fleet-process.ts', import.meta.url);
+  const children = Array.from({ length: PROCESSES }, () => fork(program, [JSON.stringify(task)]));
   try {
-    const reports = await Promise.all(Array.from({ length: PROCESSES }, () => run(task)));
-    for (const [index, { reads, seconds }] of reports.entries()) {
-      console.log(`Process ${index + 1}: ${reads} reads in ${seconds.toFixed(1)} s.`);
+    const reports = await Promise.all(children.map(async (child) => (await next(child, 'report')).report));
+    for (const [index, { reads, seconds, completed }] of reports.entries()) {
+      const done = `${reads} reads in ${seconds.toFixed(1)} s, then ${completed} audiences completed`;
+      console.log(`Process ${index + 1}: ${done}.`);
     }
     const count = (matches: (entry: (typeof sandbox.log)[number]) => boolean): number =>
       sandbox.log.filter(matches).length;
     console.log(`Tokens issued: ${count(({ path }) => path === '/api/v2/auth/api-token')}.`);
-    console.log(`Successful reads: ${count(({ method, status }) => method === 'GET' && status === 200)}.`);
+    const reads = count(({ method, status }) => method === 'GET' && status === 200);
+    const polls = reads - PROCESSES * READS_EACH;
+    console.log(`Successful reads: ${PROCESSES * READS_EACH}, and ${polls} polls for ${PROCESSES * WAITS_EACH} waits.`);
     console.log(`Refused with 429: ${count(({ status }) => status === 429)}.`);
+
+    const [first, ...others] = children;
+    first?.send('keep');
+    const { kept } = await next(first as ChildProcess, 'kept');
+    first?.kill('SIGKILL');
+    console.log('Process 1 keeps a wait, and is killed.');
+    const { handled, job, status, data } = await Promise.race(others.map((child) => next(child, 'handled')));
+    console.log(`Another process announces to ${data}: audience ${job} ${status}${handled === kept ? '' : ' (?)'}.`);
   } finally {
+    for (const child of children) if (child.connected) child.disconnect();
     await close();
     await deleteToken(redisUrl, prefix);
   }

@@ -14,8 +14,11 @@ export interface VirtualRedis {
   close(): void;
 }
 
-/** Connects to a server. Its connection must not use timers of its own, so it is opened before time becomes virtual. */
-export async function connectVirtualRedis(url: string): Promise<VirtualRedis> {
+/** Connects to a server. Its connection must not use virtual timers, so it is opened before time becomes virtual. */
+export async function connectVirtualRedis(
+  url: string,
+  fails: () => 'command' | 'reply' | undefined = () => undefined,
+): Promise<VirtualRedis> {
   const redis = new Redis(url, { lazyConnect: true });
   await redis.connect();
   const state = { commands: 0, inFlight: 0 };
@@ -27,13 +30,20 @@ export async function connectVirtualRedis(url: string): Promise<VirtualRedis> {
       state.inFlight--;
     }
   }
-  function evaluate(source: string, keys: number, ...rest: string[]): Promise<unknown> {
+  // The client names scripts by their SHA-1, which another thread computes in real time.
+  const digest = crypto.subtle.digest.bind(crypto.subtle);
+  crypto.subtle.digest = (...args) => counted(digest(...args));
+  async function evaluate(source: string, keys: number, ...rest: string[]): Promise<unknown> {
     state.commands++;
     const now = Date.now();
     // The clock of a server advances between two commands.
     const time = [Math.floor(now / 1_000), (now % 1_000) * 1_000 + (state.commands % 1_000)].map(String);
     const script = source.replaceAll("redis.call('TIME')", '{ARGV[#ARGV - 1], ARGV[#ARGV]}');
-    return counted(redis.eval(script, keys, ...rest, ...time));
+    const lost = fails();
+    if (lost === 'command') throw new Error('The connection was lost.');
+    const reply = await counted(redis.eval(script, keys, ...rest, ...time));
+    if (lost === 'reply') throw new Error('The connection was lost.');
+    return reply;
   }
   return {
     client: {

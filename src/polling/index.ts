@@ -3,6 +3,10 @@ export { JobGroup } from './job-group.ts';
 export { checkWaitOptions, Poller, type UpdateInfo, type WaitOptions, type WatchOptions } from './poller.ts';
 export { Scheduler } from './scheduler.ts';
 export type {
+  Fleet,
+  FleetHost,
+  FleetTarget,
+  JobName,
   KeepOptions,
   KeptOutcome,
   KeptWait,

@@ -3,8 +3,6 @@ import type { SharedHold } from '../rate-limit/index.ts';
 import type { JobKind, Observed, Progress } from '../spec/job-status.ts';
 import type { UpdateSource } from './job.ts';
 
-export type { UpdateSource };
-
 /** A job as processes share it: its kind and id, such as `audience:42`. */
 export type JobName = string;
 
@@ -19,7 +17,7 @@ export interface FleetTarget {
   decode(data: unknown): Observed | undefined;
 }
 
-/** What the scheduler of a process does for its fleet. */
+/** The scheduler of a process, as its fleet uses it. */
 export interface FleetHost {
   /** Delivers a state that another process has learned. */
   receive(kind: string, id: number, resource: unknown, source: UpdateSource): void;
@@ -108,7 +106,7 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
-/** What the processes of an account share: `redisWaits` of `audience-activation/redis`. */
+/** The store that processes of an account share: `redisWaits` of `audience-activation/redis`. */
 export interface SharedWaits {
   /** @internal */
   join(host: FleetHost): Fleet;

@@ -1,6 +1,6 @@
 import { LONGEST_RATE_INTERVAL } from '../spec/limits.ts';
 import { abortable, sleep } from '../util/abort.ts';
-import { singleFlight } from '../util/concurrency.ts';
+import { createMutex, singleFlight } from '../util/concurrency.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../util/retry-after.ts';
 import { PauseTooLongError } from './rate-limiter.ts';
@@ -18,7 +18,7 @@ interface Hold {
   probe: number;
 }
 
-/** The answer to a create that asks to pass. */
+/** When a create may be sent. */
 interface Passage {
   /** Milliseconds until it may be sent or ask again; 0 for now. */
   readonly wait: number;
@@ -50,6 +50,7 @@ export class BuildBudgetGate {
   #classifying: Promise<unknown> | undefined;
   readonly #shared: SharedHold | undefined;
   #sharedFailedAt = Number.NEGATIVE_INFINITY;
+  readonly #mutex = createMutex();
   /** Ids of the attempts that ask the shared hold, or were let through by it, by their signals. */
   readonly #attempts = new Map<AbortSignal, string>();
   /** True after a create was let through during a hold: its success ends the hold. */
@@ -125,15 +126,25 @@ export class BuildBudgetGate {
       const attempt = this.#attempts.get(signal) ?? crypto.randomUUID();
       this.#attempts.set(signal, attempt);
       try {
-        const { wait, left } = await abortable(this.#shared.pass(attempt), signal);
-        // Many attempts that wait for others ask less often.
-        return { wait: left > 0 ? wait : wait * Math.ceil(this.#attempts.size / 5), left };
+        return await abortable(this.#askShared(this.#shared, attempt, signal), signal);
       } catch {
         signal.throwIfAborted();
         this.#sharedFailedAt = performance.now();
       }
     }
     return this.#askHold(scope);
+  }
+
+  /** Asks the shared hold. One attempt at a time waits for creates of other processes to end; others queue here. */
+  #askShared(shared: SharedHold, attempt: string, signal: AbortSignal): Promise<Passage> {
+    return this.#mutex('', async () => {
+      signal.throwIfAborted();
+      let passage = await shared.pass(attempt);
+      for (; passage.wait > 0 && passage.left === 0; passage = await shared.pass(attempt)) {
+        await sleep(passage.wait, signal);
+      }
+      return passage;
+    });
   }
 
   /** Asks the hold of this process; lets one create through when a probe is due. */

@@ -1,6 +1,6 @@
 import { ApiError, AuthenticationError } from '../errors/api-errors.ts';
 import { ResponseError } from '../errors/call-errors.ts';
-import type { Fleet, FleetHost, FleetTarget, JobName, UpdateSource } from '../polling/shared-waits.ts';
+import type { Fleet, FleetHost, FleetTarget, JobName, UpdateSource } from '../polling/index.ts';
 import { type JobKind, progressOf } from '../spec/job-status.ts';
 import { startTimer } from '../util/abort.ts';
 import { isObject } from '../util/json.ts';
@@ -20,7 +20,7 @@ const RENEWAL_MS = 10_000;
 const MAX_FAILURES = 2;
 /** Time without a leader after which this process polls for itself, because none is able to. Milliseconds. */
 const MAX_LEADERLESS_MS = 5_000;
-/** How long a process does not lead after its polls have failed for a reason of its own. Milliseconds. */
+/** How long a process does not lead after its polls have failed for its own reason. Milliseconds. */
 const UNABLE_MS = 60_000;
 /** Maximum jobs or states in one command. */
 const MAX_BATCH = 1_000;
@@ -245,13 +245,16 @@ export class FleetMember implements Fleet {
       for (const job of this.#awaited.keys()) this.#awaited.set(job, Number.NEGATIVE_INFINITY);
       this.#jobsAfter = 0;
     }
-    this.#changesAfter = news.position;
-    const known = [...news.changed.filter((job) => this.#awaited.has(job) || this.#followed.has(job)), ...reported];
-    for (let start = 0; start < known.length; start += MAX_BATCH) {
-      const jobs = known.slice(start, start + MAX_BATCH);
+    // A job that is reported again is read, too: a change that was missed is then at most ten seconds late.
+    const changed = news.changed.filter((job) => this.#awaited.has(job) || this.#followed.has(job));
+    const toRead = [...new Set([...changed, ...reported])];
+    for (let start = 0; start < toRead.length; start += MAX_BATCH) {
+      const jobs = toRead.slice(start, start + MAX_BATCH);
       const states = await this.#store.states(jobs);
       for (const [index, job] of jobs.entries()) this.#receive(job, states[index]);
     }
+    // Only now: if the states could not be read, the next report returns the changes again.
+    this.#changesAfter = news.position;
     this.#applyRole(news, sentAt);
   }
 

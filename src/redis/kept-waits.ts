@@ -1,10 +1,28 @@
-import type { KeepOptions, KeptOutcome, KeptWait, KeptWaits, OutcomeHandler } from '../polling/shared-waits.ts';
+import { check } from '../errors/audience-error.ts';
+import type { KeepOptions, KeptOutcome, KeptWait, KeptWaits, OutcomeHandler } from '../polling/index.ts';
 import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
 import { AbortScope, sleep } from '../util/abort.ts';
 import { messageOf } from '../util/callbacks.ts';
+import { shown } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
+import { nonNegative, optionChecker, optionOf, requiredString } from '../util/options.ts';
 import { backoffDelay } from '../util/retry.ts';
 import type { ClaimedWait, KeptRecord, WaitStore } from './wait-store.ts';
+
+const checkKeepOptions = optionChecker<KeepOptions>('keep', {
+  handler: requiredString,
+  data: optionOf(isSerializable, 'must be a value that JSON can hold'),
+  timeout: nonNegative,
+  id: optionOf((value) => typeof value === 'string' && value !== '', 'must be a non-empty string'),
+});
+
+function isSerializable(value: unknown): boolean {
+  try {
+    return value === undefined || JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 const DAY_MS = 86_400_000;
 /** Maximum number of outcomes that a process handles at the same time. */
@@ -42,13 +60,17 @@ export class RedisKeptWaits implements KeptWaits {
 
   async keep(
     { kind, id: jobId }: { readonly kind: JobKind; readonly id: number },
-    { handler, data, timeout = DAY_MS, id = crypto.randomUUID() }: KeepOptions,
+    options: KeepOptions,
   ): Promise<string> {
+    check(Number.isSafeInteger(jobId) && jobId > 0, `\`id\` must be a positive integer, not ${shown(jobId)}.`);
+    const { handler, data, timeout = DAY_MS, id = crypto.randomUUID() } = checkKeepOptions(options);
     await this.#store.keep({ id, job: `${kind}:${jobId}`, handler, data: JSON.stringify(data ?? null) }, timeout);
     return id;
   }
 
   handle(name: string, handler: OutcomeHandler): () => void {
+    check(typeof name === 'string' && name !== '', '`handle` needs the name of the handler.');
+    check(typeof handler === 'function', `\`handle('${name}', …)\` needs a function.`);
     this.#handlers.set(name, handler);
     this.#host.onHandler();
     return () => {

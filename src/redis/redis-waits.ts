@@ -1,4 +1,4 @@
-import type { SharedWaits } from '../polling/shared-waits.ts';
+import type { SharedWaits } from '../polling/index.ts';
 import { optionChecker, requiredOption } from '../util/options.ts';
 import type { RedisClient } from './commands.ts';
 import { FleetMember } from './fleet-member.ts';

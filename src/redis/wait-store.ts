@@ -1,5 +1,5 @@
 import { ConnectionError } from '../errors/call-errors.ts';
-import type { JobName } from '../polling/shared-waits.ts';
+import type { JobName } from '../polling/index.ts';
 import type { SharedHold } from '../rate-limit/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
@@ -70,7 +70,7 @@ export interface ClaimedWait extends KeptRecord {
   readonly lease: string;
 }
 
-/** What the processes of an account share about their waits. */
+/** Commands on the data that the processes of an account share. */
 export interface WaitStore {
   report(report: SharedWaitsReport): Promise<SharedWaitsNews>;
   /** Ends the lead of a process, so that another one can take it immediately. */
@@ -110,7 +110,7 @@ const MAX_CREATES = 2;
 /** How long a create counts among them if its process does not report its end. Milliseconds. */
 const CREATE_MS = 65_000;
 /** Time after which a create asks again whether another one has ended. Milliseconds. */
-const CREATE_POLL_MS = 100;
+const CREATE_POLL_MS = 50;
 /** Keys expire if nothing is awaited or kept for so long. Milliseconds. */
 const EXPIRY_MS = 30 * 86_400_000;
 /** Maximum entries that one command removes or claims, so that no command blocks the server for long. */

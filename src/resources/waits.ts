@@ -1,10 +1,8 @@
-import { ConfigurationError, check } from '../errors/audience-error.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
 import type { JobResources } from '../errors/error-details.ts';
 import type { KeepOptions, KeptWait, KeptWaits, OutcomeHandler, Scheduler, WaitOptions } from '../polling/index.ts';
 import type { JobKind } from '../spec/job-status.ts';
-import { shown } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
-import { nonNegative, optionChecker, optionOf, requiredString } from '../util/options.ts';
 
 /** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
 export interface WaitTarget<K extends JobKind = JobKind> {
@@ -22,21 +20,6 @@ export interface JobEvent {
   readonly schema_version?: number | undefined;
   readonly created_at?: string | undefined;
   readonly company_id?: number | undefined;
-}
-
-const checkKeepOptions = optionChecker<KeepOptions>('keep', {
-  handler: requiredString,
-  data: optionOf(isSerializable, 'must be a value that JSON can hold'),
-  timeout: nonNegative,
-  id: optionOf((value) => typeof value === 'string' && value !== '', 'must be a non-empty string'),
-});
-
-function isSerializable(value: unknown): boolean {
-  try {
-    return value === undefined || JSON.stringify(value) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 /** The namespace of each kind of job. */
@@ -114,10 +97,7 @@ export class Waits {
    */
   async keep(target: WaitTarget, options: KeepOptions): Promise<string> {
     this.#checkKind(target);
-    const { id } = target;
-    check(Number.isSafeInteger(id) && id > 0, `\`id\` must be a positive integer, not ${shown(id)}.`);
-    const checked = checkKeepOptions(options);
-    return this.#keptWaits.keep(target, checked);
+    return this.#keptWaits.keep(target, options);
   }
 
   /**
@@ -132,8 +112,6 @@ export class Waits {
    * });
    */
   handle(name: string, handler: OutcomeHandler): () => void {
-    check(typeof name === 'string' && name !== '', '`handle` needs the name of the handler.');
-    check(typeof handler === 'function', `\`handle('${name}', …)\` needs a function.`);
     return this.#keptWaits.handle(name, handler);
   }
 

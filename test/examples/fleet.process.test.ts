@@ -11,10 +11,14 @@ describe('examples/fleet.ts', () => {
   it('shares a token and its limits among four processes', async () => {
     const { stdout, stderr } = await start({ REDIS_URL: '' });
     expect(stdout.trim().split('\n')).toEqual([
-      ...[1, 2, 3, 4].map((at) => expect.stringMatching(new RegExp(`^Process ${at}: 20 reads in \\d+\\.\\d s\\.$`))),
+      ...[1, 2, 3, 4].map((at) =>
+        expect.stringMatching(new RegExp(`^Process ${at}: 20 reads in \\d+\\.\\d s, then 5 a.* completed\\.$`)),
+      ),
       'Tokens issued: 1.',
-      'Successful reads: 80.',
+      expect.stringMatching(/^Successful reads: 80, and [1-3]?\d polls for 20 waits\.$/),
       'Refused with 429: 0.',
+      'Process 1 keeps a wait, and is killed.',
+      expect.stringMatching(/^Another process announces to ann: audience \d+ completed\.$/),
     ]);
     expect(stderr).toBe('');
   }, 80_000);

@@ -144,13 +144,18 @@ describe('a kept wait that cannot be kept', () => {
     expect(await failureOf(alone.waits.keep({ kind: 'order', id: 1 }, { handler: 'report' }))).toMatchObject({
       message: expect.stringContaining('`kind` must be one of'),
     });
-    expect(await failureOf(alone.waits.keep(target, { handler: '' }))).toMatchObject({
+    const connection = { eval: async () => [], evalSha: async () => [] };
+    const { waits } = startSharedService('kept-options').connect(connection);
+    expect(await failureOf(waits.keep(target, { handler: '' }))).toMatchObject({
       message: expect.stringContaining('handler'),
     });
-    expect(await failureOf(alone.waits.keep(target, { handler: 'a', data: 1n }))).toMatchObject({
+    expect(await failureOf(waits.keep(target, { handler: 'a', data: 1n }))).toMatchObject({
       message: expect.stringContaining('JSON'),
     });
-    expect(() => alone.waits.handle('', () => {})).toThrow(/name/);
+    expect(await failureOf(waits.keep({ kind: 'audience', id: -1 }, { handler: 'a' }))).toMatchObject({
+      message: expect.stringContaining('`id` must be'),
+    });
+    expect(() => waits.handle('', () => {})).toThrow(/name/);
   });
 
   it('fails if Redis does not store it within four seconds', { timeout: 30_000 }, async () => {

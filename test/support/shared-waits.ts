@@ -52,8 +52,8 @@ export function startSharedService(prefix: string): SharedService {
           const { url, signal } = new Request(input, init);
           signal.throwIfAborted();
           const { pathname, searchParams } = new URL(url);
-          const found = /\/(\d+)$/.exec(pathname)?.[1];
-          const id = found === undefined ? undefined : Number(found);
+          const digits = /\/(\d+)$/.exec(pathname)?.[1];
+          const id = digits === undefined ? undefined : Number(digits);
           service.reads.push({ by, ...(id !== undefined && { id }) });
           const response = service.interfere(by, id);
           if (response) return response;
