@@ -102,7 +102,7 @@ export class Scheduler {
       onLead: (pollAges) => this.rate.restore(pollAges),
     });
     onAbort(closing, () => {
-      this.closed = this.fleet?.close();
+      this.closed = this.fleet?.close(closing.reason);
       for (const group of [...this.#groups]) group.fail(closing.reason);
     });
   }

@@ -52,26 +52,33 @@ export interface KeepOptions {
   readonly id?: string | undefined;
 }
 
-/** The outcome of a kept wait. */
+/** Fields of every outcome of a kept wait. */
+interface OutcomeFields<K extends JobKind> {
+  /** Id of the wait: the same in every attempt to handle it. */
+  readonly id: string;
+  readonly kind: K;
+  readonly jobId: number;
+  /** 1 for the first attempt to handle it; also counts attempts whose process was killed. */
+  readonly attempt: number;
+  /** Aborts when the client is closed, or when another process may handle the outcome. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The outcome of a kept wait. `resource` is the final state of the job. `timed-out`: the timeout has passed before its
+ * end. `unreadable`: the service refuses to show the job, such as by 404.
+ */
 export type KeptOutcome = {
-  readonly [K in JobKind]: {
-    /** Id of the wait: the same in every attempt to handle it. */
-    readonly id: string;
-    readonly kind: K;
-    readonly jobId: number;
-    /** `unreadable`: the service refuses to show the job, such as with 404. */
-    readonly status: Exclude<Progress, 'running'> | 'timed-out' | 'unreadable';
-    /** The last known state of the job, if it has ended. */
-    readonly resource?: JobResources[K];
-    /** 1 for the first attempt to handle it. */
-    readonly attempt: number;
-    /** Aborts when the client is closed, or when another process may handle the outcome. */
-    readonly signal: AbortSignal;
-  };
+  readonly [K in JobKind]:
+    | (OutcomeFields<K> & { readonly status: Exclude<Progress, 'running'>; readonly resource: JobResources[K] })
+    | (OutcomeFields<K> & { readonly status: 'timed-out' | 'unreadable'; readonly resource?: undefined });
 }[JobKind];
 
-/** Handles the outcome of a kept wait. If it rejects, the outcome is handled again later. */
-export type OutcomeHandler = (outcome: KeptOutcome, data: unknown) => void | Promise<void>;
+/**
+ * Handles the outcome of a kept wait, with the data that the wait was kept with, as JSON returns them. If it rejects, the
+ * outcome is handled again later.
+ */
+export type OutcomeHandler<Data = unknown> = (outcome: KeptOutcome, data: Data) => void | Promise<void>;
 
 /** Waits that are kept as data. */
 export interface KeptWaits {
@@ -103,7 +110,7 @@ export interface Fleet {
   onFailure(kind: JobKind, id: number, error: unknown): void;
   readonly keptWaits: KeptWaits;
   /** Ends the reports and the lead; resolves when the running handlers of outcomes have ended. */
-  close(): Promise<void>;
+  close(reason: unknown): Promise<void>;
 }
 
 /** The store that processes of an account share: `redisWaits` of `audience-activation/redis`. */

@@ -24,13 +24,15 @@ const MAX_LEADERLESS_MS = 5_000;
 const UNABLE_MS = 60_000;
 /** Maximum jobs or states in one command. */
 const MAX_BATCH = 1_000;
+/** Maximum states that wait to be published. */
+const MAX_OUTBOX = 10_000;
 
 /** The value of a published state. */
 interface SharedValue {
   readonly resource?: object;
   readonly source?: UpdateSource;
-  /** Why the leader cannot read the job. */
-  readonly error?: { readonly code: string; readonly message: string };
+  /** True if the leader cannot read the job. */
+  readonly isUnreadable?: boolean;
 }
 
 /** `leader`: polls for all processes. `follower`: receives states. `alone`: polls for itself, because Redis fails. */
@@ -132,19 +134,22 @@ export class FleetMember implements Fleet {
     this.#followed.delete(job);
     const isOfJob =
       (ApiError.isInstance(error) && !AuthenticationError.isInstance(error)) || ResponseError.isInstance(error);
-    if (isOfJob) {
-      const { code, message } = error;
-      this.#send({ job, updatedAt: 0, isFinal: true, value: JSON.stringify({ error: { code, message } }) });
-    } else this.#resign(UNABLE_MS);
+    const value: SharedValue = { isUnreadable: true };
+    if (isOfJob) this.#send({ job, updatedAt: 0, isFinal: true, value: JSON.stringify(value) });
+    else {
+      const message = error instanceof Error ? error.message : typeof error;
+      this.#host.warn(`This process cannot poll for the others, and lets another one do it for a minute: ${message}`);
+      this.#resign(UNABLE_MS);
+    }
   }
 
   /** Ends the reports, and the lead. */
-  async close(): Promise<void> {
+  async close(reason: unknown): Promise<void> {
     this.#isClosed = true;
     this.#stopTimer?.();
     this.#awaited.clear();
     this.#followed.clear();
-    const handled = this.keptWaits.close();
+    const handled = this.keptWaits.close(reason);
     if (this.#role === 'leader') await this.#store.resign(this.#id).catch(() => {});
     await handled;
   }
@@ -157,6 +162,9 @@ export class FleetMember implements Fleet {
   }
 
   #send(state: SharedState): void {
+    // While Redis fails, the oldest are dropped: the jobs are polled when it responds again.
+    const [oldest] = this.#outbox.keys();
+    if (oldest !== undefined && this.#outbox.size >= MAX_OUTBOX) this.#outbox.delete(oldest);
     this.#outbox.set(state.job, state);
     queueMicrotask(() => void this.#flush());
   }
@@ -211,6 +219,10 @@ export class FleetMember implements Fleet {
         changesAfter: this.#changesAfter,
         jobsAfter: this.#jobsAfter,
       });
+      if (this.#isClosed) {
+        if (news.role === 'leader') await this.#store.resign(this.#id);
+        return;
+      }
       this.#polls -= polls;
       for (const job of refresh) this.#refresh.delete(job);
       this.#renew(awaited, now);
@@ -219,6 +231,7 @@ export class FleetMember implements Fleet {
       this.#onSuccess();
       if (news.due > 0) this.keptWaits.onDue();
     } catch (error) {
+      if (this.#isClosed) return;
       this.#onFailedReport(error);
       next = FAILED_PERIOD_MS;
     }
@@ -240,11 +253,7 @@ export class FleetMember implements Fleet {
   }
 
   async #apply(news: SharedWaitsNews, reported: readonly JobName[], sentAt: number): Promise<void> {
-    if (news.position < this.#changesAfter) {
-      // Redis has lost data: report all jobs again.
-      for (const job of this.#awaited.keys()) this.#awaited.set(job, Number.NEGATIVE_INFINITY);
-      this.#jobsAfter = 0;
-    }
+    const hasLostData = news.position < this.#changesAfter;
     // A job that is reported again is read, too: a change that was missed is then at most ten seconds late.
     const changed = news.changed.filter((job) => this.#awaited.has(job) || this.#followed.has(job));
     const toRead = [...new Set([...changed, ...reported])];
@@ -256,6 +265,10 @@ export class FleetMember implements Fleet {
     // Only now: if the states could not be read, the next report returns the changes again.
     this.#changesAfter = news.position;
     this.#applyRole(news, sentAt);
+    if (!hasLostData) return;
+    // Report all jobs again, and receive all that other processes report.
+    for (const job of this.#awaited.keys()) this.#awaited.set(job, Number.NEGATIVE_INFINITY);
+    this.#jobsAfter = 0;
   }
 
   #applyRole({ role, position, follow, unfollow, pollAges }: SharedWaitsNews, sentAt: number): void {
@@ -304,7 +317,7 @@ export class FleetMember implements Fleet {
     const [kind = '', id] = job.split(':');
     const value: unknown = JSON.parse(state);
     if (!isObject(value)) return;
-    if (value.error) this.#host.onUnreadable(kind, Number(id));
+    if (value.isUnreadable === true) this.#host.onUnreadable(kind, Number(id));
     else this.#host.receive(kind, Number(id), value.resource, value.source === 'webhook' ? 'webhook' : 'list');
   }
 

@@ -32,6 +32,9 @@ const RENEWAL_MS = 10_000;
 /** Waits between two attempts to handle an outcome. Milliseconds. */
 const RETRY = { min: 1_000, max: 900_000 } as const;
 
+/** Time after which a process warns of outcomes that none handles. Milliseconds. */
+const UNCLAIMED_MS = 60_000;
+
 interface Host {
   /** Returns the resource of a state, if it is complete. */
   decode(kind: string, data: unknown): Observed | undefined;
@@ -48,6 +51,9 @@ export class RedisKeptWaits implements KeptWaits {
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #isClaiming = false;
+  /** Since when outcomes are due that this process cannot claim. */
+  #unclaimedSince: number | undefined;
+  #hasWarned = false;
 
   constructor(store: WaitStore, host: Host) {
     this.#store = store;
@@ -62,6 +68,7 @@ export class RedisKeptWaits implements KeptWaits {
     { kind, id: jobId }: { readonly kind: JobKind; readonly id: number },
     options: KeepOptions,
   ): Promise<string> {
+    this.#closing.signal.throwIfAborted();
     check(Number.isSafeInteger(jobId) && jobId > 0, `\`id\` must be a positive integer, not ${shown(jobId)}.`);
     const { handler, data, timeout = DAY_MS, id = crypto.randomUUID() } = checkKeepOptions(options);
     await this.#store.keep({ id, job: `${kind}:${jobId}`, handler, data: JSON.stringify(data ?? null) }, timeout);
@@ -69,6 +76,7 @@ export class RedisKeptWaits implements KeptWaits {
   }
 
   handle(name: string, handler: OutcomeHandler): () => void {
+    this.#closing.signal.throwIfAborted();
     check(typeof name === 'string' && name !== '', '`handle` needs the name of the handler.');
     check(typeof handler === 'function', `\`handle('${name}', …)\` needs a function.`);
     this.#handlers.set(name, handler);
@@ -79,6 +87,7 @@ export class RedisKeptWaits implements KeptWaits {
   }
 
   async kept(): Promise<KeptWait[]> {
+    this.#closing.signal.throwIfAborted();
     const records = await this.#store.kept();
     return records.map((record) => {
       const { id, handler, data } = record;
@@ -86,7 +95,8 @@ export class RedisKeptWaits implements KeptWaits {
     });
   }
 
-  drop(id: string): Promise<boolean> {
+  async drop(id: string): Promise<boolean> {
+    this.#closing.signal.throwIfAborted();
     return this.#store.drop(id);
   }
 
@@ -100,8 +110,8 @@ export class RedisKeptWaits implements KeptWaits {
   }
 
   /** Claims no further outcomes; resolves when the running handlers have ended. */
-  async close(): Promise<void> {
-    this.#closing.abort();
+  async close(reason: unknown): Promise<void> {
+    this.#closing.abort(reason);
     this.#handlers.clear();
     await Promise.all(this.#running);
   }
@@ -114,6 +124,7 @@ export class RedisKeptWaits implements KeptWaits {
       // The outcomes can be claimed again after the lease; failures of Redis are reported by the process's reports.
     }
     this.#isClaiming = false;
+    this.#checkUnclaimed(claims.length);
     for (const claim of claims) {
       const running = this.#handle(claim).finally(() => {
         this.#running.delete(running);
@@ -121,6 +132,19 @@ export class RedisKeptWaits implements KeptWaits {
       });
       this.#running.add(running);
     }
+  }
+
+  /** Warns once if outcomes are due, but no process claims them: the name of their handler may be wrong. */
+  #checkUnclaimed(claimed: number): void {
+    const now = performance.now();
+    if (claimed > 0) this.#unclaimedSince = undefined;
+    else this.#unclaimedSince ??= now;
+    if (this.#hasWarned || now - (this.#unclaimedSince ?? now) < UNCLAIMED_MS) return;
+    this.#hasWarned = true;
+    const names = [...this.#handlers.keys()].join(', ');
+    this.#host.warn(
+      `Outcomes of kept waits have been due for a minute without a handler; this process handles ${names}. Register the others by \`waits.handle\`; \`waits.kept()\` shows their names.`,
+    );
   }
 
   async #handle(claim: ClaimedWait): Promise<void> {
@@ -135,13 +159,14 @@ export class RedisKeptWaits implements KeptWaits {
       if (!handler) retryAfter = 0;
       await handler?.(this.#outcomeOf(claim, lost.signal), JSON.parse(claim.data));
     } catch (error) {
-      retryAfter = backoffDelay(claim.attempt, RETRY, Math.random);
+      // The end of the process is not a failure of the handler: another process can continue immediately.
+      const isEnding = this.#closing.signal.aborted;
+      retryAfter = isEnding ? 0 : backoffDelay(claim.attempt, RETRY, Math.random);
       const { id, handler: name } = claim;
       const seconds = Math.ceil(retryAfter / 1_000);
       const message = messageOf(error);
-      this.#host.warn(
-        `The handler '${name}' of the kept wait ${id} failed, and is called again in ${seconds} s: ${message}`,
-      );
+      const text = `The handler '${name}' of the kept wait ${id} failed, and is called again in ${seconds} s: ${message}`;
+      if (!isEnding) this.#host.warn(text);
     }
     done.abort();
     await renewing;

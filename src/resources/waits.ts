@@ -103,16 +103,20 @@ export class Waits {
   /**
    * Handles the outcomes of kept waits by name, each in one process at a time and at least once: an outcome whose handler
    * rejects is handled again after 1 s to 15 min, and one whose process is killed by another process after 30 s. Handlers
-   * that must act exactly once remember `outcome.id`, such as in the transaction that they make. Returns a function that
-   * ends the handling.
+   * that must act exactly once remember `outcome.id`, such as in the transaction that they make. A process handles up to
+   * 16 outcomes at the same time; a second handler of a name replaces the first.
+   *
+   * @typeParam Data Type of the data that the waits were kept with. It is not checked.
+   * @returns a function that ends the handling.
    *
    * @example
-   * client.waits.handle('send-report', async ({ status, resource }, data) => {
-   *   if (status === 'completed') await sendReport(data, resource);
+   * client.waits.handle<{ to: string }>('send-report', async ({ status, resource }, { to }) => {
+   *   if (status === 'completed') await sendReport(to, resource);
    * });
    */
-  handle(name: string, handler: OutcomeHandler): () => void {
-    return this.#keptWaits.handle(name, handler);
+  handle<Data = unknown>(name: string, handler: OutcomeHandler<Data>): () => void {
+    // The data are those that `keep` was called with: their type is the caller's.
+    return this.#keptWaits.handle(name, handler as OutcomeHandler);
   }
 
   /** Returns the kept waits of all processes whose outcome has not been handled. */
