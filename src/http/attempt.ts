@@ -53,7 +53,7 @@ async function exchange(
   );
   try {
     const envelope = readSuccess(response, call);
-    if (call.operation.startsJob) call.state.buildBudget.release(scope);
+    if (call.operation.startsJob) call.state.buildBudget.release(scope, signal);
     call.succeed();
     return { ...response, envelope };
   } catch (error) {

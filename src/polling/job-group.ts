@@ -1,6 +1,7 @@
 import { RateLimitError } from '../errors/api-errors.ts';
 import type { CallOptions, RequestOptions } from '../http/index.ts';
 import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
+import { isObject } from '../util/json.ts';
 import { isOlder } from '../util/timestamps.ts';
 import { Job, type JobRow, type JobSource, type Subscriber, type UpdateSource } from './job.ts';
 import { type PollPlan, type Urgency, youngPeriod } from './poll-rate.ts';
@@ -102,14 +103,11 @@ export class JobGroup<T extends Observed> implements PollGroup {
     this.#fleet?.register(kind, {
       follow: (id) => {
         const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
-        job.isFollowed = true;
+        if (job.followedAs?.has(kind)) this.refresh(job);
+        job.followedAs = (job.followedAs ?? new Set()).add(kind);
         this.#options.scheduler.add(this);
       },
-      unfollow: (id) => this.#unfollow(this.#jobs.get(id)),
-      refresh: (id) => {
-        const job = this.#jobs.get(id);
-        if (job) this.refresh(job);
-      },
+      unfollow: (id) => this.#unfollow(this.#jobs.get(id), kind),
       decode: (data) => source.decode(data)?.resource,
     });
   }
@@ -197,9 +195,11 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   receive(kind: string, id: number, data: unknown, source: UpdateSource): void {
     const job = this.#jobs.get(id);
-    const resource = job?.source.kind === kind ? job.source.decode(data)?.resource : undefined;
-    // A process also receives what it has published itself.
-    if (!job || !resource || !isNewer(resource, job.last?.resource)) return;
+    if (job?.source.kind !== kind || !isResource<T>(data)) return;
+    const resource = data;
+    const isEnd = progressOf(job.source.kind, resource) !== 'running';
+    // A process also receives what it has published itself. The end of a job counts in any order, except in events.
+    if (!isNewer(resource, job.last?.resource) && !(isEnd && source !== 'webhook')) return;
     if (source === 'webhook') this.#onEvent(job, resource);
     else if (job.update(resource, source, performance.now())) this.#webhooks?.missedCompletion();
     if (hasEnded(job)) this.#unfollow(job);
@@ -305,6 +305,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   #onSuccess(): void {
     this.#options.scheduler.rate.onSuccess();
+    this.#fleet?.onPollSuccess();
     this.#outage = undefined;
   }
 
@@ -327,11 +328,12 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return job;
   }
 
-  /** Polls a job for this process only, if that waits for it. */
-  #unfollow(job: Job<T> | undefined): void {
+  /** Polls a job no more for other processes: as one kind, or at all. */
+  #unfollow(job: Job<T> | undefined, kind?: JobKind): void {
     if (!job?.isFollowed) return;
-    job.isFollowed = false;
-    if (job.subscribers.size === 0) this.#remove(job);
+    if (kind) job.followedAs?.delete(kind);
+    else job.followedAs = undefined;
+    if (!job.isFollowed && job.subscribers.size === 0) this.#remove(job);
   }
 
   #remove(job: Job<T>): void {
@@ -403,7 +405,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
   ): { readonly ends: number; readonly ran: number } | undefined {
     const { last, shownAt, isFollowed } = job;
     const isEnd = job.update(resource, source, startedAt);
-    if (isFollowed && isNewer(resource, last?.resource)) this.#publish(job, resource, source);
+    if (isFollowed && (isEnd || isNewer(resource, last?.resource))) this.#publish(job, resource, source);
     if (isEnd) this.#unfollow(job);
     if (!last) return undefined;
     if (isEnd) this.#webhooks?.missedCompletion();
@@ -425,6 +427,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
       rate.onThrottled(startedAt);
       rate.pause(requestedPause(error));
     }
+    this.#fleet?.onPollError(error);
     // A request that was sent had a token.
     if (!isUnsendable(error)) this.#outage = undefined;
     this.#outage ??= new TokenOutage();
@@ -442,6 +445,10 @@ export class JobGroup<T extends Observed> implements PollGroup {
 }
 
 const hasEnded = ({ last }: Job<Observed>): boolean => last !== undefined && last.progress !== 'running';
+
+/** Returns whether a state that another process has published is a resource: that process has decoded it. */
+const isResource = <T extends Observed>(value: unknown): value is T =>
+  isObject(value) && typeof value.id === 'number' && isObject(value.status) && typeof value.status.id === 'number';
 
 /** Returns whether a state differs from the last known one, and is not older. */
 const isNewer = (resource: Observed, last: Observed | undefined): boolean =>

@@ -47,8 +47,8 @@ export class Job<T extends Observed> {
   readonly source: JobSource<T>;
   readonly subscribers = new Set<Subscriber<T>>();
   readonly timer = new PollTimer();
-  /** True if it is polled for other processes, whether or not this one waits for it. */
-  isFollowed = false;
+  /** The kinds as which it is polled for other processes, whether or not this one waits for it. */
+  followedAs: Set<JobKind> | undefined;
   /** The page of the list that has shown it last together with other jobs, if one has. */
   page: number | undefined;
   /** Reason of the requested refresh, if any: a list row shows the end of the job, or its state may have changed. */
@@ -66,6 +66,10 @@ export class Job<T extends Observed> {
   constructor(id: number, source: JobSource<T>) {
     this.id = id;
     this.source = source;
+  }
+
+  get isFollowed(): boolean {
+    return this.followedAs !== undefined && this.followedAs.size > 0;
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { JobResources } from '../errors/error-details.ts';
 import type { SharedHold } from '../rate-limit/index.ts';
-import type { JobKind, Observed, Progress } from '../spec/job-status.ts';
+import type { JobKind, Observed } from '../spec/job-status.ts';
 import type { UpdateSource } from './job.ts';
 
 /** A job as processes share it: its kind and id, such as `audience:42`. */
@@ -8,11 +8,9 @@ export type JobName = string;
 
 /** How the jobs of one kind are polled and updated. */
 export interface FleetTarget {
-  /** Polls a job for other processes. */
+  /** Polls a job for other processes; one that is polled already, as soon as possible. */
   follow(id: number): void;
   unfollow(id: number): void;
-  /** Polls a job as soon as possible. */
-  refresh(id: number): void;
   /** Returns the resource in the data of an event, if they are complete. */
   decode(data: unknown): Observed | undefined;
 }
@@ -70,7 +68,10 @@ interface OutcomeFields<K extends JobKind> {
  */
 export type KeptOutcome = {
   readonly [K in JobKind]:
-    | (OutcomeFields<K> & { readonly status: Exclude<Progress, 'running'>; readonly resource: JobResources[K] })
+    | (OutcomeFields<K> & {
+        readonly status: 'completed' | 'needs-info' | 'failed' | 'cancelled';
+        readonly resource: JobResources[K];
+      })
     | (OutcomeFields<K> & { readonly status: 'timed-out' | 'unreadable'; readonly resource?: undefined });
 }[JobKind];
 
@@ -108,6 +109,9 @@ export interface Fleet {
   notify(kinds: readonly JobKind[], id: number, data: unknown): void;
   /** Handles the failure of a job that is polled for others. */
   onFailure(kind: JobKind, id: number, error: unknown): void;
+  /** Called for a failed poll that another one will follow, and for a successful one. */
+  onPollError(error: unknown): void;
+  onPollSuccess(): void;
   readonly keptWaits: KeptWaits;
   /** Ends the reports and the lead; resolves when the running handlers of outcomes have ended. */
   close(reason: unknown): Promise<void>;
@@ -115,6 +119,7 @@ export interface Fleet {
 
 /** The store that processes of an account share: `redisWaits` of `audience-activation/redis`. */
 export interface SharedWaits {
+  readonly store: 'redis';
   /** @internal */
   join(host: FleetHost): Fleet;
   /** @internal */

@@ -51,10 +51,11 @@ export class BuildBudgetGate {
   readonly #shared: SharedHold | undefined;
   #sharedFailedAt = Number.NEGATIVE_INFINITY;
   readonly #mutex = createMutex();
-  /** Ids of the attempts that ask the shared hold, or were let through by it, by their signals. */
-  readonly #attempts = new Map<AbortSignal, string>();
-  /** True after a create was let through during a hold: its success ends the hold. */
-  #isProbing = false;
+  /**
+   * The attempts that ask the shared hold, or were let through by it, by their signals. The success of one that was let
+   * through during a hold, a probe, ends the hold.
+   */
+  readonly #attempts = new Map<AbortSignal, { readonly id: string; isProbe: boolean }>();
   #refusals = 0;
 
   /** @param readUsage Reads the usage report. If it fails, a 429 is taken to come from a rate bucket. */
@@ -74,7 +75,8 @@ export class BuildBudgetGate {
     for (;;) {
       const { wait, left } = await this.#ask(scope, signal);
       if (wait > 0 && left > maxWait) throw new PauseTooLongError(left);
-      this.#isProbing = wait === 0 && left > 0;
+      const attempt = this.#attempts.get(signal);
+      if (attempt) attempt.isProbe = wait === 0 && left > 0;
       if (wait === 0) return;
       await sleep(wait, signal);
     }
@@ -85,7 +87,7 @@ export class BuildBudgetGate {
     const attempt = this.#attempts.get(signal);
     if (attempt === undefined) return;
     this.#attempts.delete(signal);
-    this.#shared?.settle(attempt).catch(() => {});
+    this.#shared?.settle(attempt.id).catch(() => {});
   }
 
   /** Returns the refusal if a 429 came from the budget, `undefined` if it came from a rate bucket. */
@@ -113,23 +115,20 @@ export class BuildBudgetGate {
     this.#shared?.hold(ms).catch(() => {});
   }
 
-  /** Lets creates of a token through again, because one has succeeded. */
-  release(scope: string): void {
+  /** Lets creates of a token through again, because the attempt with this signal has succeeded. */
+  release(scope: string, signal: AbortSignal): void {
     this.#holds.delete(scope);
-    if (!this.#isProbing) return;
-    this.#isProbing = false;
-    this.#shared?.release().catch(() => {});
+    if (this.#attempts.get(signal)?.isProbe) this.#shared?.release().catch(() => {});
   }
 
   async #ask(scope: string, signal: AbortSignal): Promise<Passage> {
     if (this.#shared && performance.now() >= this.#sharedFailedAt + SHARED_RETRY_MS) {
-      const attempt = this.#attempts.get(signal) ?? crypto.randomUUID();
+      const attempt = this.#attempts.get(signal) ?? { id: crypto.randomUUID(), isProbe: false };
       this.#attempts.set(signal, attempt);
       try {
-        return await abortable(this.#askShared(this.#shared, attempt, signal), signal);
+        return await abortable(this.#askShared(this.#shared, attempt.id, signal), signal);
       } catch {
         signal.throwIfAborted();
-        this.#sharedFailedAt = performance.now();
       }
     }
     return this.#askHold(scope);
@@ -139,11 +138,17 @@ export class BuildBudgetGate {
   #askShared(shared: SharedHold, attempt: string, signal: AbortSignal): Promise<Passage> {
     return this.#mutex('', async () => {
       signal.throwIfAborted();
-      let passage = await shared.pass(attempt);
-      for (; passage.wait > 0 && passage.left === 0; passage = await shared.pass(attempt)) {
-        await sleep(passage.wait, signal);
+      if (performance.now() < this.#sharedFailedAt + SHARED_RETRY_MS) throw new Error('It has just failed.');
+      try {
+        let passage = await shared.pass(attempt);
+        for (; passage.wait > 0 && passage.left === 0; passage = await shared.pass(attempt)) {
+          await sleep(passage.wait, signal);
+        }
+        return passage;
+      } catch (error) {
+        if (!signal.aborted) this.#sharedFailedAt = performance.now();
+        throw error;
       }
-      return passage;
     });
   }
 

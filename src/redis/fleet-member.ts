@@ -22,6 +22,9 @@ const MAX_FAILURES = 2;
 const MAX_LEADERLESS_MS = 5_000;
 /** How long a process does not lead after its polls have failed for its own reason. Milliseconds. */
 const UNABLE_MS = 60_000;
+/** A leader whose polls fail without a response, so often in a row and for so long, gives up the lead. */
+const MAX_FAILED_POLLS = 3;
+const MAX_FAILING_MS = 5_000;
 /** Maximum jobs or states in one command. */
 const MAX_BATCH = 1_000;
 /** Maximum states that wait to be published. */
@@ -45,8 +48,8 @@ export class FleetMember implements Fleet {
   readonly #host: FleetHost;
   readonly #id = crypto.randomUUID();
   readonly #targets = new Map<string, FleetTarget>();
-  /** When each awaited job is reported again. */
-  readonly #awaited = new Map<JobName, number>();
+  /** How many of this process's clients await each job, and when it is reported again. */
+  readonly #awaited = new Map<JobName, { count: number; reportAt: number }>();
   /** Jobs that this process polls for others. */
   readonly #followed = new Set<JobName>();
   readonly #refresh = new Set<JobName>();
@@ -57,7 +60,9 @@ export class FleetMember implements Fleet {
   #role: FleetRole = 'follower';
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #unableUntil = Number.NEGATIVE_INFINITY;
-  #leaderSeenAt = Number.NEGATIVE_INFINITY;
+  #leaderSeenAt: number | undefined;
+  #failedPolls = 0;
+  #failingSince: number | undefined;
   #failures = 0;
   #isReporting = false;
   #isPublishing = false;
@@ -67,7 +72,6 @@ export class FleetMember implements Fleet {
   constructor(store: WaitStore, host: FleetHost) {
     this.#store = store;
     this.keptWaits = new RedisKeptWaits(store, {
-      decode: (kind, data) => this.#targets.get(kind)?.decode(data),
       onHandler: () => this.#reportSoon(),
       warn: (message) => host.warn(message),
     });
@@ -87,13 +91,17 @@ export class FleetMember implements Fleet {
   /** Reports a job as awaited from now on. */
   await(kind: JobKind, id: number): void {
     const job = nameOf(kind, id);
-    if (!this.#awaited.has(job)) this.#awaited.set(job, Number.NEGATIVE_INFINITY);
+    const awaited = this.#awaited.get(job);
+    if (awaited) awaited.count++;
+    else this.#awaited.set(job, { count: 1, reportAt: Number.NEGATIVE_INFINITY });
     this.#reportSoon();
   }
 
   /** Ends the reports of a job; the leader polls it until it expires. */
   forget(kind: JobKind, id: number): void {
-    this.#awaited.delete(nameOf(kind, id));
+    const job = nameOf(kind, id);
+    const awaited = this.#awaited.get(job);
+    if (awaited && --awaited.count === 0) this.#awaited.delete(job);
   }
 
   /** Has the leader poll a job as soon as possible. */
@@ -112,7 +120,7 @@ export class FleetMember implements Fleet {
     const value: SharedValue = { resource, source };
     this.#send({
       job: nameOf(kind, id),
-      updatedAt: updatedAt(resource) || 0,
+      updatedAt: Math.max(0, updatedAt(resource) || 0),
       isFinal,
       value: JSON.stringify(value),
     });
@@ -124,7 +132,7 @@ export class FleetMember implements Fleet {
     for (const kind of kinds) {
       const resource = this.#targets.get(kind)?.decode(data);
       if (resource) this.publish(kind, id, resource, 'webhook', progressOf(kind, resource) !== 'running');
-      else if (!this.polls) this.requestRefresh(kind, id);
+      else if (!this.polls || !this.#followed.has(nameOf(kind, id))) this.requestRefresh(kind, id);
     }
   }
 
@@ -136,21 +144,40 @@ export class FleetMember implements Fleet {
       (ApiError.isInstance(error) && !AuthenticationError.isInstance(error)) || ResponseError.isInstance(error);
     const value: SharedValue = { isUnreadable: true };
     if (isOfJob) this.#send({ job, updatedAt: 0, isFinal: true, value: JSON.stringify(value) });
-    else {
-      const message = error instanceof Error ? error.message : typeof error;
-      this.#host.warn(`This process cannot poll for the others, and lets another one do it for a minute: ${message}`);
-      this.#resign(UNABLE_MS);
-    }
+    else this.#giveUp(error);
+  }
+
+  /** Counts failed polls: a leader that does not reach the service lets another process lead. */
+  onPollError(error: unknown): void {
+    if (this.#role !== 'leader' || ApiError.isInstance(error)) return;
+    const now = performance.now();
+    this.#failingSince ??= now;
+    if (++this.#failedPolls >= MAX_FAILED_POLLS && now - this.#failingSince > MAX_FAILING_MS) this.#giveUp(error);
+  }
+
+  onPollSuccess(): void {
+    this.#failedPolls = 0;
+    this.#failingSince = undefined;
+  }
+
+  #giveUp(error: unknown): void {
+    const message = error instanceof Error ? error.message : typeof error;
+    this.#host.warn(`This process cannot poll for the others, and lets another one do it for a minute: ${message}`);
+    this.onPollSuccess();
+    this.#resign(UNABLE_MS);
   }
 
   /** Ends the reports, and the lead. */
   async close(reason: unknown): Promise<void> {
+    const published = this.#flush();
     this.#isClosed = true;
     this.#stopTimer?.();
     this.#awaited.clear();
-    this.#followed.clear();
     const handled = this.keptWaits.close(reason);
-    if (this.#role === 'leader') await this.#store.resign(this.#id).catch(() => {});
+    const isLeader = this.#role === 'leader';
+    this.#setRole('follower');
+    await published;
+    if (isLeader) await this.#store.resign(this.#id).catch(() => {});
     await handled;
   }
 
@@ -237,19 +264,22 @@ export class FleetMember implements Fleet {
     }
     this.#isReporting = false;
     void this.#flush();
-    if (this.#isNeeded) this.#reportAfter(next);
+    if (this.#isNeeded || this.#refresh.size > 0) this.#reportAfter(next);
     else if (this.#role === 'leader') this.#resign(0);
   }
 
   /** Returns the jobs to report next: those that are due, the new ones included. */
   #toReport(now: number): JobName[] {
     const jobs: JobName[] = [];
-    for (const [job, at] of this.#awaited) if (at <= now && jobs.push(job) === MAX_BATCH) break;
+    for (const [job, { reportAt }] of this.#awaited) if (reportAt <= now && jobs.push(job) === MAX_BATCH) break;
     return jobs;
   }
 
   #renew(jobs: readonly JobName[], now: number): void {
-    for (const job of jobs) if (this.#awaited.has(job)) this.#awaited.set(job, now + RENEWAL_MS);
+    for (const job of jobs) {
+      const awaited = this.#awaited.get(job);
+      if (awaited) awaited.reportAt = now + RENEWAL_MS;
+    }
   }
 
   async #apply(news: SharedWaitsNews, reported: readonly JobName[], sentAt: number): Promise<void> {
@@ -267,13 +297,13 @@ export class FleetMember implements Fleet {
     this.#applyRole(news, sentAt);
     if (!hasLostData) return;
     // Report all jobs again, and receive all that other processes report.
-    for (const job of this.#awaited.keys()) this.#awaited.set(job, Number.NEGATIVE_INFINITY);
+    for (const awaited of this.#awaited.values()) awaited.reportAt = Number.NEGATIVE_INFINITY;
     this.#jobsAfter = 0;
   }
 
   #applyRole({ role, position, follow, unfollow, pollAges }: SharedWaitsNews, sentAt: number): void {
     const now = performance.now();
-    if (role !== 'none') this.#leaderSeenAt = now;
+    if (role !== 'none' || this.#leaderSeenAt === undefined) this.#leaderSeenAt = now;
     if (role !== 'leader') {
       this.#setRole(role === 'none' && now - this.#leaderSeenAt > MAX_LEADERLESS_MS ? 'alone' : 'follower');
       return;
@@ -284,11 +314,8 @@ export class FleetMember implements Fleet {
     this.#setRole('leader');
     for (const job of follow) {
       const [target, id] = this.#find(job);
-      if (this.#followed.has(job)) target?.refresh(id);
-      else if (target) {
-        this.#followed.add(job);
-        target.follow(id);
-      }
+      this.#followed.add(job);
+      target?.follow(id);
     }
     for (const job of unfollow) {
       this.#followed.delete(job);

@@ -5,15 +5,22 @@ import { AbortScope, sleep } from '../util/abort.ts';
 import { messageOf } from '../util/callbacks.ts';
 import { shown } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
-import { nonNegative, optionChecker, optionOf, requiredString } from '../util/options.ts';
+import { nonNegative, optionChecker, optionOf, requiredOption } from '../util/options.ts';
 import { backoffDelay } from '../util/retry.ts';
 import type { ClaimedWait, KeptRecord, WaitStore } from './wait-store.ts';
 
+const NOT_A_NAME = 'must be a string of 1 to 200 characters in one line';
+
+/** Returns whether a value can name a handler or a wait: scripts separate names by line breaks. */
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && /^[^\n\p{Surrogate}]{1,200}$/u.test(value);
+}
+
 const checkKeepOptions = optionChecker<KeepOptions>('keep', {
-  handler: requiredString,
+  handler: requiredOption(isName, NOT_A_NAME),
   data: optionOf(isSerializable, 'must be a value that JSON can hold'),
   timeout: nonNegative,
-  id: optionOf((value) => typeof value === 'string' && value !== '', 'must be a non-empty string'),
+  id: optionOf(isName, NOT_A_NAME),
 });
 
 function isSerializable(value: unknown): boolean {
@@ -32,12 +39,12 @@ const RENEWAL_MS = 10_000;
 /** Waits between two attempts to handle an outcome. Milliseconds. */
 const RETRY = { min: 1_000, max: 900_000 } as const;
 
+/** Time until the next claim after one that found no outcome for the handlers of this process. Milliseconds. */
+const CLAIM_PAUSE_MS = 1_000;
 /** Time after which a process warns of outcomes that none handles. Milliseconds. */
 const UNCLAIMED_MS = 60_000;
 
 interface Host {
-  /** Returns the resource of a state, if it is complete. */
-  decode(kind: string, data: unknown): Observed | undefined;
   /** Called when the process begins to handle outcomes. */
   onHandler(): void;
   warn(message: string): void;
@@ -50,7 +57,8 @@ export class RedisKeptWaits implements KeptWaits {
   readonly #handlers = new Map<string, OutcomeHandler>();
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
-  #isClaiming = false;
+  #claiming: Promise<void> | undefined;
+  #claimAgainAt = Number.NEGATIVE_INFINITY;
   /** Since when outcomes are due that this process cannot claim. */
   #unclaimedSince: number | undefined;
   #hasWarned = false;
@@ -77,7 +85,7 @@ export class RedisKeptWaits implements KeptWaits {
 
   handle(name: string, handler: OutcomeHandler): () => void {
     this.#closing.signal.throwIfAborted();
-    check(typeof name === 'string' && name !== '', '`handle` needs the name of the handler.');
+    check(isName(name), `The name of a handler ${NOT_A_NAME}.`);
     check(typeof handler === 'function', `\`handle('${name}', …)\` needs a function.`);
     this.#handlers.set(name, handler);
     this.#host.onHandler();
@@ -102,17 +110,17 @@ export class RedisKeptWaits implements KeptWaits {
 
   /** Claims outcomes and handles them, as many as this process can at the same time. */
   onDue(): void {
-    if (this.#isClaiming || this.#closing.signal.aborted || !this.hasHandlers) return;
+    const isReady = !this.#claiming && this.hasHandlers && performance.now() >= this.#claimAgainAt;
     const count = MAX_HANDLED - this.#running.size;
-    if (count <= 0) return;
-    this.#isClaiming = true;
-    void this.#claim(count);
+    if (!isReady || this.#closing.signal.aborted || count <= 0) return;
+    this.#claiming = this.#claim(count);
   }
 
   /** Claims no further outcomes; resolves when the running handlers have ended. */
   async close(reason: unknown): Promise<void> {
     this.#closing.abort(reason);
     this.#handlers.clear();
+    await this.#claiming;
     await Promise.all(this.#running);
   }
 
@@ -123,7 +131,7 @@ export class RedisKeptWaits implements KeptWaits {
     } catch {
       // The outcomes can be claimed again after the lease; failures of Redis are reported by the process's reports.
     }
-    this.#isClaiming = false;
+    this.#claiming = undefined;
     this.#checkUnclaimed(claims.length);
     for (const claim of claims) {
       const running = this.#handle(claim).finally(() => {
@@ -137,8 +145,8 @@ export class RedisKeptWaits implements KeptWaits {
   /** Warns once if outcomes are due, but no process claims them: the name of their handler may be wrong. */
   #checkUnclaimed(claimed: number): void {
     const now = performance.now();
-    if (claimed > 0) this.#unclaimedSince = undefined;
-    else this.#unclaimedSince ??= now;
+    this.#unclaimedSince = claimed > 0 ? undefined : (this.#unclaimedSince ?? now);
+    if (claimed === 0) this.#claimAgainAt = now + CLAIM_PAUSE_MS;
     if (this.#hasWarned || now - (this.#unclaimedSince ?? now) < UNCLAIMED_MS) return;
     this.#hasWarned = true;
     const names = [...this.#handlers.keys()].join(', ');
@@ -151,8 +159,7 @@ export class RedisKeptWaits implements KeptWaits {
     const handler = this.#handlers.get(claim.handler);
     const lost = new AbortScope({ parents: [this.#closing.signal] });
     const done = new AbortController();
-    const lease = { value: claim.lease };
-    const renewing = this.#renew(claim.id, lease, done.signal, () => lost.abort()).catch(() => {});
+    const renewing = this.#renew(claim, done.signal, () => lost.abort()).catch(() => {});
     let retryAfter: number | undefined;
     try {
       // Closed or removed after the claim: another process, or a later handler, takes the outcome.
@@ -171,21 +178,22 @@ export class RedisKeptWaits implements KeptWaits {
     done.abort();
     await renewing;
     lost.dispose();
-    await this.#store.settle(claim.id, lease.value, retryAfter).catch((error) => {
-      this.#host.warn(`The outcome of the kept wait ${claim.id} may be handled again: ${messageOf(error)}`);
-    });
+    const warn = (reason: string): void =>
+      this.#host.warn(`The outcome of the kept wait ${claim.id} may be handled again: ${reason}`);
+    try {
+      const isSettled = await this.#store.settle(claim.id, claim.attempt, retryAfter);
+      if (!isSettled) warn('its claim has ended.');
+    } catch (error) {
+      warn(messageOf(error));
+    }
   }
 
-  async #renew(id: string, lease: { value: string }, signal: AbortSignal, onLost: () => void): Promise<void> {
+  async #renew({ id, attempt }: ClaimedWait, signal: AbortSignal, onLost: () => void): Promise<void> {
     while (!signal.aborted) {
       await sleep(RENEWAL_MS, signal);
-      try {
-        const renewed = await this.#store.renew(id, lease.value);
-        if (renewed === undefined) return onLost();
-        lease.value = renewed;
-      } catch {
-        // The next renewal comes before the lease ends.
-      }
+      // After a failure, the next renewal comes before the claim ends.
+      const isRenewed = await this.#store.renew(id, attempt).catch(() => true);
+      if (!isRenewed) return onLost();
     }
   }
 
@@ -195,10 +203,10 @@ export class RedisKeptWaits implements KeptWaits {
     const base = { id, kind, jobId, attempt, signal };
     if (state === undefined) return { ...base, status: 'timed-out' };
     const value: unknown = JSON.parse(state);
-    const resource = isObject(value) ? this.#host.decode(kind, value.resource) : undefined;
+    // The process that has published the resource has decoded it.
+    const resource = isObject(value) ? (value.resource as Observed | undefined) : undefined;
     const progress = resource && progressOf(kind, resource);
     if (!progress || progress === 'running') return { ...base, status: 'unreadable' };
-    // The decoder of the kind has checked the resource.
     return { ...base, status: progress, resource } as KeptOutcome;
   }
 }

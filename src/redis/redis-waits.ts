@@ -32,5 +32,5 @@ const checkOptions = optionChecker<RedisWaitsOptions>('redisWaits', {
  */
 export function redisWaits(redis: RedisClient, options: RedisWaitsOptions): SharedWaits {
   const store = createWaitStore(redis, checkOptions(options).prefix);
-  return { join: (host) => new FleetMember(store, host), budget: store.budget };
+  return { store: 'redis', join: (host) => new FleetMember(store, host), budget: store.budget };
 }

@@ -64,10 +64,8 @@ export interface KeptRecord {
 export interface ClaimedWait extends KeptRecord {
   /** Value of the last state; `undefined` if the timeout has passed before the job ended. */
   readonly state: string | undefined;
-  /** Number of claims, this one included. */
+  /** Number of claims, this one included. Identifies the claim: another process may claim the outcome after it has ended. */
   readonly attempt: number;
-  /** Identifies the claim: another process may claim the outcome after the lease. */
-  readonly lease: string;
 }
 
 /** Commands on the data that the processes of an account share. */
@@ -83,10 +81,13 @@ export interface WaitStore {
   keep(wait: KeptRecord, timeout: number): Promise<void>;
   /** Claims outcomes that one of the handlers can handle, for 30 seconds. */
   claim(handlers: readonly string[], count: number): Promise<readonly ClaimedWait[]>;
-  /** Renews the lease of a claim; returns the new lease, `undefined` if it has ended. */
-  renew(id: string, lease: string): Promise<string | undefined>;
-  /** Ends a claim: the outcome is handled or, with `retryAfter`, can be claimed again after so many milliseconds. */
-  settle(id: string, lease: string, retryAfter?: number): Promise<void>;
+  /** Prolongs a claim; returns whether it has not ended. */
+  renew(id: string, attempt: number): Promise<boolean>;
+  /**
+   * Ends a claim: the outcome is handled or, with `retryAfter`, can be claimed again after so many milliseconds. Returns
+   * whether the claim had not been taken over.
+   */
+  settle(id: string, attempt: number, retryAfter?: number): Promise<boolean>;
   kept(): Promise<readonly KeptRecord[]>;
   /** Deletes a kept wait; returns whether it was there. */
   drop(id: string): Promise<boolean>;
@@ -160,11 +161,14 @@ end
 local function kept_of(job)
   return redis.call('ZRANGEBYLEX', running, '[' .. job .. '\\n', '(' .. job .. '\\n\\255')
 end
+local function handler_of(id)
+  return string.match(redis.call('HGET', kept, id) or '', '^.-\\n(.-)\\n')
+end
 local function finish(entry, outcome)
-  local job, id = string.match(entry, '^(.-)\\n(.*)$')
+  local id = string.match(entry, '^.-\\n(.*)$')
   redis.call('ZREM', running, entry)
   redis.call('ZREM', deadlines, id)
-  redis.call('ZADD', due, now, id)
+  redis.call('ZADD', due, now, handler_of(id) .. '\\n' .. id)
   redis.call('HSET', outcomes, id, outcome)
 end
 `;
@@ -192,8 +196,8 @@ if leads then
     for n = 2, #entries, 2 do ages[n / 2] = now - entries[n] end
   end
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', deadlines, '-inf', now, 'LIMIT', 0, ${MAX_ENTRIES})) do
-    local record = redis.call('HGET', kept, id)
-    if record then finish(cjson.decode(record).job .. '\\n' .. id, '') else redis.call('ZREM', deadlines, id) end
+    local job = string.match(redis.call('HGET', kept, id) or '', '^(.-)\\n')
+    if job then finish(job .. '\\n' .. id, '') else redis.call('ZREM', deadlines, id) end
   end
   for _, job in ipairs(redis.call('ZRANGEBYSCORE', awaited, '-inf', now, 'LIMIT', 0, ${MAX_ENTRIES})) do
     if #kept_of(job) > 0 then
@@ -262,41 +266,44 @@ if is_final == '1' then finish(job .. '\\n' .. id, value) end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ${EXPIRY_MS}) end
 `);
 
-/** Claims outcomes. The end of a lease, with a fraction that differs for each claim, identifies it. */
+/** Claims outcomes: no other process gets them until the claim ends. */
 const CLAIM = script(`
 local count, names, claims = tonumber(ARGV[1]), {}, {}
 for n = 2, #ARGV do names[ARGV[n]] = true end
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, ${MAX_ENTRIES})) do
-  if #claims == count then break end
-  local record = redis.call('HGET', kept, id)
-  if not record then
-    redis.call('ZREM', due, id)
-  elseif names[cjson.decode(record).handler] then
-    local lease = now + ${CLAIM_MS}
-    local attempt = redis.call('HINCRBY', attempts, id, 1)
-    redis.call('ZADD', due, lease, id)
-    claims[#claims + 1] = {record, redis.call('HGET', outcomes, id) or '', attempt, string.format('%.0f', lease)}
+for start = 0, redis.call('ZCARD', due), ${MAX_ENTRIES} do
+  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', start, ${MAX_ENTRIES})) do
+    local handler, id = string.match(entry, '^(.-)\\n(.*)$')
+    if #claims < count and names[handler] then
+      local attempt = redis.call('HINCRBY', attempts, id, 1)
+      claims[#claims + 1] = {redis.call('HGET', kept, id), redis.call('HGET', outcomes, id), attempt, entry}
+    end
   end
+  if #claims == count then break end
 end
+for _, claim in ipairs(claims) do redis.call('ZADD', due, now + ${CLAIM_MS}, claim[4]) end
 return claims
 `);
 
 const RENEW = script(`
-local score = redis.call('ZSCORE', due, ARGV[1])
-if not score or tonumber(score) ~= tonumber(ARGV[2]) then return '' end
-redis.call('ZADD', due, now + ${CLAIM_MS}, ARGV[1])
-return string.format('%.0f', now + ${CLAIM_MS})
+local id, attempt = ARGV[1], ARGV[2]
+if redis.call('HGET', attempts, id) ~= attempt then return 0 end
+redis.call('ZADD', due, now + ${CLAIM_MS}, handler_of(id) .. '\\n' .. id)
+return 1
 `);
 
+/** Ends a claim. Returns 1 also if the outcome is handled already, because the command may be repeated. */
 const SETTLE = script(`
-local score = redis.call('ZSCORE', due, ARGV[1])
-if not score or tonumber(score) ~= tonumber(ARGV[2]) then return end
-if ARGV[3] ~= '' then
-  redis.call('ZADD', due, now + ARGV[3], ARGV[1])
+local id, attempt, retry_after = ARGV[1], ARGV[2], ARGV[3]
+local handler = handler_of(id)
+if not handler then return 1 end
+if redis.call('HGET', attempts, id) ~= attempt then return 0 end
+if retry_after ~= '' then
+  redis.call('ZADD', due, now + retry_after, handler .. '\\n' .. id)
 else
-  redis.call('ZREM', due, ARGV[1])
-  for _, key in ipairs({kept, outcomes, attempts}) do redis.call('HDEL', key, ARGV[1]) end
+  redis.call('ZREM', due, handler .. '\\n' .. id)
+  for _, key in ipairs({kept, outcomes, attempts}) do redis.call('HDEL', key, id) end
 end
+return 1
 `);
 
 const KEPT = script(`return redis.call('HVALS', kept)`);
@@ -305,8 +312,9 @@ const DROP = script(`
 local id = ARGV[1]
 local record = redis.call('HGET', kept, id)
 if not record then return 0 end
-redis.call('ZREM', running, cjson.decode(record).job .. '\\n' .. id)
-for _, key in ipairs({deadlines, due}) do redis.call('ZREM', key, id) end
+redis.call('ZREM', running, string.match(record, '^(.-)\\n') .. '\\n' .. id)
+redis.call('ZREM', due, handler_of(id) .. '\\n' .. id)
+redis.call('ZREM', deadlines, id)
 for _, key in ipairs({kept, outcomes, attempts}) do redis.call('HDEL', key, id) end
 return 1
 `);
@@ -325,7 +333,7 @@ if not redis.call('ZSCORE', creates, ARGV[1]) and redis.call('ZCARD', creates) >
 end
 redis.call('ZADD', creates, now + ${CREATE_MS}, ARGV[1])
 if left > 0 then redis.call('HSET', meta, 'probe', now + ${PROBE_MS}) end
-redis.call('PEXPIRE', creates, ${EXPIRY_MS})
+for _, key in ipairs({creates, meta}) do redis.call('PEXPIRE', key, ${EXPIRY_MS}) end
 return {0, left}
 `);
 
@@ -334,6 +342,7 @@ const SETTLE_CREATE = script(`redis.call('ZREM', creates, ARGV[1])`);
 const HOLD = script(`
 local ms = tonumber(ARGV[1])
 redis.call('HSET', meta, 'hold', now + ms, 'probe', now + math.min(ms, ${PROBE_MS}))
+redis.call('PEXPIRE', meta, ${EXPIRY_MS})
 `);
 
 const RELEASE = script(`redis.call('HDEL', meta, 'hold', 'probe')`);
@@ -383,22 +392,22 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
     },
     async keep(wait, timeout) {
       const ms = Number.isFinite(timeout) ? Math.ceil(timeout) : '';
-      await runWithRetries(KEEP, wait.id, wait.job, JSON.stringify(wait), ms);
+      const { id, job, handler, data } = wait;
+      await runWithRetries(KEEP, id, job, [job, handler, id, data].join('\n'), ms);
     },
     async claim(handlers, count) {
-      const claims = (await run(CLAIM, count, ...handlers)) as readonly (readonly [string, string, unknown, string])[];
-      return claims.map(([record, state, attempt, lease]): ClaimedWait => {
-        return { ...JSON.parse(record), state: state || undefined, attempt: Number(attempt), lease };
+      const claims = (await run(CLAIM, count, ...handlers)) as readonly (readonly [string, string, unknown])[];
+      return claims.map(([record, state, attempt]): ClaimedWait => {
+        return { ...recordOf(record), state: state || undefined, attempt: Number(attempt) };
       });
     },
-    async renew(id, lease) {
-      return String((await run(RENEW, id, lease)) ?? '') || undefined;
-    },
-    async settle(id, lease, retryAfter) {
-      await runWithRetries(SETTLE, id, lease, retryAfter === undefined ? '' : Math.ceil(retryAfter));
+    renew: async (id, attempt) => Number(await run(RENEW, id, attempt)) === 1,
+    async settle(id, attempt, retryAfter) {
+      const ms = retryAfter === undefined ? '' : Math.ceil(retryAfter);
+      return Number(await runWithRetries(SETTLE, id, attempt, ms)) === 1;
     },
     async kept() {
-      return ((await runWithRetries(KEPT)) as readonly string[]).map((record): KeptRecord => JSON.parse(record));
+      return ((await runWithRetries(KEPT)) as readonly string[]).map(recordOf);
     },
     drop: async (id) => Number(await runWithRetries(DROP, id)) === 1,
     budget: {
@@ -417,4 +426,10 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
       },
     },
   };
+}
+
+/** Reads a kept wait from its lines: the job, the handler, the id and the data, whose JSON has no line breaks. */
+function recordOf(record: string): KeptRecord {
+  const [job = '', handler = '', id = '', data = 'null'] = record.split('\n');
+  return { id, job, handler, data };
 }

@@ -115,6 +115,21 @@ describe.each(KINDS)('a kept wait on %s', { timeout: 60_000 }, (kind) => {
     await eventually(() => expect(outcomes).toHaveLength(1));
   });
 
+  it('is handled although many others have no handler', async () => {
+    const { service, client } = await start(1);
+    service.set(1, 104);
+    const first = record(client, 'first');
+    await client.waits.keep({ kind: 'audience', id: 1 }, { handler: 'first' });
+    await eventually(() => expect(first).toHaveLength(1));
+    const others = Array.from({ length: 1_100 }, () =>
+      client.waits.keep({ kind: 'audience', id: 1 }, { handler: 'unknown' }),
+    );
+    await Promise.all(others);
+    await client.waits.keep({ kind: 'audience', id: 1 }, { handler: 'first' });
+    await eventually(() => expect(first).toHaveLength(2));
+    expect(await client.waits.kept()).toHaveLength(1_100);
+  });
+
   it('`close` waits for the running handlers, whose signal aborts', async () => {
     const { service, client } = await start(1);
     service.set(1, 104);
@@ -156,6 +171,11 @@ describe('a kept wait that cannot be kept', () => {
       message: expect.stringContaining('`id` must be'),
     });
     expect(() => waits.handle('', () => {})).toThrow(/name/);
+    for (const id of ['a\nb', '\ud83d', 'x'.repeat(201)]) {
+      expect(await failureOf(waits.keep(target, { handler: 'a', id }))).toMatchObject({
+        message: expect.stringContaining('1 to 200 characters'),
+      });
+    }
   });
 
   it('fails if Redis does not store it within four seconds', { timeout: 30_000 }, async () => {

@@ -126,6 +126,64 @@ describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }
     for (const failure of await Promise.all(failures)) expect(failure).toMatchObject({ code: 'authentication-failed' });
   });
 
+  it('are led by another one when the leader does not reach the service', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 2]) service.set(id, 102);
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    service.interfere = (by) => {
+      if (by === 0) throw new TypeError('fetch failed');
+      return undefined;
+    };
+    const following = clients[1]?.audiences.wait(2);
+    for (const id of [1, 2]) service.set(id, 104);
+    expect((await following)?.id).toBe(2);
+    expect((await leading)?.id).toBe(1);
+    expect(service.warnings.join('\n')).toContain('lets another one do it for a minute');
+  });
+
+  it('pass on a resource that lacks a documented field', async () => {
+    const { service, clients } = await start(2);
+    service.set(1, 102);
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const following = clients[1]?.audiences.wait(1);
+    service.interfere = (_, id) =>
+      id === undefined ? undefined : answer({ ...service.show(id), created_by: undefined });
+    service.set(1, 104);
+    expect((await following)?.status.id).toBe(104);
+    await leading;
+  });
+
+  it('receive the end of a job that is shown with an older `updated_at`', async () => {
+    const { service, clients } = await start(2);
+    service.set(1, 102);
+    const waits = clients.map((client) => client.audiences.wait(1));
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(1));
+    service.set(1, 104);
+    service.interfere = (_, id) =>
+      id === undefined ? undefined : answer({ ...service.show(id), updated_at: '2020-01-01 00:00:00' });
+    for (const ended of await Promise.all(waits)) expect(ended.status.id).toBe(104);
+  });
+
+  it('keep a wait when that of a derived client for the same job is aborted', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 2]) service.set(id, 102);
+    const leading = clients[0]?.audiences.wait(2);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const abort = new AbortController();
+    const kept = clients[1]?.audiences.wait(1);
+    const aborted = failureOf(
+      Promise.resolve(clients[1]?.withOptions({ timeout: 5_000 }).audiences.wait(1, { signal: abort.signal })),
+    );
+    await eventually(() => expect(service.reads).toContainEqual({ by: 0 }));
+    abort.abort('enough');
+    expect(await aborted).toBe('enough');
+    for (const id of [1, 2]) service.set(id, 104);
+    expect((await kept)?.id).toBe(1);
+    await leading;
+  });
+
   it('have a job polled once more before a timeout', async () => {
     const { service, clients } = await start(2);
     service.set(1, 102);
