@@ -6,7 +6,7 @@ import { startWaitingFleet, type WaitingFleet } from '../support/shared-waits-fl
 /** A lead ends after so long without renewal; the longest period between two polls here; slack of a busy machine. */
 const BOUND = { lease: 2_000, period: 2_500, slack: 3_000 } as const;
 /** When the misfortune happens, after the start of the waits. */
-const AT = 6_000;
+const AT = 4_500;
 
 const withinPeriod = BOUND.lease + BOUND.period + BOUND.slack;
 

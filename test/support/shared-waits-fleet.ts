@@ -45,7 +45,7 @@ const WAITS = 10;
 /** The limit of the service. Waits use half of it. */
 const READ = { limit: 60, interval: 5_000 } as const;
 /** Jobs end from the first to the last of these times after the start. Milliseconds. */
-const ENDS = { first: 2_000, last: 18_000 } as const;
+const ENDS = { first: 1_500, last: 13_000 } as const;
 
 /** Starts the processes, half of them with each Redis client, and their waits. */
 export async function startWaitingFleet(redisUrl: string): Promise<WaitingFleet> {
