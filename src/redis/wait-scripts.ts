@@ -1,0 +1,249 @@
+import type { Script } from './commands.ts';
+
+/** How long a process leads without renewing its lease. Milliseconds. */
+const LEASE_MS = 2_000;
+/** How long a job is polled that no process has reported as awaited again. Milliseconds. */
+const AWAITED_MS = 30_000;
+/** How long the final state of a job is available to processes that were late. Milliseconds. */
+const ENDED_MS = 60_000;
+/** How long an outcome is reserved for the process that handles it, unless that renews its claim. Milliseconds. */
+const CLAIM_MS = 30_000;
+/** Polls of this time count when another process begins to lead. Milliseconds. */
+const POLLS_MS = 61_000;
+/** During a hold of the build budget, one create is let through this often: the budget may have been raised. Milliseconds. */
+const PROBE_MS = 1_200_000;
+/** Maximum number of job-starting creates that wait for a permit or are in flight. */
+const MAX_CREATES = 2;
+/** How long a create counts among them if its process does not report its end. Milliseconds. */
+const CREATE_MS = 65_000;
+/** Time after which a create asks again whether another one has ended. Milliseconds. */
+const CREATE_POLL_MS = 50;
+/** Keys expire if nothing is awaited or kept for so long. Milliseconds. */
+const EXPIRY_MS = 30 * 86_400_000;
+/** Maximum entries that one command removes or claims, so that no command blocks the server for long. */
+const MAX_ENTRIES = 1_000;
+
+/** Parts of the state, one key each: a hash `meta`, and sets and hashes by job or by id of a kept wait. */
+export const PARTS = [
+  // Hash: position of the last change, leader and end of its lease, hold of the build budget.
+  'meta',
+  // Sorted set of the awaited jobs by the time at which they expire.
+  'awaited',
+  // Sorted set of the jobs to poll by the position at which they were added.
+  'added',
+  // Sorted set of the jobs with a state by the position of its last change.
+  'changed',
+  // Hash of the states: `updated_at`, whether it is final, and the value.
+  'states',
+  // Sorted set of the times at which leaders have sent polls.
+  'polls',
+  // Hash of the kept waits; sorted set of `<job>\n<id>`, ordered as text, of those whose job is running.
+  'kept',
+  'running',
+  // Sorted sets of kept waits by the time of their timeout, and by the time at which their outcome can be claimed.
+  'deadlines',
+  'due',
+  // Hashes of the outcomes of kept waits, and of the number of claims.
+  'outcomes',
+  'attempts',
+  // Sorted set of the creates that were let through, by the time after which they count as ended.
+  'creates',
+] as const;
+
+/** The beginning of every script: names the keys, gets the time of the server, defines what several scripts do. */
+const PRELUDE = `
+local ${PARTS.join(', ')} = unpack(KEYS)
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function move_on() return redis.call('HINCRBY', meta, 'position', 1) end
+local function await(job)
+  if redis.call('ZADD', awaited, now + ${AWAITED_MS}, job) == 1 then redis.call('ZADD', added, move_on(), job) end
+end
+local function kept_of(job)
+  return redis.call('ZRANGEBYLEX', running, '[' .. job .. '\\n', '(' .. job .. '\\n\\255')
+end
+local function handler_of(id)
+  return string.match(redis.call('HGET', kept, id) or '', '^.-\\n(.-)\\n')
+end
+local function finish(entry, outcome)
+  local id = string.match(entry, '^.-\\n(.*)$')
+  redis.call('ZREM', running, entry)
+  redis.call('ZREM', deadlines, id)
+  redis.call('ZADD', due, now, handler_of(id) .. '\\n' .. id)
+  redis.call('HSET', outcomes, id, outcome)
+end
+`;
+
+const script = (body: string): Script => ({ source: `${PRELUDE}${body}` });
+
+export const REPORT = script(`
+local process, can_lead = ARGV[1], ARGV[2] == '1'
+local changes_after, jobs_after, polled, count = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+for n = 7, 6 + count do await(ARGV[n]) end
+for n = 7 + count, 6 + count + tonumber(ARGV[7 + count]) do
+  local job = ARGV[n + 1]
+  if redis.call('ZSCORE', awaited, job) then redis.call('ZADD', added, move_on(), job) end
+end
+local leader, ends = unpack(redis.call('HMGET', meta, 'leader', 'ends'))
+local is_led = leader and tonumber(ends) > now
+local leads, ages, follow, unfollow = can_lead and (not is_led or leader == process), {}, {}, {}
+if leads then
+  redis.call('HSET', meta, 'leader', process, 'ends', now + ${LEASE_MS})
+  for n = 1, polled do redis.call('ZADD', polls, now, time[1] .. '.' .. time[2] .. '.' .. n) end
+  redis.call('ZREMRANGEBYSCORE', polls, '-inf', now - ${POLLS_MS})
+  if not is_led then
+    jobs_after = 0
+    local entries = redis.call('ZRANGE', polls, 0, -1, 'WITHSCORES')
+    for n = 2, #entries, 2 do ages[n / 2] = now - entries[n] end
+  end
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', deadlines, '-inf', now, 'LIMIT', 0, ${MAX_ENTRIES})) do
+    local job = string.match(redis.call('HGET', kept, id) or '', '^(.-)\\n')
+    if job then finish(job .. '\\n' .. id, '') else redis.call('ZREM', deadlines, id) end
+  end
+  for _, job in ipairs(redis.call('ZRANGEBYSCORE', awaited, '-inf', now, 'LIMIT', 0, ${MAX_ENTRIES})) do
+    if #kept_of(job) > 0 then
+      await(job)
+    else
+      redis.call('ZREM', awaited, job)
+      redis.call('ZREM', added, job)
+      redis.call('ZREM', changed, job)
+      redis.call('HDEL', states, job)
+      unfollow[#unfollow + 1] = job
+    end
+  end
+  follow = redis.call('ZRANGEBYSCORE', added, '(' .. jobs_after, '+inf')
+  for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ${EXPIRY_MS}) end
+elseif leader == process then
+  redis.call('HDEL', meta, 'leader', 'ends')
+  is_led = false
+end
+local changes = {}
+if changes_after >= 0 then changes = redis.call('ZRANGEBYSCORE', changed, '(' .. changes_after, '+inf') end
+local position = tonumber(redis.call('HGET', meta, 'position') or 0)
+local role = leads and 'leader' or is_led and 'follower' or 'none'
+return {position, role, changes, follow, unfollow, ages, redis.call('ZCOUNT', due, '-inf', now)}
+`);
+
+export const RESIGN = script(`
+if redis.call('HGET', meta, 'leader') == ARGV[1] then redis.call('HDEL', meta, 'leader', 'ends') end
+`);
+
+export const STATES = script(`
+local values = {}
+for n = 1, #ARGV, ${MAX_ENTRIES} do
+  for _, value in ipairs(redis.call('HMGET', states, unpack(ARGV, n, math.min(#ARGV, n + ${MAX_ENTRIES} - 1)))) do
+    values[#values + 1] = value and string.match(value, '^%d+ %d (.*)$') or ''
+  end
+end
+return values
+`);
+
+/** Publishes states, each by its job, `updated_at`, whether it is final, and value. */
+export const PUBLISH = script(`
+for n = 1, #ARGV, 4 do
+  local job, updated_at, is_final, value = ARGV[n], tonumber(ARGV[n + 1]), ARGV[n + 2], ARGV[n + 3]
+  local known_at, was_final = string.match(redis.call('HGET', states, job) or '0 0 ', '^(%d+) (%d) ')
+  local is_newer = updated_at == 0 or updated_at >= tonumber(known_at)
+  if redis.call('ZSCORE', awaited, job) and (is_final == '1' or (is_newer and was_final == '0')) then
+    redis.call('HSET', states, job, string.format('%.0f', updated_at) .. ' ' .. is_final .. ' ' .. value)
+    redis.call('ZADD', changed, move_on(), job)
+    if is_final == '1' then
+      redis.call('ZREM', added, job)
+      redis.call('ZADD', awaited, now + ${ENDED_MS}, job)
+      for _, entry in ipairs(kept_of(job)) do finish(entry, value) end
+    end
+  end
+end
+`);
+
+export const KEEP = script(`
+local id, job, record, timeout = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+if redis.call('HSETNX', kept, id, record) == 0 then return end
+redis.call('ZADD', running, 0, job .. '\\n' .. id)
+if timeout then redis.call('ZADD', deadlines, now + timeout, id) end
+await(job)
+local is_final, value = string.match(redis.call('HGET', states, job) or '', '^%d+ (%d) (.*)$')
+if is_final == '1' then finish(job .. '\\n' .. id, value) end
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ${EXPIRY_MS}) end
+`);
+
+/** Claims outcomes: no other process gets them until the claim ends. */
+export const CLAIM = script(`
+local count, names, claims = tonumber(ARGV[1]), {}, {}
+for n = 2, #ARGV do names[ARGV[n]] = true end
+for start = 0, redis.call('ZCARD', due), ${MAX_ENTRIES} do
+  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', start, ${MAX_ENTRIES})) do
+    local handler, id = string.match(entry, '^(.-)\\n(.*)$')
+    if #claims < count and names[handler] then
+      local attempt = redis.call('HINCRBY', attempts, id, 1)
+      claims[#claims + 1] = {redis.call('HGET', kept, id), redis.call('HGET', outcomes, id), attempt, entry}
+    end
+  end
+  if #claims == count then break end
+end
+for _, claim in ipairs(claims) do redis.call('ZADD', due, now + ${CLAIM_MS}, claim[4]) end
+return claims
+`);
+
+export const RENEW = script(`
+local id, attempt = ARGV[1], ARGV[2]
+if redis.call('HGET', attempts, id) ~= attempt then return 0 end
+redis.call('ZADD', due, now + ${CLAIM_MS}, handler_of(id) .. '\\n' .. id)
+return 1
+`);
+
+/** Ends a claim. Returns 1 also if the outcome is handled already, because the command may be repeated. */
+export const SETTLE = script(`
+local id, attempt, retry_after = ARGV[1], ARGV[2], ARGV[3]
+local handler = handler_of(id)
+if not handler then return 1 end
+if redis.call('HGET', attempts, id) ~= attempt then return 0 end
+if retry_after ~= '' then
+  redis.call('ZADD', due, now + retry_after, handler .. '\\n' .. id)
+else
+  redis.call('ZREM', due, handler .. '\\n' .. id)
+  for _, key in ipairs({kept, outcomes, attempts}) do redis.call('HDEL', key, id) end
+end
+return 1
+`);
+
+export const KEPT = script(`return redis.call('HVALS', kept)`);
+
+export const DROP = script(`
+local id = ARGV[1]
+local record = redis.call('HGET', kept, id)
+if not record then return 0 end
+redis.call('ZREM', running, string.match(record, '^(.-)\\n') .. '\\n' .. id)
+redis.call('ZREM', due, handler_of(id) .. '\\n' .. id)
+redis.call('ZREM', deadlines, id)
+for _, key in ipairs({kept, outcomes, attempts}) do redis.call('HDEL', key, id) end
+return 1
+`);
+
+/**
+ * Lets a few creates through at the same time: so many at most are refused when the budget is used up. During a hold,
+ * lets one through when it has lasted for the time of a probe.
+ */
+export const PASS = script(`
+local ends, probe = unpack(redis.call('HMGET', meta, 'hold', 'probe'))
+local left = ends and math.max(0, ends - now) or 0
+if left > 0 and tonumber(probe) > now then return {math.min(ends, probe) - now, left} end
+redis.call('ZREMRANGEBYSCORE', creates, '-inf', now)
+if not redis.call('ZSCORE', creates, ARGV[1]) and redis.call('ZCARD', creates) >= ${MAX_CREATES} then
+  return {${CREATE_POLL_MS}, 0}
+end
+redis.call('ZADD', creates, now + ${CREATE_MS}, ARGV[1])
+if left > 0 then redis.call('HSET', meta, 'probe', now + ${PROBE_MS}) end
+for _, key in ipairs({creates, meta}) do redis.call('PEXPIRE', key, ${EXPIRY_MS}) end
+return {0, left}
+`);
+
+export const SETTLE_CREATE = script(`redis.call('ZREM', creates, ARGV[1])`);
+
+export const HOLD = script(`
+local ms = tonumber(ARGV[1])
+redis.call('HSET', meta, 'hold', now + ms, 'probe', now + math.min(ms, ${PROBE_MS}))
+redis.call('PEXPIRE', meta, ${EXPIRY_MS})
+`);
+
+export const RELEASE = script(`redis.call('HDEL', meta, 'hold', 'probe')`);
