@@ -1,6 +1,6 @@
 /**
  * How the sandbox's time runs: `'real'` follows the machine's clock, `{ speed: 60 }` runs sixty times as fast, and
- * `'manual'` moves only with `sandbox.advance(ms)`.
+ * `'manual'` stands still. `sandbox.advance(ms)` moves each of them forward.
  */
 export type ClockMode = 'real' | 'manual' | { readonly speed: number };
 
@@ -18,14 +18,13 @@ const MAX_DATE_MS = 8.64e15;
 
 /** The sandbox's time and the tasks scheduled on it. Times are milliseconds since 1970. */
 export class Clock {
-  readonly #mode: ClockMode;
+  /** Milliseconds per millisecond of the machine's clock; 0 if the clock is manual. */
   readonly #speed: number;
   readonly #startedAt = performance.now();
-  readonly #start: number;
+  /** Time at `#startedAt`; `advance` moves it. */
+  #start: number;
   /** Sorted, the next task last. */
   readonly #tasks: Task[] = [];
-  /** Time of a manual clock. */
-  #manualTime: number;
   /** Time of the task that is running: the time it was due, even if it runs later. */
   #taskTime: number | undefined;
   #advanced: Promise<void> = Promise.resolve();
@@ -36,16 +35,16 @@ export class Clock {
 
   /** Creates a clock that starts at `start`. */
   constructor(mode: ClockMode, start: number) {
-    this.#mode = mode;
-    this.#speed = typeof mode === 'object' ? mode.speed : 1;
+    this.#speed = typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1;
     this.#start = start;
-    this.#manualTime = start;
   }
 
   now(): number {
-    if (this.#taskTime !== undefined) return this.#taskTime;
-    if (this.#mode === 'manual') return this.#manualTime;
-    return this.#start + (performance.now() - this.#startedAt) * this.#speed;
+    return this.#taskTime ?? this.#start + this.#elapsed();
+  }
+
+  #elapsed(): number {
+    return (performance.now() - this.#startedAt) * this.#speed;
   }
 
   /** Returns a number that ranks a task among those due at the same time. */
@@ -89,11 +88,10 @@ export class Clock {
   }
 
   /**
-   * Moves a manual clock forward. Due tasks run in order, each at its own time; `settle` is awaited first and after the
-   * tasks of each time, because it may schedule more. Concurrent calls run one after the other.
+   * Moves the clock forward. Due tasks run in order, each at its own time; `settle` is awaited first and after the tasks
+   * of each time, because it may schedule more. Concurrent calls run one after the other.
    */
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {
-    if (this.#mode !== 'manual') throw new Error("`advance` requires a sandbox with `clock: 'manual'`.");
     const advanced = this.#advanced.then(() => this.#advance(ms, settle));
     // A failed call must not fail the next one.
     this.#advanced = advanced.catch(() => {});
@@ -101,21 +99,26 @@ export class Clock {
   }
 
   async #advance(ms: number, settle: () => Promise<void>): Promise<void> {
-    const target = this.#manualTime + ms;
+    const target = this.now() + ms;
     if (!(ms >= 0 && target <= MAX_DATE_MS))
       throw new Error(`\`ms\` of \`advance\` must be a number from 0 that stays within the range of Date, not ${ms}.`);
     await settle();
     for (let next = this.#tasks.at(-1); next && next.time <= target; next = this.#tasks.at(-1)) {
+      this.#moveTo(next.time);
       this.#runUntil(next.time);
       await settle();
     }
-    this.#manualTime = Math.max(this.#manualTime, target);
+    this.#moveTo(target);
+    this.#setTimer();
+  }
+
+  #moveTo(time: number): void {
+    if (time > this.now()) this.#start = time - this.#elapsed();
   }
 
   #runUntil(time: number): void {
     for (let next = this.#tasks.at(-1); next && next.time <= time; next = this.#tasks.at(-1)) {
       this.#tasks.pop();
-      this.#manualTime = Math.max(this.#manualTime, next.time);
       // A task may call `runDue`, which runs other tasks within it.
       const outer = this.#taskTime;
       this.#taskTime = next.time;
@@ -141,7 +144,7 @@ export class Clock {
 
   /** Sets one timer for the next task; it does not keep the process alive. */
   #setTimer(): void {
-    if (!this.#usesTimer || this.#mode === 'manual') return;
+    if (!this.#usesTimer || this.#speed === 0) return;
     clearTimeout(this.#timer);
     const next = this.#tasks.at(-1);
     if (!next) return;

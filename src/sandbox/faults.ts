@@ -73,6 +73,11 @@ export class Faults {
     return () => this.#remove(active);
   }
 
+  /** The rules that can still apply, in order. */
+  get rules(): FaultRule[] {
+    return [...this.#rules].filter(({ remaining }) => remaining > 0).map(({ rule }) => rule);
+  }
+
   /** Removes all rules. */
   clear(): void {
     for (const active of this.#rules) this.#remove(active);
@@ -108,15 +113,35 @@ export function describeFault({ delay, inFlight, status, cut, malformed }: Fault
   return parts.filter(Boolean).join(', ');
 }
 
+const RULE_FIELDS: readonly string[] = [
+  'on',
+  'rate',
+  'times',
+  'delay',
+  'inFlight',
+  'status',
+  'retryAfter',
+  'cut',
+  'malformed',
+] satisfies readonly (keyof FaultRule)[];
+
 function checkRule(rule: FaultRule): void {
   const { rate = 1, times = 0, delay = 0, inFlight = 0, status, retryAfter, cut, malformed } = rule;
   const check = (isValid: boolean, requirement: string): void => {
     if (!isValid) throw new Error(`Invalid fault rule: ${requirement}.`);
   };
-  check(rate >= 0 && rate <= 1, `\`rate\` must be a number from 0 to 1, not ${rate}`);
-  check(times >= 0, '`times` must be a number from 0');
-  for (const [name, ms] of Object.entries({ delay, inFlight }))
-    check(ms >= 0 && ms <= MAX_TIMER_MS, `\`${name}\` must be a number from 0 to ${MAX_TIMER_MS}`);
+  const checkRange = (name: string, value: unknown, max: number): void =>
+    check(
+      typeof value === 'number' && value >= 0 && value <= max,
+      `\`${name}\` must be a number from 0${max < Number.POSITIVE_INFINITY ? ` to ${max}` : ''}, not ${value}`,
+    );
+  const unknown = Object.keys(rule).find((name) => !RULE_FIELDS.includes(name));
+  check(unknown === undefined, `\`${unknown}\` is not a field: use ${RULE_FIELDS.join(', ')}`);
+  checkRange('rate', rate, 1);
+  checkRange('times', times, Number.POSITIVE_INFINITY);
+  checkRange('delay', delay, MAX_TIMER_MS);
+  checkRange('inFlight', inFlight, MAX_TIMER_MS);
+  checkRange('retryAfter', retryAfter ?? 0, Number.POSITIVE_INFINITY);
   check(
     status === undefined || (Number.isInteger(status) && status >= 400 && status <= 599),
     `\`status\` must be an error status, 400 to 599, not ${status}`,

@@ -41,10 +41,10 @@ export type { Delivery } from './webhook-deliveries.ts';
 /** The service, emulated on this machine. */
 export interface Sandbox extends SandboxAdapters {
   /**
-   * Moves a manual clock forward by milliseconds. Everything due runs in order, and webhook deliveries are awaited: a
-   * webhook receiver that awaits this causes a deadlock.
+   * Moves the clock forward by milliseconds, whatever its mode. Everything due runs in order, and webhook deliveries are
+   * awaited: a webhook receiver that awaits this causes a deadlock.
    *
-   * @throws if the sandbox has no `clock: 'manual'`, or if `ms` is not a number from 0 within the range of `Date`
+   * @throws if `ms` is not a number from 0 within the range of `Date`
    */
   advance(ms: number): Promise<void>;
   /** Returns the time of the sandbox's clock in milliseconds since 1970. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { AudienceClient } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { operations } from '../../src/spec/operations.ts';
 import { startBench } from '../support/sandbox.ts';
@@ -70,9 +71,20 @@ describe('the sandbox', () => {
     expect((await client.webhooks.list())[0]).toMatchObject({ name: 'Webhook', events: expect.any(Array) });
   });
 
-  it('`advance` requires a manual clock', async () => {
-    await expect(createSandbox().advance(1)).rejects.toThrow(/manual/);
-  });
+  it.each(['real', { speed: 60 }] as const)(
+    '`advance` moves a running clock (%j) and runs what is due',
+    async (clock) => {
+      const sandbox = createSandbox({ clock, start: 0 });
+      const token = sandbox.accounts.create({ email: 'me@example.com', password: 'secret' }).token('api');
+      const client = new AudienceClient({ baseUrl: 'http://localhost', token, fetch: sandbox.fetch });
+      const { id } = await client.audiences.create({ name: 'x' });
+      await sandbox.advance(600_000);
+      expect(sandbox.now()).toBeGreaterThanOrEqual(600_000);
+      expect(sandbox.now()).toBeLessThan(1_200_000);
+      expect((await client.audiences.get(id)).status.id).toBe(104);
+      await sandbox.close();
+    },
+  );
 
   it.each([
     '/api/v2/auth/login',

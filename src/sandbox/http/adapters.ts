@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'msw';
+import { createOperatorApi } from '../console/operator-api.ts';
 import type { Service } from '../service.ts';
 import { createStorage } from '../storage/presigned-storage.ts';
 import { createApp } from './app.ts';
@@ -26,6 +27,11 @@ export interface SandboxAdapters {
 export function createAdapters(service: Service, origin: string | undefined): SandboxAdapters {
   const app = createApp(service);
   const storage = createStorage(service);
+  const origins = {
+    api: app.fetch,
+    storage: storage.fetch,
+    console: (token: string) => createOperatorApi(service, token).fetch,
+  };
   const { state, clock, webhooks, closed } = service;
   const inProcessStorageUrl = state.storageUrl;
   const servers = new Set<SandboxServer>();
@@ -45,7 +51,7 @@ export function createAdapters(service: Service, origin: string | undefined): Sa
     fetch: async (input, init) => fetchInProcess(respond, new Request(input, init)),
     handlers: [createHandler({ respond, origin, isStorage })],
     async listen(options = {}) {
-      const server = closed.signal.aborted ? undefined : await listen(app.fetch, storage.fetch, options);
+      const server = closed.signal.aborted ? undefined : await listen(origins, options);
       if (server && !closed.signal.aborted) {
         servers.add(server);
         state.storageUrl = server.storageUrl;

@@ -9,7 +9,12 @@ export interface SandboxServer {
   readonly url: string;
   /** Origin of presigned URLs and result files: a separate port, because the service's storage is a separate host. */
   readonly storageUrl: string;
-  /** Closes both ports and all their connections. */
+  /**
+   * Origin of the console with the token of this run, if `console` is set: {@link ListenOptions.console}. Whoever has it
+   * can operate the sandbox.
+   */
+  readonly consoleUrl?: string;
+  /** Closes all ports and their connections. */
   close(): Promise<void>;
 }
 
@@ -26,6 +31,11 @@ export interface ListenOptions {
   readonly host?: string | undefined;
   /** Host name of this machine, used in URLs and accepted in the `Host` header. @default `host` */
   readonly name?: string | undefined;
+  /**
+   * Also serves the console, on a separate port and always on loopback: JSON endpoints that advance the clock, add
+   * faults and finish jobs of the running sandbox. @default false
+   */
+  readonly console?: boolean | undefined;
 }
 
 type Fetch = (request: Request, env: Env['Bindings']) => Response | Promise<Response>;
@@ -39,29 +49,41 @@ interface PortServer {
 
 const WILDCARD_ADDRESSES: readonly string[] = ['0.0.0.0', '::'];
 
-/** Serves the API and its storage over HTTP. */
-export async function listen(api: Fetch, storage: Fetch, options: ListenOptions): Promise<SandboxServer> {
+/** The origins that a sandbox serves; `console` creates the handler of the console for the token of this run. */
+export interface Origins {
+  readonly api: Fetch;
+  readonly storage: Fetch;
+  console(token: string): Fetch;
+}
+
+/** Serves the API, its storage and, if wanted, the console over HTTP. */
+export async function listen(origins: Origins, options: ListenOptions): Promise<SandboxServer> {
   const { host = '127.0.0.1', name } = options;
   if (name !== undefined && !isHostName(name)) throw new Error(`\`name\` must be a host name, not "${name}".`);
   if (!/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) {
     const { emitWarning } = await import('node:process');
     emitWarning(`The sandbox listens on ${host}: other machines can use it.`, 'SandboxWarning');
   }
-  const storageServer = await serve(storage, options, options.storagePort ?? 0);
-  let apiServer: PortServer;
+  const servers: PortServer[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.close()));
+  };
+  const open = async (...args: Parameters<typeof serve>): Promise<string> => {
+    const server = await serve(...args);
+    servers.push(server);
+    return server.url;
+  };
   try {
-    apiServer = await serve(api, options, options.port ?? 0, storageServer.url);
+    const storageUrl = await open(origins.storage, options, options.storagePort ?? 0);
+    const url = await open(origins.api, options, options.port ?? 0, storageUrl);
+    if (!options.console) return { url, storageUrl, close };
+    const token = crypto.randomUUID();
+    const console = await open(origins.console(token), {}, 0);
+    return { url, storageUrl, consoleUrl: `${console}/?token=${token}`, close };
   } catch (error) {
-    await storageServer.close();
+    await close();
     throw error;
   }
-  return {
-    url: apiServer.url,
-    storageUrl: storageServer.url,
-    async close() {
-      await Promise.all([apiServer.close(), storageServer.close()]);
-    },
-  };
 }
 
 const isHostName = (name: string): boolean =>

@@ -60,7 +60,7 @@ const logRequests =
   };
 
 /** Responds with 421 to a `Host` that is neither an address nor an accepted name, which prevents DNS rebinding. */
-const checkHost =
+export const checkHost =
   (format: ErrorFormat): Middleware =>
   async (context, next) => {
     const { overHttp } = context.env;
