@@ -1,5 +1,5 @@
 import { defineConfig, type Options } from 'tsup';
-import { noteInputs, privateZod } from './scripts/build-plugins.ts';
+import { entriesAreExternal, noteInputs, privateZod } from './scripts/build-plugins.ts';
 
 const declarations = { compilerOptions: { stripInternal: true } };
 
@@ -52,7 +52,7 @@ export default defineConfig([
   {
     ...shared,
     // By itself, so that what its servers bring along ends up in no chunk of the client's.
-    entry: { sandbox: 'src/sandbox/index.ts', command: 'src/sandbox/command.ts' },
+    entry: { sandbox: 'src/sandbox/index.ts' },
     dts: { ...declarations, entry: { sandbox: 'src/sandbox/index.ts' } },
     // The sandbox is a test bed: its servers are part of it, not dependencies of every user.
     noExternal: ['zod', 'hono', '@hono/node-server', '@modelcontextprotocol/server', '@modelcontextprotocol/core'],
@@ -61,5 +61,15 @@ export default defineConfig([
     esbuildOptions(options) {
       options.conditions = ['browser'];
     },
+  },
+  {
+    ...shared,
+    // Uses the other entries as any program does, and loads the code of a command when it runs.
+    entry: { cli: 'src/cli/main.ts' },
+    platform: 'node',
+    // The package of the completion scripts ships no text of its licence, so it is a dependency.
+    external: [/^node:/, /^@bomb\.sh\/tab/],
+    noExternal: [/^(?!node:|@bomb\.sh\/tab)/],
+    esbuildPlugins: [entriesAreExternal, noteInputs('cli')],
   },
 ]);

@@ -30,3 +30,14 @@ export const privateZod: Plugin = {
     });
   },
 };
+
+/** Leaves the package's entries out of the bundle of the command, which imports the built ones instead. */
+export const entriesAreExternal: Plugin = {
+  name: 'entries-are-external',
+  setup({ onResolve }) {
+    onResolve({ filter: /^(?:\.\.\/)+(?:\w+\/)?index\.ts$/ }, ({ path }) => {
+      const folder = /(\w+)\/index\.ts$/.exec(path)?.[1] ?? 'index';
+      return { path: `./${folder}.js`, external: true };
+    });
+  },
+};

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { CommandError, EXIT, usageError } from './exit-codes.ts';
+import type { BodyFlag } from './resource-table.ts';
+
+/** A JSON object to send. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** Returns all of standard input as text; nothing if it is a terminal. */
+export async function readStdin(signal: AbortSignal): Promise<string> {
+  const { stdin } = process;
+  if (stdin.isTTY) return '';
+  const stop = (): void => void stdin.destroy(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    let text = '';
+    for await (const chunk of stdin.setEncoding('utf8')) text += chunk;
+    return text;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/**
+ * Returns the JSON value of `--data`: the text itself, `@file`, or `-` (also `@-`) for standard input.
+ *
+ * @throws {CommandError} if the file cannot be read, or for text that is not JSON.
+ */
+export async function readData(data: string, signal: AbortSignal): Promise<unknown> {
+  const path = data.startsWith('@') ? data.slice(1) : undefined;
+  const isStdin = data === '-' || path === '-';
+  const text = isStdin ? await readStdin(signal) : path === undefined ? data : await readText(path);
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    const source = isStdin ? 'Standard input' : path === undefined ? '--data' : path;
+    throw usageError(`${source} must be JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(`${path} cannot be read: ${reason}`, { exitCode: EXIT.usage, cause });
+  }
+}
+
+/**
+ * Returns the body of a create: the object of `--data` or of standard input, with the fields of the flags set in it.
+ * Standard input is read only if neither `--data` nor a flag says what to create.
+ */
+export async function readBody(
+  rows: readonly BodyFlag[],
+  flags: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<Body> {
+  const values = rows.flatMap((row) => {
+    const value = flags[attributeOf(row)];
+    return value === undefined ? [] : [{ row, value }];
+  });
+  const { data } = flags;
+  const isPiped = values.length === 0 && data === undefined && !process.stdin.isTTY;
+  const base = typeof data === 'string' || isPiped ? await readData(String(data ?? '-'), signal) : {};
+  if (typeof base !== 'object' || base === null || Array.isArray(base))
+    throw usageError('The body must be a JSON object.');
+  const body = values.reduce<Body>(
+    (object, { row, value }) => {
+      return withField(object, row.field.split('.'), parseValue(row, value));
+    },
+    { ...base },
+  );
+  if (Object.keys(body).length === 0)
+    throw usageError('Say what to create: by flags, by --data, or on standard input.');
+  return body;
+}
+
+/** Returns the name under which commander keeps the value of a flag: `targetSize` for `--target-size <n>`. */
+function attributeOf({ flag }: BodyFlag): string {
+  const [long = ''] = flag.replace(/^--/, '').split(' ');
+  return long.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function parseValue({ type, flag }: BodyFlag, value: unknown): unknown {
+  if (type === 'dataset') return [value].flat().map((text) => parseDataset(String(text)));
+  if (type !== 'json') return value;
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    throw usageError(`${flag.split(' ')[0]} must be JSON.`);
+  }
+}
+
+/** Parses `WebDomain:2026-10-20:2026-11-20`. */
+function parseDataset(text: string): Body {
+  const [, analysis_type, start_date, end_date] = /^([^:]+):(\d{4}-\d\d-\d\d):(\d{4}-\d\d-\d\d)$/.exec(text) ?? [];
+  if (analysis_type === undefined)
+    throw usageError(`--dataset must be type:start:end, such as WebDomain:2026-10-20:2026-11-20, not "${text}".`);
+  return { analysis_type, start_date, end_date };
+}
+
+/** Returns a copy of an object with the field at a path set. */
+function withField(object: Body, [key = '', ...rest]: readonly string[], value: unknown): Body {
+  const inner = rest.length === 0 ? value : withField(Object(object[key]), rest, value);
+  return { ...object, [key]: inner };
+}

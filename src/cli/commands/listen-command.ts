@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type AudienceClient,
+  AuthenticationError,
+  JobError,
+  type JobKind,
+  type JobState,
+  operations,
+  type WaitTarget,
+} from '../../index.ts';
+import { progressOf } from '../../spec/job-status.ts';
+import type { Context } from '../context.ts';
+import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
+import { labelOf } from '../job-progress.ts';
+import { parseTarget } from '../job-waits.ts';
+import { webhookSecret } from '../local-secret.ts';
+import { createEvent, type DeliveryAttempt, deliver } from '../webhook-sender.ts';
+
+interface ListenFlags {
+  readonly forwardTo?: string;
+  readonly jobs?: readonly string[];
+  readonly all?: boolean;
+  readonly secret?: string;
+  readonly printSecret?: boolean;
+  readonly companyId: number;
+  readonly retrySpeed: number;
+}
+
+/** Namespaces whose jobs have webhook events (specification, "Events"). */
+const NAMESPACES = { audience: 'audiences', activation: 'activations', cohort: 'cohorts' } as const;
+
+/** Namespace that a single resource of each kind with events is read from. */
+const SOURCES = { ...NAMESPACES, lookalike: 'lookalikes' } as const;
+
+type EventKind = keyof typeof SOURCES;
+
+/** Interval at which `--all` reads the lists for new jobs: three reads of 120 a minute. */
+const DISCOVERY_MS = 10_000;
+
+/** `listen`: watches jobs, and delivers the events of their ends to a local receiver, as the service would. */
+export async function listen(context: Context, flags: ListenFlags): Promise<ExitCode> {
+  const { output, signal } = context;
+  const { forwardTo, jobs = [], all } = flags;
+  const secret = await webhookSecret(flags.secret);
+  if (flags.printSecret) {
+    await output.line(secret);
+    return EXIT.done;
+  }
+  if (forwardTo === undefined || !URL.canParse(forwardTo))
+    throw usageError('--forward-to must be the URL of a receiver.');
+  if (jobs.length > 0 === (all === true)) throw usageError('Pass either --jobs audience:12,cohort:7 or --all.');
+  const targets = jobs.map((text) => withEvents(parseTarget(text, 'audience')));
+  const client = await context.connect();
+  const onAttempt = (attempt: DeliveryAttempt): void => void output.list([rowOf(attempt)], COLUMNS);
+  const forward = async (target: EventTarget): Promise<boolean> => {
+    const resource = await endOf(client, target, signal);
+    const event = createEvent(typeOf(target.kind, resource), await readRaw(client, target, signal), flags.companyId);
+    return deliver(event, { url: forwardTo, secret, speed: flags.retrySpeed, signal, onAttempt });
+  };
+  if (!all) {
+    output.note(`Watching ${targets.map(labelOf).join(' ')}; events go to ${forwardTo}.`);
+    const delivered = await Promise.all(targets.map(forward));
+    return delivered.every(Boolean) ? EXIT.done : EXIT.refused;
+  }
+  const ready = (): void => output.note(`Ready: watching all jobs; events go to ${forwardTo}. Press Ctrl-C to stop.`);
+  const report = (error: unknown): void => output.warn(error instanceof Error ? error.message : String(error));
+  const start = (target: EventTarget): void => void forward(target).catch((error) => signal.aborted || report(error));
+  await discover(client, { signal, ready, start, report }).catch((error) => {
+    if (!signal.aborted) throw error;
+  });
+  return EXIT.done;
+}
+
+/** A job whose end is an event. */
+type EventTarget = WaitTarget<EventKind>;
+
+function withEvents({ kind, id }: WaitTarget): EventTarget {
+  if (kind === 'estimate') throw usageError('Estimates have no webhook events.');
+  return { kind, id };
+}
+
+interface Discovery {
+  readonly signal: AbortSignal;
+  /** Called once the lists have been read. */
+  ready(): void;
+  /** Called for each job that runs, or that was created after the first reading. */
+  start(target: EventTarget): void;
+  report(error: unknown): void;
+}
+
+/** Finds the jobs that run and those created from now on, until the signal aborts. */
+async function discover(client: AudienceClient, { signal, ready, start, report }: Discovery): Promise<never> {
+  const seen = new Set<string>();
+  const scan = async (kind: keyof typeof NAMESPACES, isFirst: boolean): Promise<void> => {
+    const { items } = await client[NAMESPACES[kind]].list({ per_page: 25 }, { signal });
+    for (const resource of items) {
+      const target = { kind, id: resource.id };
+      if (seen.has(labelOf(target))) continue;
+      seen.add(labelOf(target));
+      if (!isFirst || progressOf(kind, resource) === 'running') start(target);
+    }
+  };
+  const kinds = ['audience', 'activation', 'cohort'] as const;
+  await Promise.all(kinds.map((kind) => scan(kind, true)));
+  ready();
+  for (;;) {
+    await sleep(DISCOVERY_MS, undefined, { signal });
+    try {
+      await Promise.all(kinds.map((kind) => scan(kind, false)));
+    } catch (error) {
+      if (signal.aborted || AuthenticationError.isInstance(error)) throw error;
+      report(error);
+    }
+  }
+}
+
+/** Waits for the end of a job, however it ends. */
+async function endOf(client: AudienceClient, target: EventTarget, signal: AbortSignal): Promise<JobState> {
+  try {
+    return await client.waits.wait(target, { signal, timeout: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    if (JobError.isInstance(error)) return error.resource;
+    throw error;
+  }
+}
+
+/** Reads a resource as the service sends it, because events contain it unchanged. */
+async function readRaw(client: AudienceClient, { kind, id }: EventTarget, signal: AbortSignal): Promise<unknown> {
+  const { method, path } = operations[`${SOURCES[kind]}.get`];
+  const data = await client.request(method, path, { params: { id }, signal });
+  return Array.isArray(data) ? data[0] : data;
+}
+
+function typeOf(kind: JobKind, resource: JobState): string {
+  const family = kind === 'lookalike' ? 'audience' : kind;
+  return `${family}.${progressOf(kind, resource) === 'completed' ? 'completed' : 'failed'}`;
+}
+
+const COLUMNS: readonly string[] = ['time', 'type', 'resource', 'attempt', 'result', 'next'];
+
+function rowOf({ event, attempt, result, delivered, retryIn }: DeliveryAttempt): object {
+  const { id }: { readonly id?: unknown } = Object(event.data);
+  const next =
+    retryIn === undefined ? (delivered ? 'delivered' : 'given up') : `again in ${Math.ceil(retryIn / 1_000)} s`;
+  return { time: new Date().toISOString(), type: event.type, resource: id, attempt, result, next, event };
+}

@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import {
+  createSandbox,
+  type Delivery,
+  type FaultRule,
+  type LogEntry,
+  type SandboxOptions,
+} from '../../sandbox/index.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
+import { parseTarget } from '../job-waits.ts';
+import { announce, findSandbox, operate, type RunningSandbox } from '../running-sandboxes.ts';
+import { printable } from '../terminal.ts';
+
+interface ServerFlags {
+  readonly port?: number;
+  readonly storagePort?: number;
+  readonly host?: string;
+  readonly name?: string;
+  readonly speed?: number;
+  readonly seed?: number;
+  /** Milliseconds. */
+  readonly duration?: number;
+  readonly outcome?: number;
+  readonly webhook?: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+/** `sandbox`: runs the service on this machine until Ctrl-C, and prints a line for each request and delivery. */
+export async function runSandbox({ output, signal }: Context, flags: ServerFlags): Promise<ExitCode> {
+  const print = (line: string): void => void output.line(printable(line));
+  const { host, name, email, password, webhook, port, storagePort } = flags;
+  const sandbox = createSandbox(optionsOf(flags, print));
+  const account = sandbox.accounts.create({ email, password });
+  const endpoint =
+    webhook === undefined ? undefined : sandbox.webhooks.create({ account, name: 'Command line', url: webhook });
+  const { url, storageUrl, consoleUrl = '' } = await listen();
+  async function listen() {
+    try {
+      return await sandbox.listen({ port, storagePort, host, name, console: true });
+    } catch (cause) {
+      const { code, message }: { readonly code?: unknown; readonly message?: unknown } = Object(cause);
+      const advice = code === 'EADDRINUSE' ? '. Choose another --port or --storage-port.' : '';
+      throw new CommandError(`${message}${advice}`, { exitCode: EXIT.unexpected, cause });
+    }
+  }
+  const token = account.token('api');
+  const remove = await announce({ url, consoleUrl, token }).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    output.warn(`Other commands cannot find this sandbox: ${reason}`);
+  });
+  print(`API      ${url}`);
+  print(`Storage  ${storageUrl}`);
+  print(`Account  ${email}  password: ${password}`);
+  print(`Token    ${token}`);
+  if (endpoint) print(`Webhook  ${webhook}  secret: ${endpoint.secret}`);
+  print('Ready. Press Ctrl-C to stop.');
+  if (!signal.aborted) await once(signal, 'abort');
+  await remove?.();
+  await sandbox.close();
+  return EXIT.done;
+}
+
+function optionsOf({ speed, seed, duration, outcome }: ServerFlags, print: (line: string) => void): SandboxOptions {
+  return {
+    clock: speed === undefined ? 'real' : { speed },
+    seed,
+    jobs: { duration, outcome },
+    signatureClock: 'machine',
+    onRequest: (entry) => print(requestLine(entry)),
+    onDelivery: (delivery) => print(deliveryLine(delivery)),
+  };
+}
+
+const toSeconds = (iso: string): string => `${iso.slice(0, 19)}Z`;
+
+function requestLine({ at, method, path, status, account, replayed, fault }: LogEntry): string {
+  const notes = [account, replayed && 'replayed', fault && `fault: ${fault}`].filter(Boolean);
+  return `${toSeconds(at)} ${method.padEnd(4)} ${path} ${status || '---'} ${notes.join(', ')}`.trimEnd();
+}
+
+function deliveryLine({ at, type, endpointId, attempt, status }: Delivery): string {
+  const time = toSeconds(new Date(at).toISOString());
+  return `${time} SEND ${type} to endpoint ${endpointId}, attempt ${attempt}: ${status ?? 'no response'}`;
+}
+
+/** Returns the sandbox that `sandbox advance` and its siblings operate. */
+async function requireSandbox(): Promise<RunningSandbox> {
+  const sandbox = await findSandbox();
+  if (sandbox) return sandbox;
+  throw new CommandError('No sandbox is running: start one with `audience-activation sandbox`.', {
+    exitCode: EXIT.refused,
+  });
+}
+
+/** Calls an endpoint of the running sandbox, and prints what it responds. */
+async function operateRunning(
+  { output, signal }: Context,
+  ...[method, path, body]: [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
+): Promise<ExitCode> {
+  await output.object(Object(await operate(await requireSandbox(), method, path, body, signal)));
+  return EXIT.done;
+}
+
+/** `sandbox status`: prints the clock, the number of requests and the running jobs. */
+export const status = (context: Context): Promise<ExitCode> => operateRunning(context, 'GET', '/api/state');
+
+/** `sandbox advance`: moves the clock forward; everything due happens. */
+export const advance = (context: Context, _: object, [ms]: readonly string[]): Promise<ExitCode> =>
+  operateRunning(context, 'POST', '/api/clock/advance', { ms: Number(ms) });
+
+/** `sandbox finish`: ends a running job with a status. */
+export async function finish(
+  context: Context,
+  { reason }: { readonly reason?: string },
+  [job = '', statusId]: readonly string[],
+): Promise<ExitCode> {
+  const { kind, id } = parseTarget(job, 'audience');
+  return operateRunning(context, 'POST', '/api/jobs/finish', { kind, id, status: Number(statusId), reason });
+}
+
+/** `sandbox fault add`: makes requests fail. */
+export const addFault = (
+  context: Context,
+  { on, rate, times, delay, inFlight, status: httpStatus, retryAfter, cut, malformed }: FaultRule,
+): Promise<ExitCode> =>
+  operateRunning(context, 'POST', '/api/faults', {
+    on,
+    rate,
+    times,
+    delay,
+    inFlight,
+    status: httpStatus,
+    retryAfter,
+    cut,
+    malformed,
+  });
+
+/** `sandbox fault list`: prints the faults that can still strike. */
+export async function listFaults({ output, signal }: Context): Promise<ExitCode> {
+  const faults = await operate(await requireSandbox(), 'GET', '/api/faults', undefined, signal);
+  const rows: readonly object[] = Array.isArray(faults) ? faults : [];
+  const count = await output.list(rows, ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 'rate', 'times']);
+  if (count === 0) output.note('No faults.');
+  return EXIT.done;
+}
+
+/** `sandbox fault clear`: removes all faults. */
+export const clearFaults = (context: Context): Promise<ExitCode> => operateRunning(context, 'DELETE', '/api/faults');

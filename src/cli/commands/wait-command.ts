@@ -1,0 +1,42 @@
+import type { WaitTarget } from '../../index.ts';
+import { readStdin } from '../body-input.ts';
+import type { Context } from '../context.ts';
+import { type ExitCode, usageError } from '../exit-codes.ts';
+import { type JobView, labelOf } from '../job-progress.ts';
+import { concludeWaits, parseTarget, waitForJobs } from '../job-waits.ts';
+
+interface WaitFlags {
+  readonly kind: string;
+  readonly timeout?: number;
+  readonly failFast?: boolean;
+  readonly any?: boolean;
+}
+
+/** `wait`: waits for any number of jobs, and prints how each has ended. */
+export async function wait(context: Context, flags: WaitFlags, args: readonly string[]): Promise<ExitCode> {
+  const { output, signal } = context;
+  if (flags.any && flags.failFast) throw usageError('--any and --fail-fast exclude each other.');
+  const targets = await readTargets(args, flags.kind, signal);
+  const client = await context.connect();
+  const until = flags.any ? 'first-success' : flags.failFast ? 'first-failure' : 'all';
+  const options = { timeout: flags.timeout, until, signal, printsChanges: true } as const;
+  const views = await waitForJobs(client, targets, output, options);
+  if (!output.isJson) await output.list(views.map(rowOf), ['job', 'phase', 'status', 'name']);
+  return concludeWaits(views, output, options);
+}
+
+/** Returns the jobs of the arguments, each once; without arguments, or for `-`, those on standard input. */
+async function readTargets(args: readonly string[], kind: string, signal: AbortSignal): Promise<WaitTarget[]> {
+  const isPiped = args.length === 0 || args.includes('-');
+  const piped = isPiped ? (await readStdin(signal)).split(/[\s,]+/).filter((text) => text !== '') : [];
+  const texts = [...args.filter((text) => text !== '-'), ...piped];
+  if (texts.length === 0) throw usageError('Name the jobs to wait for, such as audience:12 cohort:7, or pipe them in.');
+  const targets = texts.map((text) => parseTarget(text, kind));
+  return [...new Map(targets.map((target) => [labelOf(target), target])).values()];
+}
+
+function rowOf({ target, phase, resource }: JobView): object {
+  const status = resource ? `${resource.status.id} ${resource.status.name}`.trim() : '';
+  const { name, description }: { readonly name?: unknown; readonly description?: unknown } = Object(resource);
+  return { job: labelOf(target), phase, status, name: name ?? description };
+}

@@ -1,0 +1,111 @@
+import { buffer } from 'node:stream/consumers';
+import { verifyWebhook, WebhookVerificationError } from '../../webhooks/index.ts';
+import { readData } from '../body-input.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
+import { webhookSecret } from '../local-secret.ts';
+import { EVENT_TYPES, sampleData } from '../sample-events.ts';
+import { createEvent, deliver } from '../webhook-sender.ts';
+
+interface TriggerFlags {
+  readonly forwardTo: string;
+  readonly data?: string;
+  readonly secret?: string;
+  readonly companyId: number;
+}
+
+/** `trigger`: sends one signed event with example data, in which `--data` replaces fields. */
+export async function trigger(
+  { output, signal }: Context,
+  flags: TriggerFlags,
+  [type = '']: readonly string[],
+): Promise<ExitCode> {
+  const eventType = EVENT_TYPES.find((one) => one === type);
+  if (!eventType) throw usageError(`The event must be one of ${EVENT_TYPES.join(', ')}, not "${type}".`);
+  if (!URL.canParse(flags.forwardTo)) throw usageError('--forward-to must be the URL of a receiver.');
+  const custom = flags.data === undefined ? {} : await readData(flags.data, signal);
+  const secret = await webhookSecret(flags.secret);
+  const event = createEvent(eventType, { ...sampleData(eventType), ...Object(custom) }, flags.companyId);
+  let result: number | string = '';
+  const delivered = await deliver(event, {
+    url: flags.forwardTo,
+    secret,
+    speed: 0,
+    signal,
+    onAttempt: (attempt) => {
+      result = attempt.result;
+    },
+  });
+  await output.object({ id: event.id, type, result });
+  if (delivered) return EXIT.done;
+  throw new CommandError(`The receiver did not accept the event: ${result}.`, { exitCode: EXIT.refused });
+}
+
+interface VerifyFlags {
+  readonly secret?: readonly string[];
+  readonly header: string;
+  readonly tolerance?: number;
+}
+
+/** `webhooks verify`: checks the signature of a delivery on standard input, and says why it fails. */
+export async function verify({ output }: Context, flags: VerifyFlags): Promise<ExitCode> {
+  const { AUDIENCE_WEBHOOK_SECRET } = process.env;
+  const secrets = flags.secret ?? (AUDIENCE_WEBHOOK_SECRET ? [AUDIENCE_WEBHOOK_SECRET] : []);
+  if (secrets.length === 0) throw usageError('Pass --secret, or set AUDIENCE_WEBHOOK_SECRET.');
+  if (process.stdin.isTTY) throw usageError('Pass the body on standard input: … < body.json');
+  const body = await buffer(process.stdin);
+  const header = flags.header.replace(/^[\w-]+:\s*/, '').trim();
+  const tolerance = flags.tolerance === undefined ? undefined : flags.tolerance / 1_000;
+  try {
+    const { id, type, created_at } = await verifyWebhook(body, header, secrets, { tolerance });
+    await output.object({ valid: true, id, type, created_at });
+    return EXIT.done;
+  } catch (error) {
+    if (!WebhookVerificationError.isInstance(error) || error.reason !== 'no-match') throw error;
+    const cause = await findCause(body, header, secrets);
+    throw cause === undefined
+      ? error
+      : new WebhookVerificationError(`${error.message} ${cause}`, { reason: 'no-match' });
+  }
+}
+
+/** Common changes of a body or a secret that break a signature: each undoes one. */
+const CHANGES: readonly {
+  readonly cause: string;
+  readonly undo: (body: string, secrets: readonly string[]) => readonly [string, readonly string[]];
+}[] = [
+  {
+    cause: 'It matches without the newline at the end of the body, which an editor or `echo` adds.',
+    undo: (body, secrets) => [body.replace(/\r?\n$/, ''), secrets],
+  },
+  {
+    cause: 'It matches without the white space around the secret.',
+    undo: (body, secrets) => [body, secrets.map((secret) => secret.trim())],
+  },
+  {
+    cause: 'It matches once the JSON is written compactly: something has parsed and formatted the body.',
+    undo: (body, secrets) => [compact(body), secrets],
+  },
+];
+
+/** Returns what has probably broken a signature. */
+async function findCause(body: Buffer, header: string, secrets: readonly string[]): Promise<string | undefined> {
+  for (const { cause, undo } of CHANGES) {
+    const [text, keys] = undo(body.toString('utf8'), secrets);
+    const options = { tolerance: Number.MAX_SAFE_INTEGER };
+    const matches = await verifyWebhook(text, header, keys, options).then(
+      () => true,
+      () => false,
+    );
+    if (matches) return cause;
+  }
+  return undefined;
+}
+
+function compact(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body));
+  } catch {
+    return body;
+  }
+}

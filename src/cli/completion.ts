@@ -1,0 +1,40 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import tab from '@bomb.sh/tab/commander';
+import type { Command } from 'commander';
+import { profileNames } from './profiles.ts';
+import { JOB_KINDS } from './resource-table.ts';
+
+/** Commands whose first argument is a file. */
+const WITH_FILE: readonly string[] = ['cohorts import'];
+
+/**
+ * Adds `completion <shell>`, which prints the script for a shell, and `complete`, which that script calls. Profiles,
+ * kinds and files are those at the time of the completion.
+ */
+export function addCompletion(program: Command): void {
+  const root = tab(program, { completionCommandName: 'completion' });
+  const complete = (words: () => readonly string[]) => (offer: (word: string, description: string) => void) => {
+    for (const word of words()) offer(word, '');
+  };
+  const profile = root.options.get('profile');
+  if (profile) profile.handler = complete(profileNames);
+  const jobs = root.commands.get('wait')?.arguments.get('jobs');
+  if (jobs) jobs.handler = complete(() => JOB_KINDS.map((kind) => `${kind}:`));
+  for (const name of WITH_FILE) {
+    const [file] = root.commands.get(name)?.arguments.values() ?? [];
+    if (file) file.handler = complete(() => pathsLike(process.argv.at(-1) ?? ''));
+  }
+}
+
+/** Returns the paths that begin as a word does; folders end with "/". */
+function pathsLike(word: string): string[] {
+  const folder = word.endsWith('/') ? word : dirname(word);
+  const prefix = folder === '.' && !word.startsWith('./') ? '' : folder.replace(/\/?$/, '/');
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.map((entry) => `${prefix}${entry.name}${entry.isDirectory() ? '/' : ''}`);
+  } catch {
+    return [];
+  }
+}

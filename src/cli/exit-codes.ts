@@ -1,0 +1,101 @@
+import type { ErrorCode } from '../index.ts';
+
+/** Exit codes of the command. */
+export const EXIT = {
+  done: 0,
+  unexpected: 1,
+  usage: 2,
+  jobFailed: 3,
+  jobNeedsInfo: 4,
+  jobCancelled: 5,
+  waitTimedOut: 6,
+  authentication: 7,
+  refused: 8,
+  limited: 9,
+  outcomeUnknown: 10,
+  interrupted: 130,
+} as const;
+
+/** One of the codes of {@link EXIT}. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Exit code of each error code of the client. */
+const BY_ERROR: Readonly<Record<ErrorCode, ExitCode>> = {
+  'configuration-invalid': EXIT.usage,
+  'client-closed': EXIT.unexpected,
+  'token-unavailable': EXIT.authentication,
+  'callback-failed': EXIT.unexpected,
+  'connection-failed': EXIT.unexpected,
+  'attempt-timeout': EXIT.unexpected,
+  'idle-timeout': EXIT.unexpected,
+  'deadline-exceeded': EXIT.unexpected,
+  'sign-in-timeout': EXIT.authentication,
+  'api-error': EXIT.refused,
+  'authentication-failed': EXIT.authentication,
+  'permission-denied': EXIT.refused,
+  'not-found': EXIT.refused,
+  'not-acceptable': EXIT.refused,
+  'validation-failed': EXIT.refused,
+  conflict: EXIT.refused,
+  'rate-limited': EXIT.limited,
+  'build-budget-exhausted': EXIT.limited,
+  'server-error': EXIT.unexpected,
+  'not-an-envelope': EXIT.unexpected,
+  'response-invalid': EXIT.unexpected,
+  'response-too-large': EXIT.unexpected,
+  'redirect-refused': EXIT.unexpected,
+  'job-failed': EXIT.jobFailed,
+  'job-needs-info': EXIT.jobNeedsInfo,
+  'job-cancelled': EXIT.jobCancelled,
+  'wait-timeout': EXIT.waitTimedOut,
+  'results-not-ready': EXIT.refused,
+  'file-unreadable': EXIT.unexpected,
+  'file-changed': EXIT.unexpected,
+  'size-mismatch': EXIT.unexpected,
+  'disk-full': EXIT.unexpected,
+  'file-unwritable': EXIT.unexpected,
+  'webhook-invalid': EXIT.refused,
+  'oauth-failed': EXIT.authentication,
+  'reauthorization-required': EXIT.authentication,
+};
+
+/** Fields of a {@link CommandError}. */
+interface CommandErrorDetails {
+  readonly exitCode: ExitCode;
+  /** Outcome of a create, with the key to repeat it with. */
+  readonly outcome?: 'unknown';
+  readonly idempotencyKey?: string | undefined;
+  /** Command that continues what was interrupted. */
+  readonly resume?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** An error of the command itself, such as a wrong flag. Its message says what to do. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly code = 'command-failed';
+  readonly exitCode: ExitCode;
+  readonly outcome: 'unknown' | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly resume: string | undefined;
+
+  constructor(message: string, { exitCode, outcome, idempotencyKey, resume, cause }: CommandErrorDetails) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.exitCode = exitCode;
+    this.outcome = outcome;
+    this.idempotencyKey = idempotencyKey;
+    this.resume = resume;
+  }
+}
+
+/** Returns the error of a flag or an argument. */
+export const usageError = (message: string): CommandError => new CommandError(message, { exitCode: EXIT.usage });
+
+/** Returns the exit code of an error. The outcome of a create takes precedence if it is unknown. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CommandError) return error.exitCode;
+  const { code, outcome }: { readonly code?: unknown; readonly outcome?: unknown } = Object(error);
+  if (outcome === 'unknown') return EXIT.outcomeUnknown;
+  const entry = Object.entries(BY_ERROR).find(([name]) => name === code);
+  return entry ? entry[1] : EXIT.unexpected;
+}

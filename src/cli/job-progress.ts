@@ -1,0 +1,113 @@
+import type { JobKind, JobState, WaitTarget } from '../index.ts';
+import { type Progress, progressOf } from '../spec/job-status.ts';
+import type { Output } from './output.ts';
+import { errorRecord } from './report-error.ts';
+import { formatElapsed, paint, printable, type Style, widthOf } from './terminal.ts';
+
+/** State of a job that is waited for: that of the job, or why its wait has ended. */
+type JobPhase = Progress | 'pending' | 'timed-out' | 'error';
+
+/** A job that is waited for, as last seen. */
+export interface JobView {
+  readonly target: WaitTarget;
+  phase: JobPhase;
+  resource?: JobState;
+  /** Why its wait has ended, if the job has not completed. */
+  error?: unknown;
+}
+
+/** Shows people and programs how jobs proceed. */
+export interface JobProgress {
+  /** The status of a job has changed, or its wait has ended. */
+  changed(view: JobView): void;
+  close(): void;
+}
+
+/** Interval at which the elapsed time in a terminal is redrawn. */
+const REDRAW_MS = 1_000;
+
+/** Text of a job in messages and arguments: `audience:12`. */
+export const labelOf = ({ kind, id }: WaitTarget): string => `${kind}:${id}`;
+
+/** Returns the phase of a job by its resource. */
+export const phaseOf = (kind: JobKind, resource: JobState): Progress => progressOf(kind, resource);
+
+/**
+ * Creates the progress of an output: lines that are redrawn in a terminal, a line for each change elsewhere; with
+ * `--json`, changes are data, and printed only if `printsChanges`.
+ */
+export async function createJobProgress(
+  views: readonly JobView[],
+  output: Output,
+  printsChanges: boolean,
+): Promise<JobProgress> {
+  if (output.isJson) return { changed: (view) => printsChanges && void output.json(recordOf(view)), close() {} };
+  if (!output.stderr.isTTY) return { changed: (view) => output.note(plainLine(view)), close() {} };
+  return redrawnLines(views, output);
+}
+
+/** Returns a job as `--json` prints it; with the resource once its wait has ended. */
+function recordOf({ target, phase, resource, error }: JobView): object {
+  const hasEnded = phase !== 'pending' && phase !== 'running';
+  return {
+    ...target,
+    phase,
+    status: resource?.status ?? null,
+    ...(hasEnded && { resource: resource ?? null }),
+    ...(error !== undefined && { error: errorRecord(error) }),
+  };
+}
+
+function statusOf({ phase, resource, error }: JobView): string {
+  if (phase === 'error') return String(errorRecord(error).code);
+  const status = resource ? `${resource.status.id} ${resource.status.name}`.trim() : 'waiting';
+  return printable(phase === 'timed-out' ? `timed out at ${status}` : status);
+}
+
+const plainLine = (view: JobView): string => `${labelOf(view.target)}: ${printable(statusOf(view))}`;
+
+const STYLES: Readonly<Record<JobPhase, Style>> = {
+  pending: 'dim',
+  running: 'bold',
+  completed: 'green',
+  'needs-info': 'yellow',
+  failed: 'red',
+  cancelled: 'yellow',
+  'timed-out': 'yellow',
+  error: 'red',
+};
+
+/** One line for each job, redrawn; of more jobs than the terminal has lines, those that have not ended come first. */
+async function redrawnLines(views: readonly JobView[], { stdout, stderr }: Output): Promise<JobProgress> {
+  const { createLogUpdate } = await import('log-update');
+  // It only writes to the stream and reads its size.
+  const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });
+  const startedAt = performance.now();
+  const width = Math.max(...views.map(({ target }) => labelOf(target).length));
+  const isRunning = ({ phase }: JobView): boolean => phase === 'pending' || phase === 'running';
+  const lineOf = (view: JobView): string => {
+    const line = `${labelOf(view.target).padEnd(width)}  ${printable(statusOf(view))}`.slice(0, widthOf(stderr) - 1);
+    return paint(STYLES[view.phase], line, stderr);
+  };
+  const redraw = (): void => {
+    const running = views.filter(isRunning);
+    const maximum = Math.max(1, (stderr.rows || 24) - 2);
+    const shown =
+      views.length <= maximum ? views : [...running, ...views.filter((view) => !isRunning(view))].slice(0, maximum);
+    const ended = views.length - running.length;
+    const total = `${ended} of ${views.length} ended, ${formatElapsed(performance.now() - startedAt)}`;
+    draw([...shown.map(lineOf), paint('dim', total, stderr)].join('\n'));
+  };
+  const timer = setInterval(redraw, REDRAW_MS);
+  redraw();
+  return {
+    changed: redraw,
+    close() {
+      clearInterval(timer);
+      redraw();
+      // In a terminal, the results that follow say the same.
+      if (stdout.isTTY) draw.clear();
+      else draw.done();
+    },
+  };
+}

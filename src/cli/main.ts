@@ -1,0 +1,90 @@
+#!/usr/bin/env node
+import { basename } from 'node:path';
+import { type Command, CommanderError } from 'commander';
+import type { AudienceClient } from '../index.ts';
+import type { GlobalFlags } from './context.ts';
+import { CommandError, EXIT, type ExitCode, usageError } from './exit-codes.ts';
+import { Output } from './output.ts';
+import { type Action, createProgram } from './program.ts';
+import { reportError } from './report-error.ts';
+
+const { stdout, stderr } = process;
+
+/** Ends the process quietly when the reader of its output is gone, as after `| head`. */
+function endOnBrokenPipe(): void {
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') stderr.write(`error: Standard output cannot be written: ${error.message}\n`);
+    process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.unexpected);
+  });
+  stderr.on('error', () => {});
+}
+
+/** Returns a signal that the first Ctrl-C aborts; the second one ends the process. */
+function interruptible(): AbortSignal {
+  const controller = new AbortController();
+  const stop = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort(new CommandError('Interrupted.', { exitCode: EXIT.interrupted }));
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  return controller.signal;
+}
+
+const signal = interruptible();
+
+/** Runs the code of a command with the client it asks for. */
+const action: Action = (load) =>
+  async function (this: Command) {
+    const flags = this.optsWithGlobals<GlobalFlags>();
+    const output = new Output({ stdout, stderr }, { json: flags.json === true, fields: flags.fields });
+    let client: Promise<AudienceClient> | undefined;
+    const connect = (scope = 'general'): Promise<AudienceClient> => {
+      client ??= import('./connection.ts').then(({ createClient, createMcpClient, findAccount }) =>
+        scope === 'mcp'
+          ? createMcpClient(flags, output)
+          : findAccount(flags, output, signal).then((account) => createClient(account, flags, output)),
+      );
+      return client;
+    };
+    try {
+      const handler = await load();
+      const args = this.processedArgs.flat().flatMap((value) => (value === undefined ? [] : [String(value)]));
+      process.exitCode = await handler({ output, flags, signal, connect }, this.optsWithGlobals(), args);
+    } catch (error) {
+      process.exitCode = reportError(error, output);
+    } finally {
+      await client?.then((open) => open.close()).catch(() => {});
+    }
+  };
+
+/** Returns the exit code of an error of commander, and reports it; it has printed help and version itself. */
+function reportUsage(error: CommanderError, args: readonly string[]): ExitCode {
+  if (error.exitCode === 0) return EXIT.done;
+  const output = new Output({ stdout, stderr }, { json: args.includes('--json') });
+  // Without a subcommand, commander has printed the help.
+  if (error.code === 'commander.help') return EXIT.usage;
+  return reportError(usageError(error.message.replace(/^error: /, '')), output);
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  endOnBrokenPipe();
+  const name = basename(process.argv[1] ?? '') === 'aud' ? 'aud' : 'audience-activation';
+  const program = createProgram(name, action);
+  silenceErrors(program);
+  if (args[0] === 'completion' || args[0] === 'complete') (await import('./completion.ts')).addCompletion(program);
+  else program.command('completion').description('print the completion script of a shell').argument('<shell>');
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    process.exitCode = reportUsage(error, args);
+  }
+}
+
+/** Keeps commander from printing its errors, which `reportUsage` does. */
+function silenceErrors(command: Command): void {
+  command.configureOutput({ outputError: () => {} });
+  command.commands.forEach(silenceErrors);
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,142 @@
+import { paint, printable, type TextStream } from './terminal.ts';
+
+/** How the results of a command are printed. */
+export interface OutputFormat {
+  /** JSON: one object, or a line for each row or change. */
+  readonly json: boolean;
+  /** Paths of the fields to print, such as `status.name`. @default all fields of an object, the main ones of a list */
+  readonly fields?: readonly string[] | undefined;
+}
+
+/** Streams of a command. */
+export interface Streams {
+  readonly stdout: TextStream;
+  readonly stderr: TextStream;
+}
+
+/**
+ * Prints the results of a command: data on standard output, everything for people on standard error. In a terminal,
+ * rows are aligned; elsewhere, their fields are separated by tabs.
+ */
+export class Output {
+  readonly stdout: TextStream;
+  readonly stderr: TextStream;
+  readonly isJson: boolean;
+  readonly #fields: readonly string[] | undefined;
+
+  constructor({ stdout, stderr }: Streams, { json, fields }: OutputFormat) {
+    this.stdout = stdout;
+    this.stderr = stderr;
+    this.isJson = json;
+    this.#fields = fields;
+  }
+
+  /** Prints one object. */
+  async object(value: object): Promise<void> {
+    if (this.isJson) return this.json(value);
+    const rows = this.#fields
+      ? this.#fields.map((path) => [path, textOf(valueAt(value, path))])
+      : leavesOf(value).map(([path, leaf]) => [path, textOf(leaf)]);
+    await this.#table(rows);
+  }
+
+  /**
+   * Prints rows as they arrive; in a terminal, when all have arrived. Returns their number.
+   *
+   * @param columns Paths of the fields that are printed without `--fields`. @default the fields of the first row
+   */
+  async list(rows: AsyncIterable<object> | Iterable<object>, columns?: readonly string[]): Promise<number> {
+    let paths = this.#fields ?? columns ?? [];
+    const cells: string[][] = [];
+    let count = 0;
+    for await (const row of rows) {
+      if (count++ === 0 && paths.length === 0) paths = leavesOf(row).map(([path]) => path);
+      if (this.isJson) await this.json(row);
+      else if (this.stdout.isTTY) cells.push(paths.map((path) => textOf(valueAt(row, path))));
+      else await this.line(paths.map((path) => textOf(valueAt(row, path))).join('\t'));
+    }
+    if (cells.length > 0) {
+      const header = paths.map((path) => path.replace(/\.name$/, '').toUpperCase());
+      await this.#table(cells, header);
+    }
+    return count;
+  }
+
+  /** Prints an object as a line of JSON. */
+  json(value: object): Promise<void> {
+    const selected = this.#fields ? project(value, this.#fields) : value;
+    // Escape the control characters that JSON permits, because terminals interpret some of them.
+    const escapeControl = (char: string): string => `\\u00${char.charCodeAt(0).toString(16)}`;
+    return this.line(JSON.stringify(selected).replace(/[\u007f-\u009f]/g, escapeControl));
+  }
+
+  /** Prints a line of data. Resolves when the stream has taken it, so that a slow reader slows the command. */
+  line(text: string): Promise<void> {
+    return new Promise((resolve) => this.stdout.write(`${text}\n`, () => resolve()));
+  }
+
+  /** Prints a line for people; nothing with `--json`. */
+  note(text: string): void {
+    if (!this.isJson) this.stderr.write(`${text}\n`);
+  }
+
+  /** Prints a warning. */
+  warn(text: string): void {
+    if (this.isJson) this.stderr.write(`${JSON.stringify({ level: 'warning', message: text })}\n`);
+    else this.stderr.write(`${paint('yellow', 'warning:', this.stderr)} ${printable(text)}\n`);
+  }
+
+  async #table(rows: readonly (readonly string[])[], header?: readonly string[]): Promise<void> {
+    if (!this.stdout.isTTY) {
+      for (const row of rows) await this.line(row.join('\t'));
+      return;
+    }
+    // Its tables of wide characters take longer to load than a short command runs.
+    const { default: stringWidth } = await import('string-width');
+    const all = header ? [header, ...rows] : rows;
+    const widths = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => stringWidth(row[column] ?? ''))));
+    const align = (row: readonly string[]): string =>
+      row
+        .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(cell))))
+        .join('  ')
+        .trimEnd();
+    if (header) await this.line(paint('dim', align(header), this.stdout));
+    for (const row of rows) await this.line(align(row));
+  }
+}
+
+/** Returns the value at a path such as `status.name`. */
+function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((at, key) => Object(at)[key], value);
+}
+
+/** Returns an object with some of an object's fields, in its own shape. */
+function project(value: object, paths: readonly string[]): object {
+  const result: Record<string, unknown> = {};
+  for (const path of paths) {
+    const keys = path.split('.');
+    const last = keys.pop() ?? path;
+    const target = keys.reduce<Record<string, unknown>>((at, key) => {
+      const next = Object(at[key]);
+      at[key] = next;
+      return next;
+    }, result);
+    target[last] = valueAt(value, path) ?? null;
+  }
+  return result;
+}
+
+/** Returns the paths and values of an object's fields; arrays and empty objects count as values. */
+function leavesOf(value: object, prefix = ''): (readonly [string, unknown])[] {
+  return Object.entries(value).flatMap(([key, field]) => {
+    const isGroup =
+      typeof field === 'object' && field !== null && !Array.isArray(field) && Object.keys(field).length > 0;
+    return isGroup ? leavesOf(field, `${prefix}${key}.`) : [[`${prefix}${key}`, field] as const];
+  });
+}
+
+/** Returns the text of a value in a cell. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value));
+}

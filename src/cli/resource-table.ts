@@ -1,0 +1,132 @@
+import type { JobKind, ReferenceDataset } from '../index.ts';
+
+/** Subcommands of a resource. */
+type Verb = 'create' | 'get' | 'list' | 'delete' | 'cancel';
+
+/** A flag of `create` that sets a field of the body. */
+export interface BodyFlag {
+  /** Name and value, as in the help: `--target-size <n>`. */
+  readonly flag: string;
+  /** Path of the field in the body. */
+  readonly field: string;
+  readonly description: string;
+  readonly type: 'text' | 'integer' | 'boolean' | 'json' | 'dataset';
+}
+
+/** A resource of the service as the command line shows it. */
+export interface ResourceRow {
+  readonly singular: string;
+  /** Kind of its jobs, if its create starts one. */
+  readonly kind?: JobKind;
+  readonly verbs: readonly Verb[];
+  /** Fields that `list` prints. */
+  readonly columns: readonly string[];
+  /** Flags of `create`. */
+  readonly body: readonly BodyFlag[];
+}
+
+const name: BodyFlag = { flag: '--name <text>', field: 'name', description: 'name', type: 'text' };
+const project: BodyFlag = {
+  flag: '--project-id <id>',
+  field: 'project_id',
+  description: 'project it belongs to',
+  type: 'integer',
+};
+const dataset: BodyFlag = {
+  flag: '--dataset <type:start:end>',
+  field: 'dataset',
+  description: 'data to build from, such as WebDomain:2026-10-20:2026-11-20; repeatable',
+  type: 'dataset',
+};
+const filters: BodyFlag = { flag: '--filters <json>', field: 'filters', description: 'filters, as JSON', type: 'json' };
+
+const all: readonly Verb[] = ['create', 'get', 'list', 'delete'];
+
+/** The resources, by the name of their namespace in the client. */
+export const RESOURCES = {
+  audiences: {
+    singular: 'audience',
+    kind: 'audience',
+    verbs: all,
+    columns: ['id', 'name', 'status.name', 'results_count', 'created_at'],
+    body: [name, project, dataset, filters],
+  },
+  lookalikes: {
+    singular: 'lookalike',
+    kind: 'lookalike',
+    verbs: ['create', 'get', 'cancel'],
+    columns: ['id', 'name', 'status.name', 'results_count', 'created_at'],
+    body: [
+      name,
+      {
+        flag: '--source-audience-id <id>',
+        field: 'source_audience_id',
+        description: 'completed audience to grow it from',
+        type: 'integer',
+      },
+      {
+        flag: '--target-size <n>',
+        field: 'config.target_size',
+        description: 'devices, 1 to 4,000,000',
+        type: 'integer',
+      },
+    ],
+  },
+  estimates: {
+    singular: 'estimate',
+    kind: 'estimate',
+    verbs: ['create', 'get'],
+    columns: ['id', 'status.name'],
+    body: [name, project, dataset, filters],
+  },
+  activations: {
+    singular: 'activation',
+    kind: 'activation',
+    verbs: all,
+    columns: ['id', 'description', 'audience.name', 'status.name', 'created_at'],
+    body: [
+      { flag: '--audience-id <id>', field: 'audience_id', description: 'audience to deliver', type: 'integer' },
+      { flag: '--description <text>', field: 'description', description: 'description', type: 'text' },
+      project,
+      { flag: '--freq-limit', field: 'filters.freq_limit', description: 'limit the frequency', type: 'boolean' },
+      { flag: '--freq-min <n>', field: 'filters.freq_min', description: 'minimum frequency', type: 'integer' },
+      { flag: '--freq-max <n>', field: 'filters.freq_max', description: 'maximum frequency', type: 'integer' },
+    ],
+  },
+  cohorts: {
+    singular: 'cohort',
+    kind: 'cohort',
+    verbs: all,
+    columns: ['id', 'name', 'status.name', 'total_eids', 'created_at'],
+    body: [
+      name,
+      project,
+      {
+        flag: '--upload-reference <reference>',
+        field: 'upload_reference',
+        description: 'file that was uploaded within the last 15 minutes',
+        type: 'text',
+      },
+    ],
+  },
+  projects: { singular: 'project', verbs: all, columns: ['id', 'name'], body: [name] },
+  schedules: { singular: 'schedule', verbs: all, columns: ['id', 'name'], body: [name] },
+} as const satisfies Readonly<Record<string, ResourceRow>>;
+
+/** Names of the resources. */
+export type ResourceName = keyof typeof RESOURCES;
+
+/** Names of the resources that can be listed and deleted. */
+export type ListedName = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+
+/** Kinds of job that `wait` takes. */
+export const JOB_KINDS = [
+  'audience',
+  'lookalike',
+  'estimate',
+  'activation',
+  'cohort',
+] as const satisfies readonly JobKind[];
+
+/** Groups of reference tables. */
+export const DATASETS = ['common', 'web', 'ctv', 'apps'] as const satisfies readonly ReferenceDataset[];

@@ -1,0 +1,61 @@
+import { styleText } from 'node:util';
+
+/** A stream of the command: standard output or standard error. */
+export type TextStream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'rows'>;
+
+/** Colours and styles of texts. */
+export type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
+
+/** Width of a terminal that does not say it. */
+const DEFAULT_WIDTH = 80;
+
+/** Returns whether a stream shows colours, by NO_COLOR, CLICOLOR_FORCE and CLICOLOR (no-color.org, bixense.com/clicolors). */
+function hasColors(stream: Pick<TextStream, 'isTTY'>, env: NodeJS.ProcessEnv = process.env): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.CLICOLOR_FORCE && env.CLICOLOR_FORCE !== '0') return true;
+  return stream.isTTY === true && env.CLICOLOR !== '0' && env.TERM !== 'dumb';
+}
+
+/** Returns a string in a style, if the stream shows colours. */
+export const paint = (style: Style, text: string, stream: TextStream): string =>
+  hasColors(stream) ? styleText(style, text, { validateStream: false }) : text;
+
+/** Replaces the characters of a string that a terminal would interpret, or that would break a line. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+
+/** Returns the width of a terminal in columns. */
+export const widthOf = ({ columns }: TextStream): number => columns || DEFAULT_WIDTH;
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+];
+
+/** Parses a duration such as `90s`, `10m`, `1h30m` or `250ms` to milliseconds; a number without unit is seconds. */
+export function parseDuration(text: string): number | undefined {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000;
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/.test(text)) return undefined;
+  const parts = text.matchAll(/([\d.]+)(ms|[dhms])/g);
+  return [...parts].reduce(
+    (sum, [, value, unit]) => sum + Number(value) * (UNITS.find(([name]) => name === unit)?.[1] ?? 0),
+    0,
+  );
+}
+
+/** Formats a duration for people: `1:02:03`, `4:05`. */
+export function formatElapsed(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}
+
+/** Formats a number of bytes: `12.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${power === 0 ? bytes : (bytes / 2 ** (10 * power)).toFixed(1)} ${units[power]}`;
+}
