@@ -7,10 +7,10 @@
  * and pass the webhook secret that the console shows.
  */
 import { AudienceClient, AudienceError, JobError, RateLimitError, ValidationError } from 'audience-activation';
-import { toNodeListener } from 'audience-activation/node';
 import { createSandbox } from 'audience-activation/sandbox';
 import { createWebhookReceiver } from 'audience-activation/webhooks';
 import fastify from 'fastify';
+import { webhookRoute } from './support/webhook-route.ts';
 
 const sandbox = createSandbox({
   clock: { speed: 120 },
@@ -33,15 +33,7 @@ const receiver = createWebhookReceiver({
 receiver.attach(client.waits);
 
 const server = fastify();
-server.register(async (scope) => {
-  // No parser may read the body before the receiver, because signatures cover its raw bytes.
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', (_request, _body, done) => done(null));
-  scope.post('/webhooks', (request, reply) => {
-    reply.hijack();
-    toNodeListener(receiver)(request.raw, reply.raw);
-  });
-});
+server.register(webhookRoute(receiver));
 
 /** Builds by the id of their audience. Outside of demos, keep them in your database. */
 const builds = new Map<number, { name: string; status: string; source: string | undefined; error?: string }>();

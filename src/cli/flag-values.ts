@@ -36,12 +36,12 @@ export function commaSeparated(text: string): readonly string[] {
 /** Collects the values of a repeatable flag. */
 export const collect = (text: string, previous: readonly string[] = []): readonly string[] => [...previous, text];
 
-/** Collects `key=value` pairs of a repeatable flag. */
-export function keyValue(
-  text: string,
-  previous: Readonly<Record<string, string>> = {},
-): Readonly<Record<string, string>> {
+/** Query parameters of a repeatable flag. */
+export type QueryFlag = Readonly<Record<string, string | number>>;
+
+/** Collects `name=value` pairs of a repeatable flag; values that are numbers become numbers. */
+export function keyValue(text: string, previous: QueryFlag = {}): QueryFlag {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (key !== undefined && value !== undefined) return { ...previous, [key]: value };
-  throw new InvalidArgumentError('It must be name=value.');
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be name=value.');
+  return { ...previous, [key]: String(Number(value)) === value ? Number(value) : value };
 }

@@ -1,10 +1,11 @@
+import type { QueryFlag } from './flag-values.ts';
 import type { Output } from './output.ts';
 
 /** Flags of commands that print lists. */
 export interface ListFlags {
   readonly limit: number;
   readonly all?: boolean;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: QueryFlag;
 }
 
 /** Name of a list in messages, and its fields that are printed without `--fields`. */

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
-import envPaths from 'env-paths';
 import type { TokenStore } from '../index.ts';
 import { CommandError, EXIT, usageError } from './exit-codes.ts';
 
@@ -8,19 +8,27 @@ import { CommandError, EXIT, usageError } from './exit-codes.ts';
 export const DEFAULT_PROFILE = 'default';
 
 /**
- * Returns the folder for what the command keeps: AUDIENCE_CONFIG_DIR, or that of the platform for configurations.
+ * Returns the folder of what the command keeps: AUDIENCE_CONFIG_DIR, or a folder in that of the user's configurations.
  *
  * @throws {CommandError} if the user has no home folder.
  */
 export function configFolder(): string {
-  const { AUDIENCE_CONFIG_DIR: folder } = process.env;
-  if (folder) return folder;
+  const { AUDIENCE_CONFIG_DIR, XDG_CONFIG_HOME, APPDATA } = process.env;
+  if (AUDIENCE_CONFIG_DIR) return AUDIENCE_CONFIG_DIR;
+  const parent = process.platform === 'win32' ? APPDATA : XDG_CONFIG_HOME;
+  return join(parent || join(homeFolder(), '.config'), 'audience-activation');
+}
+
+function homeFolder(): string {
+  let cause: unknown;
   try {
-    return envPaths('audience-activation', { suffix: '' }).config;
-  } catch (cause) {
-    const message = 'There is no home folder to keep anything in: set AUDIENCE_CONFIG_DIR.';
-    throw new CommandError(message, { exitCode: EXIT.unexpected, cause });
+    const home = homedir();
+    if (home) return home;
+  } catch (error) {
+    cause = error;
   }
+  const message = 'There is no home folder to keep anything in: set AUDIENCE_CONFIG_DIR.';
+  throw new CommandError(message, { exitCode: EXIT.unexpected, cause });
 }
 
 /** Returns the name of a profile: that of the flag, of AUDIENCE_PROFILE, or `default`. */

@@ -88,7 +88,9 @@ async function post(body: string, { url, secret, signal }: SenderOptions): Promi
     return response.status;
   } catch (error) {
     if (timeout.aborted) return `no response within ${RESPONSE_TIMEOUT_MS / 1_000} s`;
-    const { code = 'failed' }: { readonly code?: unknown } = Object(Object(error).cause);
-    return `not reached (${String(code)})`;
+    const { code, message = 'failed' }: { readonly code?: unknown; readonly message?: unknown } = Object(
+      Object(error).cause,
+    );
+    return `not reached (${String(code ?? message)})`;
   }
 }

@@ -31,20 +31,14 @@ interface ServerFlags {
 export async function runSandbox({ output, signal }: Context, flags: ServerFlags): Promise<ExitCode> {
   const print = (line: string): void => void output.line(printable(line));
   const { host, name, email, password, webhook, port, storagePort } = flags;
-  const sandbox = createSandbox(optionsOf(flags, print));
-  const account = sandbox.accounts.create({ email, password });
+  const sandbox = checked(() => createSandbox(optionsOf(flags, print)));
+  const account = checked(() => sandbox.accounts.create({ email, password }));
   const endpoint =
-    webhook === undefined ? undefined : sandbox.webhooks.create({ account, name: 'Command line', url: webhook });
-  const { url, storageUrl, consoleUrl = '' } = await listen();
-  async function listen() {
-    try {
-      return await sandbox.listen({ port, storagePort, host, name, console: true });
-    } catch (cause) {
-      const { code, message }: { readonly code?: unknown; readonly message?: unknown } = Object(cause);
-      const advice = code === 'EADDRINUSE' ? '. Choose another --port or --storage-port.' : '';
-      throw new CommandError(`${message}${advice}`, { exitCode: EXIT.unexpected, cause });
-    }
-  }
+    webhook === undefined
+      ? undefined
+      : checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook }));
+  const server = sandbox.listen({ port, storagePort, host, name, console: true });
+  const { url, storageUrl, consoleUrl = '' } = await server.catch(refuse);
   const token = account.token('api');
   const remove = await announce({ url, consoleUrl, token }).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
@@ -60,6 +54,23 @@ export async function runSandbox({ output, signal }: Context, flags: ServerFlags
   await remove?.();
   await sandbox.close();
   return EXIT.done;
+}
+
+/** Returns the result of a function; its error is one of a flag. */
+function checked<T>(create: () => T): T {
+  try {
+    return create();
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+/** Throws the error of a flag, or of a port that cannot be listened on. */
+function refuse(cause: unknown): never {
+  const { code, message }: { readonly code?: unknown; readonly message?: unknown } = Object(cause);
+  const advice = code === 'EADDRINUSE' ? '. Choose another --port or --storage-port.' : '';
+  const exitCode = code === undefined ? EXIT.usage : EXIT.unexpected;
+  throw new CommandError(`${message}${advice}`, { exitCode, cause });
 }
 
 function optionsOf({ speed, seed, duration, outcome }: ServerFlags, print: (line: string) => void): SandboxOptions {

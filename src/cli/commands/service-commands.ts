@@ -2,6 +2,7 @@ import { explainActivation, type Method, operations } from '../../index.ts';
 import { readData } from '../body-input.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
+import type { QueryFlag } from '../flag-values.ts';
 import { type ListFlags, printList } from '../listing.ts';
 import { DATASETS } from '../resource-table.ts';
 
@@ -31,7 +32,7 @@ export async function explain(
 
 interface RequestFlags {
   readonly data?: string;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: QueryFlag;
   readonly idempotencyKey?: string;
 }
 

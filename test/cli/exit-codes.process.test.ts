@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/exit-codes.ts';
+import type { FaultRule, SandboxOptions } from '../../src/sandbox/index.ts';
+import { linesOf, type RunOptions, startScene } from '../support/command.ts';
+
+/** A way to an exit code. */
+interface Case {
+  readonly args: readonly string[];
+  readonly code: (typeof EXIT)[keyof typeof EXIT];
+  /** The error on standard error, as `--json` prints it. */
+  readonly error?: object;
+  readonly options?: SandboxOptions;
+  readonly run?: RunOptions;
+}
+
+const create = ['audiences', 'create', '--name', 'x'] as const;
+const fails = (rule: FaultRule): SandboxOptions => ({ faults: [rule] });
+const endsAt = (outcome: number): SandboxOptions => ({ jobs: { duration: 0, outcome } });
+
+const CASES: Readonly<Record<string, Case>> = {
+  done: { args: create, code: EXIT.done },
+  'unexpected: nobody listens': {
+    args: ['budget'],
+    code: EXIT.unexpected,
+    error: { code: 'connection-failed' },
+    run: { env: { AUDIENCE_BASE_URL: 'http://127.0.0.1:4' } },
+  },
+  'wrong usage': { args: ['audiences', 'get', 'x'], code: EXIT.usage, error: { code: 'command-failed' } },
+  'wrong address': {
+    args: ['budget'],
+    code: EXIT.usage,
+    error: { code: 'configuration-invalid' },
+    run: { env: { AUDIENCE_BASE_URL: 'http://api.example.com' } },
+  },
+  'job failed': {
+    args: [...create, '--wait'],
+    code: EXIT.jobFailed,
+    error: { code: 'job-failed' },
+    options: endsAt(422),
+  },
+  'job needs info': {
+    args: [...create, '--wait'],
+    code: EXIT.jobNeedsInfo,
+    error: { code: 'job-needs-info' },
+    options: endsAt(107),
+  },
+  'wait timed out': {
+    args: [...create, '--wait', '--timeout', '200ms'],
+    code: EXIT.waitTimedOut,
+    error: { code: 'wait-timeout', kind: 'audience' },
+    options: { jobs: {} },
+  },
+  'token refused': {
+    args: ['budget'],
+    code: EXIT.authentication,
+    error: { code: 'authentication-failed', status: 401, reason: 'token' },
+    run: { env: { AUDIENCE_TOKEN: 'not-a-token' } },
+  },
+  'not logged in': {
+    args: ['budget'],
+    code: EXIT.authentication,
+    error: { code: 'command-failed', message: expect.stringContaining('run `audience-activation login`') },
+    run: { env: { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined } },
+  },
+  'refused: 404': { args: ['audiences', 'get', '9'], code: EXIT.refused, error: { code: 'not-found', status: 404 } },
+  'refused: 422': {
+    args: [...create, '--project-id', '99'],
+    code: EXIT.refused,
+    error: { code: 'validation-failed', outcome: 'refused', errors: { project_id: [expect.any(String)] } },
+  },
+  'refused: 409': {
+    args: [...create, '--idempotency-key', 'k'],
+    code: EXIT.refused,
+    error: { code: 'conflict', idempotencyKey: 'k' },
+    options: fails({ on: 'audiences.create', status: 409 }),
+  },
+  'rate limit': {
+    args: ['budget'],
+    code: EXIT.limited,
+    error: { code: 'rate-limited', retryAfter: 600, retryAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+    options: fails({ on: 'usage.get', status: 429, retryAfter: 600 }),
+  },
+  'build budget': {
+    args: create,
+    code: EXIT.limited,
+    error: { code: 'build-budget-exhausted', outcome: 'refused', retryAt: expect.any(String) },
+    options: { limits: { buildsPerHour: 0 } },
+  },
+  'outcome unknown': {
+    args: [...create, '--idempotency-key', 'order-1'],
+    code: EXIT.outcomeUnknown,
+    error: { outcome: 'unknown', idempotencyKey: 'order-1' },
+    options: fails({ on: 'audiences.create', malformed: true }),
+  },
+};
+
+describe('exit codes', () => {
+  it.each(Object.entries(CASES))(
+    '%s',
+    async (_, { args, code, error, options, run: runOptions }) => {
+      const { run } = await startScene(options);
+      const json = await run([...args, '--json'], runOptions);
+      expect(json.code, json.err).toBe(code);
+      expect(linesOf(json.err)).toMatchObject(error ? [{ exitCode: code, message: expect.any(String), ...error }] : []);
+    },
+    60_000,
+  );
+
+  it('all codes but 5 and 130 are reached here; the tests of `wait` reach those', () => {
+    const reached = new Set<number>(Object.values(CASES).map(({ code }) => code));
+    expect(Object.values(EXIT).filter((code) => !reached.has(code))).toEqual([EXIT.jobCancelled, EXIT.interrupted]);
+  });
+
+  it('an interrupted create prints its key: repeated with it, it happens once', async () => {
+    const { start, run, sandbox } = await startScene({ faults: [{ on: 'audiences.create', cut: 'after', times: 1 }] });
+    const lost = start(create);
+    await expect.poll(() => sandbox.log.length).toBeGreaterThan(0);
+    lost.child.kill('SIGINT');
+    const { code, err } = await lost.ended;
+    const key = /--idempotency-key (\S+)/.exec(err)?.[1] ?? '';
+    expect({ code, key }).toEqual({ code: 130, key: expect.stringMatching(/^[\w-]{20,}$/) });
+    expect((await run([...create, '--idempotency-key', key])).code).toBe(0);
+    expect((await run(['audiences', 'list'])).out.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('errors for people say what happened and what to do, in lines without control characters', async () => {
+    const { run } = await startScene({ faults: [{ on: 'audiences.create', malformed: true }] });
+    const lost = await run([...create, '--idempotency-key', 'order-2']);
+    expect(lost.err).toMatch(/^error: .*\n {2}To repeat it: the same command with --idempotency-key order-2\n/m);
+    const invalid = await run(['lookalikes', 'create', '--target-size', '5000000']);
+    expect(invalid.err).toContain('  config.target_size: must be an integer from 1 to 4000000.\n');
+    const odd = await run(['request', 'GET', '/api/v2/\u001b]0;x\u0007']);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+    expect(odd.err).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  }, 60_000);
+});

@@ -1,0 +1,197 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { AudienceClient } from '../../src/index.ts';
+import { createSandbox } from '../../src/sandbox/index.ts';
+import { verifyWebhook } from '../../src/webhooks/index.ts';
+import { linesOf, startScene } from '../support/command.ts';
+import { serve } from '../support/file-server.ts';
+import { quick } from '../support/server.ts';
+
+const wordAfter = (text: string, label: string): string =>
+  new RegExp(`^${label} +(?:.* )?(\\S+)$`, 'm').exec(text)?.[1] ?? '';
+
+/** Runs `sandbox` until it is ready, with a scene whose other commands find it. */
+async function start(...args: string[]) {
+  const scene = await startScene();
+  const running = scene.start(['sandbox', ...args]);
+  await expect.poll(() => running.printed.out, { timeout: 20_000 }).toContain('Ready.');
+  return { ...running, scene };
+}
+
+describe('sandbox', () => {
+  it('prints a token, logs each request in a line, and shuts down cleanly', async () => {
+    const { child, printed, ended } = await start('--speed', '6000');
+    const url = wordAfter(printed.out, 'API');
+    await using client = new AudienceClient({ baseUrl: url, token: wordAfter(printed.out, 'Token'), ...quick });
+    const { token } = await client.auth.login({ email: 'dev@example.com', password: 'sandbox' });
+    expect(token).toMatch(/\|/);
+    const audience = await client.audiences.createAndWait({ name: 'By hand' });
+    expect(audience.status.id).toBe(104);
+    await expect
+      .poll(() => printed.out)
+      .toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ POST \/api\/v2\/audiences\/create 200 dev@example\.com$/m);
+    expect(printed.out).toMatch(/ POST \/api\/v2\/auth\/login 200 dev@example\.com\n/);
+    expect(printed.out.match(/Token/g)).toHaveLength(1);
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 0, err: '' });
+  }, 40_000);
+
+  it('sends webhooks to `--webhook` and logs them', async () => {
+    const bodies: { body: string; signature: string }[] = [];
+    const receiver = await serve(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      bodies.push({ body, signature: String(request.headers['service-signature']) });
+      response.writeHead(204).end();
+    });
+    const args = ['--webhook', receiver.url, '--outcome', '107', '--duration', '9', '--seed', '5', '--speed', '900'];
+    const { child, printed, ended } = await start(...args);
+    const secret = wordAfter(printed.out, 'Webhook');
+    await using client = new AudienceClient({
+      baseUrl: wordAfter(printed.out, 'API'),
+      token: wordAfter(printed.out, 'Token'),
+    });
+    await client.audiences.create({ name: 'x' });
+    await expect.poll(() => bodies).toHaveLength(1);
+    const event = await verifyWebhook(bodies[0]?.body ?? '', bodies[0]?.signature ?? '', secret);
+    expect(event).toMatchObject({ type: 'audience.failed', data: { status: { id: 107 } } });
+    await expect.poll(() => printed.out).toMatch(/ SEND audience\.failed to endpoint \d+, attempt 1: 204\n/);
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+  }, 40_000);
+
+  it('uses the port and account of its flags, and warns if other machines can use it', async () => {
+    const { url, close } = await createSandbox().listen();
+    const { port } = new URL(url);
+    await close();
+    const { child, printed, ended } = await start(
+      ...[
+        '--port',
+        port,
+        '--host',
+        '0.0.0.0',
+        '--name',
+        'sandbox.test',
+        '--email',
+        'me@example.com',
+        '--password',
+        'pw',
+      ],
+    );
+    expect(printed.out).toContain(`API      http://sandbox.test:${port}\n`);
+    expect(printed.out).toContain('Account  me@example.com  password: pw\n');
+    child.kill('SIGINT');
+    expect((await ended).err).toContain('The sandbox listens on 0.0.0.0: other machines can use it.');
+  }, 40_000);
+
+  it('exits quietly when its output is closed', async () => {
+    const { child, printed, ended } = await start();
+    child.stdout?.destroy();
+    const url = wordAfter(printed.out, 'API');
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => 'up',
+          () => 'down',
+        ),
+      )
+      .toBe('down');
+    expect(await ended).toMatchObject({ code: 0, err: '' });
+  }, 40_000);
+
+  it('a port in use is reported with what to do', async () => {
+    const { run, url } = await startScene();
+    const { err, code } = await run(['sandbox', '--port', new URL(url).port]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^error: listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+\. Choose another --port/);
+  });
+
+  it.each([
+    [['sandbox', '--prot', '1'], "unknown option '--prot'"],
+    [['sandbox', 'advanse', '1m'], "too many arguments for 'sandbox'"],
+    [['sandbox', '--port', '99999'], "'99999' is invalid. It must be an integer from 0 to 65535."],
+    [['sandbox', '--port', '1.5'], 'It must be an integer from 0 to 65535.'],
+    [['sandbox', '--storage-port', '0x50'], 'It must be an integer from 0 to 65535.'],
+    [['sandbox', '--speed', 'fast'], 'It must be a number from 0.'],
+    [['sandbox', '--speed', '0'], '`clock.speed`'],
+    [['sandbox', '--outcome', '4'], 'not 4.'],
+    [['sandbox', '--email', 'dev'], '`email` must be an email address, not "dev".'],
+    [['sandbox', '--name', 'a b'], '`name` must be a host name'],
+    [['sandbox', '--webhook', 'nowhere'], '`url` must be an http(s) URL'],
+  ])('%j is wrong usage', async (args, message) => {
+    const { run } = await startScene();
+    const { code, out, err } = await run(args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(message);
+    expect(err).not.toContain('    at ');
+  });
+});
+
+describe('a running sandbox', () => {
+  it('is used by `--sandbox`, and operated by `advance`, `finish`, `fault` and `status`', async () => {
+    const { scene, printed, child, ended } = await start();
+    const loggedOut = { env: { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined } };
+    const run = (...args: string[]) => scene.run(args, loggedOut);
+    const create = async (): Promise<string> => {
+      const { out, err } = await run('audiences', 'create', '--name', 'x', '--sandbox', '--fields', 'id');
+      expect(err).toBe(`Using the sandbox at ${wordAfter(printed.out, 'API')}.\n`);
+      return out.replace('id\t', '').trim();
+    };
+    const [one, two] = [await create(), await create()];
+    expect(linesOf((await run('sandbox', 'status', '--json')).out)).toMatchObject([
+      { requests: 2, jobs: [{ kind: 'audience', id: Number(one) }, { id: Number(two) }] },
+    ]);
+    expect(await run('sandbox', 'finish', `audience:${one}`, '107', '--reason', 'Too narrow')).toMatchObject({
+      code: 0,
+    });
+    expect(await run('wait', one, '--sandbox')).toMatchObject({ code: 4 });
+    expect(await run('sandbox', 'advance', '10m')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^now\t\d{4}/),
+    });
+    expect(await run('wait', two, '--sandbox')).toMatchObject({ code: 0 });
+    expect(await run('sandbox', 'finish', two, '104')).toMatchObject({
+      code: 8,
+      err: expect.stringContaining('No job of'),
+    });
+    const fault = ['--on', 'usage.get', '--status', '429', '--retry-after', '900', '--times', '1'];
+    expect(await run('sandbox', 'fault', 'add', ...fault)).toMatchObject({ code: 0 });
+    expect((await run('sandbox', 'fault', 'list', '--fields', 'on,status')).out).toBe('usage.get\t429\n');
+    expect(await run('budget', '--sandbox')).toMatchObject({ code: 9 });
+    expect(await run('budget', '--sandbox')).toMatchObject({ code: 0 });
+    await run('sandbox', 'fault', 'add', '--cut', 'before');
+    expect(await run('sandbox', 'fault', 'clear')).toMatchObject({ out: 'removed\t1\n' });
+    expect(await run('sandbox', 'fault', 'add', '--on', 'nothing', '--malformed')).toMatchObject({ code: 8 });
+    child.kill('SIGINT');
+    await ended;
+    expect(await run('sandbox', 'status')).toMatchObject({
+      code: 8,
+      err: expect.stringContaining('No sandbox is running'),
+    });
+  }, 60_000);
+
+  it('without one, `--sandbox` runs a new one in the process of the command', async () => {
+    const { run } = await startScene();
+    const { code, out, err } = await run([
+      'audiences',
+      'create',
+      '--name',
+      'x',
+      '--wait',
+      '--sandbox',
+      '--fields',
+      'status.id',
+    ]);
+    expect({ code, out }).toEqual({ code: 0, out: 'status.id\t104\n' });
+    expect(err).toContain('Using a new sandbox, which ends with this command.');
+  });
+
+  it('that was killed is not found any more', async () => {
+    const { scene, child, ended } = await start();
+    child.kill('SIGKILL');
+    await ended;
+    expect(await scene.run(['sandbox', 'status'])).toMatchObject({ code: 8 });
+    expect(await readdir(join(scene.folder, 'config/sandboxes'))).toEqual([]);
+  });
+});

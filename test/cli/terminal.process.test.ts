@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { observe, type Scene, startScene } from '../support/command.ts';
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** Runs the command in a pseudo-terminal of 24 lines and 80 columns, which is also its standard input. */
+function startInTerminal(
+  { env, folder }: Scene,
+  args: readonly string[],
+  extra: Record<string, string | undefined> = {},
+) {
+  const command = [process.execPath, join(process.cwd(), 'dist/cli.js'), ...args].map(quote).join(' ');
+  const child = spawn('script', ['-qec', `stty rows 24 cols 80; exec ${command}`, '/dev/null'], {
+    cwd: folder,
+    env: { TERM: 'xterm-256color', SHELL: '/bin/sh', ...env, ...extra },
+  });
+  // The terminal stays open: `observe` would end its input.
+  const { printed, ended } = observe(Object.assign(child, { stdin: null }));
+  return { printed, ended, type: (text: string) => child.stdio[0]?.write(text) };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that terminals interpret
+const ESCAPES = /\u001b\[[\d;?]*[A-Za-z]/g;
+const plain = (text: string): string => text.replace(ESCAPES, '').replaceAll('\r', '');
+
+describe('in a terminal', () => {
+  it('lists are aligned tables with a header; NO_COLOR and CLICOLOR=0 switch colours off', async () => {
+    const scene = await startScene();
+    for (const name of ['Short', '名前の長いオーディエンス']) await scene.json(['audiences', 'create', '--name', name]);
+    const args = ['audiences', 'list', '--fields', 'name,status.name'];
+    const { out } = await startInTerminal(scene, args).ended;
+    expect(plain(out).trimEnd().split('\n')).toEqual([
+      'NAME                      STATUS',
+      '名前の長いオーディエンス  Completed',
+      'Short                     Completed',
+    ]);
+    expect(out).toMatch(ESCAPES);
+    for (const env of [{ NO_COLOR: '1' }, { CLICOLOR: '0' }, { TERM: 'dumb' }])
+      expect((await startInTerminal(scene, args, env).ended).out).not.toMatch(ESCAPES);
+    const forced = await scene.run(['audiences', 'get', '99'], { env: { CLICOLOR_FORCE: '1' } });
+    expect(forced.err).toMatch(ESCAPES);
+  });
+
+  it('wait redraws a line for each job, and ends with a table', async () => {
+    const scene = await startScene({ jobs: { duration: 3_600_000 } });
+    const ids = [];
+    for (const name of ['a', 'b']) ids.push(Number((await scene.json(['audiences', 'create', '--name', name]))[0]?.id));
+    const { printed, ended } = startInTerminal(scene, ['wait', ...ids.map(String)]);
+    await expect.poll(() => plain(printed.out)).toContain(`audience:${ids[1]}  100 Queued\n0 of 2 ended, 0:0`);
+    for (const id of ids) scene.sandbox.jobs.finish('audience', id, 104);
+    const { code, out } = await ended;
+    expect(code).toBe(0);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: moves the cursor up, to draw again
+    expect(out).toMatch(/\u001b\[\d*A/);
+    expect(plain(out)).toContain(
+      `JOB         PHASE      STATUS         NAME\naudience:${ids[0]}  completed  104 Completed  a\naudience:${ids[1]}  completed  104 Completed  b\n`,
+    );
+  });
+
+  it('of more jobs than lines, those that run are drawn', async () => {
+    const limits = { write: { limit: 1_000, interval: 60_000 } };
+    const scene = await startScene({ jobs: { duration: ({ id }) => (id % 40 === 0 ? 3_600_000 : 0) }, limits });
+    const headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${scene.env.AUDIENCE_TOKEN}`,
+    };
+    const create = async (): Promise<number> => {
+      const init = { method: 'POST', headers, body: '{"name":"x"}' };
+      return (await (await fetch(`${scene.url}/api/v2/audiences/create`, init)).json()).data[0].id;
+    };
+    const ids = [];
+    for (let count = 0; count < 40; count++) ids.push(await create());
+    const { printed, type, ended } = startInTerminal(scene, ['wait', ...ids.map(String)]);
+    await expect.poll(() => plain(printed.out)).toContain('39 of 40 ended');
+    const frames = plain(printed.out).split(' of 40 ended');
+    for (const frame of frames) expect(frame.match(/^audience:/gm)?.length ?? 0).toBeLessThanOrEqual(22);
+    expect(frames.at(-2)).toMatch(/100 Queued/);
+    type('\u0003');
+    expect((await ended).code).toBe(130);
+  });
+
+  it('Ctrl-C ends a wait with the command that resumes', async () => {
+    const scene = await startScene({ jobs: { duration: 3_600_000 } });
+    const [audience] = await scene.json(['audiences', 'create', '--name', 'a']);
+    const { printed, type, ended } = startInTerminal(scene, ['wait', String(audience?.id)]);
+    await expect.poll(() => plain(printed.out)).toContain('100 Queued');
+    type('\u0003');
+    const { code, out } = await ended;
+    expect(code).toBe(130);
+    expect(plain(out)).toContain(
+      `error: Interrupted.\n  To wait again: audience-activation wait audience:${audience?.id}\n`,
+    );
+  });
+
+  it('login asks for the password without showing it', async () => {
+    const scene = await startScene();
+    const env = { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined };
+    const args = ['login', '--base-url', scene.url];
+    const { printed, type, ended } = startInTerminal(scene, args, env);
+    await expect.poll(() => plain(printed.out)).toContain('Email');
+    type('ann@example.com\r');
+    await expect.poll(() => plain(printed.out)).toContain('Password of ann@example.com');
+    type('a secret password\r');
+    const { code, out } = await ended;
+    expect({ code, out: plain(out) }).toEqual({
+      code: 0,
+      out: expect.stringContaining('Logged in as ann@example.com'),
+    });
+    expect(out).not.toContain('secret');
+    expect((await stat(join(scene.folder, 'config/profiles/default.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('a cancelled prompt ends with 130, and keeps nothing', async () => {
+    const scene = await startScene();
+    const { printed, type, ended } = startInTerminal(scene, ['tokens', 'revoke', '--email', 'ann@example.com']);
+    await expect.poll(() => plain(printed.out)).toContain('Password');
+    type('\u0003');
+    expect((await ended).code).toBe(130);
+    expect(scene.account.tokens()).toHaveLength(1);
+  });
+
+  it('an import draws a bar', async () => {
+    const scene = await startScene();
+    await writeFile(join(scene.folder, 'customers.csv'), `email\n${'someone@example.com\n'.repeat(200_000)}`);
+    const { code, out } = await startInTerminal(scene, ['cohorts', 'import', 'customers.csv', '--wait']).ended;
+    expect(code).toBe(0);
+    expect(plain(out)).toMatch(/█{24} 3\.8 MiB of 3\.8 MiB {2}customers\.csv/);
+  });
+
+  it('standard output in a file holds data only', async () => {
+    const scene = await startScene();
+    const command = `${quote(process.execPath)} ${quote(join(process.cwd(), 'dist/cli.js'))} audiences create --name x --wait --json > out.json`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      cwd: scene.folder,
+      env: { SHELL: '/bin/sh', ...scene.env },
+    });
+    expect((await observe(child).ended).code).toBe(0);
+    expect(JSON.parse(await readFile(join(scene.folder, 'out.json'), 'utf8'))).toMatchObject({
+      name: 'x',
+      status: { id: 104 },
+    });
+  });
+});
