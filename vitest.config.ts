@@ -13,6 +13,9 @@ export const browserMissing = !existsSync(CHROMIUM.executablePath) && !inCi;
 /** The same for Redis. */
 export const redisMissing = !existsSync(REDIS_SERVER) && !inCi;
 
+/** The same for `script` of util-linux, which runs commands in a pseudo-terminal. */
+export const terminalMissing = !(process.platform === 'linux' && existsSync('/usr/bin/script')) && !inCi;
+
 const shared = {
   globalSetup: 'test/support/control-setup.ts',
   testTimeout: 30_000,
@@ -43,6 +46,7 @@ const processes = {
     exclude: [
       ...(browserMissing ? ['test/examples/browser{,-session,-layout}.*', 'test/node/sign-in-chromium.*'] : []),
       ...(redisMissing ? ['test/redis/**', 'test/examples/fleet.*'] : []),
+      ...(terminalMissing ? ['test/cli/terminal.*'] : []),
     ],
     maxWorkers: 2,
     sequence: { groupOrder: 1 },
@@ -95,6 +99,8 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
+      // The command runs in processes of its tests, whose coverage is not seen here.
+      exclude: ['src/cli/**'],
       reporter: ['text-summary', 'json-summary'],
       // A suite that did not run covers nothing: its absence is reported, and does not fail the run.
       ...(!browserMissing && !redisMissing && { thresholds: { lines: 90, branches: 90 } }),

@@ -31,12 +31,13 @@ export class Output {
     this.#fields = fields;
   }
 
-  /** Prints one object. */
+  /** Prints one object: a field in each line; with `--fields` outside a terminal, their values in one line. */
   async object(value: object): Promise<void> {
     if (this.isJson) return this.json(value);
     const rows = this.#fields
       ? this.#fields.map((path) => [path, textOf(valueAt(value, path))])
       : leavesOf(value).map(([path, leaf]) => [path, textOf(leaf)]);
+    if (this.#fields && !this.stdout.isTTY) return this.line(rows.map(([, text]) => text).join('\t'));
     await this.#table(rows);
   }
 

@@ -1,0 +1,98 @@
+import { execFile, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/exit-codes.ts';
+import { signWebhook } from '../../src/webhooks/index.ts';
+import { observe, type Scene, startScene } from '../support/command.ts';
+import { tableAfter } from '../support/documentation.ts';
+import { serve } from '../support/file-server.ts';
+
+const GUIDE = readFileSync('docs/cli.md', 'utf8');
+
+/** The shell blocks of the guide that run by themselves. */
+const BLOCKS = [...GUIDE.matchAll(/^(<!-- shown only: [^\n]+ -->\n)?```sh\n(.*?)^```$/gms)].flatMap(
+  ([, marker, code = '']) => (marker === undefined ? [code] : []),
+);
+
+/** Makes the command available in a scene under its names, with the Node of this process; returns the environment. */
+async function install({ folder, env }: Scene): Promise<NodeJS.ProcessEnv> {
+  await symlink(process.execPath, join(folder, 'node'));
+  for (const name of ['aud', 'audience-activation'])
+    await symlink(join(process.cwd(), 'dist/cli.js'), join(folder, name));
+  return { ...env, PATH: `${folder}:${env.PATH}` };
+}
+
+describe('docs/cli.md', () => {
+  it('all examples that run by themselves end without an error', async () => {
+    const scene = await startScene();
+    const { folder, json, env: login } = scene;
+    const env = await install(scene);
+    const body = '{"id":"evt_1","type":"webhook.test"}';
+    const files = {
+      'audience.json': '{"name":"x"}',
+      'customers.csv': 'id\n1\n',
+      'delivery.json': body,
+      'token.txt': login.AUDIENCE_TOKEN,
+    };
+    for (const [name, text = ''] of Object.entries(files)) await writeFile(join(folder, name), text);
+    const receiver = await serve((request, response) => void request.resume().on('end', () => response.end()));
+    const idOf = async (...args: string[]) => String((await json(args))[0]?.id);
+    const audience = await idOf('audiences', 'create', '--name', 'a');
+    const variables = {
+      AUDIENCE: audience,
+      OTHER: await idOf('audiences', 'create', '--name', 'b'),
+      COHORT: await idOf('cohorts', 'import', 'customers.csv'),
+      ACTIVATION: await idOf('activations', 'create', '--audience-id', audience),
+      RECEIVER: receiver.url,
+      SECRET: 'whsec_1',
+      SIGNATURE: await signWebhook(body, 'whsec_1'),
+    };
+    const sandbox = scene.start(['sandbox', '--duration', '4s']);
+    await expect.poll(() => sandbox.printed.out).toContain('Ready.');
+    expect(BLOCKS.length).toBeGreaterThan(7);
+    for (const block of BLOCKS) {
+      const child = spawn('bash', ['-euo', 'pipefail', '-c', block], { cwd: folder, env: { ...env, ...variables } });
+      const { code, err } = await observe(child).ended;
+      expect({ block, code, err }).toEqual({ block, code: 0, err });
+    }
+  }, 120_000);
+
+  it('its table of exit codes is complete', () => {
+    const codes = tableAfter('## Exit codes', GUIDE)
+      .slice(1)
+      .map(([code]) => Number(code));
+    expect(codes).toEqual(Object.values(EXIT));
+  });
+});
+
+describe('examples/nightly-activation.sh', () => {
+  it('runs as a CI server runs it, and builds nothing twice', async () => {
+    const scene = await startScene();
+    const env = { ...(await install(scene)), CI: 'true', GITHUB_ACTIONS: 'true' };
+    const script = join(process.cwd(), 'examples/nightly-activation.sh');
+    const run = () => promisify(execFile)(script, ['out'], { cwd: scene.folder, env });
+    const { stdout, stderr } = await run();
+    expect(stdout).toMatch(/^out\/[\w.-]+\n$/);
+    expect(stderr).toContain('104 Completed');
+    expect(stderr).not.toContain('\u001b');
+    const [name = ''] = await readdir(join(scene.folder, 'out'));
+    expect((await readFile(join(scene.folder, 'out', name))).length).toBeGreaterThan(0);
+    await run();
+    expect((await scene.json(['audiences', 'list'])).length).toBe(1);
+    expect((await scene.json(['activations', 'list'])).length).toBe(1);
+  }, 60_000);
+
+  it('ends with the exit code of the job', async () => {
+    const scene = await startScene({ jobs: { duration: 0, outcome: 107 } });
+    const script = join(process.cwd(), 'examples/nightly-activation.sh');
+    const child = spawn(script, { cwd: scene.folder, env: { ...(await install(scene)), CI: 'true' } });
+    const { code, err } = await observe(child).ended;
+    expect({ code, err }).toEqual({
+      code: 4,
+      err: expect.stringContaining('cannot be built as defined: see the console.'),
+    });
+  });
+});
