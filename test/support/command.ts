@@ -18,7 +18,7 @@ export interface RunOptions {
 }
 
 /** What a process of the command has printed, and how it has ended. */
-export interface Result {
+interface Result {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
