@@ -30,7 +30,7 @@ const node = {
     ...shared,
     name: 'node',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/**/*.{process,timed,browser}.test.ts'],
+    exclude: ['test/**/*.{process,timed,outage,browser}.test.ts'],
     // Tests wait more than they compute, and share no state.
     isolate: false,
     maxWorkers: 4,
@@ -50,6 +50,18 @@ const processes = {
     ],
     maxWorkers: 2,
     sequence: { groupOrder: 1 },
+  },
+};
+
+/** Outages of Redis and of processes last for real seconds, in which little is computed: two run at the same time. */
+const outages = {
+  test: {
+    ...shared,
+    name: 'outage',
+    include: ['test/**/*.outage.test.ts'],
+    exclude: redisMissing ? ['test/redis/**'] : [],
+    maxWorkers: 2,
+    sequence: { groupOrder: 4 },
   },
 };
 
@@ -94,7 +106,7 @@ const browser = {
 
 export default defineConfig({
   test: {
-    projects: browserMissing ? [node, processes, timed] : [node, processes, browser, timed],
+    projects: [node, processes, ...(browserMissing ? [] : [browser]), timed, outages],
     reporters: ['default', './test/support/summary-reporter.ts'],
     coverage: {
       provider: 'v8',

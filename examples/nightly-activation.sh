@@ -19,7 +19,7 @@ audience-activation wait "audience:$audience" --timeout 2h >&2 || status=$?
 case $status in
   0) ;;
   4) echo "The audience cannot be built as defined: see the console." >&2; exit $status ;;
-  6) echo "The audience takes longer than usual. Run this again: it goes on where it was." >&2; exit $status ;;
+  6) echo "The audience takes longer than usual. Run this again to continue." >&2; exit $status ;;
   *) exit $status ;;
 esac
 

@@ -89,6 +89,7 @@ export function createClient(account: Account, flags: GlobalFlags, output: Outpu
       if (wait < ANNOUNCED_WAIT_MS || flags.verbose) return;
       output.note(`${operation}: trying again in ${Math.ceil(wait / 1_000)} s (${error.message})`);
     },
+    maxRetries: flags.maxRetries,
     allowInsecure: flags.allowInsecure,
   };
   return new AudienceClient(options);

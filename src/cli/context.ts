@@ -9,6 +9,7 @@ export interface GlobalFlags {
   readonly profile?: string;
   readonly baseUrl?: string;
   readonly tokenCommand?: string;
+  readonly maxRetries?: number;
   readonly allowInsecure?: boolean;
   readonly sandbox?: boolean;
   readonly verbose?: boolean;

@@ -36,6 +36,7 @@ export function createProgram(name: string, action: Action): Command {
     .option('--profile <name>', 'profile of `login` to use (AUDIENCE_PROFILE)')
     .option('--base-url <url>', 'address of the service (AUDIENCE_BASE_URL)')
     .option('--token-command <command>', 'command that prints the token, such as of a vault (AUDIENCE_TOKEN_COMMAND)')
+    .option('--max-retries <n>', 'retries of a request after a failure that may pass (default: 4)', integerFrom(0))
     .option('--allow-insecure', 'allow http: beyond this machine')
     .option('--sandbox', 'use the running sandbox, or a new one in this process')
     .option('--verbose', 'print each request and retry')

@@ -20,7 +20,7 @@ const endsAt = (outcome: number): SandboxOptions => ({ jobs: { duration: 0, outc
 const CASES: Readonly<Record<string, Case>> = {
   done: { args: create, code: EXIT.done },
   'unexpected: nobody listens': {
-    args: ['budget'],
+    args: ['budget', '--max-retries', '1'],
     code: EXIT.unexpected,
     error: { code: 'connection-failed' },
     run: { env: { AUDIENCE_BASE_URL: 'http://127.0.0.1:4' } },
@@ -87,7 +87,7 @@ const CASES: Readonly<Record<string, Case>> = {
     options: { limits: { buildsPerHour: 0 } },
   },
   'outcome unknown': {
-    args: [...create, '--idempotency-key', 'order-1'],
+    args: [...create, '--idempotency-key', 'order-1', '--max-retries', '1'],
     code: EXIT.outcomeUnknown,
     error: { outcome: 'unknown', idempotencyKey: 'order-1' },
     options: fails({ on: 'audiences.create', malformed: true }),
@@ -125,11 +125,11 @@ describe('exit codes', () => {
 
   it('errors for people say what happened and what to do, in lines without control characters', async () => {
     const { run } = await startScene({ faults: [{ on: 'audiences.create', malformed: true }] });
-    const lost = await run([...create, '--idempotency-key', 'order-2']);
+    const lost = await run([...create, '--idempotency-key', 'order-2', '--max-retries', '0']);
     expect(lost.err).toMatch(/^error: .*\n {2}To repeat it: the same command with --idempotency-key order-2\n/m);
     const invalid = await run(['lookalikes', 'create', '--target-size', '5000000']);
     expect(invalid.err).toContain('  config.target_size: must be an integer from 1 to 4000000.\n');
-    const odd = await run(['request', 'GET', '/api/v2/\u001b]0;x\u0007']);
+    const odd = await run(['request', 'GET', '/api/v2/\u001b]0;x\u0007', '--max-retries', '0']);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
     expect(odd.err).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   }, 60_000);

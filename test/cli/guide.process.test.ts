@@ -12,7 +12,7 @@ import { serve } from '../support/file-server.ts';
 
 const GUIDE = readFileSync('docs/cli.md', 'utf8');
 
-/** The shell blocks of the guide that run by themselves. */
+/** The shell blocks of the guide that need nobody at the keyboard. */
 const BLOCKS = [...GUIDE.matchAll(/^(<!-- shown only: [^\n]+ -->\n)?```sh\n(.*?)^```$/gms)].flatMap(
   ([, marker, code = '']) => (marker === undefined ? [code] : []),
 );
@@ -26,7 +26,7 @@ async function install({ folder, env }: Scene): Promise<NodeJS.ProcessEnv> {
 }
 
 describe('docs/cli.md', () => {
-  it('all examples that run by themselves end without an error', async () => {
+  it('all examples that need nobody at the keyboard end without an error', async () => {
     const scene = await startScene();
     const { folder, json, env: login } = scene;
     const env = await install(scene);

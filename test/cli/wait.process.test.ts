@@ -89,7 +89,7 @@ describe('wait', () => {
     });
   });
 
-  it('a second Ctrl-C ends the process at once, whatever still runs', async () => {
+  it('a second Ctrl-C ends the process immediately, whatever still runs', async () => {
     const { start } = await startScene();
     const command = 'trap "" TERM; echo waiting >&2; sleep 60';
     const waiting = start(['wait', '12', '--token-command', command]);
@@ -113,10 +113,10 @@ describe('wait', () => {
       await wait();
       return reads() - before;
     };
-    const byCommand = await measure(() => scene.run(['wait', '--timeout', '6s', ...ids.map(String)]));
+    const byCommand = await measure(() => scene.run(['wait', '--timeout', '4s', ...ids.map(String)]));
     const byProgram = await measure(async () => {
       await using client = new AudienceClient({ baseUrl: scene.url, token: scene.account.token('api') });
-      await Promise.allSettled(ids.map((id) => client.audiences.wait(id, { timeout: 6_000 })));
+      await Promise.allSettled(ids.map((id) => client.audiences.wait(id, { timeout: 4_000 })));
     });
     expect(byCommand).toBeGreaterThan(0);
     expect(Math.abs(byCommand - byProgram)).toBeLessThanOrEqual(2);

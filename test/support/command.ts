@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** What a process of the command has printed, and how it has ended. */
+/** Output and exit code of a process of the command. */
 interface Result {
   readonly code: number | null;
   readonly out: string;
