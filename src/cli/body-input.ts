@@ -1,24 +1,27 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { CommandError, EXIT, usageError } from './exit-codes.ts';
 import type { BodyFlag } from './resource-table.ts';
 
 /** A JSON object to send. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Returns all of standard input as text; nothing if it is a terminal. */
-export async function readStdin(signal: AbortSignal): Promise<string> {
+/** Returns the bytes of standard input; none if it is a terminal. */
+export async function readStdinBytes(signal: AbortSignal): Promise<Buffer> {
   const { stdin } = process;
-  if (stdin.isTTY) return '';
+  if (stdin.isTTY) return Buffer.alloc(0);
   const stop = (): void => void stdin.destroy(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    let text = '';
-    for await (const chunk of stdin.setEncoding('utf8')) text += chunk;
-    return text;
+    return await buffer(stdin);
   } finally {
     signal.removeEventListener('abort', stop);
   }
 }
+
+/** Returns standard input as a string; empty if it is a terminal. */
+export const readStdin = async (signal: AbortSignal): Promise<string> =>
+  (await readStdinBytes(signal)).toString('utf8');
 
 /**
  * Returns the JSON value of `--data`: the text itself, `@file`, or `-` (also `@-`) for standard input.

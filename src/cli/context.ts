@@ -1,6 +1,7 @@
-import type { AudienceClient } from '../index.ts';
+import type { AudienceClient, ClientOptions } from '../index.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Output } from './output.ts';
+import { shellWord } from './terminal.ts';
 
 /** Flags that every command takes. */
 export interface GlobalFlags {
@@ -15,22 +16,43 @@ export interface GlobalFlags {
   readonly verbose?: boolean;
 }
 
+/** Address and token of the account that a command uses. */
+export interface Account extends Pick<ClientOptions, 'allowInsecure' | 'fetch'> {
+  readonly baseUrl: string;
+  readonly token: Exclude<ClientOptions['token'], undefined>;
+  /** Where the token comes from, for people: `AUDIENCE_TOKEN`. */
+  readonly source: string;
+  readonly profile?: string;
+  readonly email?: string | undefined;
+  readonly expiresAt?: string | undefined;
+}
+
 /** Environment of a running command. */
 export interface Context {
   readonly output: Output;
   readonly flags: GlobalFlags;
   /** Aborted by the first Ctrl-C. */
   readonly signal: AbortSignal;
-  /**
-   * Returns the client of the account that flags, environment and profile select; with `mcp`, one for the service's MCP
-   * endpoint only. It is closed after the command.
-   */
-  connect(scope?: 'general' | 'mcp'): Promise<AudienceClient>;
+  /** Returns the account that flags, environment and profile select. */
+  account(): Promise<Account>;
+  /** Returns the client of that account. It is closed after the command. */
+  connect(): Promise<AudienceClient>;
+  /** Returns a client for the service's MCP endpoint. It is closed after the command. */
+  connectMcp(): Promise<AudienceClient>;
 }
 
-/** Does the work of a command. Returns its exit code, 0 if it returns nothing. */
-export type Handler<Flags = object> = (
-  context: Context,
-  flags: Flags,
-  args: readonly string[],
-) => Promise<ExitCode | undefined>;
+/** Does the work of a command, and returns its exit code. */
+export type Handler<Flags = object> = (context: Context, flags: Flags, args: readonly string[]) => Promise<ExitCode>;
+
+/** Returns a command as users type it, with the flags by which the running command has found its account. */
+export function commandLine(flags: GlobalFlags, args: readonly string[]): string {
+  const { profile, baseUrl, tokenCommand, allowInsecure, sandbox } = flags;
+  const account = [
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(tokenCommand === undefined ? [] : ['--token-command', tokenCommand]),
+    ...(allowInsecure ? ['--allow-insecure'] : []),
+    ...(sandbox ? ['--sandbox'] : []),
+  ];
+  return ['audience-activation', ...args, ...account].map(shellWord).join(' ');
+}

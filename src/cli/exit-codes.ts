@@ -88,14 +88,20 @@ export class CommandError extends Error {
   }
 }
 
+/** Returns an error with the command that continues what it has interrupted. */
+export const withResume = (error: unknown, resume: string): unknown =>
+  error instanceof Error ? Object.assign(error, { resume }) : error;
+
 /** Returns the error of a flag or an argument. */
 export const usageError = (message: string): CommandError => new CommandError(message, { exitCode: EXIT.usage });
 
 /** Returns the exit code of an error. The outcome of a create takes precedence if it is unknown. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
-  const { code, outcome }: { readonly code?: unknown; readonly outcome?: unknown } = Object(error);
+  const { code, outcome, local }: Readonly<Record<string, unknown>> = Object(error);
   if (outcome === 'unknown') return EXIT.outcomeUnknown;
+  // A body or a parameter that the client has refused: nothing was sent.
+  if (local === true) return EXIT.usage;
   const entry = Object.entries(BY_ERROR).find(([name]) => name === code);
   return entry ? entry[1] : EXIT.unexpected;
 }

@@ -1,5 +1,6 @@
-import type { JobKind, JobState, WaitTarget } from '../index.ts';
-import { type Progress, progressOf } from '../spec/job-status.ts';
+import type { JobState, WaitTarget } from '../index.ts';
+import type { Progress } from '../spec/job-status.ts';
+import { labelOf } from './ids.ts';
 import type { Output } from './output.ts';
 import { errorRecord } from './report-error.ts';
 import { formatElapsed, paint, printable, type Style, widthOf } from './terminal.ts';
@@ -26,12 +27,6 @@ export interface JobProgress {
 /** Interval at which the elapsed time in a terminal is redrawn. */
 const REDRAW_MS = 1_000;
 
-/** Text of a job in messages and arguments: `audience:12`. */
-export const labelOf = ({ kind, id }: WaitTarget): string => `${kind}:${id}`;
-
-/** Returns the phase of a job by its resource. */
-export const phaseOf = (kind: JobKind, resource: JobState): Progress => progressOf(kind, resource);
-
 /**
  * Creates the progress of an output: lines that are redrawn in a terminal, a line for each change elsewhere; with
  * `--json`, changes are data, and printed only if `printsChanges`.
@@ -46,25 +41,28 @@ export async function createJobProgress(
   return redrawnLines(views, output);
 }
 
-/** Returns a job as `--json` prints it; with the resource once its wait has ended. */
-function recordOf({ target, phase, resource, error }: JobView): object {
+/** Returns a job as it is printed: with the resource once its wait has ended. */
+export function recordOf({ target, phase, resource, error }: JobView): object {
   const hasEnded = phase !== 'pending' && phase !== 'running';
+  const { name, description }: { readonly name?: unknown; readonly description?: unknown } = Object(resource);
   return {
     ...target,
     phase,
     status: resource?.status ?? null,
+    name: name ?? description ?? null,
     ...(hasEnded && { resource: resource ?? null }),
     ...(error !== undefined && { error: errorRecord(error) }),
   };
 }
 
-function statusOf({ phase, resource, error }: JobView): string {
+/** Returns the state of a job for people. */
+function stateOf({ phase, resource, error }: JobView): string {
   if (phase === 'error') return String(errorRecord(error).code);
-  const status = resource ? `${resource.status.id} ${resource.status.name}`.trim() : 'waiting';
-  return printable(phase === 'timed-out' ? `timed out at ${status}` : status);
+  const status = resource ? printable(`${resource.status.id} ${resource.status.name}`.trim()) : 'waiting';
+  return phase === 'timed-out' ? `timed out at ${status}` : status;
 }
 
-const plainLine = (view: JobView): string => `${labelOf(view.target)}: ${printable(statusOf(view))}`;
+const plainLine = (view: JobView): string => `${labelOf(view.target)}: ${stateOf(view)}`;
 
 const STYLES: Readonly<Record<JobPhase, Style>> = {
   pending: 'dim',
@@ -86,7 +84,7 @@ async function redrawnLines(views: readonly JobView[], { stdout, stderr }: Outpu
   const width = Math.max(...views.map(({ target }) => labelOf(target).length));
   const isRunning = ({ phase }: JobView): boolean => phase === 'pending' || phase === 'running';
   const lineOf = (view: JobView): string => {
-    const line = `${labelOf(view.target).padEnd(width)}  ${printable(statusOf(view))}`.slice(0, widthOf(stderr) - 1);
+    const line = `${labelOf(view.target).padEnd(width)}  ${stateOf(view)}`.slice(0, widthOf(stderr) - 1);
     return paint(STYLES[view.phase], line, stderr);
   };
   const redraw = (): void => {

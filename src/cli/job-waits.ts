@@ -1,10 +1,11 @@
 import type { AudienceClient, WaitTarget } from '../index.ts';
 import { JobError, WaitTimeoutError } from '../index.ts';
-import { CommandError, EXIT, type ExitCode, exitCodeOf, usageError } from './exit-codes.ts';
-import { createJobProgress, type JobView, labelOf, phaseOf } from './job-progress.ts';
-import type { Output } from './output.ts';
+import { progressOf } from '../spec/job-status.ts';
+import { type Context, commandLine } from './context.ts';
+import { CommandError, EXIT, type ExitCode, exitCodeOf, withResume } from './exit-codes.ts';
+import { labelOf } from './ids.ts';
+import { createJobProgress, type JobView } from './job-progress.ts';
 import { reportError } from './report-error.ts';
-import { JOB_KINDS } from './resource-table.ts';
 
 /** Options of {@link waitForJobs}. */
 export interface JobWaitOptions {
@@ -12,7 +13,6 @@ export interface JobWaitOptions {
   readonly timeout?: number | undefined;
   /** When to stop: at the end of all jobs, at the first that does not complete, or at the first that does. */
   readonly until: 'all' | 'first-failure' | 'first-success';
-  readonly signal: AbortSignal;
   /** Prints changes as data with `--json`. */
   readonly printsChanges: boolean;
 }
@@ -24,8 +24,8 @@ export interface JobWaitOptions {
 export async function waitForJobs(
   client: AudienceClient,
   targets: readonly WaitTarget[],
-  output: Output,
-  { timeout, until, signal, printsChanges }: JobWaitOptions,
+  { output, signal }: Pick<Context, 'output' | 'signal'>,
+  { timeout, until, printsChanges }: JobWaitOptions,
 ): Promise<readonly JobView[]> {
   const views = targets.map((target): JobView => ({ target, phase: 'pending' }));
   const progress = await createJobProgress(views, output, printsChanges);
@@ -39,7 +39,7 @@ export async function waitForJobs(
         onUpdate(resource) {
           const isNew = view.resource?.status.id !== resource.status.id;
           view.resource = resource;
-          view.phase = phaseOf(view.target.kind, resource);
+          view.phase = progressOf(view.target.kind, resource);
           if (isNew && view.phase === 'running') progress.changed(view);
         },
       });
@@ -63,7 +63,7 @@ function endWith(view: JobView, error: unknown): void {
   view.error = error;
   if (JobError.isInstance(error)) {
     view.resource = error.resource;
-    view.phase = phaseOf(error.kind, error.resource);
+    view.phase = progressOf(error.kind, error.resource);
   } else {
     view.phase = WaitTimeoutError.isInstance(error) ? 'timed-out' : 'error';
   }
@@ -83,37 +83,29 @@ const PRECEDENCE: readonly ExitCode[] = [
 ];
 
 /**
- * Reports the jobs that have not completed, and the command that waits for those that still run. Returns the exit code.
+ * Reports the jobs that have not completed, with the command that waits for those that still run. Returns the exit code.
  *
  * @throws {CommandError} if the wait was interrupted.
  */
 export function concludeWaits(
   views: readonly JobView[],
-  output: Output,
-  { timeout, until, signal }: Pick<JobWaitOptions, 'timeout' | 'until' | 'signal'>,
+  { output, flags, signal }: Pick<Context, 'output' | 'flags' | 'signal'>,
+  { timeout, until }: Pick<JobWaitOptions, 'timeout' | 'until'>,
 ): ExitCode {
-  for (const { error } of views) if (error !== undefined) reportError(error, output);
   const running = views.filter(({ phase }) => phase === 'pending' || phase === 'running' || phase === 'timed-out');
-  const limit = timeout === undefined ? '' : ` --timeout ${timeout / 1_000}s`;
-  const resume = `audience-activation wait ${running.map(({ target }) => labelOf(target)).join(' ')}${limit}`;
+  const resume = commandLine(flags, [
+    'wait',
+    ...running.map(({ target }) => labelOf(target)),
+    ...(until === 'first-success' ? ['--any'] : until === 'first-failure' ? ['--fail-fast'] : []),
+    ...(timeout === undefined ? [] : ['--timeout', `${timeout / 1_000}s`]),
+  ]);
+  for (const { error, phase } of views) {
+    if (error !== undefined) reportError(phase === 'timed-out' ? withResume(error, resume) : error, output);
+  }
   if (signal.aborted) throw new CommandError('Interrupted.', { exitCode: EXIT.interrupted, resume });
-  if (running.length > 0) output.note(`Still running. To wait again: ${resume}`);
+  if (running.some(({ phase }) => phase !== 'timed-out')) output.note(`Others still run. To continue: ${resume}`);
   if (until === 'first-success' && views.some(({ phase }) => phase === 'completed')) return EXIT.done;
-  const codes = new Set(views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)])));
-  return PRECEDENCE.find((code) => codes.has(code)) ?? EXIT.done;
-}
-
-/**
- * Parses a job such as `audience:12`; `12` alone is of the kind `fallback`.
- *
- * @throws {CommandError} for anything else.
- */
-export function parseTarget(text: string, fallback: string): WaitTarget {
-  const [, named = fallback, id] = /^(?:([a-z]+):)?(\d+)$/.exec(text) ?? [];
-  const kind = JOB_KINDS.find((one) => one === named);
-  if (id === undefined || !kind || !Number.isSafeInteger(Number(id)))
-    throw usageError(
-      `A job must be an id, or a kind and an id such as audience:12, not "${text}". Kinds: ${JOB_KINDS.join(', ')}.`,
-    );
-  return { kind, id: Number(id) };
+  const codes = views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)]));
+  if (codes.length === 0) return EXIT.done;
+  return PRECEDENCE.find((code) => codes.includes(code)) ?? EXIT.unexpected;
 }

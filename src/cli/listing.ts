@@ -35,5 +35,6 @@ export async function printList(
   }
   const count = await output.list(limited(), columns);
   if (count === 0) output.note(`No ${noun}.`);
-  if (hasMore) output.note(`These are the first ${count}. For all of them: --all`);
+  // Programs should see it, too: what they read is not everything.
+  if (hasMore) output.log('info', `These are the first ${count}. For all of them: --all`);
 }

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import type { AudienceClient } from '../index.ts';
-import type { GlobalFlags } from './context.ts';
+import type { Account, Context, GlobalFlags } from './context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from './exit-codes.ts';
 import { Output } from './output.ts';
 import { type Action, createProgram } from './program.ts';
@@ -11,10 +11,11 @@ import { reportError } from './report-error.ts';
 const { stdout, stderr } = process;
 
 /** Ends the process quietly when the reader of its output is gone, as after `| head`. */
-function endOnBrokenPipe(): void {
+function endOnBrokenPipe(output: Output): void {
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') stderr.write(`error: Standard output cannot be written: ${error.message}\n`);
-    process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.unexpected);
+    if (error.code === 'EPIPE') process.exit(EXIT.done);
+    const details = { exitCode: EXIT.unexpected, cause: error };
+    process.exit(reportError(new CommandError(`Standard output cannot be written: ${error.message}`, details), output));
   });
   stderr.on('error', () => {});
 }
@@ -37,37 +38,52 @@ const action: Action = (load) =>
   async function (this: Command) {
     const flags = this.optsWithGlobals<GlobalFlags>();
     const output = new Output({ stdout, stderr }, { json: flags.json === true, fields: flags.fields });
-    let client: Promise<AudienceClient> | undefined;
-    const connect = (scope = 'general'): Promise<AudienceClient> => {
-      client ??= import('./connection.ts').then(({ createClient, createMcpClient, findAccount }) =>
-        scope === 'mcp'
-          ? createMcpClient(flags, output)
-          : findAccount(flags, output, signal).then((account) => createClient(account, flags, output)),
-      );
+    const clients: AudienceClient[] = [];
+    const opened = (client: AudienceClient): AudienceClient => {
+      clients.push(client);
       return client;
+    };
+    let selected: Promise<Account> | undefined;
+    const account = (): Promise<Account> => {
+      selected ??= import('./connection.ts').then(({ findAccount }) => findAccount(flags, output, signal));
+      return selected;
+    };
+    const context: Context = {
+      output,
+      flags,
+      signal,
+      account,
+      async connect() {
+        const { createClient } = await import('./connection.ts');
+        return opened(createClient(await account(), flags, output));
+      },
+      async connectMcp() {
+        const { createMcpClient } = await import('./connection.ts');
+        return opened(await createMcpClient(flags, output));
+      },
     };
     try {
       const handler = await load();
       const args = this.processedArgs.flat().flatMap((value) => (value === undefined ? [] : [String(value)]));
-      process.exitCode = await handler({ output, flags, signal, connect }, this.optsWithGlobals(), args);
+      process.exitCode = await handler(context, this.optsWithGlobals(), args);
     } catch (error) {
       process.exitCode = reportError(error, output);
     } finally {
-      await client?.then((open) => open.close()).catch(() => {});
+      for (const client of clients) await client.close();
     }
   };
 
 /** Returns the exit code of an error of commander, and reports it; it has printed help and version itself. */
-function reportUsage(error: CommanderError, args: readonly string[]): ExitCode {
+function reportUsage(error: CommanderError, output: Output): ExitCode {
   if (error.exitCode === 0) return EXIT.done;
-  const output = new Output({ stdout, stderr }, { json: args.includes('--json') });
   // Without a subcommand, commander has printed the help.
   if (error.code === 'commander.help') return EXIT.usage;
   return reportError(usageError(error.message.replace(/^error: /, '')), output);
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  endOnBrokenPipe();
+  const output = new Output({ stdout, stderr }, { json: args.includes('--json') });
+  endOnBrokenPipe(output);
   const name = basename(process.argv[1] ?? '') === 'aud' ? 'aud' : 'audience-activation';
   const program = createProgram(name, action);
   silenceErrors(program);
@@ -77,7 +93,7 @@ async function main(args: readonly string[]): Promise<void> {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    process.exitCode = reportUsage(error, args);
+    process.exitCode = reportUsage(error, output);
   }
 }
 

@@ -1,4 +1,4 @@
-import { paint, printable, type TextStream } from './terminal.ts';
+import { jsonText, paint, printable, type TextStream } from './terminal.ts';
 
 /** How the results of a command are printed. */
 export interface OutputFormat {
@@ -36,7 +36,7 @@ export class Output {
     if (this.isJson) return this.json(value);
     const rows = this.#fields
       ? this.#fields.map((path) => [path, textOf(valueAt(value, path))])
-      : leavesOf(value).map(([path, leaf]) => [path, textOf(leaf)]);
+      : leavesOf(value).map(([path, leaf]) => [printable(path), textOf(leaf)]);
     if (this.#fields && !this.stdout.isTTY) return this.line(rows.map(([, text]) => text).join('\t'));
     await this.#table(rows);
   }
@@ -57,7 +57,7 @@ export class Output {
       else await this.line(paths.map((path) => textOf(valueAt(row, path))).join('\t'));
     }
     if (cells.length > 0) {
-      const header = paths.map((path) => path.replace(/\.name$/, '').toUpperCase());
+      const header = paths.map((path) => printable(path.replace(/\.name$/, '').toUpperCase()));
       await this.#table(cells, header);
     }
     return count;
@@ -65,26 +65,33 @@ export class Output {
 
   /** Prints an object as a line of JSON. */
   json(value: object): Promise<void> {
-    const selected = this.#fields ? project(value, this.#fields) : value;
-    // Escape the control characters that JSON permits, because terminals interpret some of them.
-    const escapeControl = (char: string): string => `\\u00${char.charCodeAt(0).toString(16)}`;
-    return this.line(JSON.stringify(selected).replace(/[\u007f-\u009f]/g, escapeControl));
+    return this.line(jsonText(this.#fields ? project(value, this.#fields) : value));
   }
 
-  /** Prints a line of data. Resolves when the stream has taken it, so that a slow reader slows the command. */
+  /**
+   * Prints a line of data. Resolves when the stream has taken it, so that a slow reader slows the command. If the stream
+   * cannot be written, such as on a full disk, the line is printed on standard error, so that no id of a create is lost.
+   */
   line(text: string): Promise<void> {
-    return new Promise((resolve) => this.stdout.write(`${text}\n`, () => resolve()));
+    return new Promise((resolve) => {
+      this.stdout.write(`${text}\n`, (error: NodeJS.ErrnoException | null | undefined) => {
+        if (error && error.code !== 'EPIPE') this.stderr.write(`${text}\n`);
+        resolve();
+      });
+    });
   }
 
   /** Prints a line for people; nothing with `--json`. */
   note(text: string): void {
-    if (!this.isJson) this.stderr.write(`${text}\n`);
+    if (!this.isJson) this.stderr.write(`${printable(text)}\n`);
   }
 
-  /** Prints a warning. */
-  warn(text: string): void {
-    if (this.isJson) this.stderr.write(`${JSON.stringify({ level: 'warning', message: text })}\n`);
-    else this.stderr.write(`${paint('yellow', 'warning:', this.stderr)} ${printable(text)}\n`);
+  /** Prints a line that programs should see, too: with `--json`, as an object with `level` and `message`. */
+  log(level: 'warning' | 'info' | 'debug', message: string): void {
+    if (this.isJson) this.stderr.write(`${jsonText({ level, message })}\n`);
+    else if (level === 'warning')
+      this.stderr.write(`${paint('yellow', 'warning:', this.stderr)} ${printable(message)}\n`);
+    else this.note(message);
   }
 
   async #table(rows: readonly (readonly string[])[], header?: readonly string[]): Promise<void> {
@@ -106,26 +113,34 @@ export class Output {
   }
 }
 
-/** Returns the value at a path such as `status.name`. */
+/** Returns the value at a path such as `status.name`, of an object's own fields only. */
 function valueAt(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((at, key) => Object(at)[key], value);
+  return path
+    .split('.')
+    .reduce<unknown>((at, key) => (Object.hasOwn(Object(at), key) ? Object(at)[key] : undefined), value);
 }
+
+/** An object without a prototype, in which every name is that of a field. */
+const emptyObject = (): Record<string, unknown> => Object.create(null);
 
 /** Returns an object with some of an object's fields, in its own shape. */
 function project(value: object, paths: readonly string[]): object {
-  const result: Record<string, unknown> = {};
+  const result = emptyObject();
   for (const path of paths) {
     const keys = path.split('.');
     const last = keys.pop() ?? path;
-    const target = keys.reduce<Record<string, unknown>>((at, key) => {
-      const next = Object(at[key]);
-      at[key] = next;
-      return next;
-    }, result);
+    let target = result;
+    for (const key of keys) {
+      const next = isRecord(target[key]) ? target[key] : emptyObject();
+      target[key] = next;
+      target = next;
+    }
     target[last] = valueAt(value, path) ?? null;
   }
   return result;
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** Returns the paths and values of an object's fields; arrays and empty objects count as values. */
 function leavesOf(value: object, prefix = ''): (readonly [string, unknown])[] {

@@ -42,17 +42,20 @@ export function profileName(flag: string | undefined): string {
 export const profilePath = (name: string): string => join(configFolder(), 'profiles', `${name}.json`);
 
 /** Returns the file with the OAuth tokens of a profile. */
-export const oauthPath = (name: string): string => join(configFolder(), 'profiles', `${name}.oauth.json`);
+export const oauthPath = (name: string): string => join(configFolder(), 'oauth', `${name}.json`);
 
 /** Returns the names of all profiles, sorted. Never throws: completion uses it. */
 export function profileNames(): string[] {
-  try {
-    const files = readdirSync(join(configFolder(), 'profiles'));
-    const names = files.flatMap((file) => /^([\w-][\w.-]*?)(?:\.oauth)?\.json$/.exec(file)?.[1] ?? []);
-    return [...new Set(names)].sort();
-  } catch {
-    return [];
-  }
+  const namesIn = (folder: string): string[] => {
+    try {
+      return readdirSync(join(configFolder(), folder)).flatMap(
+        (file) => /^([\w-][\w.-]*)\.json$/.exec(file)?.[1] ?? [],
+      );
+    } catch {
+      return [];
+    }
+  };
+  return [...new Set([...namesIn('profiles'), ...namesIn('oauth')])].sort();
 }
 
 /** An API token that `login` has kept. */
@@ -63,15 +66,39 @@ export interface Profile {
   readonly expiresAt: string | undefined;
 }
 
-/** Returns what `login` has kept in a store; nothing if it is empty. */
-export async function readProfile(store: TokenStore): Promise<Profile | undefined> {
-  const stored = await store.load();
-  if (!stored) return undefined;
-  const { token, baseUrl, email, expiresAt } = stored;
-  if (typeof baseUrl !== 'string') {
-    const message =
-      'The file of the profile was not written by `login`: it names no address. Choose another --profile.';
-    throw new CommandError(message, { exitCode: EXIT.unexpected });
-  }
-  return { token, baseUrl, expiresAt, email: typeof email === 'string' ? email : undefined };
+/** Opens the file of a profile. */
+export async function openProfile(name: string) {
+  // Imported only here, because scripts with a token in the environment have no use for it.
+  const { fileTokenStore } = await import('../node/index.ts');
+  const store = fileTokenStore(profilePath(name));
+  return {
+    withLock: store.withLock,
+    save: (profile: Profile | undefined) => store.save(profile && { ...profile }),
+    async read(): Promise<Profile | undefined> {
+      const stored = await store.load();
+      if (!stored) return undefined;
+      const { token, baseUrl, email, expiresAt } = stored;
+      if (typeof baseUrl === 'string') return { token, baseUrl, expiresAt, email: stringOf(email) };
+      const message = `${profilePath(name)} was not written by \`login\`: it names no address. Choose another --profile.`;
+      throw new CommandError(message, { exitCode: EXIT.unexpected });
+    },
+  };
 }
+
+/** Opens the OAuth tokens of a profile: a store for the OAuth client that also keeps the address they belong to. */
+export async function openOAuthStore(
+  name: string,
+  baseUrl?: string,
+): Promise<TokenStore & { address(): Promise<string | undefined> }> {
+  const { fileTokenStore } = await import('../node/index.ts');
+  const store = fileTokenStore(oauthPath(name));
+  const address = async (): Promise<string | undefined> => baseUrl ?? stringOf((await store.load())?.baseUrl);
+  return {
+    load: store.load,
+    withLock: store.withLock,
+    save: async (token) => store.save(token && { ...token, baseUrl: await address() }),
+    address,
+  };
+}
+
+const stringOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

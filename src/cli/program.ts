@@ -5,6 +5,7 @@ import { collect, commaSeparated, duration, integerFrom, keyValue, nonNegative }
 import {
   type BodyFlag,
   DATASETS,
+  isListed,
   JOB_KINDS,
   RESOURCES,
   type ResourceName,
@@ -108,8 +109,7 @@ function addResource(program: Command, action: Action, name: ResourceName): void
       .description('upload a file and create a cohort from it')
       .argument('<file>', 'CSV file, up to 1 GiB')
       .option('--name <text>', 'name (default: that of the file)')
-      .option('--project-id <id>', 'project it belongs to', integerFrom(1))
-      .option('--idempotency-key <key>', 'key of the create');
+      .option('--project-id <id>', 'project it belongs to', integerFrom(1));
     addWaitFlags(upload).action(action(async () => (await import('./commands/file-commands.ts')).importCohort));
   }
   if (name === 'activations') {
@@ -123,8 +123,6 @@ function addResource(program: Command, action: Action, name: ResourceName): void
 }
 
 const article = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
-
-const isListed = (name: ResourceName) => name !== 'lookalikes' && name !== 'estimates';
 
 const addWaitFlags = (command: Command): Command =>
   command

@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Output } from './output.ts';
-import { paint, printable } from './terminal.ts';
+import { jsonText, paint, printable, shellWord } from './terminal.ts';
 
 /** Fields of errors that `--json` prints besides `code` and `message`. None of them holds a token or a body. */
 const FIELDS: readonly string[] = [
@@ -14,8 +14,6 @@ const FIELDS: readonly string[] = [
   'reason',
   'kind',
   'id',
-  'created',
-  'upload',
   'operation',
   'requestId',
   'attempts',
@@ -35,32 +33,37 @@ export function errorRecord(error: unknown): Record<string, unknown> {
 /** Prints an error to standard error, and returns its exit code. */
 export function reportError(error: unknown, output: Output): ExitCode {
   const { stderr, isJson } = output;
-  if (isJson) stderr.write(`${JSON.stringify(errorRecord(error))}\n`);
+  if (isJson) stderr.write(`${jsonText(errorRecord(error))}\n`);
   else for (const line of linesOf(error)) stderr.write(`${line.replace(/^error:/, paint('red', 'error:', stderr))}\n`);
   return exitCodeOf(error);
 }
 
-/** Returns the lines that people read: what happened, each invalid field, and how to repeat a create. */
+/** Returns the lines that people read: what happened, each invalid field, and how to continue. */
 function linesOf(error: unknown): string[] {
-  const { errors, outcome, idempotencyKey, resume, retryAt, created, requestId } = readFields(error);
-  const lines = messageOf(error).split('\n').map(printable);
-  const details = Object.entries(Object(errors)).map(
-    ([field, messages]) => `  ${field}: ${[messages].flat().join(' ')}`,
+  const { errors, outcome, idempotencyKey, resume, retryAt, requestId }: Readonly<Record<string, unknown>> =
+    Object(error);
+  const message = messageOf(error).split('\n').map(printable).join('\n');
+  const details = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
+  if (retryAt instanceof Date) details.push(`Try again at ${retryAt.toISOString()}.`);
+  if (typeof resume === 'string') details.push(`To continue: ${resume}`);
+  else if (typeof idempotencyKey === 'string' && outcome === 'unknown')
+    details.push(`To repeat it: the same command with --idempotency-key ${shellWord(idempotencyKey)}`);
+  if (typeof requestId === 'string') details.push(`Request id: ${requestId}`);
+  return [`error: ${message}`, ...details.map((line) => `  ${printable(line)}`)];
+}
+
+/** Options of the client in its messages, as flags of the command. */
+const FLAGS: readonly (readonly [string, string])[] = [
+  ['set `allowInsecure: true`', 'pass --allow-insecure'],
+  ['raise `timeout`', 'raise --timeout'],
+  [
+    'retry with the same `idempotencyKey` (valid for 24 hours) and body, and it happens once',
+    'repeated under its key within 24 hours, it happens once',
+  ],
+];
+
+const messageOf = (error: unknown): string =>
+  FLAGS.reduce(
+    (text, [option, flag]) => text.replace(option, flag),
+    error instanceof Error ? error.message : String(error),
   );
-  if (retryAt instanceof Date) details.push(`  Try again at ${retryAt.toISOString()}.`);
-  if (typeof idempotencyKey === 'string' && outcome === 'unknown') {
-    details.push(`  To repeat it: the same command with --idempotency-key ${idempotencyKey}`);
-  }
-  if (typeof resume === 'string') details.push(`  To wait again: ${resume}`);
-  const { kind, id } = readFields(created);
-  if (kind !== undefined) details.push(`  It was created: audience-activation wait ${String(kind)}:${String(id)}`);
-  if (typeof requestId === 'string') details.push(`  Request id: ${requestId}`);
-  return [`error: ${lines.join('\n')}`, ...details.map(printable)];
-}
-
-const readFields = (value: unknown): Readonly<Record<string, unknown>> => Object(value);
-
-/** Returns the message of an error, with that of its cause if the system has failed. */
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -20,7 +20,7 @@ export interface ResourceRow {
   readonly kind?: JobKind;
   readonly verbs: readonly Verb[];
   /** Fields that `list` prints. */
-  readonly columns: readonly string[];
+  readonly columns?: readonly string[];
   /** Flags of `create`. */
   readonly body: readonly BodyFlag[];
 }
@@ -55,7 +55,6 @@ export const RESOURCES = {
     singular: 'lookalike',
     kind: 'lookalike',
     verbs: ['create', 'get', 'cancel'],
-    columns: ['id', 'name', 'status.name', 'results_count', 'created_at'],
     body: [
       name,
       {
@@ -76,7 +75,6 @@ export const RESOURCES = {
     singular: 'estimate',
     kind: 'estimate',
     verbs: ['create', 'get'],
-    columns: ['id', 'status.name'],
     body: [name, project, dataset, filters],
   },
   activations: {
@@ -118,6 +116,12 @@ export type ResourceName = keyof typeof RESOURCES;
 
 /** Names of the resources that can be listed and deleted. */
 export type ListedName = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+
+/** Returns whether resources are listed and deleted. */
+export const isListed = (name: ResourceName): name is ListedName => {
+  const { verbs }: ResourceRow = RESOURCES[name];
+  return verbs.includes('list');
+};
 
 /** Kinds of job that `wait` takes. */
 export const JOB_KINDS = [

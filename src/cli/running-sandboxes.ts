@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommandError, EXIT } from './exit-codes.ts';
 import { configFolder } from './profiles.ts';
@@ -24,25 +24,43 @@ const folder = (): string => join(configFolder(), 'sandboxes');
 export async function announce(sandbox: RunningSandbox): Promise<() => Promise<void>> {
   const path = join(folder(), `${process.pid}.json`);
   await mkdir(folder(), { recursive: true, mode: 0o700 });
-  await writeFile(path, JSON.stringify(sandbox), { mode: 0o600 });
+  // Renamed when it is complete, so that no other command reads a part.
+  await writeFile(`${path}.part`, JSON.stringify(sandbox), { mode: 0o600 });
+  await rename(`${path}.part`, path);
   return () => rm(path, { force: true });
 }
 
 /** Returns the sandbox that was started last, of those that answer. Removes the files of those that were killed. */
 export async function findSandbox(): Promise<RunningSandbox | undefined> {
-  const names = await readdir(folder()).catch(() => []);
-  const files = await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder(), name);
-      return { path, time: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
-    }),
-  );
-  for (const { path } of files.sort((a, b) => b.time - a.time)) {
+  for (const { path, pid } of await filesOfSandboxes()) {
     const sandbox = await readRun(path);
     if (sandbox && (await answers(sandbox))) return sandbox;
-    await rm(path, { force: true }).catch(() => {});
+    if (!isRunning(pid)) await rm(path, { force: true }).catch(() => {});
   }
   return undefined;
+}
+
+/** Returns the files of sandboxes, the latest first; none without a configuration folder. */
+async function filesOfSandboxes(): Promise<readonly { readonly path: string; readonly pid: number }[]> {
+  try {
+    const names = (await readdir(folder())).filter((name) => /^\d+\.json$/.test(name));
+    const files = names.map(async (name) => {
+      const path = join(folder(), name);
+      const { mtimeMs = 0 } = (await stat(path).catch(() => undefined)) ?? {};
+      return { path, pid: Number.parseInt(name, 10), mtimeMs };
+    });
+    return (await Promise.all(files)).sort((a, b) => b.mtimeMs - a.mtimeMs);
+  } catch {
+    return [];
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return Object(error).code === 'EPERM';
+  }
 }
 
 async function readRun(path: string): Promise<RunningSandbox | undefined> {

@@ -23,6 +23,16 @@ export const paint = (style: Style, text: string, stream: TextStream): string =>
 /** Replaces the characters of a string that a terminal would interpret, or that would break a line. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
 
+/** Returns a value as JSON, with the control characters escaped that JSON permits and terminals interpret. */
+export function jsonText(value: unknown, indent = 0): string {
+  const escapeControl = (char: string): string => `\\u00${char.charCodeAt(0).toString(16)}`;
+  return (JSON.stringify(value, null, indent) ?? 'null').replace(/[\u007f-\u009f]/g, escapeControl);
+}
+
+/** Returns a string as one word of a POSIX shell. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 /** Returns the width of a terminal in columns. */
 export const widthOf = ({ columns }: TextStream): number => columns || DEFAULT_WIDTH;
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SIGNATURE_HEADER, signWebhook } from '../webhooks/index.ts';
+import { usageError } from './exit-codes.ts';
 
 /** Address and signature of the deliveries that the command sends. */
 export interface SenderOptions {
@@ -40,6 +41,18 @@ const RETRY_WAITS_MS: readonly number[] = [60_000, 300_000, 1_500_000, 7_200_000
 
 /** Time for a receiver to respond, in milliseconds (specification, "Delivery"). */
 const RESPONSE_TIMEOUT_MS = 10_000;
+
+/**
+ * Returns the URL of a receiver.
+ *
+ * @throws {CommandError} unless it is an http(s) URL.
+ */
+export function receiverUrl(text: string | undefined): string {
+  const { protocol } = URL.canParse(text ?? '') ? new URL(text ?? '') : { protocol: '' };
+  if (text !== undefined && /^https?:$/.test(protocol)) return text;
+  const suffix = text === undefined ? '' : `, not "${text}"`;
+  throw usageError(`--forward-to must be the URL of a receiver, such as http://localhost:3000/webhooks${suffix}.`);
+}
 
 /** Creates the envelope of a new event. The company's id is not in the API: it is chosen by the user. */
 export const createEvent = (type: string, data: unknown, companyId: number): WebhookEnvelope => ({

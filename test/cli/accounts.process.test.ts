@@ -123,19 +123,65 @@ describe('profiles and environment', () => {
     expect(failed.err).not.toContain('canary-token-9');
   });
 
-  it('no output of any command contains the token', async () => {
-    const { run, env } = await startScene();
+  it('no output contains the token or the password', async () => {
+    const { run, env, url } = await startScene();
     const token = env.AUDIENCE_TOKEN ?? '';
+    const login = ['login', '--email', 'ann@example.com', '--base-url', url, '--verbose'];
     for (const args of [
+      login,
       ['whoami'],
       ['budget', '--verbose'],
       ['audiences', 'get', '9', '--json'],
-      ['login', '--base-url', 'x'],
+      ['tokens', 'revoke'],
     ]) {
       const { out, err } = await run(args, { input: PASSWORD });
       expect(out + err).not.toContain(token);
       expect(out + err).not.toContain(PASSWORD);
+      expect((out + err).length).toBeGreaterThan(5);
     }
+  });
+
+  it('a token is used with the address only that it was set with', async () => {
+    const scene = await startScene();
+    await login(scene, '--profile', 'kept');
+    const other = createSandbox();
+    const { url } = await other.listen();
+    const budget = (args: readonly string[], env = {}) => scene.run(['budget', '--max-retries', '0', ...args], { env });
+    const alone = await budget([], { AUDIENCE_BASE_URL: undefined, AUDIENCE_PROFILE: 'kept' });
+    expect(alone).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('address is missing that AUDIENCE_TOKEN belongs to'),
+    });
+    expect(await budget(['--base-url', url])).toMatchObject({
+      code: 7,
+      err: expect.stringContaining('is not sent to'),
+    });
+    expect(await budget(['--profile', 'kept', '--base-url', `${scene.url}/tenant`])).toMatchObject({ code: 7 });
+    expect(await budget(['--base-url', `${scene.url}/`])).toMatchObject({ code: 0 });
+    expect(other.log).toEqual([]);
+    await other.close();
+  });
+
+  it('tokens revoke at another address keeps the profile', async () => {
+    const scene = await startScene();
+    await login(scene);
+    const other = createSandbox();
+    other.accounts.create({ email: 'ann@example.com', password: PASSWORD });
+    const { url } = await other.listen();
+    const revoke = ['tokens', 'revoke', '--base-url', url];
+    expect(await scene.run(revoke, { input: PASSWORD, env: LOGGED_OUT })).toMatchObject({
+      code: 0,
+      out: 'revoked\t0\n',
+    });
+    expect(await scene.run(['budget'], { env: LOGGED_OUT })).toMatchObject({ code: 0 });
+    await other.close();
+  });
+
+  it('logins at the same time issue one token', async () => {
+    const scene = await startScene();
+    const results = await Promise.all([login(scene), login(scene), login(scene)]);
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(scene.account.tokens()).toHaveLength(2);
   });
 });
 

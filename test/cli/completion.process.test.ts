@@ -34,7 +34,7 @@ describe('completion', () => {
     const profiles = {
       'config/profiles/eve.json': '{}',
       'config/profiles/prod.json': '{}',
-      'config/profiles/eve.oauth.json': '',
+      'config/oauth/eve.json': '',
     };
     expect(await offered(['--profile', ''], profiles)).toEqual(['eve', 'prod']);
     expect(await offered(['cohorts', 'import', 'data/c'], { 'data/customers.csv': '' })).toEqual([
@@ -42,15 +42,12 @@ describe('completion', () => {
     ]);
   });
 
-  it.each(['bash', 'zsh', 'fish', 'powershell'])(
-    'prints a script for %s, of the name it was called by',
-    async (shell) => {
-      const { run } = await startScene();
-      const { code, out, err } = await run(['completion', shell]);
-      expect({ code, err }).toEqual({ code: 0, err: '' });
-      expect(out).toContain('audience-activation');
-    },
-  );
+  it.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async (shell) => {
+    const { run } = await startScene();
+    const { code, out, err } = await run(['completion', shell]);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/audience-activation complete '?--/);
+  });
 
   it('another shell is wrong usage', async () => {
     const { run } = await startScene();

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import type { FaultRule, SandboxOptions } from '../../src/sandbox/index.ts';
-import { linesOf, type RunOptions, startScene } from '../support/command.ts';
+import { linesOf, observe, type RunOptions, startScene } from '../support/command.ts';
+import { serve } from '../support/file-server.ts';
 
 /** A way to an exit code. */
 interface Case {
@@ -86,6 +89,17 @@ const CASES: Readonly<Record<string, Case>> = {
     error: { code: 'build-budget-exhausted', outcome: 'refused', retryAt: expect.any(String) },
     options: { limits: { buildsPerHour: 0 } },
   },
+  'refused before sending': {
+    args: ['lookalikes', 'create', '--target-size', '5000000'],
+    code: EXIT.usage,
+    error: { code: 'validation-failed', errors: { 'config.target_size': [expect.any(String)] } },
+  },
+  'outcome unknown: request': {
+    args: ['request', 'POST', '/api/v2/audiences/create', '--data', '{"name":"x"}', '--max-retries', '1'],
+    code: EXIT.outcomeUnknown,
+    error: { outcome: 'unknown', idempotencyKey: expect.stringMatching(/^[\w-]{36}$/) },
+    options: fails({ on: 'audiences.create', malformed: true }),
+  },
   'outcome unknown': {
     args: [...create, '--idempotency-key', 'order-1', '--max-retries', '1'],
     code: EXIT.outcomeUnknown,
@@ -105,11 +119,6 @@ describe('exit codes', () => {
     },
     60_000,
   );
-
-  it('all codes but 5 and 130 are reached here; the tests of `wait` reach those', () => {
-    const reached = new Set<number>(Object.values(CASES).map(({ code }) => code));
-    expect(Object.values(EXIT).filter((code) => !reached.has(code))).toEqual([EXIT.jobCancelled, EXIT.interrupted]);
-  });
 
   it('an interrupted create prints its key: repeated with it, it happens once', async () => {
     const { start, run, sandbox } = await startScene({ faults: [{ on: 'audiences.create', cut: 'after', times: 1 }] });
@@ -132,5 +141,48 @@ describe('exit codes', () => {
     const odd = await run(['request', 'GET', '/api/v2/\u001b]0;x\u0007', '--max-retries', '0']);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
     expect(odd.err).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+    expect(odd.err).toMatch(/^error: /);
   }, 60_000);
+
+  it.each(['--json', '--verbose', '--max-retries=1'])(
+    'what the service sends cannot reach the terminal: %s',
+    async (flag) => {
+      const { run } = await startScene();
+      const evil = '\u001b]0;pwned\u0007\u009b31m';
+      const { url } = await serve((_, response) => {
+        const body = { status: 'error', code: 503, message: evil, data: [], [evil]: evil };
+        response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '3' }).end(JSON.stringify(body));
+      });
+      const { code, out, err } = await run(['budget', '--max-retries', '1', flag], { env: { AUDIENCE_BASE_URL: url } });
+      expect(code).toBe(1);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+      expect(out + err).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    },
+    60_000,
+  );
+
+  it('a full disk: what was created is printed on standard error', async () => {
+    const { env, folder } = await startScene();
+    const command = `exec "$0" "$1" audiences create --name x > /dev/full`;
+    const child = spawn('sh', ['-c', command, process.execPath, join(process.cwd(), 'dist/cli.js')], {
+      cwd: folder,
+      env,
+    });
+    const { code, err } = await observe(child).ended;
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^id\t\d+\n(?:.*\n)*error: Standard output cannot be written: ENOSPC/),
+    });
+  });
+
+  it.each(['toString.name', 'constructor', '__proto__.polluted', 'status.id.x', 'a..b'])(
+    'the field %s is empty',
+    async (field) => {
+      const { json, run } = await startScene();
+      await json(['audiences', 'create', '--name', 'x']);
+      expect((await run(['audiences', 'list', '--fields', field])).out).toBe('\n');
+      const [row] = await json(['audiences', 'list', '--fields', field]);
+      expect(JSON.stringify(row)).toMatch(/null\}+$/);
+    },
+  );
 });

@@ -131,7 +131,7 @@ describe('get, list, delete, cancel', () => {
     ]);
     const [{ id } = {}] = await json(['audiences', 'list', '--limit', '1']);
     expect((await run(['audiences', 'get', String(id)])).out).toMatch(/^id\t\d+\nname\tThree\nstatus\.id\t104\n/);
-    expect(await run(['audiences', 'delete', String(id)])).toEqual({ code: 0, out: '', err: `Deleted ${id}.\n` });
+    expect(await run(['audiences', 'delete', String(id)])).toEqual({ code: 0, out: '', err: `${id}: deleted.\n` });
     expect(await json(['audiences', 'list', '--query', 'per_page=1', '--all'])).toHaveLength(2);
     expect(await run(['cohorts', 'list'])).toEqual({ code: 0, out: '', err: 'No cohorts.\n' });
   });
@@ -150,9 +150,12 @@ describe('get, list, delete, cancel', () => {
     ]);
     const waiting = start(['wait', `lookalike:${id}`]);
     await expect.poll(() => waiting.printed.err).toContain(`lookalike:${id}: 100 Queued`);
-    expect(await run(['lookalikes', 'cancel', String(id)])).toMatchObject({ code: 0, err: `Asked to cancel ${id}.\n` });
+    expect(await run(['lookalikes', 'cancel', String(id)])).toMatchObject({
+      code: 0,
+      err: `${id}: cancel requested.\n`,
+    });
     const { code, out } = await waiting.ended;
-    expect({ code, out }).toEqual({ code: 5, out: `lookalike:${id}\tcancelled\t400 Stopped\tUntitled lookalike\n` });
+    expect({ code, out }).toEqual({ code: 5, out: `lookalike\t${id}\tcancelled\t400\tStopped\tUntitled lookalike\n` });
   });
 });
 
@@ -212,6 +215,27 @@ describe('files', () => {
     expect(await json(['cohorts', 'import', 'a.csv', '--name', 'Mine'])).toMatchObject([
       { name: 'Mine', status: { id: 1 } },
     ]);
+  });
+
+  it('after a lost response or a refusal, the command is printed that claims the uploaded file', async () => {
+    const { run, json, folder, sandbox } = await startScene({
+      faults: [{ on: 'cohorts.create', malformed: true, times: 1 }],
+    });
+    await writeFile(join(folder, 'a b.csv'), 'x\n1\n');
+    const lost = await run(['cohorts', 'import', 'a b.csv', '--max-retries', '0']);
+    expect(lost.code).toBe(10);
+    const claim = /To continue: audience-activation (.*)/.exec(lost.err)?.[1] ?? '';
+    expect(claim).toMatch(/^cohorts create --name 'a b\.csv' --upload-reference \S+ --idempotency-key \S+$/);
+    const words = claim
+      .replace("'a b.csv'", 'a_b')
+      .split(' ')
+      .map((word) => word.replace('a_b', 'a b.csv'));
+    expect(await run(words)).toMatchObject({ code: 0 });
+    expect(await json(['cohorts', 'list'])).toMatchObject([{ name: 'a b.csv', total_eids: 1 }]);
+    const refused = await run(['cohorts', 'import', 'a b.csv', '--project-id', '99', '--json']);
+    expect(refused.code).toBe(8);
+    expect(JSON.parse(refused.err).resume).toMatch(/--upload-reference/);
+    expect(sandbox.log.filter(({ path }) => path.startsWith('/uploads/'))).toHaveLength(2);
   });
 
   it('a file that does not exist, and results that are not ready, end with a clear line', async () => {

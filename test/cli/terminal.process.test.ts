@@ -56,7 +56,11 @@ describe('in a terminal', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: moves the cursor up, to draw again
     expect(out).toMatch(/\u001b\[\d*A/);
     expect(plain(out)).toContain(
-      `JOB         PHASE      STATUS         NAME\naudience:${ids[0]}  completed  104 Completed  a\naudience:${ids[1]}  completed  104 Completed  b\n`,
+      [
+        'KIND      ID  PHASE      STATUS.ID  STATUS     NAME',
+        `audience  ${ids[0]}   completed  104        Completed  a`,
+        `audience  ${ids[1]}   completed  104        Completed  b`,
+      ].join('\n'),
     );
   });
 
@@ -92,7 +96,7 @@ describe('in a terminal', () => {
     const { code, out } = await ended;
     expect(code).toBe(130);
     expect(plain(out)).toContain(
-      `error: Interrupted.\n  To wait again: audience-activation wait audience:${audience?.id}\n`,
+      `error: Interrupted.\n  To continue: audience-activation wait audience:${audience?.id}\n`,
     );
   });
 

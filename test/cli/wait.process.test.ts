@@ -27,9 +27,9 @@ describe('wait', () => {
     sandbox.jobs.finish('audience', two, 104);
     sandbox.jobs.finish('estimate', id, 104);
     const { code, out, err } = await waiting.ended;
-    const rows = [`audience:${one}\tcompleted\t104 Completed\tA0`, `audience:${two}\tcompleted\t104 Completed\tA1`];
+    const rows = [`audience\t${one}\tcompleted\t104\tCompleted\tA0`, `audience\t${two}\tcompleted\t104\tCompleted\tA1`];
     expect({ code, rows: out.split('\n').slice(0, 2) }).toEqual({ code: 0, rows });
-    expect(out).toMatch(new RegExp(`^estimate:${id}\tcompleted\t104 Completed\t`, 'm'));
+    expect(out).toMatch(new RegExp(`^estimate\t${id}\tcompleted\t104\tCompleted\t`, 'm'));
     expect(err.match(/104 Completed/g)).toHaveLength(3);
   });
 
@@ -61,10 +61,12 @@ describe('wait', () => {
     sandbox.jobs.finish('audience', one, 107);
     const failed = await fast.ended;
     expect(failed.code).toBe(4);
-    expect(failed.out).toContain(`audience:${two}\trunning\t100 Queued\tA1\n`);
-    expect(failed.err).toContain(`To wait again: audience-activation wait audience:${two} audience:${three}\n`);
+    expect(failed.out).toContain(`audience\t${two}\trunning\t100\tQueued\tA1\n`);
+    expect(failed.err).toContain(
+      `To continue: audience-activation wait audience:${two} audience:${three} --fail-fast\n`,
+    );
     sandbox.jobs.finish('audience', two, 104);
-    expect(await any.ended).toMatchObject({ code: 0, out: expect.stringContaining(`audience:${three}\trunning\t`) });
+    expect(await any.ended).toMatchObject({ code: 0, out: expect.stringContaining(`audience\t${three}\trunning\t`) });
   });
 
   it('Ctrl-C prints the command that resumes: exit code 130', async () => {
@@ -77,7 +79,7 @@ describe('wait', () => {
     const resume = `audience-activation wait ${ids.map((id) => `audience:${id}`).join(' ')} --timeout 7200s`;
     expect({ code, err: err.split('\n').slice(2) }).toEqual({
       code: 130,
-      err: ['error: Interrupted.', `  To wait again: ${resume}`, ''],
+      err: ['error: Interrupted.', `  To continue: ${resume}`, ''],
     });
     const json = scene.start(['wait', String(ids[0]), '--json']);
     await expect.poll(() => json.printed.out).toContain('"running"');
@@ -89,16 +91,23 @@ describe('wait', () => {
     });
   });
 
-  it('a second Ctrl-C ends the process immediately, whatever still runs', async () => {
+  it('Ctrl-C also ends a token command that still runs', async () => {
     const { start } = await startScene();
-    const command = 'trap "" TERM; echo waiting >&2; sleep 60';
-    const waiting = start(['wait', '12', '--token-command', command]);
+    const waiting = start(['wait', '12', '--token-command', 'trap "" TERM; echo waiting >&2; sleep 60']);
     await expect.poll(() => waiting.printed.err).toContain('waiting');
     waiting.child.kill('SIGINT');
-    await expect.poll(() => waiting.printed.err).toContain('Interrupted.');
-    expect(waiting.child.exitCode).toBeNull();
-    waiting.child.kill('SIGINT');
     await expect.poll(() => waiting.child.exitCode).toBe(130);
+  });
+
+  it('the command that resumes waits on the same account, in the same way', async () => {
+    const scene = await startScene(RUNNING);
+    const [id] = await createAudiences(scene, 1);
+    const flags = ['--base-url', scene.url, '--token-command', `echo '${scene.env.AUDIENCE_TOKEN}'`, '--any'];
+    const { code, err } = await scene.run(['wait', String(id), '--timeout', '300ms', '--json', ...flags]);
+    expect(code).toBe(6);
+    const [error] = linesOf(err);
+    expect(error).toMatchObject({ code: 'wait-timeout', resume: expect.stringContaining(`wait audience:${id} --any`) });
+    expect(error?.resume).toContain(`--timeout 0.3s --base-url ${scene.url} --token-command 'echo '`);
   });
 
   it('a hundred jobs cost as many reads as in a program', async () => {
@@ -147,7 +156,7 @@ describe('wait', () => {
     await expect.poll(() => refused).toBeGreaterThan(2);
     scene.sandbox.jobs.finish('audience', id, 104);
     isAway = false;
-    expect(await waiting.ended).toMatchObject({ code: 0, out: `audience:${id}\tcompleted\t104 Completed\tA0\n` });
+    expect(await waiting.ended).toMatchObject({ code: 0, out: `audience\t${id}\tcompleted\t104\tCompleted\tA0\n` });
   }, 60_000);
 
   it.each([

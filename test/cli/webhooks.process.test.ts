@@ -114,12 +114,22 @@ describe('listen', () => {
     expect(linesOf(gone.out)[0]).toMatchObject({ result: 'not reached (ECONNREFUSED)', next: 'again in 1 s' });
   }, 60_000);
 
+  it('a job that does not exist concerns no other job', async () => {
+    const { json, run } = await startScene();
+    const [audience] = await json(['audiences', 'create', '--name', 'a']);
+    const { url, deliveries } = await startReceiver();
+    const args = ['listen', '--forward-to', url, '--jobs', `99,${audience?.id}`, '--secret', SECRET];
+    expect(await run(args)).toMatchObject({ code: 8, err: expect.stringContaining('404') });
+    expect(deliveries).toHaveLength(1);
+  });
+
   it('`--print-secret` prints a secret that is kept for this user, and that `trigger` signs with', async () => {
     const { run, folder } = await startScene();
     const { out } = await run(['listen', '--print-secret']);
     expect(out).toMatch(/^whsec_[0-9a-f]{48}\n$/);
-    expect((await run(['listen', '--print-secret'])).out).toBe(out);
-    expect((await stat(join(folder, 'config/webhook-secret'))).mode & 0o777).toBe(0o600);
+    const others = await Promise.all(Array.from({ length: 4 }, () => run(['listen', '--print-secret'])));
+    expect(new Set(others.map((other) => other.out))).toEqual(new Set([out]));
+    expect((await stat(join(folder, 'config/webhook-secret.json'))).mode & 0o777).toBe(0o600);
     const { url, deliveries } = await startReceiver();
     expect((await run(['trigger', 'webhook.test', '--forward-to', url])).code).toBe(0);
     const [{ body = '', signature = '' } = {}] = deliveries;
@@ -127,7 +137,11 @@ describe('listen', () => {
   });
 
   it.each([
-    [['--all'], '--forward-to must be the URL of a receiver.'],
+    [['--all'], '--forward-to must be the URL of a receiver'],
+    [
+      ['--all', '--forward-to', 'localhost:3000/webhooks'],
+      'such as http://localhost:3000/webhooks, not "localhost:3000',
+    ],
     [['--forward-to', 'http://127.0.0.1:9'], 'Pass either --jobs audience:12,cohort:7 or --all.'],
     [['--forward-to', 'http://127.0.0.1:9', '--all', '--jobs', '1'], 'Pass either --jobs'],
     [['--forward-to', 'http://127.0.0.1:9', '--jobs', 'estimate:1'], 'Estimates have no webhook events.'],

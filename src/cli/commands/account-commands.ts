@@ -1,11 +1,12 @@
 import { AudienceClient, AuthenticationError, type Credentials } from '../../index.ts';
-import { fileTokenStore, signInWithBrowser } from '../../node/index.ts';
+import { signInWithBrowser } from '../../node/index.ts';
 import { createOAuthClient } from '../../oauth/index.ts';
 import { readStdin } from '../body-input.ts';
-import { findAccount, OAUTH_REDIRECT } from '../connection.ts';
+import { isSameAddress, OAUTH_REDIRECT } from '../connection.ts';
 import type { Context, GlobalFlags } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
-import { oauthPath, profileName, profilePath, readProfile } from '../profiles.ts';
+import { oauthPath, openOAuthStore, openProfile, type Profile, profileName, profilePath } from '../profiles.ts';
+import { findSandbox } from '../running-sandboxes.ts';
 
 interface LoginFlags extends GlobalFlags {
   readonly email?: string;
@@ -16,51 +17,59 @@ interface LoginFlags extends GlobalFlags {
 
 /** `login`: issues an API token, and keeps it in the profile; with `--oauth`, signs in with the browser. */
 export async function login(context: Context, flags: LoginFlags): Promise<ExitCode> {
-  const { output, signal } = context;
+  const { output } = context;
   const name = profileName(flags.profile);
-  const store = fileTokenStore(profilePath(name));
-  const existing = await readProfile(store);
-  const baseUrl =
-    flags.baseUrl || process.env.AUDIENCE_BASE_URL || existing?.baseUrl || (await ask(context, 'Address'));
+  const file = await openProfile(name);
+  const existing = await file.read();
+  const baseUrl = (await addressOf(flags)) ?? existing?.baseUrl ?? (await ask(context, 'Address'));
   if (flags.oauth) return loginWithBrowser(context, flags, baseUrl);
-  if (existing && !flags.force && existing.baseUrl === baseUrl && (await isValid(existing.token, baseUrl, flags))) {
-    output.note(
-      `Already logged in as ${existing.email} at ${baseUrl}, until ${existing.expiresAt}. Another account: --force`,
-    );
+  const isKept = async (profile: Profile | undefined): Promise<boolean> =>
+    !flags.force && !!profile && isSameAddress(profile.baseUrl, baseUrl) && (await isValid(profile, context));
+  if (await isKept(existing)) {
+    output.note(`Already logged in as ${existing?.email} at ${baseUrl}. For another account: --force`);
+    await printProfile(context, name, existing);
     return EXIT.done;
   }
   const credentials = await readCredentials(context, flags.email ?? existing?.email);
-  await using client = new AudienceClient({ baseUrl, credentials, allowInsecure: flags.allowInsecure });
-  // Under the lock, a folder that cannot be written is noticed before a token is issued: an account may have ten.
-  const expiresAt = await store.withLock(async () => {
-    const { token, expires_at } = await client.auth.createApiToken(credentials, { signal });
-    await store.save({ token, expiresAt: expires_at, baseUrl, email: credentials.email });
-    return expires_at;
+  // Under the lock, a folder that cannot be written is noticed before a token is issued, and other logins are awaited:
+  // an account may have ten tokens.
+  const profile = await file.withLock(async () => {
+    const current = await file.read();
+    const isOther = current?.token !== existing?.token && current?.email === credentials.email;
+    if (isOther && (await isKept(current))) return current;
+    const issued = await issueToken(context, baseUrl, credentials);
+    await file.save(issued).catch((error: unknown) => {
+      const advice = 'The token was issued, but cannot be kept: it is one of ten until `tokens revoke`.';
+      throw new CommandError(`${messageOf(error)} ${advice}`, { exitCode: EXIT.unexpected, cause: error });
+    });
+    return issued;
   });
   output.note(`Logged in as ${credentials.email} at ${baseUrl}.`);
-  output.note(`The token is kept in ${profilePath(name)}, readable only by you (mode 0600), until ${expiresAt}.`);
+  output.note(
+    `The token is kept in ${profilePath(name)}, readable only by you (mode 0600), until ${profile?.expiresAt}.`,
+  );
+  await printProfile(context, name, profile);
   return EXIT.done;
 }
 
-async function loginWithBrowser({ output, signal }: Context, flags: LoginFlags, baseUrl: string): Promise<ExitCode> {
-  const path = oauthPath(profileName(flags.profile));
-  const oauth = createOAuthClient({
-    baseUrl,
-    redirectUri: OAUTH_REDIRECT,
-    store: fileTokenStore(path),
-    allowInsecure: flags.allowInsecure,
-  });
-  const onUrl = (url: string): void => void output.stderr.write(`Open this address to sign in:\n  ${url}\n`);
-  await signInWithBrowser(oauth, { signal, open: flags.browser, onUrl });
-  output.note(`Signed in. The tokens are kept in ${path}, readable only by you (mode 0600).`);
-  output.note("They are valid for the service's MCP endpoint: `audience-activation request POST /api/v2/mcp --data …`");
-  return EXIT.done;
+/** Prints a profile for programs; people read it in the notes. */
+async function printProfile({ output }: Context, name: string, profile: Profile | undefined): Promise<void> {
+  if (!output.isJson) return;
+  const { baseUrl: base_url, email, expiresAt: expires_at } = profile ?? {};
+  await output.json({ profile: name, base_url, email, expires_at, path: profilePath(name) });
 }
 
-async function isValid(token: string, baseUrl: string, { allowInsecure }: GlobalFlags): Promise<boolean> {
-  await using client = new AudienceClient({ baseUrl, token, allowInsecure });
+async function issueToken({ flags, signal }: Context, baseUrl: string, credentials: Credentials): Promise<Profile> {
+  await using client = new AudienceClient({ baseUrl, credentials, allowInsecure: flags.allowInsecure });
+  const { token, expires_at } = await client.auth.createApiToken(credentials, { signal });
+  return { token, baseUrl, email: credentials.email, expiresAt: expires_at };
+}
+
+/** Checks a kept token with one request. */
+async function isValid({ baseUrl, token }: Profile, { flags, signal }: Context): Promise<boolean> {
+  await using client = new AudienceClient({ baseUrl, token, allowInsecure: flags.allowInsecure });
   try {
-    await client.webhooks.list();
+    await client.webhooks.list({ signal });
     return true;
   } catch (error) {
     if (AuthenticationError.isInstance(error)) return false;
@@ -68,36 +77,55 @@ async function isValid(token: string, baseUrl: string, { allowInsecure }: Global
   }
 }
 
+async function loginWithBrowser({ output, signal }: Context, flags: LoginFlags, baseUrl: string): Promise<ExitCode> {
+  const name = profileName(flags.profile);
+  const store = await openOAuthStore(name, baseUrl);
+  const { allowInsecure } = flags;
+  const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure });
+  const onUrl = (url: string): void => {
+    output.log('info', 'Open this address to sign in:');
+    output.log('info', url);
+  };
+  await signInWithBrowser(oauth, { signal, open: flags.browser, onUrl });
+  const path = oauthPath(name);
+  output.note(`Signed in. The tokens are kept in ${path}, readable only by you (mode 0600).`);
+  output.note("They are valid for the service's MCP endpoint: `audience-activation request POST /api/v2/mcp --data …`");
+  if (output.isJson) await output.json({ profile: name, base_url: baseUrl, path });
+  return EXIT.done;
+}
+
 /** `logout`: removes the tokens of a profile from this machine; OAuth tokens are revoked, too. */
 export async function logout({ output, signal }: Context, flags: GlobalFlags): Promise<ExitCode> {
   const name = profileName(flags.profile);
-  const store = fileTokenStore(profilePath(name));
-  const profile = await readProfile(store);
-  const oauthStore = fileTokenStore(oauthPath(name));
-  const hasOAuth = (await oauthStore.load()) !== undefined;
-  const baseUrl = flags.baseUrl || process.env.AUDIENCE_BASE_URL || profile?.baseUrl;
-  if (hasOAuth && baseUrl) {
-    const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store: oauthStore });
+  const file = await openProfile(name);
+  const profile = await file.read();
+  const store = await openOAuthStore(name);
+  const baseUrl = await store.address();
+  if (baseUrl) {
+    const { allowInsecure } = flags;
+    const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure });
     await oauth.revoke({ signal }).catch((error: unknown) => {
       signal.throwIfAborted();
-      output.warn(`The OAuth tokens could not be revoked: ${error instanceof Error ? error.message : error}`);
+      output.log('warning', `The OAuth tokens could not be revoked: ${messageOf(error)}`);
     });
+    await store.save(undefined);
+    output.note('The OAuth tokens are revoked, and removed from this machine.');
   }
-  if (hasOAuth) await oauthStore.save(undefined);
   if (profile) {
-    await store.withLock(() => store.save(undefined));
+    await file.withLock(() => file.save(undefined));
     output.note(
       `The token of ${profile.email} is removed from this machine. It stays valid until ${profile.expiresAt};`,
     );
     output.note('`audience-activation tokens revoke` ends all API tokens of an account.');
   }
-  if (!profile && !hasOAuth) output.note(`Profile "${name}" is not logged in.`);
+  if (!profile && !baseUrl) output.note(`Profile "${name}" is not logged in.`);
+  if (output.isJson) await output.json({ profile: name, removed: profile !== undefined || baseUrl !== undefined });
   return EXIT.done;
 }
 
 /** `whoami`: prints the account that commands use, and checks its token with one request. */
-export async function whoami({ output, signal, connect }: Context, flags: GlobalFlags): Promise<ExitCode> {
-  const { baseUrl, source, profile, email, expiresAt } = await findAccount(flags, output, signal);
+export async function whoami({ output, signal, account, connect }: Context): Promise<ExitCode> {
+  const { baseUrl, source, profile, email, expiresAt } = await account();
   const client = await connect();
   await client.webhooks.list({ signal });
   await output.object({
@@ -118,19 +146,25 @@ interface RevokeFlags extends GlobalFlags {
 /** `tokens revoke`: revokes every API token of an account, or with `--mcp` every MCP token. */
 export async function revokeTokens(context: Context, flags: RevokeFlags): Promise<ExitCode> {
   const { output, signal } = context;
-  const store = fileTokenStore(profilePath(profileName(flags.profile)));
-  const profile = await readProfile(store);
-  const baseUrl = flags.baseUrl || process.env.AUDIENCE_BASE_URL || profile?.baseUrl;
+  const file = await openProfile(profileName(flags.profile));
+  const profile = await file.read();
+  const baseUrl = (await addressOf(flags)) ?? profile?.baseUrl;
   if (!baseUrl) throw usageError('No address: pass --base-url, or set AUDIENCE_BASE_URL.');
   const credentials = await readCredentials(context, flags.email ?? profile?.email);
   await using client = new AudienceClient({ baseUrl, credentials, allowInsecure: flags.allowInsecure });
-  const revoke = flags.mcp
-    ? client.auth.revokeMcpTokens(credentials, { signal })
-    : client.auth.revokeApiTokens(credentials, { signal });
-  const { revoked } = await revoke;
-  if (!flags.mcp && profile?.email === credentials.email) await store.withLock(() => store.save(undefined));
+  const { revoked } = flags.mcp
+    ? await client.auth.revokeMcpTokens(credentials, { signal })
+    : await client.auth.revokeApiTokens(credentials, { signal });
+  const isRevoked = profile?.email === credentials.email && isSameAddress(profile.baseUrl, baseUrl);
+  if (!flags.mcp && isRevoked) await file.withLock(() => file.save(undefined));
   await output.object({ revoked });
   return EXIT.done;
+}
+
+/** Returns the address of flags or environment; with `--sandbox`, that of the running one. */
+async function addressOf({ baseUrl, sandbox }: GlobalFlags): Promise<string | undefined> {
+  const running = sandbox ? await findSandbox() : undefined;
+  return baseUrl || running?.url || process.env.AUDIENCE_BASE_URL || undefined;
 }
 
 /** Returns email and password: from prompts in a terminal; elsewhere, the password is the first line of standard input. */
@@ -143,9 +177,9 @@ async function readCredentials(context: Context, initial: string | undefined): P
 }
 
 /** Asks a question in the terminal. */
-async function ask({ output, signal }: Context, message: string): Promise<string> {
-  if (!process.stdin.isTTY)
-    throw usageError(`Pass --${message === 'Email' ? 'email' : 'base-url'}: there is no terminal to ask in.`);
+async function ask({ output, signal }: Context, message: 'Email' | 'Address'): Promise<string> {
+  const flag = message === 'Email' ? '--email' : '--base-url';
+  if (!process.stdin.isTTY) throw usageError(`Pass ${flag}: there is no terminal to ask in.`);
   const { text } = await import('@clack/prompts');
   return answerOf(await text({ message, output: streamOf(output), signal }));
 }
@@ -162,3 +196,5 @@ function answerOf(answer: string | symbol | undefined): string {
   if (typeof answer === 'string' && answer !== '') return answer;
   throw new CommandError('Cancelled.', { exitCode: EXIT.interrupted });
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,46 +1,46 @@
 import { basename } from 'node:path';
+import type { UploadProgress } from '../../index.ts';
 import { downloadTo, openFile } from '../../node/index.ts';
-import type { Context } from '../context.ts';
-import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
+import { type Context, commandLine } from '../context.ts';
+import { EXIT, type ExitCode, usageError, withResume } from '../exit-codes.ts';
+import { parseId } from '../ids.ts';
 import { createTransferProgress } from '../transfer-progress.ts';
-import { waitForCreated } from './resource-commands.ts';
+import { afterCreate, waitForCreated } from './resource-commands.ts';
 
 interface ImportFlags {
   readonly name?: string;
   readonly projectId?: number;
   readonly wait?: boolean;
   readonly timeout?: number;
-  readonly idempotencyKey?: string;
 }
 
 /** `cohorts import`: uploads a file, creates a cohort from it, and prints the cohort. */
 export async function importCohort(
   context: Context,
-  flags: ImportFlags,
+  { name, projectId, wait, timeout }: ImportFlags,
   [path = '']: readonly string[],
 ): Promise<ExitCode> {
-  const { output, signal } = context;
-  const { name = basename(path), projectId, idempotencyKey, timeout } = flags;
-  if (timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
+  const { output, flags, signal } = context;
+  if (timeout !== undefined && !wait) throw usageError('--timeout requires --wait.');
   const data = await openFile(path);
   const client = await context.connect();
   const progress = await createTransferProgress(output);
-  const onProgress = ({ loaded, total }: { loaded: number; total: number }): void => {
-    progress.update(basename(path), loaded, total);
-  };
-  const upload = await client.uploads.upload({ kind: 'cohort', data, signal, onProgress }).finally(progress.close);
-  const body = {
-    name,
-    upload_reference: upload.reference,
-    ...(projectId !== undefined && { project_id: projectId }),
-  };
-  const cohort = await client.cohorts.create(body, { idempotencyKey, signal });
-  if (!flags.wait) {
-    await output.object(cohort);
-    return EXIT.done;
-  }
-  output.note(`Created cohort ${cohort.id}.`);
-  return waitForCreated(context, client, 'cohort', cohort, timeout);
+  const onProgress = ({ loaded, total }: UploadProgress): void => progress.update(basename(path), loaded, total);
+  const { reference } = await client.uploads
+    .upload({ kind: 'cohort', data, signal, onProgress })
+    .finally(progress.close);
+  const fields = { name: name ?? basename(path), ...(projectId !== undefined && { project_id: projectId }) };
+  const creating = client.cohorts.create({ ...fields, upload_reference: reference }, { signal });
+  const cohort = await creating.catch((error: unknown) => {
+    // The file is at the service for 15 minutes: a create can claim it without another upload.
+    const key = creating.idempotencyKey ?? '';
+    const project = projectId === undefined ? [] : ['--project-id', String(projectId)];
+    const claim = ['--name', fields.name, ...project, '--upload-reference', reference, '--idempotency-key', key];
+    throw withResume(afterCreate(error, key, signal), commandLine(flags, ['cohorts', 'create', ...claim]));
+  });
+  if (wait) return waitForCreated(context, client, { kind: 'cohort', id: cohort.id }, timeout);
+  await output.object(cohort);
+  return EXIT.done;
 }
 
 /** `activations download`: saves the results of an activation to a folder, and prints the paths. */
@@ -50,10 +50,10 @@ export async function download(
   [id = '', folder = '.']: readonly string[],
 ): Promise<ExitCode> {
   const { output, signal } = context;
-  if (!/^\d+$/.test(id)) throw usageError(`An id must be a number, not "${id}".`);
+  const activation = parseId(id);
   const client = await context.connect();
   const progress = await createTransferProgress(output);
-  const files = await downloadTo(client, Number(id), folder, {
+  const files = await downloadTo(client, activation, folder, {
     signal,
     onProgress: ({ name, loaded, total }) => progress.update(name, loaded, total),
   }).finally(progress.close);

@@ -11,10 +11,10 @@ import {
 import { progressOf } from '../../spec/job-status.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
-import { labelOf } from '../job-progress.ts';
-import { parseTarget } from '../job-waits.ts';
+import { labelOf, parseTarget } from '../ids.ts';
 import { webhookSecret } from '../local-secret.ts';
-import { createEvent, type DeliveryAttempt, deliver } from '../webhook-sender.ts';
+import { reportError } from '../report-error.ts';
+import { createEvent, type DeliveryAttempt, deliver, receiverUrl } from '../webhook-sender.ts';
 
 interface ListenFlags {
   readonly forwardTo?: string;
@@ -37,6 +37,9 @@ type EventKind = keyof typeof SOURCES;
 /** Interval at which `--all` reads the lists for new jobs: three reads of 120 a minute. */
 const DISCOVERY_MS = 10_000;
 
+/** Rows of a list that `--all` reads: more jobs than can be built between two readings. */
+const DISCOVERED_ROWS = 100;
+
 /** `listen`: watches jobs, and delivers the events of their ends to a local receiver, as the service would. */
 export async function listen(context: Context, flags: ListenFlags): Promise<ExitCode> {
   const { output, signal } = context;
@@ -46,25 +49,33 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
     await output.line(secret);
     return EXIT.done;
   }
-  if (forwardTo === undefined || !URL.canParse(forwardTo))
-    throw usageError('--forward-to must be the URL of a receiver.');
+  const url = receiverUrl(forwardTo);
   if (jobs.length > 0 === (all === true)) throw usageError('Pass either --jobs audience:12,cohort:7 or --all.');
   const targets = jobs.map((text) => withEvents(parseTarget(text, 'audience')));
   const client = await context.connect();
   const onAttempt = (attempt: DeliveryAttempt): void => void output.list([rowOf(attempt)], COLUMNS);
-  const forward = async (target: EventTarget): Promise<boolean> => {
-    const resource = await endOf(client, target, signal);
-    const event = createEvent(typeOf(target.kind, resource), await readRaw(client, target, signal), flags.companyId);
-    return deliver(event, { url: forwardTo, secret, speed: flags.retrySpeed, signal, onAttempt });
+  /** Forwards the end of a job. Returns the exit code; an error concerns this job only. */
+  const forward = async (target: EventTarget): Promise<ExitCode> => {
+    try {
+      const resource = await endOf(client, target, signal);
+      const event = createEvent(typeOf(target.kind, resource), await readRaw(client, target, signal), flags.companyId);
+      const delivered = await deliver(event, { url, secret, speed: flags.retrySpeed, signal, onAttempt });
+      return delivered ? EXIT.done : EXIT.refused;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return reportError(error, output);
+    }
   };
   if (!all) {
-    output.note(`Watching ${targets.map(labelOf).join(' ')}; events go to ${forwardTo}.`);
-    const delivered = await Promise.all(targets.map(forward));
-    return delivered.every(Boolean) ? EXIT.done : EXIT.refused;
+    output.note(`Watching ${targets.map(labelOf).join(' ')}; events go to ${url}.`);
+    const codes = await Promise.all(targets.map(forward));
+    return codes.find((code) => code !== EXIT.done) ?? EXIT.done;
   }
-  const ready = (): void => output.note(`Ready: watching all jobs; events go to ${forwardTo}. Press Ctrl-C to stop.`);
-  const report = (error: unknown): void => output.warn(error instanceof Error ? error.message : String(error));
-  const start = (target: EventTarget): void => void forward(target).catch((error) => signal.aborted || report(error));
+  const ready = (): void => output.note(`Ready: watching all jobs; events go to ${url}. Press Ctrl-C to stop.`);
+  const report = (error: unknown): void =>
+    output.log('warning', error instanceof Error ? error.message : String(error));
+  // Ctrl-C ends the waits: that must not be reported.
+  const start = (target: EventTarget): void => void forward(target).catch(() => {});
   await discover(client, { signal, ready, start, report }).catch((error) => {
     if (!signal.aborted) throw error;
   });
@@ -92,7 +103,7 @@ interface Discovery {
 async function discover(client: AudienceClient, { signal, ready, start, report }: Discovery): Promise<never> {
   const seen = new Set<string>();
   const scan = async (kind: keyof typeof NAMESPACES, isFirst: boolean): Promise<void> => {
-    const { items } = await client[NAMESPACES[kind]].list({ per_page: 25 }, { signal });
+    const { items } = await client[NAMESPACES[kind]].list({ per_page: DISCOVERED_ROWS }, { signal });
     for (const resource of items) {
       const target = { kind, id: resource.id };
       if (seen.has(labelOf(target))) continue;

@@ -1,10 +1,11 @@
-import type { AudienceClient, JobKind } from '../../index.ts';
+import type { AudienceClient, WaitTarget } from '../../index.ts';
 import { readBody } from '../body-input.ts';
 import type { Context, Handler } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
+import { parseId } from '../ids.ts';
 import { concludeWaits, waitForJobs } from '../job-waits.ts';
 import { type ListFlags, printList } from '../listing.ts';
-import { type ListedName, RESOURCES, type ResourceName } from '../resource-table.ts';
+import { type ListedName, RESOURCES, type ResourceName, type ResourceRow } from '../resource-table.ts';
 
 interface CreateFlags extends Readonly<Record<string, unknown>> {
   readonly data?: string;
@@ -13,50 +14,45 @@ interface CreateFlags extends Readonly<Record<string, unknown>> {
   readonly timeout?: number;
 }
 
-/** A resource that a create has returned. */
-interface Created {
-  readonly id: number;
-}
-
 /** `<resource> create`: creates a resource, and prints it; with `--wait`, when its job has ended. */
 export const create =
   (name: ResourceName): Handler<CreateFlags> =>
   async (context, flags) => {
     const { output, signal } = context;
-    const row = RESOURCES[name];
+    const row: ResourceRow = RESOURCES[name];
     if (flags.timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
     const body = await readBody(row.body, flags, signal);
     const client = await context.connect();
     const creating = client[name].create(body, { idempotencyKey: flags.idempotencyKey, signal });
     const created = await creating.catch((error: unknown) => {
-      throw signal.aborted ? interruptedCreate(signal, creating.idempotencyKey) : error;
+      throw afterCreate(error, creating.idempotencyKey, signal);
     });
-    if (!flags.wait || !('kind' in row)) {
-      await output.object(created);
-      return EXIT.done;
-    }
-    output.note(`Created ${row.singular} ${created.id}.`);
-    return waitForCreated(context, client, row.kind, created, flags.timeout);
+    if (flags.wait && row.kind)
+      return waitForCreated(context, client, { kind: row.kind, id: created.id }, flags.timeout);
+    await output.object(created);
+    return EXIT.done;
   };
+
+/** Returns the error of a create that failed. If it was interrupted before its response, it may have taken effect. */
+export function afterCreate(error: unknown, idempotencyKey: string | undefined, signal: AbortSignal): unknown {
+  if (!signal.aborted || error !== signal.reason) return error;
+  const details = { exitCode: EXIT.interrupted, outcome: 'unknown', idempotencyKey, cause: error } as const;
+  return new CommandError('Interrupted before the response arrived. It may have been created.', details);
+}
 
 /** Waits for the job of a created resource, and prints the resource as last seen, however the wait ends. */
 export async function waitForCreated(
-  { output, signal }: Context,
+  context: Context,
   client: AudienceClient,
-  kind: JobKind,
-  created: Created,
+  target: WaitTarget,
   timeout: number | undefined,
 ): Promise<ExitCode> {
-  const options = { timeout, until: 'all', signal, printsChanges: false } as const;
-  const views = await waitForJobs(client, [{ kind, id: created.id }], output, options);
-  await output.object(views[0]?.resource ?? created);
-  return concludeWaits(views, output, options);
-}
-
-/** Returns the error of a create that was interrupted before its response: it may have taken effect. */
-function interruptedCreate(signal: AbortSignal, idempotencyKey: string | undefined): CommandError {
-  const details = { exitCode: EXIT.interrupted, outcome: 'unknown', idempotencyKey, cause: signal.reason } as const;
-  return new CommandError('Interrupted before the response arrived.', details);
+  const { output } = context;
+  output.note(`Created ${target.kind} ${target.id}.`);
+  const options = { timeout, until: 'all', printsChanges: false } as const;
+  const views = await waitForJobs(client, [target], context, options);
+  await output.object(views[0]?.resource ?? target);
+  return concludeWaits(views, context, options);
 }
 
 /** `<resource> get`: prints a resource. */
@@ -82,28 +78,27 @@ export const list =
 export const remove =
   (name: ListedName): Handler =>
   (context, _, args) =>
-    forEachId(context, args, 'Deleted', (client, id) => client[name].delete(id, { signal: context.signal }));
+    forEachId(context, args, 'deleted', (client, id) => client[name].delete(id, { signal: context.signal }));
 
 /** `lookalikes cancel`: cancels running lookalikes. */
 export const cancel: Handler = (context, _, args) =>
-  forEachId(context, args, 'Asked to cancel', (client, id) => client.lookalikes.cancel(id, { signal: context.signal }));
+  forEachId(context, args, 'cancel requested', (client, id) =>
+    client.lookalikes.cancel(id, { signal: context.signal }),
+  );
 
+/** Acts on resources one after the other, and prints the id of each with what was done. */
 async function forEachId(
-  context: Context,
+  { output, connect }: Context,
   args: readonly string[],
   done: string,
   act: (client: AudienceClient, id: number) => PromiseLike<void>,
 ): Promise<ExitCode> {
   const ids = args.map(parseId);
-  const client = await context.connect();
+  const client = await connect();
   for (const id of ids) {
     await act(client, id);
-    context.output.note(`${done} ${id}.`);
+    if (output.isJson) await output.json({ id, done });
+    else output.note(`${id}: ${done}.`);
   }
   return EXIT.done;
-}
-
-function parseId(text: string): number {
-  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw usageError(`An id must be a number, not "${text}".`);
 }

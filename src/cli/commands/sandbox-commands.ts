@@ -8,7 +8,8 @@ import {
 } from '../../sandbox/index.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
-import { parseTarget } from '../job-waits.ts';
+import { parseTarget } from '../ids.ts';
+import type { Output } from '../output.ts';
 import { announce, findSandbox, operate, type RunningSandbox } from '../running-sandboxes.ts';
 import { printable } from '../terminal.ts';
 
@@ -29,9 +30,8 @@ interface ServerFlags {
 
 /** `sandbox`: runs the service on this machine until Ctrl-C, and prints a line for each request and delivery. */
 export async function runSandbox({ output, signal }: Context, flags: ServerFlags): Promise<ExitCode> {
-  const print = (line: string): void => void output.line(printable(line));
   const { host, name, email, password, webhook, port, storagePort } = flags;
-  const sandbox = checked(() => createSandbox(optionsOf(flags, print)));
+  const sandbox = checked(() => createSandbox(optionsOf(flags, output)));
   const account = checked(() => sandbox.accounts.create({ email, password }));
   const endpoint =
     webhook === undefined
@@ -42,14 +42,19 @@ export async function runSandbox({ output, signal }: Context, flags: ServerFlags
   const token = account.token('api');
   const remove = await announce({ url, consoleUrl, token }).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    output.warn(`Other commands cannot find this sandbox: ${reason}`);
+    output.log('warning', `Other commands cannot find this sandbox: ${reason}`);
   });
-  print(`API      ${url}`);
-  print(`Storage  ${storageUrl}`);
-  print(`Account  ${email}  password: ${password}`);
-  print(`Token    ${token}`);
-  if (endpoint) print(`Webhook  ${webhook}  secret: ${endpoint.secret}`);
-  print('Ready. Press Ctrl-C to stop.');
+  const webhookSecret = endpoint?.secret;
+  if (output.isJson) {
+    await output.json({ url, storageUrl, consoleUrl, email, password, token, webhook, webhookSecret });
+  } else {
+    await output.line(`API      ${url}`);
+    await output.line(`Storage  ${storageUrl}`);
+    await output.line(printable(`Account  ${email}  password: ${password}`));
+    await output.line(`Token    ${token}`);
+    if (endpoint) await output.line(printable(`Webhook  ${webhook}  secret: ${webhookSecret}`));
+    await output.line('Ready. Press Ctrl-C to stop.');
+  }
   if (!signal.aborted) await once(signal, 'abort');
   await remove?.();
   await sandbox.close();
@@ -73,14 +78,16 @@ function refuse(cause: unknown): never {
   throw new CommandError(`${message}${advice}`, { exitCode, cause });
 }
 
-function optionsOf({ speed, seed, duration, outcome }: ServerFlags, print: (line: string) => void): SandboxOptions {
+function optionsOf({ speed, seed, duration, outcome }: ServerFlags, output: Output): SandboxOptions {
+  const print = (entry: object, line: string): void =>
+    void (output.isJson ? output.json(entry) : output.line(printable(line)));
   return {
     clock: speed === undefined ? 'real' : { speed },
     seed,
     jobs: { duration, outcome },
     signatureClock: 'machine',
-    onRequest: (entry) => print(requestLine(entry)),
-    onDelivery: (delivery) => print(deliveryLine(delivery)),
+    onRequest: (entry) => print(entry, requestLine(entry)),
+    onDelivery: (delivery) => print(delivery, deliveryLine(delivery)),
   };
 }
 

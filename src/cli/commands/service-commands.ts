@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { explainActivation, type Method, operations } from '../../index.ts';
 import { readData } from '../body-input.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import type { QueryFlag } from '../flag-values.ts';
+import { parseId } from '../ids.ts';
 import { type ListFlags, printList } from '../listing.ts';
 import { DATASETS } from '../resource-table.ts';
+import { jsonText } from '../terminal.ts';
+import { afterCreate } from './resource-commands.ts';
 
 /** `explain`: says whether an audience can be activated, and what blocks or limits it. */
 export async function explain(
@@ -12,9 +16,9 @@ export async function explain(
   { identifier }: { readonly identifier?: string },
   [id = '']: readonly string[],
 ): Promise<ExitCode> {
-  if (!/^\d+$/.test(id)) throw usageError(`An id must be a number, not "${id}".`);
+  const audience = parseId(id);
   const client = await connect();
-  const { allowed, blockers, notices } = explainActivation(await client.audiences.get(Number(id), { signal }), {
+  const { allowed, blockers, notices } = explainActivation(await client.audiences.get(audience, { signal }), {
     identifier,
   });
   if (output.isJson) {
@@ -36,20 +40,26 @@ interface RequestFlags {
   readonly idempotencyKey?: string;
 }
 
-/** `request`: calls any path of the service, and prints the payload of the response as JSON. */
+/** `request`: calls any path of the service, and prints the payload as JSON; a list with `--json`, a row in each line. */
 export async function request(
-  { output, signal, connect }: Context,
-  { data, query, idempotencyKey }: RequestFlags,
+  { output, flags, signal, connect, connectMcp }: Context,
+  { data, query, ...options }: RequestFlags,
   [method = '', path = '']: readonly string[],
 ): Promise<ExitCode> {
   const verb = METHODS.find((name) => name === method.toUpperCase());
   if (!verb) throw usageError(`The method must be one of ${METHODS.join(', ')}, not "${method}".`);
   const body = data === undefined ? undefined : await readData(data, signal);
-  const isMcp = path === operations['mcp.send'].path;
-  const client = await connect(isMcp ? 'mcp' : 'general');
-  const result = await client.request(verb, path, { body, query, idempotencyKey, signal });
-  if (typeof result === 'object' && result !== null && output.isJson) await output.json(result);
-  else await output.line(JSON.stringify(result, null, output.stdout.isTTY ? 2 : 0) ?? 'null');
+  const row = Object.values(operations).find((one) => one.method === verb && one.path === path);
+  // A create always has a key, so that it can be repeated if its outcome is unknown.
+  const idempotencyKey = options.idempotencyKey ?? (row?.retry === 'idempotency-key' ? randomUUID() : undefined);
+  const client = await (row?.token === 'mcp' ? connectMcp() : connect());
+  const result = await client.request(verb, path, { body, query, idempotencyKey, signal }).catch((error: unknown) => {
+    throw idempotencyKey === undefined ? error : afterCreate(error, idempotencyKey, signal);
+  });
+  const isFormatted = output.isJson || flags.fields !== undefined;
+  if (isFormatted && Array.isArray(result)) await output.list(result);
+  else if (isFormatted && typeof result === 'object' && result !== null) await output.object(result);
+  else await output.line(jsonText(result, output.stdout.isTTY ? 2 : 0));
   return EXIT.done;
 }
 

@@ -2,8 +2,9 @@ import type { WaitTarget } from '../../index.ts';
 import { readStdin } from '../body-input.ts';
 import type { Context } from '../context.ts';
 import { type ExitCode, usageError } from '../exit-codes.ts';
-import { type JobView, labelOf } from '../job-progress.ts';
-import { concludeWaits, parseTarget, waitForJobs } from '../job-waits.ts';
+import { labelOf, parseTarget } from '../ids.ts';
+import { recordOf } from '../job-progress.ts';
+import { concludeWaits, waitForJobs } from '../job-waits.ts';
 
 interface WaitFlags {
   readonly kind: string;
@@ -12,6 +13,9 @@ interface WaitFlags {
   readonly any?: boolean;
 }
 
+/** Fields of a job in a table. */
+const COLUMNS: readonly string[] = ['kind', 'id', 'phase', 'status.id', 'status.name', 'name'];
+
 /** `wait`: waits for any number of jobs, and prints how each has ended. */
 export async function wait(context: Context, flags: WaitFlags, args: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;
@@ -19,10 +23,10 @@ export async function wait(context: Context, flags: WaitFlags, args: readonly st
   const targets = await readTargets(args, flags.kind, signal);
   const client = await context.connect();
   const until = flags.any ? 'first-success' : flags.failFast ? 'first-failure' : 'all';
-  const options = { timeout: flags.timeout, until, signal, printsChanges: true } as const;
-  const views = await waitForJobs(client, targets, output, options);
-  if (!output.isJson) await output.list(views.map(rowOf), ['job', 'phase', 'status', 'name']);
-  return concludeWaits(views, output, options);
+  const options = { timeout: flags.timeout, until, printsChanges: true } as const;
+  const views = await waitForJobs(client, targets, context, options);
+  if (!output.isJson) await output.list(views.map(recordOf), COLUMNS);
+  return concludeWaits(views, context, options);
 }
 
 /** Returns the jobs of the arguments, each once; without arguments, or for `-`, those on standard input. */
@@ -33,10 +37,4 @@ async function readTargets(args: readonly string[], kind: string, signal: AbortS
   if (texts.length === 0) throw usageError('Name the jobs to wait for, such as audience:12 cohort:7, or pipe them in.');
   const targets = texts.map((text) => parseTarget(text, kind));
   return [...new Map(targets.map((target) => [labelOf(target), target])).values()];
-}
-
-function rowOf({ target, phase, resource }: JobView): object {
-  const status = resource ? `${resource.status.id} ${resource.status.name}`.trim() : '';
-  const { name, description }: { readonly name?: unknown; readonly description?: unknown } = Object(resource);
-  return { job: labelOf(target), phase, status, name: name ?? description };
 }

@@ -1,11 +1,10 @@
-import { buffer } from 'node:stream/consumers';
 import { verifyWebhook, WebhookVerificationError } from '../../webhooks/index.ts';
-import { readData } from '../body-input.ts';
+import { readData, readStdinBytes } from '../body-input.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { webhookSecret } from '../local-secret.ts';
 import { EVENT_TYPES, sampleData } from '../sample-events.ts';
-import { createEvent, deliver } from '../webhook-sender.ts';
+import { createEvent, deliver, receiverUrl } from '../webhook-sender.ts';
 
 interface TriggerFlags {
   readonly forwardTo: string;
@@ -22,13 +21,13 @@ export async function trigger(
 ): Promise<ExitCode> {
   const eventType = EVENT_TYPES.find((one) => one === type);
   if (!eventType) throw usageError(`The event must be one of ${EVENT_TYPES.join(', ')}, not "${type}".`);
-  if (!URL.canParse(flags.forwardTo)) throw usageError('--forward-to must be the URL of a receiver.');
+  const url = receiverUrl(flags.forwardTo);
   const custom = flags.data === undefined ? {} : await readData(flags.data, signal);
   const secret = await webhookSecret(flags.secret);
   const event = createEvent(eventType, { ...sampleData(eventType), ...Object(custom) }, flags.companyId);
   let result: number | string = '';
   const delivered = await deliver(event, {
-    url: flags.forwardTo,
+    url,
     secret,
     speed: 0,
     signal,
@@ -48,12 +47,12 @@ interface VerifyFlags {
 }
 
 /** `webhooks verify`: checks the signature of a delivery on standard input, and says why it fails. */
-export async function verify({ output }: Context, flags: VerifyFlags): Promise<ExitCode> {
+export async function verify({ output, signal }: Context, flags: VerifyFlags): Promise<ExitCode> {
   const { AUDIENCE_WEBHOOK_SECRET } = process.env;
   const secrets = flags.secret ?? (AUDIENCE_WEBHOOK_SECRET ? [AUDIENCE_WEBHOOK_SECRET] : []);
   if (secrets.length === 0) throw usageError('Pass --secret, or set AUDIENCE_WEBHOOK_SECRET.');
   if (process.stdin.isTTY) throw usageError('Pass the body on standard input: … < body.json');
-  const body = await buffer(process.stdin);
+  const body = await readStdinBytes(signal);
   const header = flags.header.replace(/^[\w-]+:\s*/, '').trim();
   const tolerance = flags.tolerance === undefined ? undefined : flags.tolerance / 1_000;
   try {

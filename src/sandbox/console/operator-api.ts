@@ -18,7 +18,7 @@ export function createOperatorApi({ state, clock, faults, jobs, webhooks }: Serv
   app.use(checkHost((status, message) => Response.json({ message }, { status })));
   app.use(async (context, next) => {
     if (context.req.header('authorization') === `Bearer ${token}`) return next();
-    return context.json({ message: 'Send the token of the printed address as a bearer token.' }, 401);
+    return context.json({ message: 'Send the token of `consoleUrl` as a bearer token.' }, 401);
   });
   app.onError((error, context) =>
     context.json({ message: error.message }, error instanceof HTTPException ? error.status : 400),
