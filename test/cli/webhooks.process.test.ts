@@ -5,6 +5,7 @@ import fastify from 'fastify';
 import Stripe from 'stripe';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { webhookRoute } from '../../examples/support/webhook-route.ts';
+import { EVENT_TYPES } from '../../src/cli/sample-events.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { signWebhook, type WebhookEvent } from '../../src/webhooks/index.ts';
 import { linesOf, startScene } from '../support/command.ts';
@@ -152,15 +153,7 @@ describe('listen', () => {
 });
 
 describe('trigger', () => {
-  it.each([
-    'audience.completed',
-    'audience.failed',
-    'activation.completed',
-    'activation.failed',
-    'cohort.completed',
-    'cohort.failed',
-    'webhook.test',
-  ])('sends %s, which a receiver accepts as genuine and known', async (type) => {
+  it.each(EVENT_TYPES)('sends %s, which a receiver accepts as genuine and known', async (type) => {
     const { run } = await startScene();
     const events: WebhookEvent[] = [];
     const otherwise = (): void => expect.unreachable();
