@@ -32,6 +32,8 @@ export async function readData(data: string, signal: AbortSignal): Promise<unkno
   const path = data.startsWith('@') ? data.slice(1) : undefined;
   const isStdin = data === '-' || path === '-';
   const text = isStdin ? await readStdin(signal) : path === undefined ? data : await readText(path);
+  if (isStdin && text.trim() === '')
+    throw usageError('Standard input is empty. Say what to send: by flags, by --data, or by a pipe.');
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
@@ -45,7 +47,7 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandError(`${path} cannot be read: ${reason}`, { exitCode: EXIT.usage, cause });
+    throw new CommandError(`${path} cannot be read: ${reason}`, { exitCode: EXIT.unexpected, cause });
   }
 }
 

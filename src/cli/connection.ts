@@ -23,7 +23,7 @@ const ANNOUNCED_WAIT_MS = 2_000;
  * @throws {CommandError} if no address or no token is set, or they do not belong together.
  */
 export async function findAccount(flags: GlobalFlags, output: Output, signal: AbortSignal): Promise<Account> {
-  if (flags.sandbox) return sandboxAccount(output);
+  if (flags.sandbox) return sandboxAccount(flags, output);
   const env = environmentOf(flags);
   const address = flags.baseUrl || env.AUDIENCE_BASE_URL;
   const command = flags.tokenCommand || env.AUDIENCE_TOKEN_COMMAND;
@@ -44,7 +44,7 @@ async function profileAccount(name: string, address: string | undefined): Promis
   const profile = await (await openProfile(name)).read();
   if (!profile) {
     const which = name === DEFAULT_PROFILE ? '' : ` --profile ${name}`;
-    const message = `Not logged in: run \`audience-activation login${which}\`, or set AUDIENCE_BASE_URL and AUDIENCE_TOKEN.`;
+    const message = `Not logged in: run \`audience-activation login${which}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or try it with --sandbox.`;
     throw new CommandError(message, { exitCode: EXIT.authentication });
   }
   const { token, baseUrl, email, expiresAt }: Profile = profile;
@@ -105,8 +105,8 @@ function optionsOf(flags: GlobalFlags, output: Output) {
 }
 
 /** Returns the account of a sandbox that runs already, or of a new one in this process. */
-async function sandboxAccount(output: Output): Promise<Account> {
-  const running = await findSandbox();
+async function sandboxAccount(flags: GlobalFlags, output: Output): Promise<Account> {
+  const running = await findSandbox({ baseUrl: flags.baseUrl });
   if (running) {
     output.note(`Using the sandbox at ${running.url}.`);
     // It may be known by a name of this machine.

@@ -73,7 +73,7 @@ interface CommandErrorDetails {
 /** An error of the command itself, such as a wrong flag. Its message says what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  readonly code = 'command-failed';
+  readonly code: 'command-failed' | 'interrupted';
   readonly exitCode: ExitCode;
   readonly outcome: 'unknown' | undefined;
   readonly idempotencyKey: string | undefined;
@@ -81,6 +81,7 @@ export class CommandError extends Error {
 
   constructor(message: string, { exitCode, outcome, idempotencyKey, resume, cause }: CommandErrorDetails) {
     super(message, cause === undefined ? undefined : { cause });
+    this.code = exitCode === EXIT.interrupted ? 'interrupted' : 'command-failed';
     this.exitCode = exitCode;
     this.outcome = outcome;
     this.idempotencyKey = idempotencyKey;

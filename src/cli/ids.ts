@@ -2,9 +2,10 @@ import type { WaitTarget } from '../index.ts';
 import { usageError } from './exit-codes.ts';
 import { JOB_KINDS } from './resource-table.ts';
 
-/** Parses the id of a resource. */
-export function parseId(text: string): number {
-  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+/** Parses the id of a resource: `12`, or with its kind, `audience:12`. */
+export function parseId(text: string, kind?: string): number {
+  const id = kind === undefined ? text : text.replace(new RegExp(`^${kind}:`), '');
+  if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) return Number(id);
   throw usageError(`An id must be a number, not "${text}".`);
 }
 

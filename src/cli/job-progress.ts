@@ -3,7 +3,7 @@ import type { Progress } from '../spec/job-status.ts';
 import { labelOf } from './ids.ts';
 import type { Output } from './output.ts';
 import { errorRecord } from './report-error.ts';
-import { formatElapsed, paint, printable, type Style, widthOf } from './terminal.ts';
+import { formatElapsed, isLive, paint, printable, type Style, widthOf } from './terminal.ts';
 
 /** State of a job that is waited for: that of the job, or why its wait has ended. */
 type JobPhase = Progress | 'pending' | 'timed-out' | 'error';
@@ -37,7 +37,7 @@ export async function createJobProgress(
   printsChanges: boolean,
 ): Promise<JobProgress> {
   if (output.isJson) return { changed: (view) => printsChanges && void output.json(recordOf(view)), close() {} };
-  if (!output.stderr.isTTY) return { changed: (view) => output.note(plainLine(view)), close() {} };
+  if (!isLive(output.stderr)) return { changed: (view) => output.note(plainLine(view)), close() {} };
   return redrawnLines(views, output);
 }
 

@@ -97,7 +97,8 @@ export function concludeWaits(
     'wait',
     ...running.map(({ target }) => labelOf(target)),
     ...(until === 'first-success' ? ['--any'] : until === 'first-failure' ? ['--fail-fast'] : []),
-    ...(timeout === undefined ? [] : ['--timeout', `${timeout / 1_000}s`]),
+    // After a timeout, the same one would be too short again.
+    ...(timeout === undefined || !signal.aborted ? [] : ['--timeout', `${timeout / 1_000}s`]),
   ]);
   for (const { error, phase } of views) {
     if (error !== undefined) reportError(phase === 'timed-out' ? withResume(error, resume) : error, output);

@@ -67,7 +67,9 @@ const action: Action = (load) =>
       const args = this.processedArgs.flat().flatMap((value) => (value === undefined ? [] : [String(value)]));
       process.exitCode = await handler(context, this.optsWithGlobals(), args);
     } catch (error) {
-      process.exitCode = reportError(error, output);
+      // Timers and streams do not reject with the reason of the signal.
+      const isInterrupted = signal.aborted && Object(error).name === 'AbortError';
+      process.exitCode = reportError(isInterrupted ? signal.reason : error, output);
     } finally {
       for (const client of clients) await client.close();
     }

@@ -21,14 +21,24 @@ export type Action = <Flags extends OptionValues>(
 const PORT = integerFrom(0, 65_535);
 const ID = new Argument('<id>', 'id');
 
-const EXIT_CODES = `
+const NOTES = `
+Examples:
+  audience-activation login --base-url https://api.example.com
+  audience-activation audiences create --name Visitors --dataset WebDomain:2026-10-20:2026-11-20 --wait
+  audience-activation wait audience:12 cohort:7 --timeout 2h
+  audience-activation audiences list --fields id,status.name | cut -f 1
+  audience-activation audiences create --name "No account needed" --wait --sandbox
+
+Data go to standard output: tables in a terminal, elsewhere fields separated by tabs, or JSON. Everything else goes to
+standard error. Durations are such as 90s, 10m and 1h30m; a number alone is in seconds.
+
 Exit codes: 0 done, 1 unexpected error, 2 wrong usage, 3 job failed, 4 job needs information (107), 5 job cancelled,
 6 wait timed out (the job continues), 7 authentication, 8 refused, 9 rate limit or build budget, 10 outcome of a create
 unknown (repeat it with the printed key), 130 interrupted.`;
 
 /** Creates the command with all its subcommands. */
 export function createProgram(name: string, action: Action): Command {
-  const program = new Command(name)
+  const program: Command = new Command(name)
     .description('Builds audiences, waits for them and activates them.')
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -41,8 +51,13 @@ export function createProgram(name: string, action: Action): Command {
     .option('--allow-insecure', 'allow http: beyond this machine')
     .option('--sandbox', 'use the running sandbox, or a new one in this process')
     .option('--verbose', 'print each request and retry')
-    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
-    .addHelpText('after', EXIT_CODES)
+    .helpCommand(false)
+    .configureHelp({
+      showGlobalOptions: true,
+      // Those of every command; not those of `sandbox` at its subcommands.
+      visibleGlobalOptions: (command) => (command.parent ? [...program.options] : []),
+    })
+    .addHelpText('after', NOTES)
     .exitOverride();
   addJobCommands(program, action);
   for (const resource of Object.keys(RESOURCES) as ResourceName[]) addResource(program, action, resource);
@@ -50,7 +65,20 @@ export function createProgram(name: string, action: Action): Command {
   addWebhookCommands(program, action);
   addAccountCommands(program, action);
   addSandboxCommands(program, action);
+  program
+    .command('help')
+    .description('print the help of a command')
+    .argument('[command...]', 'command, such as audiences create')
+    .action((names: readonly string[]) => findCommand(program, names).help());
   return program;
+}
+
+/** Returns the command with a name such as `audiences create`. Ends with commander's error if there is none. */
+function findCommand(program: Command, names: readonly string[]): Command {
+  return names.reduce((command, name) => {
+    const next = command.commands.find((one) => one.name() === name);
+    return next ?? command.error(`error: unknown command '${name}'`);
+  }, program);
 }
 
 function addJobCommands(program: Command, action: Action): void {
@@ -67,7 +95,9 @@ function addJobCommands(program: Command, action: Action): void {
     .command('explain')
     .description('say whether an audience can be activated, and why not')
     .argument('<audience>', 'id of the audience')
-    .option('--identifier <identifier>', 'identifier to deliver: MAID, IP, EID, SCID or HEM')
+    .addOption(
+      new Option('--identifier <identifier>', 'identifier to deliver').choices(['MAID', 'IP', 'EID', 'SCID', 'HEM']),
+    )
     .action(action(async () => (await import('./commands/service-commands.ts')).explain));
 }
 
@@ -239,6 +269,7 @@ function addSandboxCommands(program: Command, action: Action): void {
   const sandbox = program
     .command('sandbox')
     .description('run the service on this machine, for development and tests')
+    .argument('[command]', 'of a running sandbox, as below')
     .option('--port <n>', 'port of the API (default: a free port)', PORT)
     .option('--storage-port <n>', 'port of the storage for uploads and results (default: a free port)', PORT)
     .option('--host <address>', 'address to listen on (default: 127.0.0.1); other machines can reach any other')

@@ -52,10 +52,12 @@ function linesOf(error: unknown): string[] {
   return [`error: ${message}`, ...details.map((line) => `  ${printable(line)}`)];
 }
 
-/** Options of the client in its messages, as flags of the command. */
-const FLAGS: readonly (readonly [string, string])[] = [
+/** Words of the client in its messages, as those of the command. */
+const WORDS: readonly (readonly [string | RegExp, string])[] = [
   ['set `allowInsecure: true`', 'pass --allow-insecure'],
   ['raise `timeout`', 'raise --timeout'],
+  [/ (\d+)000 ms\b/, ' $1 s'],
+  [/with `(\w+?)s\.wait\((\d+)\)`/, 'with `audience-activation wait $1:$2`'],
   [
     'retry with the same `idempotencyKey` (valid for 24 hours) and body, and it happens once',
     'repeated under its key within 24 hours, it happens once',
@@ -63,7 +65,4 @@ const FLAGS: readonly (readonly [string, string])[] = [
 ];
 
 const messageOf = (error: unknown): string =>
-  FLAGS.reduce(
-    (text, [option, flag]) => text.replace(option, flag),
-    error instanceof Error ? error.message : String(error),
-  );
+  WORDS.reduce((text, [from, to]) => text.replace(from, to), error instanceof Error ? error.message : String(error));

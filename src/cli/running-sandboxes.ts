@@ -30,11 +30,23 @@ export async function announce(sandbox: RunningSandbox): Promise<() => Promise<v
   return () => rm(path, { force: true });
 }
 
-/** Returns the sandbox that was started last, of those that answer. Removes the files of those that were killed. */
-export async function findSandbox(): Promise<RunningSandbox | undefined> {
+/** Which of several running sandboxes to use: that of an address or a port. */
+export interface SandboxChoice {
+  readonly baseUrl?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+/**
+ * Returns the sandbox that was started last, of those that are chosen and answer. Removes the files of those that were
+ * killed.
+ */
+export async function findSandbox({ baseUrl, port }: SandboxChoice = {}): Promise<RunningSandbox | undefined> {
   for (const { path, pid } of await filesOfSandboxes()) {
     const sandbox = await readRun(path);
-    if (sandbox && (await answers(sandbox))) return sandbox;
+    const isChosen =
+      (baseUrl === undefined || sandbox?.url === baseUrl.replace(/\/+$/, '')) &&
+      (port === undefined || sandbox?.url.endsWith(`:${port}`));
+    if (sandbox && isChosen && (await answers(sandbox))) return sandbox;
     if (!isRunning(pid)) await rm(path, { force: true }).catch(() => {});
   }
   return undefined;
@@ -101,6 +113,6 @@ export async function operate(
   if (response.ok) return result;
   const { message }: { readonly message?: unknown } = Object(result);
   throw new CommandError(String(message ?? `The sandbox responded with ${response.status}.`), {
-    exitCode: EXIT.refused,
+    exitCode: response.status === 400 ? EXIT.usage : EXIT.refused,
   });
 }

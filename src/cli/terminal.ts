@@ -33,6 +33,9 @@ export function jsonText(value: unknown, indent = 0): string {
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
+/** Returns whether lines of a stream can be redrawn: it is a terminal, and knows its size. */
+export const isLive = ({ isTTY, columns, rows }: TextStream): boolean => isTTY === true && columns > 0 && rows > 0;
+
 /** Returns the width of a terminal in columns. */
 export const widthOf = ({ columns }: TextStream): number => columns || DEFAULT_WIDTH;
 

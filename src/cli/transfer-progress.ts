@@ -1,5 +1,5 @@
 import type { Output } from './output.ts';
-import { formatBytes, printable, widthOf } from './terminal.ts';
+import { formatBytes, isLive, printable, widthOf } from './terminal.ts';
 
 /** Shows how a transfer proceeds. */
 export interface TransferProgress {
@@ -22,7 +22,7 @@ const REDRAW_MS = 100;
 export async function createTransferProgress(output: Output): Promise<TransferProgress> {
   const { stderr } = output;
   if (output.isJson) return { update() {}, close() {} };
-  if (!stderr.isTTY) return plainLines(output);
+  if (!isLive(stderr)) return plainLines(output);
   const { createLogUpdate } = await import('log-update');
   // It only writes to the stream and reads its size.
   const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });

@@ -90,11 +90,14 @@ describe('create', () => {
   });
 
   it.each([
-    [['audiences', 'create'], 'Standard input must be JSON'],
+    [['audiences', 'create'], 'Standard input is empty. Say what to send: by flags, by --data, or by a pipe.'],
+    [['explain', '4', '--identifier', 'foo'], 'Allowed choices are MAID, IP, EID, SCID, HEM.'],
+    [['help', 'nosuch'], "unknown command 'nosuch'"],
+    [['audiences', 'get', 'cohort:4'], 'An id must be a number, not "cohort:4".'],
+    [['audiences', 'get', '9007199254740993'], 'An id must be a number'],
     [['audiences', 'create', '--data', '[]'], 'The body must be a JSON object.'],
     [['audiences', 'create', '--data', '{}'], 'Say what to create'],
     [['audiences', 'create', '--data', '{a}'], '--data must be JSON'],
-    [['audiences', 'create', '--data', '@none.json'], 'none.json cannot be read'],
     [['audiences', 'create', '--dataset', 'WebDomain'], '--dataset must be type:start:end'],
     [['audiences', 'create', '--filters', '{'], '--filters must be JSON.'],
     [['audiences', 'create', '--name', 'x', '--timeout', '5m'], '--timeout requires --wait.'],
@@ -134,6 +137,14 @@ describe('get, list, delete, cancel', () => {
     expect(await run(['audiences', 'delete', String(id)])).toEqual({ code: 0, out: '', err: `${id}: deleted.\n` });
     expect(await json(['audiences', 'list', '--query', 'per_page=1', '--all'])).toHaveLength(2);
     expect(await run(['cohorts', 'list'])).toEqual({ code: 0, out: '', err: 'No cohorts.\n' });
+  });
+
+  it('a field that no object has is named', async () => {
+    const { run, json } = await startScene();
+    const [audience] = await json(['audiences', 'create', '--name', 'x']);
+    const typo = await run(['audiences', 'get', `audience:${audience?.id}`, '--fields', 'name,statsu.id,project.id']);
+    expect(typo).toEqual({ code: 0, out: 'x\t\t\n', err: 'warning: There is no field statsu.id.\n' });
+    expect((await run(['audiences', 'list', '--fields', 'eligibility.metrics.unique_eids'])).err).toBe('');
   });
 
   it('`lookalikes cancel` ends a wait with exit code 5', async () => {
@@ -256,7 +267,12 @@ describe('help and version', () => {
     const bare = { env: { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined } };
     expect(await run(['--version'], bare)).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
     const traced = { env: { ...bare.env, NODE_DEBUG: 'esm' } };
-    for (const args of [['--help'], ['wait', '--help'], ['help', 'audiences'], ['audiences', 'create', '-h']]) {
+    for (const args of [
+      ['--help'],
+      ['wait', '--help'],
+      ['help', 'audiences', 'create'],
+      ['audiences', 'create', '-h'],
+    ]) {
       const { code, out, err } = await run(args, traced);
       expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Usage: audience-activation') });
       expect(err).toContain('cli.js');

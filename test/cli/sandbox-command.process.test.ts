@@ -109,7 +109,7 @@ describe('sandbox', () => {
 
   it.each([
     [['sandbox', '--prot', '1'], "unknown option '--prot'"],
-    [['sandbox', 'advanse', '1m'], "too many arguments for 'sandbox'"],
+    [['sandbox', 'advanse'], "unknown command 'advanse': it must be status, advance, finish, or fault"],
     [['sandbox', '--port', '99999'], "'99999' is invalid. It must be an integer from 0 to 65535."],
     [['sandbox', '--port', '1.5'], 'It must be an integer from 0 to 65535.'],
     [['sandbox', '--storage-port', '0x50'], 'It must be an integer from 0 to 65535.'],
@@ -162,7 +162,7 @@ describe('a running sandbox', () => {
     expect(await run('budget', '--sandbox')).toMatchObject({ code: 0 });
     await run('sandbox', 'fault', 'add', '--cut', 'before');
     expect(await run('sandbox', 'fault', 'clear')).toMatchObject({ out: 'removed\t1\n' });
-    expect(await run('sandbox', 'fault', 'add', '--on', 'nothing', '--malformed')).toMatchObject({ code: 8 });
+    expect(await run('sandbox', 'fault', 'add', '--on', 'nothing', '--malformed')).toMatchObject({ code: 2 });
     child.kill('SIGINT');
     await ended;
     expect(await run('sandbox', 'status')).toMatchObject({
@@ -170,6 +170,18 @@ describe('a running sandbox', () => {
       err: expect.stringContaining('No sandbox is running'),
     });
   }, 60_000);
+
+  it('of several, `--port` and `--base-url` choose one; without them, it is the latest', async () => {
+    const { scene, printed } = await start();
+    const second = scene.start(['sandbox', '--json']);
+    await expect.poll(() => second.printed.out).toContain('consoleUrl');
+    const url = wordAfter(printed.out, 'API');
+    const whoami = async (...flags: string[]) => (await scene.json(['whoami', '--sandbox', ...flags]))[0]?.base_url;
+    expect(await whoami()).toBe(linesOf(second.printed.out)[0]?.url);
+    expect(await whoami('--base-url', url)).toBe(url);
+    expect((await scene.json(['sandbox', 'status', '--port', new URL(url).port]))[0]).toMatchObject({ requests: 1 });
+    expect(await scene.run(['sandbox', 'status', '--port', '1'])).toMatchObject({ code: 8 });
+  });
 
   it('without one, `--sandbox` runs a new one in the process of the command', async () => {
     const { run } = await startScene();

@@ -115,6 +115,16 @@ describe('listen', () => {
     expect(linesOf(gone.out)[0]).toMatchObject({ result: 'not reached (ECONNREFUSED)', next: 'again in 1 s' });
   }, 60_000);
 
+  it('Ctrl-C ends it while a delivery is repeated', async () => {
+    const { json, start } = await startScene();
+    const [audience] = await json(['audiences', 'create', '--name', 'a']);
+    const { url } = await startReceiver(500, 500, 500);
+    const listening = start(['listen', '--forward-to', url, '--jobs', String(audience?.id), '--secret', SECRET]);
+    await expect.poll(() => listening.printed.out).toContain('again in');
+    listening.child.kill('SIGINT');
+    expect(await listening.ended).toMatchObject({ code: 130, err: expect.stringContaining('Interrupted.') });
+  });
+
   it('a job that does not exist concerns no other job', async () => {
     const { json, run } = await startScene();
     const [audience] = await json(['audiences', 'create', '--name', 'a']);

@@ -50,7 +50,7 @@ export async function download(
   [id = '', folder = '.']: readonly string[],
 ): Promise<ExitCode> {
   const { output, signal } = context;
-  const activation = parseId(id);
+  const activation = parseId(id, 'activation');
   const client = await context.connect();
   const progress = await createTransferProgress(output);
   const files = await downloadTo(client, activation, folder, {

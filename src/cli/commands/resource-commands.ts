@@ -60,7 +60,9 @@ export const get =
   (name: ResourceName): Handler =>
   async (context, _, [id = '']) => {
     const client = await context.connect();
-    await context.output.object(await client[name].get(parseId(id), { signal: context.signal }));
+    await context.output.object(
+      await client[name].get(parseId(id, RESOURCES[name].singular), { signal: context.signal }),
+    );
     return EXIT.done;
   };
 
@@ -77,23 +79,30 @@ export const list =
 /** `<resource> delete`: deletes resources, one after the other. */
 export const remove =
   (name: ListedName): Handler =>
-  (context, _, args) =>
-    forEachId(context, args, 'deleted', (client, id) => client[name].delete(id, { signal: context.signal }));
+  async (context, _, args) =>
+    forEachId(
+      context,
+      args.map((id) => parseId(id, RESOURCES[name].singular)),
+      'deleted',
+      (client, id) => client[name].delete(id, { signal: context.signal }),
+    );
 
 /** `lookalikes cancel`: cancels running lookalikes. */
-export const cancel: Handler = (context, _, args) =>
-  forEachId(context, args, 'cancel requested', (client, id) =>
-    client.lookalikes.cancel(id, { signal: context.signal }),
+export const cancel: Handler = async (context, _, args) =>
+  forEachId(
+    context,
+    args.map((id) => parseId(id, 'lookalike')),
+    'cancel requested',
+    (client, id) => client.lookalikes.cancel(id, { signal: context.signal }),
   );
 
 /** Acts on resources one after the other, and prints the id of each with what was done. */
 async function forEachId(
   { output, connect }: Context,
-  args: readonly string[],
+  ids: readonly number[],
   done: string,
   act: (client: AudienceClient, id: number) => PromiseLike<void>,
 ): Promise<ExitCode> {
-  const ids = args.map(parseId);
   const client = await connect();
   for (const id of ids) {
     await act(client, id);

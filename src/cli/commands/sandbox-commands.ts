@@ -7,10 +7,10 @@ import {
   type SandboxOptions,
 } from '../../sandbox/index.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
+import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { parseTarget } from '../ids.ts';
 import type { Output } from '../output.ts';
-import { announce, findSandbox, operate, type RunningSandbox } from '../running-sandboxes.ts';
+import { announce, findSandbox, operate, type RunningSandbox, type SandboxChoice } from '../running-sandboxes.ts';
 import { printable } from '../terminal.ts';
 
 interface ServerFlags {
@@ -29,7 +29,13 @@ interface ServerFlags {
 }
 
 /** `sandbox`: runs the service on this machine until Ctrl-C, and prints a line for each request and delivery. */
-export async function runSandbox({ output, signal }: Context, flags: ServerFlags): Promise<ExitCode> {
+export async function runSandbox(
+  { output, signal }: Context,
+  flags: ServerFlags,
+  [subcommand]: readonly string[],
+): Promise<ExitCode> {
+  if (subcommand !== undefined)
+    throw usageError(`unknown command '${subcommand}': it must be status, advance, finish, or fault`);
   const { host, name, email, password, webhook, port, storagePort } = flags;
   const sandbox = checked(() => createSandbox(optionsOf(flags, output)));
   const account = checked(() => sandbox.accounts.create({ email, password }));
@@ -104,20 +110,20 @@ function deliveryLine({ at, type, endpointId, attempt, status }: Delivery): stri
 }
 
 /** Returns the sandbox that `sandbox advance` and its siblings operate. */
-async function requireSandbox(): Promise<RunningSandbox> {
-  const sandbox = await findSandbox();
+async function requireSandbox(choice: SandboxChoice): Promise<RunningSandbox> {
+  const sandbox = await findSandbox(choice);
   if (sandbox) return sandbox;
-  throw new CommandError('No sandbox is running: start one with `audience-activation sandbox`.', {
-    exitCode: EXIT.refused,
-  });
+  const which = choice.baseUrl ?? (choice.port === undefined ? undefined : `port ${choice.port}`);
+  const message = which === undefined ? 'No sandbox is running' : `No sandbox is running at ${which}`;
+  throw new CommandError(`${message}: start one with \`audience-activation sandbox\`.`, { exitCode: EXIT.refused });
 }
 
 /** Calls an endpoint of the running sandbox, and prints what it responds. */
 async function operateRunning(
-  { output, signal }: Context,
+  { output, flags, signal }: Context,
   ...[method, path, body]: [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
 ): Promise<ExitCode> {
-  await output.object(Object(await operate(await requireSandbox(), method, path, body, signal)));
+  await output.object(Object(await operate(await requireSandbox(flags), method, path, body, signal)));
   return EXIT.done;
 }
 
@@ -156,8 +162,8 @@ export const addFault = (
   });
 
 /** `sandbox fault list`: prints the faults that can still strike. */
-export async function listFaults({ output, signal }: Context): Promise<ExitCode> {
-  const faults = await operate(await requireSandbox(), 'GET', '/api/faults', undefined, signal);
+export async function listFaults({ output, flags, signal }: Context): Promise<ExitCode> {
+  const faults = await operate(await requireSandbox(flags), 'GET', '/api/faults', undefined, signal);
   const rows: readonly object[] = Array.isArray(faults) ? faults : [];
   const count = await output.list(rows, ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 'rate', 'times']);
   if (count === 0) output.note('No faults.');

@@ -16,7 +16,7 @@ export async function explain(
   { identifier }: { readonly identifier?: string },
   [id = '']: readonly string[],
 ): Promise<ExitCode> {
-  const audience = parseId(id);
+  const audience = parseId(id, 'audience');
   const client = await connect();
   const { allowed, blockers, notices } = explainActivation(await client.audiences.get(audience, { signal }), {
     identifier,
