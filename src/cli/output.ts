@@ -33,7 +33,7 @@ export class Output {
 
   /** Prints one object: a field in each line; with `--fields` outside a terminal, their values in one line. */
   async object(value: object): Promise<void> {
-    this.#warnOfFields([value]);
+    this.#warnOfFields(value);
     if (this.isJson) return this.json(value);
     const rows = this.#fields
       ? this.#fields.map((path) => [path, textOf(valueAt(value, path))])
@@ -51,10 +51,10 @@ export class Output {
     let paths = this.#fields ?? columns ?? [];
     const cells: string[][] = [];
     let count = 0;
-    const first: object[] = [];
+    let first: object = {};
     for await (const row of rows) {
-      if (count++ === 0) first.push(row);
-      if (count === 1 && paths.length === 0) paths = leavesOf(row).map(([path]) => path);
+      if (count++ === 0) first = row;
+      if (paths.length === 0) paths = leavesOf(row).map(([path]) => path);
       if (this.isJson) await this.json(row);
       else if (this.stdout.isTTY) cells.push(paths.map((path) => textOf(valueAt(row, path))));
       else await this.line(paths.map((path) => textOf(valueAt(row, path))).join('\t'));
@@ -63,13 +63,13 @@ export class Output {
       const header = paths.map((path) => printable(path.replace(/\.name$/, '').toUpperCase()));
       await this.#table(cells, header);
     }
-    this.#warnOfFields(first);
+    if (count > 0) this.#warnOfFields(first);
     return count;
   }
 
   /** Warns of fields of `--fields` that an object does not have, such as misspelt ones. */
-  #warnOfFields(objects: readonly object[]): void {
-    const missing = (this.#fields ?? []).filter((path) => objects.some((object) => !hasPath(object, path)));
+  #warnOfFields(value: object): void {
+    const missing = (this.#fields ?? []).filter((path) => !hasPath(value, path));
     if (missing.length > 0) this.log('warning', `There is no field ${missing.join(', ')}.`);
   }
 
