@@ -8,7 +8,7 @@ export {
   type TokenSource,
   type TokenStore,
 } from './auth/index.ts';
-export type { ClientOptions, OperationOverrides, TunableOptions, WaitsOptions } from './client/index.ts';
+export type { AppInfo, ClientOptions, OperationOverrides, TunableOptions, WaitsOptions } from './client/index.ts';
 export {
   AudienceClient,
   apiToken,
@@ -63,7 +63,9 @@ export { OAuthError, ReauthorizationRequiredError } from './errors/oauth-errors.
 export { WebhookVerificationError } from './errors/webhook-errors.ts';
 export type {
   ApiPromise,
+  CallAdditions,
   CreateOptions,
+  EndEvent,
   Envelope,
   Fetch,
   FetchOptions,

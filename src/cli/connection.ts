@@ -95,7 +95,7 @@ function optionsOf(flags: GlobalFlags, output: Output) {
   const debug = (message: string): void => output.log('debug', message);
   return {
     logger: { error: warn, warn, info: debug, debug },
-    logLevel: flags.verbose ? 'debug' : 'warn',
+    logLevel: flags.verbose ? 'debug' : undefined,
     maxRetries: flags.maxRetries,
     onRetry({ wait, operation, error }) {
       if (wait < ANNOUNCED_WAIT_MS || flags.verbose) return;

@@ -21,6 +21,7 @@ import {
   optionalOrFalse,
   optionChecker,
   optionOf,
+  stringOption,
 } from '../util/options.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff, RetryBudgetOptions } from '../util/retry.ts';
@@ -63,7 +64,7 @@ export interface TunableOptions extends Hooks {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Receives the log lines. @default console */
   readonly logger?: Logger | undefined;
-  /** @default 'warn' */
+  /** @default AUDIENCE_LOG of the environment, or 'warn' */
   readonly logLevel?: LogLevel | undefined;
   /** Sends requests in place of the global `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -103,6 +104,15 @@ export interface ClientOptions extends TunableOptions {
   readonly retryBudget?: RetryBudgetOptions | false | undefined;
   /** How waits poll. */
   readonly waits?: WaitsOptions | undefined;
+  /** Your application, which Node adds to `User-Agent`, so that the service's support can find its requests. */
+  readonly appInfo?: AppInfo | undefined;
+}
+
+/** An application that uses this package. */
+export interface AppInfo {
+  readonly name: string;
+  readonly version?: string | undefined;
+  readonly url?: string | undefined;
 }
 
 /** How waits poll. */
@@ -147,6 +157,8 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   onRequest: functionOption,
   onResponse: functionOption,
   onRetry: functionOption,
+  onEnd: functionOption,
+  around: functionOption,
 };
 
 /** Options that `withOptions` cannot change. */
@@ -163,6 +175,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
     via: choice('list', 'get'),
     shared: optionOf((value) => typeof Object(value).join === 'function', 'must be `redisWaits(redis, { prefix })`'),
   }),
+  appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
 };
 
 /** Schema of each option of a client. */
@@ -187,6 +200,7 @@ export function checkTunableOptions(options: TunableOptions): void {
  */
 export function resolveOptions(options: ClientOptions, redactor: Redactor): Settings {
   const withHeaders = redactor.with(secretHeaders(options.headers));
+  const logLevel = options.logLevel ?? environmentLevel() ?? 'warn';
   return {
     baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false),
     timeout: options.timeout ?? DEFAULTS.timeout,
@@ -201,21 +215,23 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
     validation: options.validation ?? 'lenient',
     serverTimeZone: options.serverTimeZone ?? 'UTC',
     requestIdHeader: options.requestIdHeader ?? 'x-request-id',
-    headers: { ...userAgent(), ...checkClientHeaders(options.headers) },
-    logger: createLogger(options.logger ?? console, options.logLevel ?? 'warn', withHeaders),
+    headers: checkClientHeaders({ ...userAgent(options.appInfo), ...options.headers }),
+    logger: createLogger(options.logger ?? console, logLevel, withHeaders),
     redactor: withHeaders,
-    isObserved: options.onResponse !== undefined || options.logLevel === 'debug',
+    isObserved: options.onResponse !== undefined || logLevel === 'debug',
     fetch: options.fetch ?? platformFetch,
     fetchOptions: options.fetchOptions ?? {},
     maxResponseBytes: options.maxResponseBytes ?? DEFAULTS.maxResponseBytes,
     onRequest: options.onRequest,
     onResponse: options.onResponse,
     onRetry: options.onRetry,
+    onEnd: options.onEnd,
+    around: options.around,
   };
 }
 
 /** Checks the `headers` option; returns the headers with lower-case names. */
-function checkClientHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+function checkClientHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   checkHeaders(headers);
   try {
     checkSendable(headers);
@@ -225,8 +241,17 @@ function checkClientHeaders(headers: Readonly<Record<string, string>> = {}): Rec
   return lowerCased(headers);
 }
 
+/** Returns the log level of the environment; nothing if it is not set, or not a level. */
+function environmentLevel(): LogLevel | undefined {
+  const level = globalThis.process?.env?.AUDIENCE_LOG;
+  return LOG_LEVELS.find((one) => one === level);
+}
+
 /** Returns a `User-Agent` header. Browsers send their own: a service would have to allow this one by CORS. */
-function userAgent(): Record<string, string> {
+function userAgent({ name = '', version, url }: Partial<AppInfo> = {}): Record<string, string> {
   const node = globalThis.process?.versions?.node;
-  return node === undefined ? {} : { 'user-agent': `audience-activation/${VERSION} node/${node}` };
+  const app = [version === undefined ? name : `${name}/${version}`, url === undefined ? '' : `(${url})`];
+  return node === undefined
+    ? {}
+    : { 'user-agent': [`audience-activation/${VERSION} node/${node}`, ...app].join(' ').trim() };
 }

@@ -1,5 +1,11 @@
 export { AudienceClient, type FreeRequestOptions } from './client.ts';
-export { CLIENT_OPTIONS, type ClientOptions, type TunableOptions, type WaitsOptions } from './client-options.ts';
+export {
+  type AppInfo,
+  CLIENT_OPTIONS,
+  type ClientOptions,
+  type TunableOptions,
+  type WaitsOptions,
+} from './client-options.ts';
 export { readTokens } from './client-tokens.ts';
 export { createTransport } from './create-transport.ts';
 export type { OperationOverrides } from './operation-overrides.ts';

@@ -4,9 +4,10 @@ import { AudienceError } from '../errors/audience-error.ts';
 import type { AcquireOptions } from '../rate-limit/index.ts';
 import type { Call } from './call.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
+import { emitResponse, runHook } from './hooks.ts';
 import { readRpcResponse } from './json-rpc.ts';
 import type { PreparedRequest } from './request.ts';
-import { emitResponse, runHook } from './request-options.ts';
+
 import {
   AttemptFailure,
   connectionFailure,
@@ -78,15 +79,20 @@ function readSuccess(response: ReceivedResponse, call: Call): Envelope {
 /** Waits for the token, the build budget and a permit of the rate bucket; returns the scope of the bucket. */
 export async function acquirePermit(call: Call, signal: AbortSignal): Promise<string> {
   const { operation, state, options } = call;
-  if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
-  const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
-  const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
-  const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
-  const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
-  if (operation.startsJob) await passBuildBudget(call, request);
-  else await orNotSent(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
-  options.onPermit?.();
-  return scope;
+  const startedAt = performance.now();
+  try {
+    if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
+    const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
+    const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
+    const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
+    const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
+    if (operation.startsJob) await passBuildBudget(call, request);
+    else await orNotSent(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
+    options.onPermit?.();
+    return scope;
+  } finally {
+    call.queued += performance.now() - startedAt;
+  }
 }
 
 /** Waits for the build budget and a permit; starts again if the budget has refused another create meanwhile. */
@@ -170,11 +176,13 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
   const timeout = call.options.timeout ?? settings.timeout;
   if (timeout === 0) throw call.fail(timeoutFailure(timeout, call));
   call.attempts++;
+  call.response = undefined;
   if (settings.onRequest) runHook(settings, () => settings.onRequest?.(call.event));
   const startedAt = performance.now();
   call.isInFlight = true;
   try {
     const response = await deliver(timeout);
+    call.response = response;
     if (settings.isObserved) {
       const duration = performance.now() - startedAt;
       emitResponse(settings, { ...call.event, status: response.status, duration, ...requestIdOf(response, call) });

@@ -9,9 +9,10 @@ import { checkNumbers, InvalidInputError } from '../util/input-checks.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
 import type { ClientState } from './client-state.ts';
+import { type EndEvent, emitEnd, emitRetry, nextCallId, type RequestEvent, runAround } from './hooks.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
-import { type CallOptions, emitRetry, type RequestEvent, type Settings } from './request-options.ts';
-import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
+import type { CallOptions, Settings } from './request-options.ts';
+import { AttemptFailure, localValidationError, messageOfFields, requestIdOf } from './response-errors.ts';
 import { attemptOutcome, consumesRetryBudget, nextRetry, outcomeOf, type RetryState } from './retry-policy.ts';
 
 /** The input of a call, as its namespace describes it. */
@@ -39,16 +40,25 @@ export class Call implements RetryState {
   readonly settings: Settings;
   readonly operation: ResolvedOperation;
   readonly input: CallInput;
-  readonly options: CallOptions;
   readonly key: string | undefined;
+  readonly id = nextCallId();
+  readonly startedAt = performance.now();
   /** The stack of the caller, for errors. */
   readonly site: CallSite = {};
   /** When the call must be done, on the monotonic clock. */
   readonly deadlineAt: number;
+  /** The caller's options; `around` may add headers before the request is built. */
+  options: CallOptions;
   /** Path; its parameters are filled in once the request is built. */
   path: string;
   /** Requests sent. */
   attempts = 0;
+  /** The response of the last request, if it has arrived. */
+  response: { readonly status: number; readonly headers: Headers } | undefined;
+  /** Milliseconds spent waiting for the token, the build budget and permits. */
+  queued = 0;
+  /** Milliseconds spent waiting between attempts. */
+  backoffTime = 0;
   /** True if a request has been sent whose outcome is not known yet. */
   isInFlight = false;
   /** True if an attempt has succeeded. */
@@ -77,7 +87,7 @@ export class Call implements RetryState {
     this.key = key;
     Error.captureStackTrace?.(this.site, Call);
     this.path = operation.path;
-    this.deadlineAt = performance.now() + (this.options.deadline ?? Number.POSITIVE_INFINITY);
+    this.deadlineAt = this.startedAt + (this.options.deadline ?? Number.POSITIVE_INFINITY);
   }
 
   get retry() {
@@ -116,7 +126,8 @@ export class Call implements RetryState {
   get event(): RequestEvent {
     const { operation, path, attempts, key } = this;
     const { name, method } = operation;
-    return { operation: name, method, path, attempt: attempts, ...(key !== undefined && { idempotencyKey: key }) };
+    const event = { callId: this.id, operation: name, method, path, attempt: attempts };
+    return key === undefined ? event : { ...event, idempotencyKey: key };
   }
 
   succeed(): void {
@@ -158,8 +169,33 @@ const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as 
 
 const DEADLINE = Symbol('deadline');
 
-/** Makes a call: builds the request once and retries attempts as far as the operation allows. */
-export async function execute<R>(call: Call, { prepare, attempt }: CallSteps<R>): Promise<R> {
+/** Makes a call, observed by the user's hooks. */
+export async function execute<R>(call: Call, steps: CallSteps<R>): Promise<R> {
+  const { settings, options } = call;
+  const end = (outcome: EndEvent['outcome'], error?: unknown): void => {
+    const { response, queued, backoffTime: backoff } = call;
+    const last = response && { status: response.status, ...requestIdOf(response, call) };
+    emitEnd(settings, call.startedAt, { ...call.event, ...last, outcome, error, queued, backoff });
+  };
+  try {
+    const result = await runAround(settings, call.event, options.signal, (additions) =>
+      executeSteps(call, steps, additions?.headers),
+    );
+    end('success');
+    return result;
+  } catch (error) {
+    end(isReason(error, [options.signal]) ? 'aborted' : 'failure', error);
+    throw error;
+  }
+}
+
+/** Builds the request once and retries attempts as far as the operation allows. */
+async function executeSteps<R>(
+  call: Call,
+  { prepare, attempt }: CallSteps<R>,
+  headers: Readonly<Record<string, string>> | undefined,
+): Promise<R> {
+  if (headers) call.options = { ...call.options, headers: { ...call.options.headers, ...headers } };
   const { options, input, state } = call;
   try {
     // The options of background calls are the package's own, or have been checked.
@@ -200,6 +236,7 @@ function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
     return undefined;
   }
   call.noteRetry(failed, next.reason);
+  call.backoffTime += next.delay;
   emitRetry(call.settings, { ...call.event, error: failed.error, wait: next.delay });
   return next.delay;
 }

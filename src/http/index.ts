@@ -3,6 +3,20 @@ export { Call, execute } from './call.ts';
 export { ClientState } from './client-state.ts';
 export type { Envelope } from './envelope.ts';
 export {
+  type CallAdditions,
+  type EndEvent,
+  emitEnd,
+  emitResponse,
+  emitRetry,
+  type Hooks,
+  nextCallId,
+  type RequestEvent,
+  type ResponseEvent,
+  type RetryEvent,
+  runAround,
+  runHook,
+} from './hooks.ts';
+export {
   isJsonRpcId,
   isJsonRpcResponse,
   type JsonRpcMessage,
@@ -15,14 +29,7 @@ export {
   type CallOptions,
   type CreateOptions,
   DEFAULTS,
-  emitResponse,
-  emitRetry,
-  type Hooks,
-  type RequestEvent,
   type RequestOptions,
-  type ResponseEvent,
-  type RetryEvent,
-  runHook,
   type Settings,
 } from './request-options.ts';
 export { AttemptFailure, localValidationError, messageOfFields, statusFailure } from './response-errors.ts';

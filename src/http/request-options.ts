@@ -1,10 +1,10 @@
 import type { Priority } from '../rate-limit/index.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
-import { safely } from '../util/callbacks.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
+import type { Hooks } from './hooks.ts';
 import type { Fetch, FetchOptions } from './send.ts';
 
 /** Options of one call. The defaults are those of the client. */
@@ -41,41 +41,6 @@ export interface CallOptions extends CreateOptions {
   readonly onPermit?: () => void;
 }
 
-/** A request, as hooks see it. */
-export interface RequestEvent {
-  /** Operation name, or method and path of a free request. */
-  readonly operation: string;
-  readonly method: string;
-  /** Path below the base URL, without query. */
-  readonly path: string;
-  /** 1 for the first attempt. */
-  readonly attempt: number;
-  readonly idempotencyKey?: string;
-}
-
-/** A complete response, as hooks see it. */
-export interface ResponseEvent extends RequestEvent {
-  readonly status: number;
-  /** Milliseconds from sending until the entire response has arrived; for a download, only its headers. */
-  readonly duration: number;
-  readonly requestId?: string;
-}
-
-/** A retry, as hooks see it before it is made. */
-export interface RetryEvent extends RequestEvent {
-  /** Error of the last attempt. */
-  readonly error: Error;
-  /** Milliseconds until the next attempt; the wait for a permit of its rate bucket is added. */
-  readonly wait: number;
-}
-
-/** Callbacks that observe calls. An error that one throws is logged and does not affect the call. */
-export interface Hooks {
-  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
-  readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
-  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-}
-
 /** Defaults of the options that concern requests. Durations are milliseconds. */
 export const DEFAULTS = {
   timeout: 30_000,
@@ -109,23 +74,4 @@ export interface Settings extends Hooks {
   readonly fetchOptions: FetchOptions;
   /** Maximum bytes of a response after decompression. */
   readonly maxResponseBytes: number;
-}
-
-/** Runs a user's hook; its failure is logged and does not affect the call. */
-export function runHook({ logger }: Settings, hook: () => unknown): void {
-  safely(hook, (message) => logger.error(`A hook threw: ${message}`));
-}
-
-/** Logs a response and passes it to the user's hook. */
-export function emitResponse(settings: Settings, event: ResponseEvent): void {
-  settings.logger.debug(`${event.method} ${event.path} → ${event.status}`, { ...event });
-  runHook(settings, () => settings.onResponse?.(event));
-}
-
-/** Logs a retry and passes it to the user's hook. */
-export function emitRetry(settings: Settings, event: RetryEvent): void {
-  const { operation, attempt, error } = event;
-  const wait = Math.round(event.wait);
-  settings.logger.info(`${operation} is retried in ${wait} ms: ${error.message}`, { operation, attempt, wait });
-  runHook(settings, () => settings.onRetry?.(event));
 }

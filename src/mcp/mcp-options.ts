@@ -42,6 +42,8 @@ export interface ConnectMcpOptions<C extends McpClient>
     | 'onRequest'
     | 'onResponse'
     | 'onRetry'
+    | 'onEnd'
+    | 'around'
   > {
   /** An unconnected `Client` of `@modelcontextprotocol/client` or `@modelcontextprotocol/sdk`. */
   readonly client: C;

@@ -99,8 +99,10 @@ class Download {
     try {
       return await this.#transfer.run(attempt);
     } catch (error) {
+      const reason = error instanceof AttemptFailure ? error.error : error;
+      this.#transfer.fail(reason);
       this.close();
-      throw error instanceof AttemptFailure ? error.error : error;
+      throw reason;
     }
   }
 
@@ -174,6 +176,7 @@ class Download {
       throw new Error('the response ended too early');
     }
     this.#report(this.#loaded);
+    this.#transfer.end('success');
     this.close();
   }
 

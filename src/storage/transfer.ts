@@ -1,8 +1,11 @@
 import type { Transport } from '../http/index.ts';
 import {
   AttemptFailure,
+  type EndEvent,
+  emitEnd,
   emitResponse,
   emitRetry,
+  nextCallId,
   type RequestEvent,
   retryDelay,
   runHook,
@@ -62,7 +65,12 @@ export class Transfer {
   retries = 0;
   readonly #plan: TransferPlan;
   readonly #idleTimeout: number;
+  readonly #callId = nextCallId();
+  readonly #startedAt = performance.now();
   #attempts = 0;
+  /** Status of the last response, and times, for the end. */
+  readonly #facts: { status?: number; readonly queued: number; backoff: number } = { queued: 0, backoff: 0 };
+  #hasEnded = false;
   #stopIdleTimer: (() => void) | undefined;
 
   constructor(plan: TransferPlan) {
@@ -76,7 +84,7 @@ export class Transfer {
   /** The latest request, as hooks and errors show it: without its query. */
   get event(): RequestEvent {
     const { operation, method, url } = this.#plan;
-    return { operation, method, path: url.pathname, attempt: this.#attempts };
+    return { callId: this.#callId, operation, method, path: url.pathname, attempt: this.#attempts };
   }
 
   /** Runs `attempt` until it succeeds. Rejects with an {@link AttemptFailure}, or the reason of an abort. */
@@ -103,11 +111,13 @@ export class Transfer {
     const attempt = new AbortScope({ parents: [this.scope.signal] });
     this.attempt = attempt;
     this.#attempts++;
+    delete this.#facts.status;
     this.touch();
     const { event } = this;
     const startedAt = performance.now();
     if (settings.onRequest) runHook(settings, () => settings.onRequest?.(event));
     const response = await send(attempt.signal);
+    this.#facts.status = response.status;
     if (settings.isObserved) {
       emitResponse(settings, { ...event, status: response.status, duration: performance.now() - startedAt });
     }
@@ -126,8 +136,21 @@ export class Transfer {
     this.#stopIdleTimer?.();
   }
 
-  /** Removes all timers and listeners. */
+  /** Passes the end of the transfer to the user's hook; only the first call has an effect. */
+  end(outcome: EndEvent['outcome'], error?: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    emitEnd(this.settings, this.#startedAt, { ...this.event, ...this.#facts, outcome, error });
+  }
+
+  /** Ends the transfer with an error. */
+  fail(error: unknown): void {
+    this.end(this.#plan.options.signal?.aborted ? 'aborted' : 'failure', error);
+  }
+
+  /** Removes all timers and listeners. A transfer that has not ended was given up by the caller. */
   close(): void {
+    this.end('aborted');
     this.#endAttempt();
     this.scope.dispose();
   }
@@ -160,7 +183,10 @@ export class Transfer {
       backoff: settings.backoff,
       timeLeft: expiresAt - performance.now(),
     });
-    if (wait !== undefined) emitRetry(settings, { ...this.event, error, wait });
+    if (wait !== undefined) {
+      this.#facts.backoff += wait;
+      emitRetry(settings, { ...this.event, error, wait });
+    }
     return wait;
   }
 }

@@ -1,7 +1,7 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { SlotState } from '../errors/error-details.ts';
 import type { Failure, Transport } from '../http/index.ts';
-import { AttemptFailure, platformFetch, runHook } from '../http/index.ts';
+import { AttemptFailure, platformFetch, runAround, runHook } from '../http/index.ts';
 import { abortable } from '../util/abort.ts';
 import { MAX_CAUSE_DEPTH } from '../util/redact.ts';
 import { redirectFailure } from './storage-errors.ts';
@@ -60,12 +60,23 @@ export async function uploadFile({ transport, url, source, options, expiresAt }:
     canRetry: () => source.isReadable,
   });
   const put = settings.fetch === platformFetch && hasXhr ? putByXhr : putByFetch;
+  const { signal } = transfer.scope;
+  const send = async (): Promise<void> => {
+    try {
+      await transfer.run(() =>
+        transfer.exchange((sent) => put({ url, headers, source, transfer, signal: sent, onBytes })),
+      );
+      report(total);
+    } catch (error) {
+      throw withSlot(signal.aborted ? signal.reason : (source.failure ?? error), expiresAt <= performance.now());
+    }
+  };
   try {
-    await transfer.run(() => transfer.exchange((signal) => put({ url, headers, source, transfer, signal, onBytes })));
-    report(total);
+    await runAround(settings, transfer.event, signal, send);
+    transfer.end('success');
   } catch (error) {
-    const { signal } = transfer.scope;
-    throw withSlot(signal.aborted ? signal.reason : (source.failure ?? error), expiresAt <= performance.now());
+    transfer.fail(error);
+    throw error;
   } finally {
     transfer.close();
   }

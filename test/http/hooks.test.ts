@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, expect, it, vi } from 'vitest';
+import type { ClientOptions, EndEvent, RequestEvent } from '../../src/index.ts';
+import type { Script } from '../support/script.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 
@@ -13,6 +16,7 @@ describe('hooks', () => {
     });
     await client.audiences.create({}, { idempotencyKey: 'k' });
     const of = (attempt: number) => ({
+      callId: expect.stringMatching(/^call_\d+$/),
       operation: 'audiences.create',
       method: 'POST',
       path: '/api/v2/audiences/create',
@@ -41,6 +45,180 @@ describe('hooks', () => {
   });
 });
 
+describe('onEnd', () => {
+  /** Collects the ends of the calls of a client. */
+  async function collect(script: Script, options: ClientOptions = {}) {
+    const server = await startServer(script);
+    const ends: EndEvent[] = [];
+    return { ends, client: clientOf(server, { onEnd: (event) => ends.push(event), ...options }) };
+  }
+
+  it('reports a success once, with the status, the attempts and the times', async () => {
+    const { ends, client } = await collect([{ status: 503 }, { data: [], headers: { 'x-request-id': 'r2' } }], {
+      backoff: { min: 20, max: 20 },
+    });
+    await client.webhooks.list();
+    expect(ends).toMatchObject([
+      {
+        operation: 'webhooks.list',
+        path: '/api/v2/webhooks/index',
+        attempt: 2,
+        outcome: 'success',
+        status: 200,
+        requestId: 'r2',
+      },
+    ]);
+    const [{ duration = 0, queued = -1, backoff = 0 } = {}] = ends;
+    expect(backoff).toBe(20);
+    expect(queued).toBeGreaterThanOrEqual(0);
+    expect(duration).toBeGreaterThanOrEqual(queued + backoff - 5);
+  });
+
+  it.each([
+    ['an error response', [{ status: 404 }], { outcome: 'failure', status: 404, attempt: 1 }, 'NotFoundError'],
+    ['a lost connection', [{ fault: 'cut' }], { outcome: 'failure', attempt: 1 }, 'ConnectionError'],
+  ] as const)('reports %s once, with the error of the call', async (_, script, expected, name) => {
+    const { ends, client } = await collect(script, { maxRetries: 0 });
+    const error = await failureOf(client.webhooks.list());
+    expect(ends).toMatchObject([expected]);
+    expect(ends[0]?.error).toBe(error);
+    expect(error).toMatchObject({ name });
+  });
+
+  it('reports a call that is not sent, and one that the caller aborts', async () => {
+    const { ends, client } = await collect([{ fault: 'stall' }]);
+    await failureOf(client.lookalikes.create({ config: { target_size: 0 } }));
+    const controller = new AbortController();
+    const aborted = failureOf(client.webhooks.list({ signal: controller.signal }));
+    setTimeout(() => controller.abort(), 20);
+    await aborted;
+    expect(ends).toMatchObject([
+      { operation: 'lookalikes.create', outcome: 'failure', attempt: 0, idempotencyKey: expect.any(String) },
+      { operation: 'webhooks.list', outcome: 'aborted', attempt: 1, error: controller.signal.reason },
+    ]);
+  });
+
+  it('every event of a call has its id; calls at the same time have different ones', async () => {
+    const ids: Record<string, string[]> = {};
+    const note = ({ callId, operation }: RequestEvent): void => {
+      ids[callId] = [...(ids[callId] ?? []), operation];
+    };
+    const { client } = await collect([{ status: 503 }, { data: [] }, { data: [] }], {
+      onRequest: note,
+      onResponse: note,
+      onRetry: note,
+      onEnd: note,
+    });
+    await Promise.all([client.webhooks.list(), client.webhooks.list()]);
+    expect(
+      Object.values(ids)
+        .map(({ length }) => length)
+        .sort(),
+    ).toEqual([3, 6]);
+  });
+});
+
+describe('around', () => {
+  it('a call runs in the context of `next`, through queueing, retries and Promise.all', async () => {
+    const server = await startServer([{ status: 503 }, { data: [] }, { data: [] }, { data: [] }]);
+    const context = new AsyncLocalStorage<string>();
+    const seen = new Map<string, Set<string | undefined>>();
+    const note = ({ callId }: RequestEvent): void => {
+      seen.set(callId, (seen.get(callId) ?? new Set()).add(context.getStore()));
+    };
+    const client = clientOf(server, {
+      around: ({ callId }, next) => context.run(callId, next),
+      fetch: async (...request) => {
+        await new Promise(setImmediate);
+        return fetch(...request);
+      },
+      onRequest: note,
+      onResponse: note,
+      onRetry: note,
+      rateLimits: { read: { limit: 1, interval: 50 } },
+    });
+    await Promise.all([client.webhooks.list(), client.webhooks.list(), client.webhooks.list()]);
+    expect([...seen].map(([id, stores]) => [id, [...stores]])).toEqual([...seen.keys()].map((id) => [id, [id]]));
+    expect(seen.size).toBe(3);
+  });
+
+  it('adds headers to the requests of a call', async () => {
+    const server = await startServer([{ data: [] }]);
+    await clientOf(server, { around: (_, next) => next({ headers: { traceparent: '00-1-2-01' } }) }).webhooks.list();
+    expect((await server.seen())[0]?.headers).toMatchObject({ traceparent: '00-1-2-01' });
+    const refused = clientOf(server, { around: (_, next) => next({ headers: { Authorization: 'x' } }) });
+    expect(await failureOf(refused.webhooks.list())).toMatchObject({ code: 'configuration-invalid' });
+  });
+
+  it.each<[string, NonNullable<ClientOptions['around']>, number]>([
+    [
+      'throws before',
+      () => {
+        throw new Error('broken');
+      },
+      1,
+    ],
+    [
+      'rejects after',
+      async (_, next) => {
+        await next();
+        throw new Error('broken');
+      },
+      1,
+    ],
+    ['does not call `next`', () => undefined, 0],
+    [
+      'calls `next` twice',
+      async (_, next) => {
+        await next();
+        await next();
+      },
+      0,
+    ],
+    [
+      'never ends after `next`',
+      async (_, next) => {
+        await next();
+        await new Promise(() => {});
+      },
+      0,
+    ],
+    [
+      'calls `next` late',
+      async (_, next) => {
+        await new Promise(setImmediate);
+        await next();
+      },
+      0,
+    ],
+  ])('a hook that %s harms no call', async (_, around, logged) => {
+    const server = await startServer([{ data: [] }]);
+    const lines: string[] = [];
+    const logger = { error: (line: string) => lines.push(line), warn() {}, info() {}, debug() {} };
+    expect(await clientOf(server, { around, logger, logLevel: 'error' }).webhooks.list()).toEqual([]);
+    await expect.poll(() => lines).toHaveLength(logged);
+    expect(await server.seen()).toHaveLength(1);
+  });
+
+  it('the error of a call passes through, and is not logged', async () => {
+    const server = await startServer([{ status: 404 }]);
+    const lines: string[] = [];
+    const logger = { error: (line: string) => lines.push(line), warn() {}, info() {}, debug() {} };
+    const client = clientOf(server, { around: (_, next) => next(), logger, logLevel: 'error' });
+    expect(await failureOf(client.webhooks.list())).toMatchObject({ status: 404 });
+    expect(lines).toEqual([]);
+  });
+
+  it('a call is aborted immediately, whatever the hook waits for', async () => {
+    const server = await startServer([]);
+    const ends: EndEvent[] = [];
+    const client = clientOf(server, { around: () => new Promise(() => {}), onEnd: (event) => ends.push(event) });
+    const signal = AbortSignal.timeout(10);
+    expect(await failureOf(client.webhooks.list({ signal }))).toBe(signal.reason);
+    expect(ends).toMatchObject([{ outcome: 'aborted', attempt: 0 }]);
+  });
+});
+
 describe('a logger', () => {
   it('gets what its level allows, and may fail', async () => {
     const server = await startServer([{ status: 503 }, { data: [] }]);
@@ -54,6 +232,38 @@ describe('a logger', () => {
     };
     const broken = { error: failing, warn: failing, info: failing, debug: failing };
     expect(await clientOf(server, { logger: broken, logLevel: 'debug' }).webhooks.list()).toEqual([]);
+  });
+});
+
+describe('AUDIENCE_LOG', () => {
+  it('sets the level where no option does; another value has no effect', async () => {
+    const server = await startServer([{ data: [] }, { data: [] }, { data: [] }]);
+    const lines: string[] = [];
+    const at = (message: string) => void lines.push(message);
+    const logger = { error: at, warn: at, info: at, debug: at };
+    vi.stubEnv('AUDIENCE_LOG', 'debug');
+    await clientOf(server, { logger, logLevel: undefined }).webhooks.list();
+    expect(lines).toEqual(['GET /api/v2/webhooks/index → 200']);
+    await clientOf(server, { logger, logLevel: 'warn' }).webhooks.list();
+    vi.stubEnv('AUDIENCE_LOG', 'verbose');
+    await clientOf(server, { logger, logLevel: undefined }).webhooks.list();
+    expect(lines).toHaveLength(1);
+    vi.unstubAllEnvs();
+  });
+});
+
+describe('appInfo', () => {
+  it('is part of the User-Agent', async () => {
+    const server = await startServer([{ data: [] }]);
+    const appInfo = { name: 'nightly-report', version: '1.2.0', url: 'https://example.com/report' };
+    await clientOf(server, { appInfo }).webhooks.list();
+    const [{ headers } = { headers: {} }] = await server.seen();
+    expect(headers).toMatchObject({
+      'user-agent': expect.stringMatching(
+        /^audience-activation\/\S+ node\/\S+ nightly-report\/1\.2\.0 \(https:\/\/example\.com\/report\)$/,
+      ),
+    });
+    expect(() => clientOf(server, { appInfo: { name: 'x\r\ny: z' } })).toThrow('user-agent');
   });
 });
 

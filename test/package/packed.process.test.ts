@@ -62,12 +62,15 @@ describe('the packed tarball', () => {
     expect(text.match(/Permission is hereby granted/g)?.length).toBeGreaterThan(2);
   });
 
-  it('runs its command', () => {
+  it('runs its command, under both names', () => {
     const home = join(project, 'node_modules', 'audience-activation');
     const { bin: bins } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
     const command = join(home, bins['audience-activation']);
+    expect(bins).toEqual({ 'audience-activation': 'dist/cli.js', aud: 'dist/cli.js' });
     expect(readFileSync(command, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
-    expect(run(process.execPath, [command, '--help'], project)).toContain('audience-activation sandbox [options]');
+    expect(run(process.execPath, [command, '--help'], project)).toContain('Usage: audience-activation [options]');
+    const budget = run(process.execPath, [command, 'budget', '--sandbox', '--json'], project);
+    expect(JSON.parse(budget)).toMatchObject({ hour: { used: 0, limit: 60 } });
   });
 
   it('satisfies publint and attw', () => {

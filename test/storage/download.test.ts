@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AudienceClient, Download, DownloadProgress } from '../../src/index.ts';
+import type { AudienceClient, Download, DownloadProgress, EndEvent } from '../../src/index.ts';
 import { everything } from '../support/everything.ts';
 import { pattern, type Step } from '../support/script.ts';
 import { clientOf, failureOf, startServer, type TestServer } from '../support/server.ts';
@@ -23,6 +23,33 @@ async function firstOf(downloads: AsyncIterable<Download>): Promise<Download> {
   for await (const download of downloads) return download;
   throw new Error('No downloads.');
 }
+
+describe('the end of a download', () => {
+  const collect = async (steps: readonly Step[]) => {
+    const { client, storage } = await startResults(steps);
+    const ends: EndEvent[] = [];
+    const observed = client.withOptions({ onEnd: (event) => ends.push(event), maxRetries: 0 });
+    const stream = await (await firstOf(observed.activations.download(7))).open().catch(() => undefined);
+    const of = () => ends.filter(({ operation }) => operation === 'activations.download');
+    return { stream, of, storage };
+  };
+
+  it('is a success once all bytes have been read, and an abort if the stream is cancelled', async () => {
+    const { stream, of } = await collect([FILE]);
+    expect(of()).toEqual([]);
+    if (stream) await bytesOf(stream);
+    expect(of()).toMatchObject([{ outcome: 'success', attempt: 1, status: 200 }]);
+    const second = await collect([FILE]);
+    await second.stream?.cancel();
+    expect(second.of()).toMatchObject([{ outcome: 'aborted' }]);
+  });
+
+  it('is a failure if storage refuses, with the error and without its query', async () => {
+    const { of } = await collect([{ status: 403 }]);
+    expect(of()).toMatchObject([{ outcome: 'failure', status: 403, error: expect.any(Error) }]);
+    expect(JSON.stringify(of())).not.toContain(SIGNATURE);
+  });
+});
 
 describe('results of an activation', () => {
   it('are names and URIs; an activation passed as completed needs no request', async () => {

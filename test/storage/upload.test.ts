@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, AudienceError, CLAIM_WINDOW, type UploadProgress } from '../../src/index.ts';
+import { ApiError, AudienceError, CLAIM_WINDOW, type EndEvent, type UploadProgress } from '../../src/index.ts';
 import { readErrorText } from '../../src/storage/storage-errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { everything } from '../support/everything.ts';
@@ -78,6 +78,25 @@ describe('an upload', () => {
     await expect(client.uploads.upload({ kind: 'cohort', data, onProgress })).resolves.toMatchObject({
       reference: 'upl_1',
     });
+  });
+
+  it('runs within `around`, and reports its end once', async () => {
+    const ends: EndEvent[] = [];
+    const operations: string[] = [];
+    const { client } = await startStorage([{ status: 503 }, {}], {
+      onEnd: (event) => ends.push(event),
+      around: ({ operation }, next) => {
+        operations.push(operation);
+        return next();
+      },
+    });
+    await client.uploads.upload({ kind: 'cohort', data: pattern(10) });
+    expect(operations).toEqual(['uploads.reserve', 'uploads.send']);
+    expect(ends).toMatchObject([
+      { operation: 'uploads.reserve', outcome: 'success' },
+      { operation: 'uploads.send', outcome: 'success', attempt: 2, status: 200, path: '/slots/1' },
+    ]);
+    expect(JSON.stringify(ends)).not.toContain(SIGNATURE);
   });
 
   it('reports each attempt to hooks, without the query', async () => {
