@@ -30,7 +30,7 @@ const node = {
     ...shared,
     name: 'node',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/**/*.{process,timed,outage,browser}.test.ts'],
+    exclude: ['test/**/*.{process,timed,realtime,browser}.test.ts'],
     // Tests wait more than they compute, and share no state.
     isolate: false,
     maxWorkers: 4,
@@ -53,12 +53,12 @@ const processes = {
   },
 };
 
-/** Outages of Redis and of processes last for real seconds, in which little is computed: two run at the same time. */
-const outages = {
+/** Tests that take real seconds, most of which they wait, such as for outages to pass: two run at the same time. */
+const realtime = {
   test: {
     ...shared,
-    name: 'outage',
-    include: ['test/**/*.outage.test.ts'],
+    name: 'realtime',
+    include: ['test/**/*.realtime.test.ts'],
     exclude: redisMissing ? ['test/redis/**'] : [],
     maxWorkers: 2,
     sequence: { groupOrder: 4 },
@@ -106,7 +106,7 @@ const browser = {
 
 export default defineConfig({
   test: {
-    projects: [node, processes, ...(browserMissing ? [] : [browser]), timed, outages],
+    projects: [node, processes, ...(browserMissing ? [] : [browser]), timed, realtime],
     reporters: ['default', './test/support/summary-reporter.ts'],
     coverage: {
       provider: 'v8',
