@@ -238,6 +238,30 @@ describe('bad days', () => {
     expect(await listing.ended).toMatchObject({ code: 0, err: '' });
   });
 
+  it('login --oauth signs in with the browser, for the MCP endpoint; logout revokes', async () => {
+    const scene = await startScene();
+    const signingIn = scene.start(['login', '--oauth', '--no-browser', '--base-url', scene.url], { env: LOGGED_OUT });
+    await expect.poll(() => signingIn.printed.err).toMatch(/https?:\S+\/oauth\/authorize\S+\n/);
+    const address = /https?:\S+\/oauth\/authorize\S+/.exec(signingIn.printed.err)?.[0] ?? '';
+    expect((await fetch(scene.sandbox.oauth.consent(scene.account, address))).status).toBe(200);
+    const { code, err } = await signingIn.ended;
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('Signed in. The tokens are kept in') });
+    const path = join(scene.folder, 'config/oauth/default.json');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    const request = ['request', 'POST', '/api/v2/mcp', '--data', message];
+    const used = await scene.run(request, { env: LOGGED_OUT });
+    expect({ code: used.code, err: used.err }).toEqual({ code: 0, err: '' });
+    expect(linesOf(used.out)[0]).toMatchObject({ result: { tools: expect.any(Array) } });
+    expect(scene.account.connections()).toHaveLength(1);
+    expect(await scene.run(['logout'], { env: LOGGED_OUT })).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('revoked'),
+    });
+    expect(scene.account.connections()).toEqual([]);
+    expect(await scene.run(request, { env: LOGGED_OUT })).toMatchObject({ code: 7 });
+  });
+
   it('OAuth: an MCP token reaches the MCP endpoint; without one, the command says how to sign in', async () => {
     const scene = await startScene();
     const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
