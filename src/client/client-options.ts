@@ -64,7 +64,7 @@ export interface TunableOptions extends Hooks {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Receives the log lines. @default console */
   readonly logger?: Logger | undefined;
-  /** @default AUDIENCE_LOG of the environment, or 'warn' */
+  /** @default AUDIENCE_LOG of the environment (not in Deno), or 'warn' */
   readonly logLevel?: LogLevel | undefined;
   /** Sends requests in place of the global `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -243,7 +243,8 @@ function checkClientHeaders(headers: Readonly<Record<string, string>>): Record<s
 
 /** Returns the log level of the environment; nothing if it is not set, or not a level. */
 function environmentLevel(): LogLevel | undefined {
-  const level = globalThis.process?.env?.AUDIENCE_LOG;
+  // Deno asks the user for permission to read each variable.
+  const level = 'Deno' in globalThis ? undefined : globalThis.process?.env?.AUDIENCE_LOG;
   return LOG_LEVELS.find((one) => one === level);
 }
 
