@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { CommandError, EXIT, usageError } from './exit-codes.ts';
+import { messageOf } from './report-error.ts';
 import type { BodyFlag } from './resource-table.ts';
 
 /** A JSON object to send. */
@@ -38,7 +39,7 @@ export async function readData(data: string, signal: AbortSignal): Promise<unkno
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     const source = isStdin ? 'Standard input' : path === undefined ? '--data' : path;
-    throw usageError(`${source} must be JSON: ${error instanceof Error ? error.message : error}`);
+    throw usageError(`${source} must be JSON: ${messageOf(error)}`);
   }
 }
 
@@ -46,8 +47,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandError(`${path} cannot be read: ${reason}`, { exitCode: EXIT.unexpected, cause });
+    throw new CommandError(`${path} cannot be read: ${messageOf(cause)}`, { exitCode: EXIT.unexpected, cause });
   }
 }
 

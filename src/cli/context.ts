@@ -14,8 +14,6 @@ export interface GlobalFlags {
   readonly allowInsecure?: boolean;
   readonly sandbox?: boolean;
   readonly verbose?: boolean;
-  /** Of `sandbox`: the port of the API. */
-  readonly port?: number;
 }
 
 /** Address and token of the account that a command uses. */

@@ -70,7 +70,7 @@ export class Output {
   /** Warns of fields of `--fields` that an object does not have, such as misspelt ones. */
   #warnOfFields(value: object): void {
     const missing = (this.#fields ?? []).filter((path) => !hasPath(value, path));
-    if (missing.length > 0) this.log('warning', `There is no field ${missing.join(', ')}.`);
+    if (missing.length > 0) this.log('warning', `Unknown in --fields: ${missing.join(', ')}`);
   }
 
   /** Prints an object as a line of JSON. */

@@ -27,7 +27,7 @@ function homeFolder(): string {
   } catch (error) {
     cause = error;
   }
-  const message = 'There is no home folder to keep anything in: set AUDIENCE_CONFIG_DIR.';
+  const message = 'The user has no home folder: set AUDIENCE_CONFIG_DIR.';
   throw new CommandError(message, { exitCode: EXIT.unexpected, cause });
 }
 

@@ -64,5 +64,6 @@ const WORDS: readonly (readonly [string | RegExp, string])[] = [
   ],
 ];
 
-const messageOf = (error: unknown): string =>
+/** Returns the message of an error, in the words of the command. */
+export const messageOf = (error: unknown): string =>
   WORDS.reduce((text, [from, to]) => text.replace(from, to), error instanceof Error ? error.message : String(error));

@@ -143,7 +143,7 @@ describe('get, list, delete, cancel', () => {
     const { run, json } = await startScene();
     const [audience] = await json(['audiences', 'create', '--name', 'x']);
     const typo = await run(['audiences', 'get', `audience:${audience?.id}`, '--fields', 'name,statsu.id,project.id']);
-    expect(typo).toEqual({ code: 0, out: 'x\t\t\n', err: 'warning: There is no field statsu.id.\n' });
+    expect(typo).toEqual({ code: 0, out: 'x\t\t\n', err: 'warning: Unknown in --fields: statsu.id\n' });
     expect((await run(['audiences', 'list', '--fields', 'eligibility.metrics.unique_eids'])).err).toBe('');
   });
 

@@ -108,7 +108,7 @@ describe('listen', () => {
     const never = await startReceiver(...Array<number>(9).fill(410));
     const refused = await run(['listen', '--forward-to', never.url, ...args]);
     expect({ code: refused.code, attempts: never.deliveries.length }).toEqual({ code: 8, attempts: 6 });
-    expect(linesOf(refused.out).at(-1)).toMatchObject({ attempt: 6, next: 'given up' });
+    expect(linesOf(refused.out).at(-1)).toMatchObject({ attempt: 6, next: 'failed' });
     const { url, close } = await createSandbox().listen();
     await close();
     const gone = await run(['listen', '--forward-to', url, ...args]);

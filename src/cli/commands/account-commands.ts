@@ -6,6 +6,7 @@ import { isSameAddress, OAUTH_REDIRECT } from '../connection.ts';
 import type { Context, GlobalFlags } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { oauthPath, openOAuthStore, openProfile, type Profile, profileName, profilePath } from '../profiles.ts';
+import { messageOf } from '../report-error.ts';
 import { findSandbox } from '../running-sandboxes.ts';
 
 interface LoginFlags extends GlobalFlags {
@@ -179,7 +180,7 @@ async function readCredentials(context: Context, initial: string | undefined): P
 /** Asks a question in the terminal. */
 async function ask({ output, signal }: Context, message: 'Email' | 'Address'): Promise<string> {
   const flag = message === 'Email' ? '--email' : '--base-url';
-  if (!process.stdin.isTTY) throw usageError(`Pass ${flag}: there is no terminal to ask in.`);
+  if (!process.stdin.isTTY) throw usageError(`Pass ${flag}: standard input is not a terminal.`);
   const { text } = await import('@clack/prompts');
   return answerOf(await text({ message, output: streamOf(output), signal }));
 }
@@ -196,5 +197,3 @@ function answerOf(answer: string | symbol | undefined): string {
   if (typeof answer === 'string' && answer !== '') return answer;
   throw new CommandError('Cancelled.', { exitCode: EXIT.interrupted });
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { labelOf, parseTarget } from '../ids.ts';
 import { webhookSecret } from '../local-secret.ts';
-import { reportError } from '../report-error.ts';
+import { messageOf, reportError } from '../report-error.ts';
 import { createEvent, type DeliveryAttempt, deliver, receiverUrl } from '../webhook-sender.ts';
 
 interface ListenFlags {
@@ -72,8 +72,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
     return codes.find((code) => code !== EXIT.done) ?? EXIT.done;
   }
   const ready = (): void => output.note(`Ready: watching all jobs; events go to ${url}. Press Ctrl-C to stop.`);
-  const report = (error: unknown): void =>
-    output.log('warning', error instanceof Error ? error.message : String(error));
+  const report = (error: unknown): void => output.log('warning', messageOf(error));
   // Ctrl-C ends the waits: that must not be reported.
   const start = (target: EventTarget): void => void forward(target).catch(() => {});
   await discover(client, { signal, ready, start, report }).catch((error) => {
@@ -152,6 +151,6 @@ const COLUMNS: readonly string[] = ['time', 'type', 'resource', 'attempt', 'resu
 function rowOf({ event, attempt, result, delivered, retryIn }: DeliveryAttempt): object {
   const { id }: { readonly id?: unknown } = Object(event.data);
   const next =
-    retryIn === undefined ? (delivered ? 'delivered' : 'given up') : `again in ${Math.ceil(retryIn / 1_000)} s`;
+    retryIn === undefined ? (delivered ? 'delivered' : 'failed') : `again in ${Math.ceil(retryIn / 1_000)} s`;
   return { time: new Date().toISOString(), type: event.type, resource: id, attempt, result, next, event };
 }

@@ -10,6 +10,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { parseTarget } from '../ids.ts';
 import type { Output } from '../output.ts';
+import { messageOf } from '../report-error.ts';
 import { announce, findSandbox, operate, type RunningSandbox, type SandboxChoice } from '../running-sandboxes.ts';
 import { printable } from '../terminal.ts';
 
@@ -47,8 +48,7 @@ export async function runSandbox(
   const { url, storageUrl, consoleUrl = '' } = await server.catch(refuse);
   const token = account.token('api');
   const remove = await announce({ url, consoleUrl, token }).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    output.log('warning', `Other commands cannot find this sandbox: ${reason}`);
+    output.log('warning', `Other commands cannot find this sandbox: ${messageOf(error)}`);
   });
   const webhookSecret = endpoint?.secret;
   if (output.isJson) {
@@ -120,36 +120,49 @@ async function requireSandbox(choice: SandboxChoice): Promise<RunningSandbox> {
 
 /** Calls an endpoint of the running sandbox, and prints what it responds. */
 async function operateRunning(
-  { output, flags, signal }: Context,
+  { output, signal }: Context,
+  choice: SandboxChoice,
   ...[method, path, body]: [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
 ): Promise<ExitCode> {
-  await output.object(Object(await operate(await requireSandbox(flags), method, path, body, signal)));
+  await output.object(Object(await operate(await requireSandbox(choice), method, path, body, signal)));
   return EXIT.done;
 }
 
 /** `sandbox status`: prints the clock, the number of requests and the running jobs. */
-export const status = (context: Context): Promise<ExitCode> => operateRunning(context, 'GET', '/api/state');
+export const status = (context: Context, flags: SandboxChoice): Promise<ExitCode> =>
+  operateRunning(context, flags, 'GET', '/api/state');
 
 /** `sandbox advance`: moves the clock forward; everything due happens. */
-export const advance = (context: Context, _: object, [ms]: readonly string[]): Promise<ExitCode> =>
-  operateRunning(context, 'POST', '/api/clock/advance', { ms: Number(ms) });
+export const advance = (context: Context, flags: SandboxChoice, [ms]: readonly string[]): Promise<ExitCode> =>
+  operateRunning(context, flags, 'POST', '/api/clock/advance', { ms: Number(ms) });
 
 /** `sandbox finish`: ends a running job with a status. */
 export async function finish(
   context: Context,
-  { reason }: { readonly reason?: string },
+  { reason, ...choice }: SandboxChoice & { readonly reason?: string },
   [job = '', statusId]: readonly string[],
 ): Promise<ExitCode> {
   const { kind, id } = parseTarget(job, 'audience');
-  return operateRunning(context, 'POST', '/api/jobs/finish', { kind, id, status: Number(statusId), reason });
+  return operateRunning(context, choice, 'POST', '/api/jobs/finish', { kind, id, status: Number(statusId), reason });
 }
 
 /** `sandbox fault add`: makes requests fail. */
 export const addFault = (
   context: Context,
-  { on, rate, times, delay, inFlight, status: httpStatus, retryAfter, cut, malformed }: FaultRule,
+  {
+    on,
+    rate,
+    times,
+    delay,
+    inFlight,
+    status: httpStatus,
+    retryAfter,
+    cut,
+    malformed,
+    ...choice
+  }: FaultRule & SandboxChoice,
 ): Promise<ExitCode> =>
-  operateRunning(context, 'POST', '/api/faults', {
+  operateRunning(context, choice, 'POST', '/api/faults', {
     on,
     rate,
     times,
@@ -162,7 +175,7 @@ export const addFault = (
   });
 
 /** `sandbox fault list`: prints the faults that can still strike. */
-export async function listFaults({ output, flags, signal }: Context): Promise<ExitCode> {
+export async function listFaults({ output, signal }: Context, flags: SandboxChoice): Promise<ExitCode> {
   const faults = await operate(await requireSandbox(flags), 'GET', '/api/faults', undefined, signal);
   const rows: readonly object[] = Array.isArray(faults) ? faults : [];
   const count = await output.list(rows, ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 'rate', 'times']);
@@ -171,4 +184,5 @@ export async function listFaults({ output, flags, signal }: Context): Promise<Ex
 }
 
 /** `sandbox fault clear`: removes all faults. */
-export const clearFaults = (context: Context): Promise<ExitCode> => operateRunning(context, 'DELETE', '/api/faults');
+export const clearFaults = (context: Context, flags: SandboxChoice): Promise<ExitCode> =>
+  operateRunning(context, flags, 'DELETE', '/api/faults');
