@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { observe, type Scene, startScene } from '../support/command.ts';
+import { serve } from '../support/file-server.ts';
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -148,4 +149,41 @@ describe('in a terminal', () => {
       status: { id: 104 },
     });
   });
+
+  it('every command that needs nobody at the keyboard runs', async () => {
+    const scene = await startScene();
+    await writeFile(join(scene.folder, 'a.csv'), 'id\n1\n');
+    const [audience] = await scene.json(['audiences', 'create', '--name', 'a']);
+    const [activation] = await scene.json(['activations', 'create', '--audience-id', String(audience?.id)]);
+    const receiver = await serve((request, response) => void request.resume().on('end', () => response.end()));
+    const id = String(audience?.id);
+    const to = ['--forward-to', receiver.url, '--secret', 'whsec_1'];
+    const commands: readonly (readonly [readonly string[], RegExp])[] = [
+      [['audiences', 'create', '--name', 'b'], /^name {2,}b$/m],
+      [['audiences', 'get', id], /^name {2,}a$/m],
+      [['lookalikes', 'create', '--source-audience-id', id, '--target-size', '9'], /^is_lookalike {2,}true$/m],
+      [['estimates', 'create', '--name', 'e'], /^status\.id {2,}\d+$/m],
+      [['projects', 'create', '--name', 'p'], /^name {2,}p$/m],
+      [['schedules', 'create', '--name', 's'], /^name {2,}s$/m],
+      [['cohorts', 'import', 'a.csv'], /^name {2,}a\.csv$/m],
+      [['activations', 'list'], /^ID {2,}DESCRIPTION {2,}AUDIENCE {2,}STATUS/m],
+      [['activations', 'download', String(activation?.id), 'out'], /^PATH {2,}SIZE$/m],
+      [['explain', id], /Activation of audience \d+ is allowed\./],
+      [['reference', 'web', 'domains', '--limit', '1'], /^ID {2,}NAME$/m],
+      [['usage'], /^build_budget\.hour\.limit {2,}60$/m],
+      [['budget'], /^hour\.left {2,}\d+$/m],
+      [['webhooks', 'list'], /No webhook endpoints\./],
+      [['request', 'GET', '/api/v2/webhooks/index'], /^\[\]$/m],
+      [['listen', ...to, '--jobs', id], /audience\.completed/],
+      [['trigger', 'webhook.test', ...to], /^result {2,}200$/m],
+      [['whoami'], /^token_from {2,}AUDIENCE_TOKEN$/m],
+      [['logout'], /is not logged in\./],
+      [['completion', 'bash'], /complete/],
+      [['audiences', 'delete', id], /: deleted\./],
+    ];
+    for (const [args, expected] of commands) {
+      const { code, out } = await startInTerminal(scene, args).ended;
+      expect({ args, code, out: plain(out) }).toEqual({ args, code: 0, out: expect.stringMatching(expected) });
+    }
+  }, 60_000);
 });
