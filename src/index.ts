@@ -78,6 +78,10 @@ export type {
   RequestOptions,
   ResponseEvent,
   RetryEvent,
+  WaitEnd,
+  WaitEvent,
+  WaitInfo,
+  WaitStep,
   WithResponse,
 } from './http/index.ts';
 export type {

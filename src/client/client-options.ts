@@ -77,6 +77,8 @@ export interface TunableOptions extends Hooks {
    * @default 67108864
    */
   readonly maxResponseBytes?: number | undefined;
+  /** More hooks, called before those of the other options: `openTelemetry()` of `audience-activation/otel`. */
+  readonly telemetry?: Hooks | undefined;
 }
 
 /** Options of a client. Durations are milliseconds. */
@@ -158,7 +160,10 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   onResponse: functionOption,
   onRetry: functionOption,
   onEnd: functionOption,
+  onWait: functionOption,
+  onBuildBudget: functionOption,
   around: functionOption,
+  telemetry: optionOf((value) => typeof value === 'object', 'must be `openTelemetry()`, or another object of hooks'),
 };
 
 /** Options that `withOptions` cannot change. */
@@ -170,7 +175,10 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   mcpToken: anyOption,
   rateLimits: anyOption,
   limiter: optionOf(isLimiter, 'must have acquire and pause, as `memoryLimiter()` has'),
-  retryBudget: optionalOrFalse(nestedOptions<RetryBudgetOptions>({ capacity: nonNegative, cost: nonNegative })),
+  retryBudget: optionalOrFalse(
+    nestedOptions<RetryBudgetOptions>({ capacity: nonNegative, cost: nonNegative }),
+    'must be false, or { capacity, cost } with numbers of 0 or more',
+  ),
   waits: nestedOptions<WaitsOptions>({
     via: choice('list', 'get'),
     shared: optionOf((value) => typeof Object(value).join === 'function', 'must be `redisWaits(redis, { prefix })`'),
@@ -200,6 +208,7 @@ export function checkTunableOptions(options: TunableOptions): void {
  */
 export function resolveOptions(options: ClientOptions, redactor: Redactor): Settings {
   const withHeaders = redactor.with(secretHeaders(options.headers));
+  const hooks = [options.telemetry ?? {}, options];
   const logLevel = options.logLevel ?? environmentLevel() ?? 'warn';
   return {
     baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false),
@@ -218,15 +227,11 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
     headers: checkClientHeaders({ ...userAgent(options.appInfo), ...options.headers }),
     logger: createLogger(options.logger ?? console, logLevel, withHeaders),
     redactor: withHeaders,
-    isObserved: options.onResponse !== undefined || logLevel === 'debug',
+    hooks,
+    isObserved: logLevel === 'debug' || hooks.some(({ onResponse }) => onResponse),
     fetch: options.fetch ?? platformFetch,
     fetchOptions: options.fetchOptions ?? {},
     maxResponseBytes: options.maxResponseBytes ?? DEFAULTS.maxResponseBytes,
-    onRequest: options.onRequest,
-    onResponse: options.onResponse,
-    onRetry: options.onRetry,
-    onEnd: options.onEnd,
-    around: options.around,
   };
 }
 

@@ -2,9 +2,9 @@ import { fingerprint, isUsableToken } from '../auth/index.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import type { AcquireOptions } from '../rate-limit/index.ts';
+import { runHook } from '../util/hooks.ts';
 import type { Call } from './call.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
-import { emitResponse, runHook } from './hooks.ts';
 import { readRpcResponse } from './json-rpc.ts';
 import type { PreparedRequest } from './request.ts';
 
@@ -50,7 +50,7 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<SuccessResponse> {
   const response = await sendAttempt(call, signal, (timeout) =>
-    send(request, call.token, signal, { ...call.settings, timeout }),
+    send(request, call.token, signal, { ...call.settings, fetch: call.fetch, timeout }),
   );
   try {
     const envelope = readSuccess(response, call);
@@ -88,10 +88,10 @@ export async function acquirePermit(call: Call, signal: AbortSignal): Promise<st
     const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
     if (operation.startsJob) await passBuildBudget(call, request);
     else await orNotSent(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
-    options.onPermit?.();
+    options.onPermit?.(call.report.event.callId);
     return scope;
   } finally {
-    call.queued += performance.now() - startedAt;
+    call.report.queued += performance.now() - startedAt;
   }
 }
 
@@ -175,18 +175,11 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
   signal.throwIfAborted();
   const timeout = call.options.timeout ?? settings.timeout;
   if (timeout === 0) throw call.fail(timeoutFailure(timeout, call));
-  call.attempts++;
-  call.response = undefined;
-  if (settings.onRequest) runHook(settings, () => settings.onRequest?.(call.event));
-  const startedAt = performance.now();
+  call.report.request();
   call.isInFlight = true;
   try {
     const response = await deliver(timeout);
-    call.response = response;
-    if (settings.isObserved) {
-      const duration = performance.now() - startedAt;
-      emitResponse(settings, { ...call.event, status: response.status, duration, ...requestIdOf(response, call) });
-    }
+    call.report.response({ status: response.status, ...requestIdOf(response, call) });
     return response;
   } catch (error) {
     signal.throwIfAborted();

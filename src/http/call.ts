@@ -5,14 +5,15 @@ import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { atCallSite, type CallSite, isReason } from '../util/call-site.ts';
+import { runAround } from '../util/hooks.ts';
 import { checkNumbers, InvalidInputError } from '../util/input-checks.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
 import type { ClientState } from './client-state.ts';
-import { type EndEvent, emitEnd, emitRetry, nextCallId, type RequestEvent, runAround } from './hooks.ts';
+import { type CallAdditions, type CallFacts, CallReport, wrapFetch } from './hooks.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
 import type { CallOptions, Settings } from './request-options.ts';
-import { AttemptFailure, localValidationError, messageOfFields, requestIdOf } from './response-errors.ts';
+import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
 import { attemptOutcome, consumesRetryBudget, nextRetry, outcomeOf, type RetryState } from './retry-policy.ts';
 
 /** The input of a call, as its namespace describes it. */
@@ -41,8 +42,10 @@ export class Call implements RetryState {
   readonly operation: ResolvedOperation;
   readonly input: CallInput;
   readonly key: string | undefined;
-  readonly id = nextCallId();
-  readonly startedAt = performance.now();
+  /** Counts requests and times, and calls the hooks. */
+  readonly report: CallReport;
+  /** What `around` adds to the requests. */
+  additions: readonly CallAdditions[] = [];
   /** The stack of the caller, for errors. */
   readonly site: CallSite = {};
   /** When the call must be done, on the monotonic clock. */
@@ -51,14 +54,6 @@ export class Call implements RetryState {
   options: CallOptions;
   /** Path; its parameters are filled in once the request is built. */
   path: string;
-  /** Requests sent. */
-  attempts = 0;
-  /** The response of the last request, if it has arrived. */
-  response: { readonly status: number; readonly headers: Headers } | undefined;
-  /** Milliseconds spent waiting for the token, the build budget and permits. */
-  queued = 0;
-  /** Milliseconds spent waiting between attempts. */
-  backoffTime = 0;
   /** True if a request has been sent whose outcome is not known yet. */
   isInFlight = false;
   /** True if an attempt has succeeded. */
@@ -87,9 +82,17 @@ export class Call implements RetryState {
     this.key = key;
     Error.captureStackTrace?.(this.site, Call);
     this.path = operation.path;
-    this.deadlineAt = this.startedAt + (this.options.deadline ?? Number.POSITIVE_INFINITY);
+    this.report = new CallReport(settings, () => this.#facts);
+    this.deadlineAt = this.report.startedAt + (this.options.deadline ?? Number.POSITIVE_INFINITY);
   }
 
+  /** Sends a request. */
+  get fetch() {
+    return wrapFetch(this.settings.fetch, this.additions);
+  }
+  get attempts() {
+    return this.report.attempts;
+  }
   get retry() {
     return this.operation.retry;
   }
@@ -122,12 +125,17 @@ export class Call implements RetryState {
     return settings.redactor.with([token, rejectedToken, ...(input.secrets ?? []), ...secretHeaders(options.headers)]);
   }
 
-  /** The event that hooks receive for the current attempt. */
-  get event(): RequestEvent {
-    const { operation, path, attempts, key } = this;
-    const { name, method } = operation;
-    const event = { callId: this.id, operation: name, method, path, attempt: attempts };
-    return key === undefined ? event : { ...event, idempotencyKey: key };
+  /** What hooks are told of the call. */
+  get #facts(): CallFacts {
+    const { operation, settings, options, path, key } = this;
+    const { name, method, path: pathTemplate, bucket } = operation;
+    const { baseUrl, rateLimits } = settings;
+    const rateLimit = rateLimits[bucket];
+    return {
+      ...{ operation: name, method, baseUrl, path, pathTemplate, bucket, rateLimit },
+      ...(options.onPermit && { isPoll: true }),
+      ...(key !== undefined && { idempotencyKey: key }),
+    };
   }
 
   succeed(): void {
@@ -171,20 +179,15 @@ const DEADLINE = Symbol('deadline');
 
 /** Makes a call, observed by the user's hooks. */
 export async function execute<R>(call: Call, steps: CallSteps<R>): Promise<R> {
-  const { settings, options } = call;
-  const end = (outcome: EndEvent['outcome'], error?: unknown): void => {
-    const { response, queued, backoffTime: backoff } = call;
-    const last = response && { status: response.status, ...requestIdOf(response, call) };
-    emitEnd(settings, call.startedAt, { ...call.event, ...last, outcome, error, queued, backoff });
-  };
+  const { report, settings, options } = call;
+  const { signal } = options;
+  const work = (additions: readonly CallAdditions[]): Promise<R> => executeSteps(call, steps, additions);
   try {
-    const result = await runAround(settings, call.event, options.signal, (additions) =>
-      executeSteps(call, steps, additions?.headers),
-    );
-    end('success');
+    const result = await runAround(settings, 'around', { event: report.event, signal, work });
+    report.end('success');
     return result;
   } catch (error) {
-    end(isReason(error, [options.signal]) ? 'aborted' : 'failure', error);
+    report.end(isReason(error, [signal]) ? 'aborted' : 'failure', error);
     throw error;
   }
 }
@@ -193,9 +196,12 @@ export async function execute<R>(call: Call, steps: CallSteps<R>): Promise<R> {
 async function executeSteps<R>(
   call: Call,
   { prepare, attempt }: CallSteps<R>,
-  headers: Readonly<Record<string, string>> | undefined,
+  additions: readonly CallAdditions[],
 ): Promise<R> {
-  if (headers) call.options = { ...call.options, headers: { ...call.options.headers, ...headers } };
+  call.additions = additions;
+  for (const { headers } of additions) {
+    call.options = { ...call.options, headers: { ...call.options.headers, ...headers } };
+  }
   const { options, input, state } = call;
   try {
     // The options of background calls are the package's own, or have been checked.
@@ -236,8 +242,7 @@ function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
     return undefined;
   }
   call.noteRetry(failed, next.reason);
-  call.backoffTime += next.delay;
-  emitRetry(call.settings, { ...call.event, error: failed.error, wait: next.delay });
+  call.report.retry({ reason: next.reason, error: failed.error, wait: next.delay });
   return next.delay;
 }
 

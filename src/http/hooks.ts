@@ -1,16 +1,28 @@
-import { abortable } from '../util/abort.ts';
-import { safely } from '../util/callbacks.ts';
-import type { Logger } from '../util/log.ts';
+import type { BuildBudget } from '../schemas/usage-report.ts';
+import type { JobKind } from '../spec/job-status.ts';
+import type { Bucket, RateLimit } from '../spec/limits.ts';
+import { emit } from '../util/hooks.ts';
+import type { Settings } from './request-options.ts';
+import type { Fetch } from './send.ts';
 
-/** A request of a call or a transfer, as hooks see it. */
+/** A call or a transfer, as hooks see it. */
 export interface RequestEvent {
   /** The same in all events of one call; unique in the process. */
   readonly callId: string;
   /** Operation name, or method and path of a free request. */
   readonly operation: string;
   readonly method: string;
+  /** Address of the service, or origin of the storage that a file is transferred to or from. */
+  readonly baseUrl: string;
   /** Path below the base URL, without query. */
   readonly path: string;
+  /** Path with names of parameters, such as `/api/v2/audiences/{id}`; for a transfer there is none. */
+  readonly pathTemplate?: string;
+  /** Rate bucket, and its limit. */
+  readonly bucket?: Bucket;
+  readonly rateLimit?: RateLimit;
+  /** True for polls: one serves all waits that it shows the job of. */
+  readonly isPoll?: true;
   /** 1 for the first attempt, 0 before it. */
   readonly attempt: number;
   readonly idempotencyKey?: string;
@@ -26,6 +38,8 @@ export interface ResponseEvent extends RequestEvent {
 
 /** A retry, as hooks see it before it is made. */
 export interface RetryEvent extends RequestEvent {
+  /** A failure that may pass, an identical create in progress (409), or a rejected token (401). */
+  readonly reason: 'transient' | 'conflict' | 'token';
   /** Error of the last attempt. */
   readonly error: Error;
   /** Milliseconds until the next attempt; the wait for a permit of its rate bucket is added. */
@@ -49,13 +63,61 @@ export interface EndEvent extends RequestEvent {
   readonly backoff: number;
 }
 
-/** Additions of {@link Hooks.around} to the requests of a call. */
-export interface CallAdditions {
-  /** Headers, such as `traceparent`. Uploads ignore them, because storage signs its headers. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+/** A wait or a watch, as hooks see it. */
+export interface WaitInfo {
+  /** The same in all events of one wait; unique in the process. */
+  readonly waitId: string;
+  readonly kind: JobKind;
+  /** Id of the resource. */
+  readonly id: number;
 }
 
-/** Callbacks that observe calls. An error that one throws is logged and does not affect the call. */
+/** An event of a wait or a watch. `begun` and `ended` happen exactly once each. */
+export type WaitEvent = WaitInfo & WaitStep;
+
+/** What has happened to a wait or a watch. */
+export type WaitStep =
+  | { readonly type: 'begun' }
+  /** A poll has shown the state of the job. `callId` is that of its request, unless another process sent it. */
+  | { readonly type: 'polled'; readonly source: 'poll' | 'list'; readonly status: number; readonly callId?: string }
+  /** The job has another status than before; `from` is not set for the first one that is known. */
+  | {
+      readonly type: 'changed';
+      readonly source: 'poll' | 'list' | 'webhook';
+      readonly status: number;
+      readonly from?: number;
+    }
+  | WaitEnd;
+
+/** The end of a wait or a watch. */
+export interface WaitEnd {
+  readonly type: 'ended';
+  /** How the job has ended or, if it has not: `timeout`, `aborted` by the caller, or `failure` of the polls. */
+  readonly outcome: 'completed' | 'needs-info' | 'failed' | 'cancelled' | 'timeout' | 'aborted' | 'failure';
+  /** The last known status, if any. */
+  readonly status?: number;
+  /** What the end of the job was learned from. */
+  readonly source?: 'poll' | 'list' | 'webhook';
+  /** Milliseconds. */
+  readonly duration: number;
+  /**
+   * Milliseconds from the end of the job until the wait learned of it: since `updated_at`, which counts whole seconds,
+   * by this machine's clock, but at most since the job was last seen running, or since the wait began.
+   */
+  readonly lateness?: number;
+  /** Why the wait has failed although the job has not. */
+  readonly error?: unknown;
+}
+
+/** Additions of {@link Hooks.around} to the requests of a call. */
+export interface CallAdditions {
+  /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Returns the function that sends a request, given the one that would; called for each request. */
+  readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
+}
+
+/** Callbacks that observe calls and waits. An error that one throws is logged and does not affect the call. */
 export interface Hooks {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
@@ -65,10 +127,14 @@ export interface Hooks {
    * to be as documented.
    */
   readonly onEnd?: ((event: EndEvent) => void) | undefined;
+  /** Called with each step of a wait or a watch. */
+  readonly onWait?: ((event: WaitEvent) => void) | undefined;
+  /** Called with the build budget whenever a usage report shows it. */
+  readonly onBuildBudget?: ((budget: BuildBudget) => void) | undefined;
   /**
-   * Runs each call and upload: `next` begins it, resolves at its end, and rejects with its error. The call runs in the
-   * context of `next`, such as that of an `AsyncLocalStorage`. If `around` does not call `next`, the call begins when
-   * `around` has ended.
+   * Runs each call, upload and download: `next` begins it, resolves at its end, and rejects with its error. It runs in
+   * the context of `next`, such as that of an `AsyncLocalStorage`. If `around` does not call `next`, the call begins
+   * when `around` has ended.
    *
    * @example
    * around: (call, next) => storage.run({ callId: call.callId }, next)
@@ -76,68 +142,75 @@ export interface Hooks {
   readonly around?: ((call: RequestEvent, next: (additions?: CallAdditions) => Promise<void>) => unknown) | undefined;
 }
 
-/** Settings that the hooks of a call need. */
-type HookSettings = Hooks & { readonly logger: Logger };
+/** Returns `fetch` as the additions wrap it. */
+export const wrapFetch = (fetch: Fetch, additions: readonly CallAdditions[]): Fetch =>
+  additions.reduce((inner, addition) => addition.wrapFetch?.(inner) ?? inner, fetch);
+
+/** What the report of a call does not count itself. */
+export type CallFacts = Omit<RequestEvent, 'callId' | 'attempt'>;
 
 let calls = 0;
 
-/** Returns the id of a new call. */
-export const nextCallId = (): string => `call_${++calls}`;
+/** Counts the requests and the times of one call or transfer, and passes its events to the hooks and the log. */
+export class CallReport {
+  /** Requests sent. */
+  attempts = 0;
+  /** Milliseconds spent waiting for the token, the build budget and permits. */
+  queued = 0;
+  readonly startedAt = performance.now();
+  readonly #callId = `call_${++calls}`;
+  readonly #settings: Settings;
+  readonly #describe: () => CallFacts;
+  #sentAt = 0;
+  #backoff = 0;
+  #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
+  #hasEnded = false;
 
-/** Runs a user's hook; its failure is logged and does not affect the call. */
-export function runHook({ logger }: HookSettings, hook: () => unknown): void {
-  safely(hook, (message) => logger.error(`A hook threw: ${message}`));
-}
+  constructor(settings: Settings, describe: () => CallFacts) {
+    this.#settings = settings;
+    this.#describe = describe;
+  }
 
-/** Logs a response and passes it to the user's hook. */
-export function emitResponse(settings: HookSettings, event: ResponseEvent): void {
-  settings.logger.debug(`${event.method} ${event.path} → ${event.status}`, { ...event });
-  runHook(settings, () => settings.onResponse?.(event));
-}
+  /** The call and its current attempt. */
+  get event(): RequestEvent {
+    return { callId: this.#callId, ...this.#describe(), attempt: this.attempts };
+  }
 
-/** Logs a retry and passes it to the user's hook. */
-export function emitRetry(settings: HookSettings, event: RetryEvent): void {
-  const { operation, attempt, error } = event;
-  const wait = Math.round(event.wait);
-  settings.logger.info(`${operation} is retried in ${wait} ms: ${error.message}`, { operation, attempt, wait });
-  runHook(settings, () => settings.onRetry?.(event));
-}
+  /** Reports that a request is sent. */
+  request(): void {
+    this.attempts++;
+    this.#response = undefined;
+    this.#sentAt = performance.now();
+    emit(this.#settings, 'onRequest', () => this.event);
+  }
 
-/** Passes the end of a call or a transfer to the user's hook. */
-export function emitEnd(settings: HookSettings, startedAt: number, event: Omit<EndEvent, 'duration'>): void {
-  const { onEnd } = settings;
-  if (onEnd) runHook(settings, () => onEnd({ ...event, duration: performance.now() - startedAt }));
-}
+  /** Reports the response of the request. */
+  response(response: Pick<ResponseEvent, 'status' | 'requestId'>): void {
+    this.#response = response;
+    const { logger, isObserved } = this.#settings;
+    if (!isObserved) return;
+    const duration = performance.now() - this.#sentAt;
+    const { rateLimit, ...event } = { ...this.event, ...response, duration };
+    logger.debug(`${event.method} ${event.path} → ${event.status}`, event);
+    emit(this.#settings, 'onResponse', () => ({ ...event, ...(rateLimit && { rateLimit }) }));
+  }
 
-/**
- * Runs a call within the user's `around`. The result is that of the call, whatever `around` does; it is not delayed by
- * what `around` does after the end of the call.
- */
-export function runAround<R>(
-  settings: HookSettings,
-  event: RequestEvent,
-  signal: AbortSignal | undefined,
-  work: (additions?: CallAdditions) => Promise<R>,
-): Promise<R> {
-  const { around } = settings;
-  if (!around) return work();
-  const { promise, resolve } = Promise.withResolvers<R>();
-  let running: Promise<R> | undefined;
-  const next = async (additions?: CallAdditions): Promise<void> => {
-    running ??= work(additions);
-    resolve(running);
-    await running;
-  };
-  const run = async (): Promise<void> => {
-    try {
-      await around(event, next);
-    } catch (error) {
-      // `around` usually passes the error of the call on.
-      if ((await running?.catch((failure: unknown) => failure)) !== error) throw error;
-    } finally {
-      next().catch(() => {});
-    }
-  };
-  runHook(settings, run);
-  return signal ? abortable(promise, signal) : promise;
+  /** Reports that another attempt follows after `wait` milliseconds. */
+  retry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>): void {
+    this.#backoff += retry.wait;
+    const { operation, attempt } = this.event;
+    const wait = Math.round(retry.wait);
+    const message = `${operation} is retried in ${wait} ms: ${retry.error.message}`;
+    this.#settings.logger.info(message, { operation, attempt, wait });
+    emit(this.#settings, 'onRetry', () => ({ ...this.event, ...retry }));
+  }
+
+  /** Reports the end; only the first call has an effect. */
+  end(outcome: EndEvent['outcome'], error?: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const duration = performance.now() - this.startedAt;
+    const times = { duration, queued: this.queued, backoff: this.#backoff };
+    emit(this.#settings, 'onEnd', () => ({ ...this.event, ...this.#response, ...times, outcome, error }));
+  }
 }

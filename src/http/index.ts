@@ -4,17 +4,17 @@ export { ClientState } from './client-state.ts';
 export type { Envelope } from './envelope.ts';
 export {
   type CallAdditions,
+  CallReport,
   type EndEvent,
-  emitEnd,
-  emitResponse,
-  emitRetry,
   type Hooks,
-  nextCallId,
   type RequestEvent,
   type ResponseEvent,
   type RetryEvent,
-  runAround,
-  runHook,
+  type WaitEnd,
+  type WaitEvent,
+  type WaitInfo,
+  type WaitStep,
+  wrapFetch,
 } from './hooks.ts';
 export {
   isJsonRpcId,

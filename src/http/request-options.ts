@@ -37,8 +37,8 @@ export interface CreateOptions extends RequestOptions {
 /** Options that the package itself adds to the caller's. */
 export interface CallOptions extends CreateOptions {
   readonly priority?: Priority;
-  /** Called before each attempt, once it has its permit of the rate bucket. */
-  readonly onPermit?: () => void;
+  /** For polls: called before each attempt, once it has its permit of the rate bucket. */
+  readonly onPermit?: (callId: string) => void;
 }
 
 /** Defaults of the options that concern requests. Durations are milliseconds. */
@@ -51,7 +51,7 @@ export const DEFAULTS = {
 } as const;
 
 /** Options of a client that its calls use, with defaults filled in. */
-export interface Settings extends Hooks {
+export interface Settings {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly timeout: number;
@@ -68,6 +68,8 @@ export interface Settings extends Hooks {
   readonly logger: Logger;
   /** Removes the secrets of the client, and those among its headers, from texts. */
   readonly redactor: Redactor;
+  /** Those of the `telemetry` option come first. */
+  readonly hooks: readonly Hooks[];
   /** True if responses are reported, to a hook or to a log of level `debug`. */
   readonly isObserved: boolean;
   readonly fetch: Fetch;

@@ -110,13 +110,13 @@ async function attempt(
 
 /** Sends the request. Does not read the body of a 2xx response, so `timeout` covers only the time until its headers. */
 async function open(
-  { token, settings }: Call,
+  { token, settings, fetch }: Call,
   { url, method, headers, body }: PreparedRequest,
   callerSignal: AbortSignal | undefined,
   signal: AbortSignal,
   timeout: number,
 ): Promise<ReceivedResponse> {
-  const { fetch, fetchOptions, maxResponseBytes } = settings;
+  const { fetchOptions, maxResponseBytes } = settings;
   const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => new AttemptTimeout() });
   // Outlives `scope`: a caller's abort must also abort the response's stream.
   const lasting = callerSignal ? AbortSignal.any([callerSignal, scope.signal]) : scope.signal;

@@ -44,6 +44,8 @@ export interface ConnectMcpOptions<C extends McpClient>
     | 'onRetry'
     | 'onEnd'
     | 'around'
+    | 'telemetry'
+    | 'appInfo'
   > {
   /** An unconnected `Client` of `@modelcontextprotocol/client` or `@modelcontextprotocol/sdk`. */
   readonly client: C;
@@ -62,8 +64,17 @@ export interface ConnectMcpOptions<C extends McpClient>
 }
 
 /** Options of `AudienceClient` that apply to the requests of an MCP client. */
-const { credentials, mcpToken, validation, serverTimeZone, maxResponseBytes, waits, ...REQUEST_OPTIONS } =
-  CLIENT_OPTIONS;
+const {
+  credentials,
+  mcpToken,
+  validation,
+  serverTimeZone,
+  maxResponseBytes,
+  waits,
+  onWait,
+  onBuildBudget,
+  ...REQUEST_OPTIONS
+} = CLIENT_OPTIONS;
 
 /** Checks the options of `connectMcp`. */
 export const checkOptions = option.optionChecker<ConnectMcpOptions<McpClient>>('connectMcp', {

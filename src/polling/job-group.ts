@@ -3,7 +3,7 @@ import type { CallOptions, RequestOptions } from '../http/index.ts';
 import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
 import { isOlder } from '../util/timestamps.ts';
-import { Job, type JobRow, type JobSource, type Subscriber, type UpdateSource } from './job.ts';
+import { Job, type JobRow, type JobSource, type Subscriber, type UpdateOrigin, type UpdateSource } from './job.ts';
 import { type PollPlan, type Urgency, youngPeriod } from './poll-rate.ts';
 import type { PollGroup, PollRequest, Scheduler } from './scheduler.ts';
 import type { Fleet } from './shared-waits.ts';
@@ -201,7 +201,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     // A process also receives what it has published itself. The end of a job counts in any order, except in events.
     if (!isNewer(resource, job.last?.resource) && !(isEnd && source !== 'webhook')) return;
     if (source === 'webhook') this.#onEvent(job, resource);
-    else if (job.update(resource, source, performance.now())) this.#webhooks?.missedCompletion();
+    else if (job.update(resource, { source, startedAt: performance.now() })) this.#webhooks?.missedCompletion();
     if (hasEnded(job)) this.#unfollow(job);
     this.#options.scheduler.wake();
   }
@@ -217,7 +217,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
   }
 
   #onEvent(job: Job<T>, resource: T): void {
-    if (job.update(resource, 'webhook', performance.now())) {
+    if (job.update(resource, { source: 'webhook', startedAt: performance.now() })) {
       this.#webhooks ??= new WebhookHealth();
       this.#webhooks.received();
     }
@@ -240,13 +240,15 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const queues = [this.#fresh, this.#alone, this.#unreadable, this.#sweeps?.listed];
     for (const queue of queues) if (queue?.delete(job)) queue.add(job);
     job.timer.begin();
-    const outcome = await job.timer.send((signal) => job.source.read(job.id, this.#callOptions(signal, onPermit)));
+    const outcome = await job.timer.send((signal, onCall) =>
+      job.source.read(job.id, this.#callOptions(signal, onCall, onPermit)),
+    );
     if (!outcome) return;
-    const { startedAt } = outcome;
+    const { startedAt, callId } = outcome;
     if ('result' in outcome) {
       this.#onSuccess();
       if (this.#fresh.delete(job)) this.#place(job);
-      const shown = this.#update(job, outcome.result, 'poll', startedAt);
+      const shown = this.#update(job, outcome.result, { source: 'poll', startedAt, callId });
       if (shown) this.#options.scheduler.rate.onShown(shown.ends, shown.ran);
     } else {
       job.timer.pause(requestedPause(outcome.error));
@@ -257,12 +259,15 @@ export class JobGroup<T extends Observed> implements PollGroup {
   async #pollPage(sweeps: Sweeps<T>, poll: PagePoll, onPermit: () => void): Promise<void> {
     const { readPage } = this.#options;
     if (!readPage) return;
-    const read = await sweeps.read(poll, (page, signal) => readPage(page, this.#callOptions(signal, onPermit)));
+    const read = await sweeps.read(poll, (page, signal, onCall) =>
+      readPage(page, this.#callOptions(signal, onCall, onPermit)),
+    );
     if (!read) return;
     const { page, outcome } = read;
-    const { startedAt } = outcome;
-    if ('result' in outcome) this.#onRows(sweeps, page, outcome.result, startedAt);
-    else if (page > 1 && isBeyondLastPage(outcome.error)) this.#onRows(sweeps, page, [], startedAt);
+    const { startedAt, callId } = outcome;
+    const origin = { source: 'list', startedAt, callId } as const;
+    if ('result' in outcome) this.#onRows(sweeps, page, outcome.result, origin);
+    else if (page > 1 && isBeyondLastPage(outcome.error)) this.#onRows(sweeps, page, [], origin);
     else if (isUnlistable(outcome.error)) this.#disable(sweeps, String(outcome.error));
     else {
       this.#onError(outcome.error, startedAt, this.#jobs.values());
@@ -271,7 +276,8 @@ export class JobGroup<T extends Observed> implements PollGroup {
     }
   }
 
-  #onRows(sweeps: Sweeps<T>, page: number, rows: readonly JobRow<T>[], startedAt: number): void {
+  #onRows(sweeps: Sweeps<T>, page: number, rows: readonly JobRow<T>[], origin: UpdateOrigin): void {
+    const { startedAt } = origin;
     const shown = rows.filter(({ id }) => this.#jobs.has(id));
     if (shown.some(({ status }) => status === undefined)) {
       this.#disable(sweeps, 'its rows carry no `status`');
@@ -290,7 +296,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
       else if (isNew) this.#alone.add(job);
       job.timer.polledAt = startedAt;
       if (resource) {
-        const { ends = 0, ran = 0 } = this.#update(job, resource, 'list', startedAt) ?? {};
+        const { ends = 0, ran = 0 } = this.#update(job, resource, origin) ?? {};
         total.ends += ends;
         total.ran += ran;
       } else if (status !== job.last?.resource.status.id) {
@@ -387,10 +393,14 @@ export class JobGroup<T extends Observed> implements PollGroup {
   }
 
   /** Returns the options of a poll's request, without retries: the next poll is the retry. */
-  #callOptions(signal: AbortSignal, onPermit: () => void): CallOptions {
+  #callOptions(signal: AbortSignal, onCall: (id: string) => void, onPermit: () => void): CallOptions {
     const { request = {} } = this.#options;
     const deadline = Math.min(POLL_DEADLINE_MS, request.deadline ?? POLL_DEADLINE_MS);
-    return { ...request, maxRetries: 0, deadline, signal, priority: 'background', onPermit };
+    const onCallPermit = (callId: string): void => {
+      onCall(callId);
+      onPermit();
+    };
+    return { ...request, maxRetries: 0, deadline, signal, priority: 'background', onPermit: onCallPermit };
   }
 
   /**
@@ -400,11 +410,11 @@ export class JobGroup<T extends Observed> implements PollGroup {
   #update(
     job: Job<T>,
     resource: T,
-    source: UpdateSource,
-    startedAt: number,
+    origin: UpdateOrigin,
   ): { readonly ends: number; readonly ran: number } | undefined {
     const { last, shownAt, isFollowed } = job;
-    const isEnd = job.update(resource, source, startedAt);
+    const { source, startedAt } = origin;
+    const isEnd = job.update(resource, origin);
     if (isFollowed && (isEnd || isNewer(resource, last?.resource))) this.#publish(job, resource, source);
     if (isEnd) this.#unfollow(job);
     if (!last) return undefined;

@@ -1,14 +1,22 @@
-import type { CallOptions } from '../http/index.ts';
+import type { CallOptions, Settings } from '../http/index.ts';
 import { type JobKind, type Observed, type Progress, progressOf } from '../spec/job-status.ts';
 
 /** Where a state came from: a request for the resource, a page of a list, or a webhook event. */
 export type UpdateSource = 'poll' | 'list' | 'webhook';
 
+/** How a state was learned, and when. */
+export interface UpdateOrigin {
+  readonly source: UpdateSource;
+  /** When the poll began, or the event arrived. */
+  readonly startedAt: number;
+  /** Id of the call, if this process has polled. */
+  readonly callId?: string | undefined;
+}
+
 /** A state of a job's resource. */
-export interface JobUpdate<T> {
+export interface JobUpdate<T> extends UpdateOrigin {
   readonly resource: T;
   readonly progress: Progress;
-  readonly source: UpdateSource;
 }
 
 /** One wait or watch. It unsubscribes when it receives the final state of its job. */
@@ -34,8 +42,8 @@ export interface JobSource<T extends Observed> {
   decode(data: unknown): JobRow<T> | undefined;
   /** Creates the error for an invalid id; nothing is sent. */
   invalidId(problem: string): Error;
-  /** Logs that a callback threw. */
-  warn(message: string): void;
+  /** Settings of the namespace whose waits await the job. */
+  readonly settings: Settings;
 }
 
 /** Minimum time from the start of a job's last read to a requested refresh. */
@@ -83,15 +91,15 @@ export class Job<T extends Observed> {
   }
 
   /**
-   * Delivers a state to all subscribers, unless a newer one is known; returns whether the job has ended. `startedAt` is
-   * when the poll began or the event arrived.
+   * Delivers a state to all subscribers, unless a newer one is known; returns whether the job has ended.
    */
-  update(resource: T, source: UpdateSource, startedAt: number): boolean {
+  update(resource: T, origin: UpdateOrigin): boolean {
+    const { startedAt } = origin;
     const progress = progressOf(this.source.kind, resource);
     // Ignore a running state if a newer state arrived during its poll. The end of a job counts in any order.
     if (startedAt < this.shownAt && progress === 'running') return false;
     if (startedAt >= this.#refreshRequestedAt) this.refreshReason = undefined;
-    const update = { resource, progress, source };
+    const update = { resource, progress, ...origin };
     this.last = update;
     this.shownAt = startedAt;
     this.pollError = undefined;
@@ -119,9 +127,10 @@ export class Job<T extends Observed> {
 const JITTER = 0.1;
 
 /** The outcome of a poll that began at `startedAt`. */
-export type PollOutcome<R> =
-  | { readonly startedAt: number; readonly result: R }
-  | { readonly startedAt: number; readonly error: unknown };
+export type PollOutcome<R> = { readonly startedAt: number; readonly callId: string | undefined } & (
+  | { readonly result: R }
+  | { readonly error: unknown }
+);
 
 /** Schedules the polls of one target: a job, or a list. Times are those of `performance.now()`. */
 export class PollTimer {
@@ -157,18 +166,25 @@ export class PollTimer {
     this.#jitter = 1 - JITTER + 2 * JITTER * Math.random();
   }
 
-  /** Sends a poll; resolves with its outcome, or `undefined` if it was aborted. */
-  async send<R>(poll: (signal: AbortSignal) => PromiseLike<R>): Promise<PollOutcome<R> | undefined> {
+  /**
+   * Sends a poll; resolves with its outcome, or `undefined` if it was aborted. `poll` must pass the id of its call on.
+   */
+  async send<R>(
+    poll: (signal: AbortSignal, onCall: (id: string) => void) => PromiseLike<R>,
+  ): Promise<PollOutcome<R> | undefined> {
     const controller = new AbortController();
     const { signal } = controller;
     const startedAt = performance.now();
+    let callId: string | undefined;
     this.#inFlight ??= new Set();
     this.#inFlight.add(controller);
     try {
-      const result = await poll(signal);
-      return signal.aborted ? undefined : { startedAt, result };
+      const result = await poll(signal, (id) => {
+        callId = id;
+      });
+      return signal.aborted ? undefined : { startedAt, callId, result };
     } catch (error) {
-      return signal.aborted ? undefined : { startedAt, error };
+      return signal.aborted ? undefined : { startedAt, callId, error };
     } finally {
       this.#inFlight.delete(controller);
     }

@@ -10,6 +10,7 @@ import type { JobGroup } from './job-group.ts';
 import { StatusChanges } from './status-changes.ts';
 import { Subscription } from './subscription.ts';
 import { jobError, timeoutError } from './wait-errors.ts';
+import { WaitReport } from './wait-report.ts';
 
 /** How and when an update arrived. */
 export interface UpdateInfo {
@@ -93,7 +94,7 @@ export class Poller<T extends Observed> {
 
   /** Resolves with the completed resource. The caller must have checked the options. */
   wait(target: IdLike, { onUpdate, ...options }: WaitOptions<T> = {}): Promise<T> {
-    const { kind, warn } = this.#source;
+    const { kind, settings } = this.#source;
     const { redactor } = this.#state;
     const startedAt = performance.now();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -103,7 +104,7 @@ export class Poller<T extends Observed> {
         if (onUpdate)
           safely(
             () => onUpdate(resource, info),
-            (message) => warn(`\`onUpdate\` threw: ${message}`),
+            (message) => settings.logger.warn(`\`onUpdate\` threw: ${message}`),
           );
         if (progress === 'completed') resolve(resource);
         else if (progress !== 'running') reject(jobError(kind, resource, progress, redactor));
@@ -134,16 +135,19 @@ export class Poller<T extends Observed> {
     }
     const { signal, timeout = DEFAULT_TIMEOUT_MS, request = {} } = options;
     const { redactor, closing } = this.#state;
+    const { kind, settings } = this.#source;
     signal?.throwIfAborted();
+    const report = settings.hooks.some(({ onWait }) => onWait) ? new WaitReport(settings, kind, id) : undefined;
     const isClosed = closing.signal.aborted;
     if (isClosed || timeout <= 0) {
-      const { kind } = this.#source;
-      subscriber.onFailure(isClosed ? closing.signal.reason : timeoutError({ kind, id, timeout }, undefined, redactor));
+      const error = isClosed ? closing.signal.reason : timeoutError({ kind, id, timeout }, undefined, redactor);
+      report?.fail(error, undefined);
+      subscriber.onFailure(error);
       return undefined;
     }
     // Polls with request options cannot serve the waits without them.
     const group = Object.keys(request).length === 0 ? this.#group : this.#group.withRequest(request);
-    const plan = { group, source: this.#source, id, timeout, signal, redactor };
+    const plan = { group, source: this.#source, id, timeout, signal, redactor, report };
     return new Subscription(plan, subscriber);
   }
 }

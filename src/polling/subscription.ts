@@ -4,6 +4,7 @@ import type { Redactor } from '../util/redact.ts';
 import type { Job, JobSource, JobUpdate, Subscriber } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import { MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
+import type { WaitReport } from './wait-report.ts';
 
 /** A job is polled once more this long before a wait for it times out. */
 const LAST_POLL_MS = 2_000;
@@ -17,6 +18,8 @@ export interface SubscriptionPlan<T extends Observed> {
   readonly timeout: number;
   readonly signal: AbortSignal | undefined;
   readonly redactor: Redactor;
+  /** Set if there is a hook that observes waits. */
+  readonly report: WaitReport | undefined;
 }
 
 /** Passes the states of a job on to one wait or watch, until the job ends, the wait fails, or it is stopped. */
@@ -39,16 +42,19 @@ export class Subscription<T extends Observed> implements Subscriber<T> {
   }
 
   onUpdate(update: JobUpdate<T>): void {
+    this.#plan.report?.update(update);
     if (update.progress !== 'running') this.stop();
     this.#subscriber.onUpdate(update);
   }
 
   onFailure(error: unknown): void {
+    this.#plan.report?.fail(error, this.#plan.signal);
     this.stop();
     this.#subscriber.onFailure(error);
   }
 
   stop(): void {
+    this.#plan.report?.stop();
     this.#stopTimer();
     this.#stopListening?.();
     this.#plan.group.unsubscribe(this.#job, this);

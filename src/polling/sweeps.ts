@@ -198,12 +198,15 @@ export class Sweeps<T extends Observed> {
   }
 
   /** Sends a request for a page; resolves with the page and the outcome, or `undefined` if it was aborted. */
-  async read<R>(poll: PagePoll, request: (page: number, signal: AbortSignal) => PromiseLike<R>) {
+  async read<R>(
+    poll: PagePoll,
+    request: (page: number, signal: AbortSignal, onCall: (id: string) => void) => PromiseLike<R>,
+  ) {
     const page = poll.choose();
     if (page === undefined) return undefined;
     this.#reading.add(page);
     this.#requested.delete(page);
-    const outcome = await this.timer.send((signal) => request(page, signal));
+    const outcome = await this.timer.send((signal, onCall) => request(page, signal, onCall));
     this.#reading.delete(page);
     return outcome && { page, outcome };
   }

@@ -123,7 +123,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
       decode: (data) => readRow(data, schema, settings),
       invalidId: (problem) =>
         localValidationError(settings.operations[`${name}.get`], { id: [problem] }, `id: ${problem}`),
-      warn: (message) => settings.logger.warn(message),
+      settings,
     };
     this.#poller = new Poller(state, source, jobs);
   }

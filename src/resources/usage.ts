@@ -3,6 +3,7 @@ import type { ApiPromise, CallOptions, DecodeContext, RequestOptions, Transport 
 import { decodeOne } from '../schemas/decode.ts';
 import { type BuildBudget, type Usage, usageResource } from '../schemas/usage-report.ts';
 import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';
+import { emit } from '../util/hooks.ts';
 import { isObject, jsonTypeOf } from '../util/json.ts';
 
 /** Query of a usage report. */
@@ -35,7 +36,11 @@ export function readUsage<T>(
     query: { yearmonth },
     options,
     validate: () => monthErrors(yearmonth, Date.now()),
-    decode: async (data, context) => select(await decodeUsage(data, context), context),
+    decode: async (data, context) => {
+      const usage = await decodeUsage(data, context);
+      if (isObject(usage.build_budget)) emit(transport.settings, 'onBuildBudget', () => usage.build_budget);
+      return select(usage, context);
+    },
   });
 }
 

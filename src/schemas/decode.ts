@@ -17,7 +17,6 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   int: 'an integer',
   array: 'an array',
   object: 'an object',
-  record: 'an object',
 };
 
 /** Describes how a field differs, by its type. Its value may be a secret and is left out. */

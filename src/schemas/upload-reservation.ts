@@ -21,8 +21,8 @@ export interface UploadReservation {
 
 /** Schema of {@link UploadReservation}. */
 export const reservationSchema = z.looseObject({
-  reference: z.string().check(z.minLength(1)),
-  url: z.url({ protocol: /^https?$/ }),
+  reference: z.string().check(z.refine((text) => text !== '')),
+  url: z.string().check(z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text))),
   expires_at: z.string(),
 });
 

@@ -1,7 +1,8 @@
 import { ResponseError } from '../errors/call-errors.ts';
 import type { Transport } from '../http/index.ts';
-import { AttemptFailure, runHook } from '../http/index.ts';
+import { AttemptFailure } from '../http/index.ts';
 import { abortable, onAbort } from '../util/abort.ts';
+import { runHook } from '../util/hooks.ts';
 import { isServerRuntime, Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';
 
@@ -64,7 +65,7 @@ class Download {
 
   /** Sends the first request. */
   open(): Promise<void> {
-    return this.#run(() => this.#connect());
+    return this.#transfer.begin(() => this.#run(() => this.#connect()));
   }
 
   /** Returns the next bytes; `undefined` at the end. */
@@ -109,7 +110,8 @@ class Download {
   /** Requests the rest of the file. */
   async #connect(): Promise<void> {
     const transfer = this.#transfer;
-    const { fetch, fetchOptions } = transfer.settings;
+    const { fetch } = transfer;
+    const { fetchOptions } = transfer.settings;
     const range = this.#loaded > 0 && { range: `bytes=${this.#loaded}-` };
     const init = { ...fetchOptions, credentials: 'omit', headers: { ...range }, redirect: 'manual' } as const;
     const response = await transfer.exchange(

@@ -1,17 +1,17 @@
 import type { Transport } from '../http/index.ts';
 import {
   AttemptFailure,
+  type CallAdditions,
+  CallReport,
   type EndEvent,
-  emitEnd,
-  emitResponse,
-  emitRetry,
-  nextCallId,
+  type Fetch,
   type RequestEvent,
   retryDelay,
-  runHook,
   type Settings,
+  wrapFetch,
 } from '../http/index.ts';
 import { AbortScope, startTimer } from '../util/abort.ts';
+import { runAround } from '../util/hooks.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
@@ -65,12 +65,9 @@ export class Transfer {
   retries = 0;
   readonly #plan: TransferPlan;
   readonly #idleTimeout: number;
-  readonly #callId = nextCallId();
-  readonly #startedAt = performance.now();
-  #attempts = 0;
-  /** Status of the last response, and times, for the end. */
-  readonly #facts: { status?: number; readonly queued: number; backoff: number } = { queued: 0, backoff: 0 };
-  #hasEnded = false;
+  readonly #report: CallReport;
+  #additions: readonly CallAdditions[] = [];
+  readonly #ended = Promise.withResolvers<void>();
   #stopIdleTimer: (() => void) | undefined;
 
   constructor(plan: TransferPlan) {
@@ -79,12 +76,33 @@ export class Transfer {
     this.scope = new AbortScope({ parents: [options.signal, transport.state.closing.signal] });
     this.#plan = plan;
     this.#idleTimeout = options.idleTimeout ?? IDLE_TIMEOUT_MS;
+    const { operation, method, url } = plan;
+    const { origin: baseUrl, pathname: path } = url;
+    this.#report = new CallReport(this.settings, () => ({ operation, method, baseUrl, path }));
+    this.#ended.promise.catch(() => {});
   }
 
   /** The latest request, as hooks and errors show it: without its query. */
   get event(): RequestEvent {
-    const { operation, method, url } = this.#plan;
-    return { callId: this.#callId, operation, method, path: url.pathname, attempt: this.#attempts };
+    return this.#report.event;
+  }
+
+  /** Sends a request. */
+  get fetch(): Fetch {
+    return wrapFetch(this.settings.fetch, this.#additions);
+  }
+
+  /** Runs what begins the transfer within the user's `around`, until {@link end}. */
+  begin<R>(work: () => Promise<R>): Promise<R> {
+    return runAround(this.settings, 'around', {
+      event: this.event,
+      signal: this.scope.signal,
+      work: (additions: readonly CallAdditions[]) => {
+        this.#additions = additions;
+        return work();
+      },
+      ended: this.#ended.promise,
+    });
   }
 
   /** Runs `attempt` until it succeeds. Rejects with an {@link AttemptFailure}, or the reason of an abort. */
@@ -107,22 +125,14 @@ export class Transfer {
     send: (signal: AbortSignal) => Promise<Response>,
     accepts?: (response: Response) => boolean,
   ): Promise<Response> {
-    const { settings } = this;
     const attempt = new AbortScope({ parents: [this.scope.signal] });
     this.attempt = attempt;
-    this.#attempts++;
-    delete this.#facts.status;
     this.touch();
-    const { event } = this;
-    const startedAt = performance.now();
-    if (settings.onRequest) runHook(settings, () => settings.onRequest?.(event));
+    this.#report.request();
     const response = await send(attempt.signal);
-    this.#facts.status = response.status;
-    if (settings.isObserved) {
-      emitResponse(settings, { ...event, status: response.status, duration: performance.now() - startedAt });
-    }
+    this.#report.response({ status: response.status });
     if (response.ok || accepts?.(response)) return response;
-    throw await responseFailure(response, event, this.#redactor(), attempt.signal);
+    throw await responseFailure(response, this.event, this.#redactor(), attempt.signal);
   }
 
   /** Restarts the idle timeout, for instance because bytes were transferred. */
@@ -138,9 +148,9 @@ export class Transfer {
 
   /** Passes the end of the transfer to the user's hook; only the first call has an effect. */
   end(outcome: EndEvent['outcome'], error?: unknown): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    emitEnd(this.settings, this.#startedAt, { ...this.event, ...this.#facts, outcome, error });
+    this.#report.end(outcome, error);
+    if (error === undefined) this.#ended.resolve();
+    else this.#ended.reject(error);
   }
 
   /** Ends the transfer with an error. */
@@ -184,8 +194,7 @@ export class Transfer {
       timeLeft: expiresAt - performance.now(),
     });
     if (wait !== undefined) {
-      this.#facts.backoff += wait;
-      emitRetry(settings, { ...this.event, error, wait });
+      this.#report.retry({ reason: 'transient', error, wait });
     }
     return wait;
   }

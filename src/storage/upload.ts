@@ -1,8 +1,9 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { SlotState } from '../errors/error-details.ts';
 import type { Failure, Transport } from '../http/index.ts';
-import { AttemptFailure, platformFetch, runAround, runHook } from '../http/index.ts';
+import { AttemptFailure, platformFetch } from '../http/index.ts';
 import { abortable } from '../util/abort.ts';
+import { runHook } from '../util/hooks.ts';
 import { MAX_CAUSE_DEPTH } from '../util/redact.ts';
 import { redirectFailure } from './storage-errors.ts';
 import { isServerRuntime, Transfer, type TransferOptions } from './transfer.ts';
@@ -72,7 +73,7 @@ export async function uploadFile({ transport, url, source, options, expiresAt }:
     }
   };
   try {
-    await runAround(settings, transfer.event, signal, send);
+    await transfer.begin(send);
     transfer.end('success');
   } catch (error) {
     transfer.fail(error);
@@ -93,10 +94,10 @@ const canStream =
   isServerRuntime && !('Deno' in globalThis) && globalThis.navigator?.userAgent !== 'Cloudflare-Workers';
 
 async function putByFetch({ url, headers, source, transfer, signal, onBytes }: PutRequest): Promise<Response> {
-  const { fetch, fetchOptions } = transfer.settings;
+  const { fetch, settings } = transfer;
   const body = canStream ? new UploadBody(source, onBytes) : undefined;
   try {
-    const init = { ...fetchOptions, credentials: 'omit', method: 'PUT', signal } as const;
+    const init = { ...settings.fetchOptions, credentials: 'omit', method: 'PUT', signal } as const;
     const data = await bodyInit(source, body, headers, signal);
     // With `redirect: 'error'` and `window: null`, undici does not keep a copy of the body in memory.
     const sent = fetch(url, { ...init, ...data, redirect: body ? 'error' : 'manual', window: null });

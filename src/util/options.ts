@@ -63,8 +63,10 @@ export function integer(min: number, max = Number.POSITIVE_INFINITY): z.ZodMiniT
   return requiredOption(isValid, `must be an integer of ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`);
 }
 
-/** An option that may also be `false`. */
-export const optionalOrFalse = (schema: z.ZodMiniType): z.ZodMiniType => z.union([z.literal(false), schema]);
+/** An option that `schema` accepts, or `false`; `message` follows the option's name in the error. */
+export function optionalOrFalse(schema: z.ZodMiniType, message: string): z.ZodMiniType {
+  return optionOf((value) => value === false || schema.safeParse(value, { jitless: true }).success, message);
+}
 
 /** An option that is an object of options. */
 export function nestedOptions<Options>(fields: OptionFields<Options>, message = 'must be an object'): z.ZodMiniType {
@@ -90,10 +92,8 @@ export function optionChecker<Options extends object>(
   };
 }
 
-function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[], parent: PropertyKey[] = []): string {
-  const path = [...parent, ...issue.path].join('.');
-  const nested = issue.code === 'invalid_union' ? issue.errors.at(-1)?.[0] : undefined;
-  if (nested) return messageOf(nested, of, names, issue.path);
+function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[]): string {
+  const path = issue.path.join('.');
   if (issue.code !== 'unrecognized_keys') {
     return path === '' ? `The options of ${of} must be an object.` : `\`${path}\` ${issue.message}.`;
   }

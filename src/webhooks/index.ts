@@ -3,6 +3,7 @@
 export type { WebhookRefusal } from '../errors/error-details.ts';
 export { WebhookVerificationError } from '../errors/webhook-errors.ts';
 export { type DedupeStore, type MemoryDedupeOptions, memoryDedupe } from './dedupe.ts';
+export type { DeliveryEvent, DeliveryHooks, DeliveryInfo, DeliveryStep } from './delivery-hooks.ts';
 export {
   type EventData,
   type EventEnvelope,

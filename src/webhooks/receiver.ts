@@ -1,7 +1,9 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
+import { type HookCaller, runAround } from '../util/hooks.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
+import { type DeliveryHooks, DeliveryReport } from './delivery-hooks.ts';
 import {
   type EventData,
   type EventEnvelope,
@@ -25,7 +27,7 @@ export interface ReceiverLogger {
 }
 
 /** Options of {@link createWebhookReceiver}. */
-export interface ReceiverOptions extends VerifyOptions {
+export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   /** Signing secrets of the endpoint; two during a rotation. An array is read at each delivery, so it may change. */
   readonly secrets: string | readonly string[];
   readonly on?: WebhookHandlers | undefined;
@@ -43,6 +45,8 @@ export interface ReceiverOptions extends VerifyOptions {
   readonly leaseMs?: number | undefined;
   /** @default console */
   readonly logger?: ReceiverLogger | undefined;
+  /** More hooks, called before those of the other options: `openTelemetry()` of `audience-activation/otel`. */
+  readonly telemetry?: DeliveryHooks | undefined;
 }
 
 /** Context of a request on an edge platform. */
@@ -94,7 +98,8 @@ function quietly(log: () => void): void {
   } catch {}
 }
 
-class Receiver implements WebhookReceiver {
+class Receiver implements WebhookReceiver, HookCaller<DeliveryHooks> {
+  readonly hooks: readonly DeliveryHooks[];
   readonly logger: ReceiverLogger;
   readonly #options: ReceiverOptions;
   readonly #store: DedupeStore | undefined;
@@ -105,6 +110,7 @@ class Receiver implements WebhookReceiver {
   constructor(options: ReceiverOptions) {
     checkOptions(options);
     this.#options = options;
+    this.hooks = [options.telemetry ?? {}, options];
     const logger = options.logger ?? console;
     this.logger = {
       warn: (message) => quietly(() => logger.warn(message)),
@@ -136,24 +142,30 @@ class Receiver implements WebhookReceiver {
 
   /** Processes a delivery and returns the status of the response, also after an error. */
   async #process(request: Request): Promise<number> {
+    const report = new DeliveryReport(this);
     try {
-      return await this.#receive(request);
+      return await this.#receive(request, report);
     } catch (error) {
       const isRefused = WebhookVerificationError.isInstance(error);
       if (isRefused) this.logger.warn(`A delivery was refused: ${error.message}`);
       else this.logger.error('A delivery failed.', error);
+      report.step(isRefused ? { type: 'refused', reason: error.reason } : { type: 'failed', error });
       return isRefused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503;
     }
   }
 
-  async #receive(request: Request): Promise<number> {
+  async #receive(request: Request, report: DeliveryReport): Promise<number> {
     const { secrets, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     if (request.bodyUsed) throw new ConfigurationError('The body was already read.');
     const body = await readBody(request, maxBytes);
-    if (!body) return 413;
+    if (!body) {
+      report.step({ type: 'refused', reason: 'too-large' });
+      return 413;
+    }
     const event = await verifyWebhook(body, request.headers, secrets, this.#options);
+    report.verify(event);
     for (const listener of this.#listeners) void this.#notify(listener, event);
-    return this.#store ? this.#runOnce(event, this.#store) : this.#run(event);
+    return this.#store ? this.#runOnce(event, report, this.#store) : this.#run(event, report);
   }
 
   async #notify(listener: EventListener, event: WebhookEvent): Promise<void> {
@@ -165,16 +177,23 @@ class Receiver implements WebhookReceiver {
   }
 
   /** Runs the handler, unless the event is being handled or was handled, by this or another process. */
-  async #runOnce(event: WebhookEvent, store: DedupeStore): Promise<number> {
+  async #runOnce(event: WebhookEvent, report: DeliveryReport, store: DedupeStore): Promise<number> {
     const { id } = event;
+    const busy = (): number => {
+      report.step({ type: 'busy' });
+      return 503;
+    };
     // The store does not refuse a second claim when the handler runs longer than its lease.
-    if (this.#running.has(id)) return 503;
+    if (this.#running.has(id)) return busy();
     this.#running.add(id);
     try {
       const claim = await store.claim(id, this.#options.leaseMs ?? DEFAULT_LEASE_MS);
-      if (claim === 'done') return 200;
-      if (claim === 'busy') return 503;
-      const status = await this.#run(event);
+      if (claim === 'busy') return busy();
+      if (claim === 'done') {
+        report.step({ type: 'duplicate' });
+        return 200;
+      }
+      const status = await this.#run(event, report);
       try {
         await store[status === 200 ? 'complete' : 'release'](id, claim.lease);
       } catch (error) {
@@ -187,12 +206,15 @@ class Receiver implements WebhookReceiver {
     }
   }
 
-  async #run(event: WebhookEvent): Promise<number> {
+  async #run(event: WebhookEvent, report: DeliveryReport): Promise<number> {
     try {
-      await this.#dispatch(event);
+      const delivery = report.info;
+      await runAround(this, 'aroundHandler', { event: delivery, work: () => this.#dispatch(event) });
+      report.step({ type: 'handled' });
       return 200;
     } catch (error) {
       this.#logError(event, 'the handler failed', error);
+      report.step({ type: 'failed', error });
       return 500;
     }
   }
@@ -240,6 +262,9 @@ function checkOptions(options: ReceiverOptions): void {
   checkNumbers(options, ['tolerance', 'leaseMs', 'maxBytes']);
   for (const [type, handler = check] of Object.entries(on)) {
     check(isKnownType(type) && isFunction(handler), `\`on["${type}"]\` must be a handler of a known event type.`);
+  }
+  for (const name of ['onDelivery', 'aroundHandler'] as const) {
+    check(options[name] === undefined || isFunction(options[name]), `\`${name}\` must be a function.`);
   }
   const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isFunction);
   check(isStore, '`dedupe` must be a store such as `memoryDedupe()`.');

@@ -19,14 +19,18 @@ describe('hooks', () => {
       callId: expect.stringMatching(/^call_\d+$/),
       operation: 'audiences.create',
       method: 'POST',
+      baseUrl: server.url,
       path: '/api/v2/audiences/create',
+      pathTemplate: '/api/v2/audiences/create',
+      bucket: 'write',
+      rateLimit: { limit: 30, interval: 60_000 },
       attempt,
       idempotencyKey: 'k',
     });
     expect(events).toEqual([
       ['request', of(1)],
       ['response', { ...of(1), status: 503 }, true],
-      ['retry', of(1), 'ServerError', true],
+      ['retry', { ...of(1), reason: 'transient' }, 'ServerError', true],
       ['request', of(2)],
       ['response', { ...of(2), status: 200, requestId: 'r2' }, true],
     ]);
@@ -150,6 +154,32 @@ describe('around', () => {
     expect(await failureOf(refused.webhooks.list())).toMatchObject({ code: 'configuration-invalid' });
   });
 
+  it('wraps the function that sends each request', async () => {
+    const server = await startServer([{ status: 503 }, { data: [] }]);
+    const sent: string[] = [];
+    const client = clientOf(server, {
+      around: (_, next) =>
+        next({
+          wrapFetch: (inner) => (url, init) => {
+            sent.push(String(url));
+            return inner(url, { ...init, headers: { ...init?.headers, 'x-sent': String(sent.length) } });
+          },
+        }),
+    });
+    await client.webhooks.list();
+    expect(sent).toEqual(Array(2).fill(`${server.url}/api/v2/webhooks/index`));
+    expect((await server.seen()).map(({ headers }) => headers['x-sent'])).toEqual(['1', '2']);
+  });
+
+  it('fails the call where the function that sends cannot be wrapped', async () => {
+    const server = await startServer([]);
+    const wrapFetch = () => {
+      throw new Error('broken');
+    };
+    const client = clientOf(server, { around: (_, next) => next({ wrapFetch }), maxRetries: 1 });
+    expect(await failureOf(client.webhooks.list())).toMatchObject({ name: 'ConnectionError', attempts: 2 });
+  });
+
   it.each<[string, NonNullable<ClientOptions['around']>, number]>([
     [
       'throws before',
@@ -216,6 +246,57 @@ describe('around', () => {
     const signal = AbortSignal.timeout(10);
     expect(await failureOf(client.webhooks.list({ signal }))).toBe(signal.reason);
     expect(ends).toMatchObject([{ outcome: 'aborted', attempt: 0 }]);
+  });
+});
+
+describe('telemetry', () => {
+  it('is another set of hooks, called first and outermost', async () => {
+    const server = await startServer([{ data: [] }]);
+    const calls: string[] = [];
+    const hooks = (owner: string): ClientOptions => ({
+      onRequest: () => calls.push(`${owner} request`),
+      onResponse: () => calls.push(`${owner} response`),
+      onEnd: () => calls.push(`${owner} end`),
+      around: async (_, next) => {
+        calls.push(`${owner} around`);
+        await next({ headers: { [`x-${owner}`]: '1', 'x-owner': owner } });
+      },
+    });
+    const client = clientOf(server, { ...hooks('own'), telemetry: hooks('telemetry') });
+    await client.webhooks.list();
+    const each = (hook: string) => [`telemetry ${hook}`, `own ${hook}`];
+    expect(calls).toEqual([...each('around'), ...each('request'), ...each('response'), ...each('end')]);
+    const [{ headers } = { headers: {} }] = await server.seen();
+    expect(headers).toMatchObject({ 'x-telemetry': '1', 'x-own': '1', 'x-owner': 'own' });
+  });
+
+  it('does not affect a call when it throws, nor the other hooks', async () => {
+    const server = await startServer([{ data: [] }]);
+    const ends: EndEvent[] = [];
+    const broken = () => {
+      throw new Error('broken');
+    };
+    const telemetry = { onRequest: broken, onResponse: broken, onEnd: broken, around: broken };
+    const client = clientOf(server, { telemetry, onEnd: (event) => ends.push(event) });
+    expect(await client.webhooks.list()).toEqual([]);
+    expect(ends).toMatchObject([{ outcome: 'success' }]);
+  });
+
+  it('must be an object', () => {
+    const options: object = { telemetry: 'otel' };
+    expect(() => clientOf({ url: 'http://127.0.0.1:1' }, options)).toThrow('`telemetry` must be `openTelemetry()`');
+  });
+});
+
+describe('onBuildBudget', () => {
+  it('is called with the budget that a usage report shows', async () => {
+    const budget = { hour: { limit: 10, used: 3 }, day: { limit: 50, used: 7 }, retry_after_seconds: null };
+    const server = await startServer([{ data: { build_budget: budget } }, { data: { build_budget: 'none' } }]);
+    const budgets: unknown[] = [];
+    const client = clientOf(server, { onBuildBudget: (event) => budgets.push(event) });
+    await client.usage.get();
+    await client.usage.get();
+    expect(budgets).toEqual([budget]);
   });
 });
 

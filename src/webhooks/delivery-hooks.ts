@@ -1,0 +1,71 @@
+import type { WebhookRefusal } from '../errors/error-details.ts';
+import { emit, type HookCaller } from '../util/hooks.ts';
+import type { WebhookEvent } from './events.ts';
+
+/** A delivery of an event, as hooks see it. */
+export interface DeliveryInfo {
+  /** The same in all events of one delivery; unique in the process. */
+  readonly deliveryId: string;
+  /** Id and type of the event, once it is verified. */
+  readonly eventId?: string;
+  readonly eventType?: string;
+}
+
+/** What has happened to a delivery. `received` is first; `verified` may follow; exactly one of the others is last. */
+export type DeliveryStep =
+  | { readonly type: 'received' }
+  | { readonly type: 'verified' }
+  /** Not genuine, or larger than `maxBytes`. */
+  | { readonly type: 'refused'; readonly reason: WebhookRefusal | 'too-large' }
+  /** The event has been handled before. */
+  | { readonly type: 'duplicate' }
+  /** The event is being handled; the service sends it again. */
+  | { readonly type: 'busy' }
+  | { readonly type: 'handled' }
+  /** The handler or the store failed; the service sends the event again. */
+  | { readonly type: 'failed'; readonly error: unknown };
+
+/** An event of a delivery. `duration` is milliseconds since it was received. */
+export type DeliveryEvent = DeliveryInfo & { readonly duration: number } & DeliveryStep;
+
+/** Callbacks that observe deliveries. An error that one throws is logged and does not affect the delivery. */
+export interface DeliveryHooks {
+  /** Called with each step of a delivery. */
+  readonly onDelivery?: ((event: DeliveryEvent) => void) | undefined;
+  /**
+   * Runs the handler of an event: `next` begins it, resolves at its end, and rejects with its error. The handler runs in
+   * the context of `next`.
+   */
+  readonly aroundHandler?: ((delivery: DeliveryInfo, next: () => Promise<void>) => unknown) | undefined;
+}
+
+let deliveries = 0;
+
+/** Passes the steps of one delivery to the hooks. */
+export class DeliveryReport {
+  readonly #caller: HookCaller<DeliveryHooks>;
+  readonly #startedAt = performance.now();
+  /** The delivery, as far as it is known. */
+  info: DeliveryInfo = { deliveryId: `delivery_${++deliveries}` };
+
+  /** Reports that a delivery has been received. */
+  constructor(caller: HookCaller<DeliveryHooks>) {
+    this.#caller = caller;
+    this.step({ type: 'received' });
+  }
+
+  /** Reports that the event is genuine. */
+  verify({ id, type }: WebhookEvent): void {
+    this.info = { ...this.info, eventId: id, eventType: type };
+    this.step({ type: 'verified' });
+  }
+
+  /** Reports a step. */
+  step(step: DeliveryStep): void {
+    emit(this.#caller, 'onDelivery', () => ({
+      ...this.info,
+      duration: performance.now() - this.#startedAt,
+      ...step,
+    }));
+  }
+}
