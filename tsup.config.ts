@@ -51,6 +51,13 @@ export default defineConfig([
   },
   {
     ...shared,
+    // By itself, because it shares only types with the client.
+    entry: { otel: 'src/otel/index.ts' },
+    dts: { ...declarations, entry: { otel: 'src/otel/index.ts' } },
+    esbuildPlugins: [noteInputs('otel')],
+  },
+  {
+    ...shared,
     // By itself, so that what its servers bring along ends up in no chunk of the client's.
     entry: { sandbox: 'src/sandbox/index.ts' },
     dts: { ...declarations, entry: { sandbox: 'src/sandbox/index.ts' } },

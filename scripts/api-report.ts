@@ -12,7 +12,7 @@ const WITH_INNER: ReadonlySet<string> = new Set(['index', 'sandbox']);
 export const reportPath = (entry: string): string => `api/${entry}.api.md`;
 
 /** The names of all entries. */
-export const entries: readonly string[] = ['index', 'mcp', 'node', 'oauth', 'redis', 'sandbox', 'webhooks'];
+export const entries: readonly string[] = ['index', 'mcp', 'node', 'oauth', 'otel', 'redis', 'sandbox', 'webhooks'];
 
 /** Returns the API report of an entry of `dist`: the signatures of everything that it exports, ordered by name. */
 export function apiReport(entry: string): string {

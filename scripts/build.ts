@@ -36,7 +36,7 @@ for (const name of readdirSync('dist').filter((file) => file.endsWith('.d.ts')))
 
 // Mark types as such: the bundled declarations export every class as a value, even one that the sources export as a
 // type.
-for (const entry of ['index', 'mcp', 'node', 'oauth', 'redis', 'sandbox', 'webhooks']) {
+for (const entry of ['index', 'mcp', 'node', 'oauth', 'otel', 'redis', 'sandbox', 'webhooks']) {
   const values = Object.keys(await import(pathToFileURL(`dist/${entry}.js`).href));
   const withModifier = (name: string): string => (values.includes(name.replace(/^.* as /, '')) ? name : `type ${name}`);
   const declared = readFileSync(`dist/${entry}.d.ts`, 'utf8');

@@ -35,6 +35,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   oauth: ['auth', 'http'],
   mcp: ['client', 'http', 'auth'],
   redis: ['auth', 'rate-limit', 'polling', 'webhooks'],
+  otel: ['http', 'webhooks'],
   node: ['auth', 'resources', 'webhooks', 'oauth'],
 };
 

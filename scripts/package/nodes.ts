@@ -6,7 +6,7 @@ import type { Step } from './report.ts';
 import { NODES, nodeAlias } from './versions.ts';
 
 /** The entry points of the package. */
-export const ENTRIES = ['.', './mcp', './node', './oauth', './redis', './sandbox', './webhooks'] as const;
+export const ENTRIES = ['.', './mcp', './node', './oauth', './otel', './redis', './sandbox', './webhooks'] as const;
 
 /** Returns the module specifier of an entry point. */
 export const specifier = (entry: string): string => `audience-activation${entry.slice(1)}`;

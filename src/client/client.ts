@@ -139,11 +139,13 @@ export class AudienceClient {
   request(method: Method, path: string, options: FreeRequestOptions = {}): ApiPromise<unknown> {
     const { params, query, body, schema, bucket, ...call } = options;
     const reads = method === 'GET';
+    // Errors, logs and hooks show the path: it must not bring a query along, which may be secret.
+    const [shownPath = ''] = String(path).split(/[?#]/);
     const existing = Object.values(operations).find((row) => row.method === method && row.path === path);
     const operation: ResolvedOperation = {
-      name: `${method} ${path}`,
+      name: `${method} ${shownPath}`,
       method,
-      path,
+      path: shownPath,
       bucket: bucket ?? existing?.bucket ?? (reads ? 'read' : 'write'),
       retry: reads ? 'always' : call.idempotencyKey === undefined ? 'never' : 'idempotency-key',
       startsJob: existing?.startsJob ?? false,
@@ -155,8 +157,10 @@ export class AudienceClient {
       ...(params && { params }),
       ...(query && { query }),
       ...(body !== undefined && { body }),
-      validate: () =>
-        String(path).startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] },
+      validate: () => {
+        if (shownPath !== String(path)) return { path: ['must not contain "?" or "#": use `query` instead.'] };
+        return shownPath.startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] };
+      },
       options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });

@@ -407,11 +407,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
    * Delivers a state. For a job whose state was known, returns whether it has ended and the milliseconds between the
    * two states.
    */
-  #update(
-    job: Job<T>,
-    resource: T,
-    origin: UpdateOrigin,
-  ): { readonly ends: number; readonly ran: number } | undefined {
+  #update(job: Job<T>, resource: T, origin: UpdateOrigin): { readonly ends: number; readonly ran: number } | undefined {
     const { last, shownAt, isFollowed } = job;
     const { source, startedAt } = origin;
     const isEnd = job.update(resource, origin);

@@ -11,7 +11,12 @@ function iterate() {
     return { stop: () => state.stopped++ };
   });
   const update = (id: number, progress: 'running' | 'completed' = 'running'): void =>
-    state.subscriber?.onUpdate({ resource: { id: 1, status: { id, name: '' } }, progress, source: 'poll', startedAt: 0 });
+    state.subscriber?.onUpdate({
+      resource: { id: 1, status: { id, name: '' } },
+      progress,
+      source: 'poll',
+      startedAt: 0,
+    });
   return { state, changes, update };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AudienceClient, type ClientOptions, type RequestEvent, type WaitEvent } from '../../src/index.ts';
+import type { AudienceClient, ClientOptions, RequestEvent, WaitEvent } from '../../src/index.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { startJobService } from '../support/job-service.ts';
 import { failureOf } from '../support/server.ts';
@@ -32,7 +32,9 @@ describe('in virtual time', () => {
       await time.until(waiting);
       const { waitId = '' } = events[0] ?? {};
       expect(waitId).toMatch(/^wait_\d+$/);
-      expect(events.every((event) => event.waitId === waitId && event.kind === 'audience' && event.id === id)).toBe(true);
+      expect(events.every((event) => event.waitId === waitId && event.kind === 'audience' && event.id === id)).toBe(
+        true,
+      );
       expect(events[0]?.type).toBe('begun');
       expect(events.at(-1)?.type).toBe('ended');
       expect(ofType(events, 'changed').map(({ from, status, source }) => [from, status, source])).toEqual([
@@ -138,7 +140,12 @@ describe('in virtual time', () => {
       set(id, 104);
       await time.until(waiting);
       expect(ofType(events, 'ended')[0]?.lateness).toBe(0);
-      const { client: behind, add: addBehind, set: setBehind, events: others } = start({ serverTimeZone: 'Asia/Tokyo' });
+      const {
+        client: behind,
+        add: addBehind,
+        set: setBehind,
+        events: others,
+      } = start({ serverTimeZone: 'Asia/Tokyo' });
       const [other = 0] = addBehind(1);
       const waitingBehind = behind.audiences.wait(other);
       await time.pass(60_000);

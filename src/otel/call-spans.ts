@@ -1,0 +1,139 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  createContextKey,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { CallAdditions, EndEvent, Fetch, Hooks, RequestEvent, ResponseEvent, RetryEvent } from '../http/index.ts';
+import { errorType, PREFIX, seconds, serverAttributes, urlOf } from './attributes.ts';
+import type { Targets } from './targets.ts';
+
+/** A call under way. */
+interface OpenCall {
+  readonly span: Span;
+  readonly context: Context;
+  /** Span of the request under way, and its context. */
+  attempt: { readonly span: Span; readonly context: Context } | undefined;
+}
+
+/** Polls whose span may still be linked: the waits are told of a poll right after its end. */
+const REMEMBERED_POLLS = 1_000;
+
+/** The key by which OpenTelemetry's SDK knows that instrumentations below this one must not create spans. */
+const SUPPRESS_TRACING = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
+
+/** Spans of calls and transfers: one for each, and below it one for each request. */
+export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onResponse' | 'onRetry' | 'onEnd'> {
+  readonly #tracer: Tracer;
+  readonly #targets: Targets;
+  readonly #open = new Map<string, OpenCall>();
+  readonly #polls = new Map<string, SpanContext>();
+
+  constructor(tracer: Tracer, targets: Targets) {
+    this.#tracer = tracer;
+    this.#targets = targets;
+  }
+
+  /** Returns the context of the span of a recent poll. */
+  pollOf(callId: string | undefined): SpanContext | undefined {
+    return callId === undefined ? undefined : this.#polls.get(callId);
+  }
+
+  around(event: RequestEvent, next: (additions?: CallAdditions) => Promise<void>): Promise<void> {
+    // A poll runs in the context of whichever wait came first, but serves them all.
+    const parent = event.isPoll ? ROOT_CONTEXT : context.active();
+    const { bucket } = event;
+    const attributes = { ...(bucket && { [`${PREFIX}.bucket`]: bucket }) };
+    const span = this.#tracer.startSpan(event.operation, { kind: SpanKind.INTERNAL, attributes }, parent);
+    const call: OpenCall = { span, context: trace.setSpan(parent, span), attempt: undefined };
+    this.#open.set(event.callId, call);
+    return context.with(call.context, () => next({ wrapFetch: (fetch) => this.#wrap(fetch, call) }));
+  }
+
+  onRequest(event: RequestEvent): void {
+    const call = this.#open.get(event.callId);
+    if (!call) return;
+    const { attempt, method, pathTemplate: template } = event;
+    const attributes: Attributes = {
+      ...serverAttributes(event),
+      'url.full': urlOf(event),
+      ...(template !== undefined && { 'url.template': template }),
+      ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
+    };
+    const name = template === undefined ? method : `${method} ${template}`;
+    const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, call.context);
+    call.attempt = { span, context: trace.setSpan(call.context, span) };
+  }
+
+  onResponse({ callId, status, requestId }: ResponseEvent): void {
+    const call = this.#open.get(callId);
+    call?.attempt?.span.setAttributes({
+      'http.response.status_code': status,
+      ...(requestId !== undefined && { [`${PREFIX}.request_id`]: requestId }),
+    });
+    endAttempt(call, status >= 400 ? String(status) : undefined);
+  }
+
+  onRetry({ callId, reason, error, wait }: RetryEvent): void {
+    const call = this.#open.get(callId);
+    endAttempt(call, errorType(error));
+    const delay = seconds(wait);
+    call?.span.addEvent('retry', { 'error.type': errorType(error), [`${PREFIX}.retry.reason`]: reason, delay });
+  }
+
+  onEnd({ callId, isPoll, outcome, error, attempt, status, requestId, queued, backoff }: EndEvent): void {
+    const call = this.#open.get(callId);
+    if (!call) return;
+    this.#open.delete(callId);
+    const type = outcome === 'aborted' ? outcome : errorType(error);
+    endAttempt(call, type);
+    call.span.setAttributes({
+      [`${PREFIX}.outcome`]: outcome,
+      [`${PREFIX}.attempts`]: attempt,
+      [`${PREFIX}.queued`]: seconds(queued),
+      [`${PREFIX}.backoff`]: seconds(backoff),
+      ...(status !== undefined && { 'http.response.status_code': status }),
+      ...(requestId !== undefined && { [`${PREFIX}.request_id`]: requestId }),
+      ...(outcome !== 'success' && { 'error.type': type }),
+    });
+    if (outcome === 'failure') call.span.setStatus({ code: SpanStatusCode.ERROR });
+    call.span.end();
+    if (isPoll) this.#remember(callId, call.span.spanContext());
+  }
+
+  /** Sends a request in the context of its span, within which no instrumentation of `fetch` creates another one. */
+  #wrap(fetch: Fetch, call: OpenCall): Fetch {
+    return (url, init) => {
+      const current = call.attempt?.context ?? call.context;
+      const headers: Record<string, string> = {};
+      if (this.#targets.includes(url)) propagation.inject(current, headers);
+      return context.with(current.setValue(SUPPRESS_TRACING, true), () =>
+        fetch(url, { ...init, headers: { ...headers, ...init?.headers } }),
+      );
+    };
+  }
+
+  #remember(callId: string, poll: SpanContext): void {
+    this.#polls.set(callId, poll);
+    const [oldest] = this.#polls.keys();
+    if (oldest !== undefined && this.#polls.size > REMEMBERED_POLLS) this.#polls.delete(oldest);
+  }
+}
+
+/** Ends the span of the request under way, if there is one. */
+function endAttempt(call: OpenCall | undefined, type: string | undefined): void {
+  if (!call?.attempt) return;
+  const { span } = call.attempt;
+  call.attempt = undefined;
+  if (type !== undefined) span.setAttribute('error.type', type);
+  if (type !== undefined && type !== 'aborted') span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}

@@ -1,0 +1,183 @@
+import type { Attributes, Meter, MetricOptions, ObservableResult } from '@opentelemetry/api';
+import type { EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent, WaitEvent } from '../http/index.ts';
+import type { BuildBudget } from '../schemas/usage-report.ts';
+import type { RateLimit } from '../spec/limits.ts';
+import type { DeliveryEvent, DeliveryHooks } from '../webhooks/index.ts';
+import { errorType, isFree, PREFIX, seconds, serverAttributes } from './attributes.ts';
+
+/** Bounds of the durations of requests (semantic conventions, "HTTP metrics"), and of those that may take longer. */
+const REQUEST_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const WAIT_BOUNDS = [0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600];
+
+const durations = (description: string, explicitBucketBoundaries: number[]): MetricOptions => ({
+  description,
+  unit: 's',
+  advice: { explicitBucketBoundaries },
+});
+
+/** A request under way. */
+interface OpenRequest {
+  readonly attributes: Attributes;
+  readonly sentAt: number;
+}
+
+/** Metrics of calls, waits and deliveries. */
+export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 'onDelivery'> {
+  readonly #requestDuration;
+  readonly #queued;
+  readonly #callDuration;
+  readonly #retries;
+  readonly #budgetLeft;
+  readonly #waits;
+  readonly #waitDuration;
+  readonly #lateness;
+  readonly #deliveries;
+  readonly #deliveryDuration;
+  readonly #open = new Map<string, OpenRequest>();
+  readonly #usedBuckets = new Map<string, BucketUse>();
+
+  constructor(meter: Meter) {
+    const describe = (description: string, unit: string): MetricOptions => ({ description, unit });
+    this.#requestDuration = meter.createHistogram(
+      'http.client.request.duration',
+      durations('Duration of HTTP client requests.', REQUEST_BOUNDS),
+    );
+    this.#callDuration = meter.createHistogram(
+      `${PREFIX}.call.duration`,
+      durations('Duration of calls, uploads and downloads, with queueing and retries.', WAIT_BOUNDS),
+    );
+    this.#queued = meter.createHistogram(
+      `${PREFIX}.permit.wait`,
+      durations(
+        'Time that calls wait for their token, the build budget and permits of their rate bucket.',
+        WAIT_BOUNDS,
+      ),
+    );
+    this.#retries = meter.createCounter(`${PREFIX}.retries`, describe('Retries, by reason.', '{retry}'));
+    meter
+      .createObservableGauge(
+        `${PREFIX}.bucket.use`,
+        describe('Requests of this process in the last interval of a rate bucket, as a share of its limit.', '1'),
+      )
+      .addCallback((result) => this.#observeBuckets(result));
+    this.#budgetLeft = meter.createGauge(
+      `${PREFIX}.build_budget.left`,
+      describe('Creates left in the build budget, by the last usage report that was read.', '{create}'),
+    );
+    this.#waits = meter.createUpDownCounter(`${PREFIX}.waits`, describe('Waits and watches under way.', '{wait}'));
+    this.#waitDuration = meter.createHistogram(
+      `${PREFIX}.wait.duration`,
+      durations('Duration of waits and watches.', WAIT_BOUNDS),
+    );
+    this.#lateness = meter.createHistogram(
+      `${PREFIX}.wait.lateness`,
+      durations('Time from the end of a job until its wait learned of it.', WAIT_BOUNDS),
+    );
+    this.#deliveries = meter.createCounter(`${PREFIX}.deliveries`, describe('Deliveries, by result.', '{delivery}'));
+    this.#deliveryDuration = meter.createHistogram(
+      `${PREFIX}.delivery.duration`,
+      durations('Duration of deliveries, from their receipt to their result.', REQUEST_BOUNDS),
+    );
+  }
+
+  onRequest(event: RequestEvent): void {
+    this.#endRequest(event.callId, {});
+    const template = isFree(event) ? undefined : event.pathTemplate;
+    const attributes = { ...serverAttributes(event), ...(template !== undefined && { 'url.template': template }) };
+    this.#open.set(event.callId, { attributes, sentAt: performance.now() });
+    const { bucket, rateLimit } = event;
+    if (!bucket || !rateLimit) return;
+    const use = this.#usedBuckets.get(bucket) ?? new BucketUse(rateLimit);
+    this.#usedBuckets.set(bucket, use);
+    use.add();
+  }
+
+  onResponse({ callId, status }: ResponseEvent): void {
+    const type = status >= 400 ? { 'error.type': String(status) } : {};
+    this.#endRequest(callId, { 'http.response.status_code': status, ...type });
+  }
+
+  onRetry(event: RetryEvent): void {
+    const type = { 'error.type': errorType(event.error) };
+    this.#endRequest(event.callId, type);
+    const attributes = { [`${PREFIX}.operation`]: nameOf(event), [`${PREFIX}.retry.reason`]: event.reason, ...type };
+    this.#retries.add(1, attributes);
+  }
+
+  onEnd(event: EndEvent): void {
+    const { outcome, error, duration, queued, bucket } = event;
+    const type = outcome === 'success' ? {} : { 'error.type': outcome === 'aborted' ? outcome : errorType(error) };
+    this.#endRequest(event.callId, type);
+    const operation = { [`${PREFIX}.operation`]: nameOf(event), [`${PREFIX}.poll`]: event.isPoll ?? false };
+    this.#callDuration.record(seconds(duration), { ...operation, [`${PREFIX}.outcome`]: outcome, ...type });
+    if (bucket) this.#queued.record(seconds(queued), { ...operation, [`${PREFIX}.bucket`]: bucket });
+  }
+
+  onBuildBudget(budget: BuildBudget): void {
+    for (const window of ['hour', 'day'] as const) {
+      const { limit, used }: { limit?: unknown; used?: unknown } = Object(budget[window]);
+      const left = Number(limit) - Number(used);
+      if (!Number.isNaN(left)) this.#budgetLeft.record(Math.max(0, left), { [`${PREFIX}.window`]: window });
+    }
+  }
+
+  onWait(event: WaitEvent): void {
+    const kind = { [`${PREFIX}.job.kind`]: event.kind };
+    if (event.type === 'begun') this.#waits.add(1, kind);
+    if (event.type !== 'ended') return;
+    const { outcome, duration, lateness, source } = event;
+    this.#waits.add(-1, kind);
+    this.#waitDuration.record(seconds(duration), { ...kind, [`${PREFIX}.outcome`]: outcome });
+    if (lateness !== undefined && source) {
+      this.#lateness.record(seconds(lateness), { ...kind, [`${PREFIX}.job.source`]: source });
+    }
+  }
+
+  onDelivery(event: DeliveryEvent): void {
+    if (event.type === 'received' || event.type === 'verified') return;
+    const { eventType } = event;
+    const attributes = {
+      [`${PREFIX}.delivery.result`]: event.type,
+      ...(eventType !== undefined && { [`${PREFIX}.event.type`]: eventType }),
+      ...(event.type === 'refused' && { 'error.type': event.reason }),
+      ...(event.type === 'failed' && { 'error.type': errorType(event.error) }),
+    };
+    this.#deliveries.add(1, attributes);
+    this.#deliveryDuration.record(seconds(event.duration), attributes);
+  }
+
+  /** Measures the request under way, if there is one. */
+  #endRequest(callId: string, attributes: Attributes): void {
+    const request = this.#open.get(callId);
+    if (!request) return;
+    this.#open.delete(callId);
+    this.#requestDuration.record(seconds(performance.now() - request.sentAt), { ...request.attributes, ...attributes });
+  }
+
+  #observeBuckets(result: ObservableResult): void {
+    for (const [bucket, use] of this.#usedBuckets) result.observe(use.share(), { [`${PREFIX}.bucket`]: bucket });
+  }
+}
+
+/** Returns the operation for metrics: all calls of `client.request` count as one. */
+const nameOf = (event: RequestEvent): string => (isFree(event) ? 'request' : event.operation);
+
+/** The requests of a rate bucket in its last interval. */
+class BucketUse {
+  readonly #rate: RateLimit;
+  readonly #sentAt: number[] = [];
+
+  constructor(rate: RateLimit) {
+    this.#rate = rate;
+  }
+
+  add(): void {
+    // Without a limiter, a process may send any number of requests: more than twice the limit are not counted.
+    if (this.#sentAt.push(performance.now()) > 2 * this.#rate.limit) this.#sentAt.shift();
+  }
+
+  share(): number {
+    const since = performance.now() - this.#rate.interval;
+    return this.#sentAt.filter((sentAt) => sentAt > since).length / this.#rate.limit;
+  }
+}

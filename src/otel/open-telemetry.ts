@@ -1,0 +1,79 @@
+import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
+import { check } from '../errors/audience-error.ts';
+import type { Hooks } from '../http/index.ts';
+import { VERSION } from '../version.ts';
+import type { DeliveryHooks } from '../webhooks/index.ts';
+import { CallSpans } from './call-spans.ts';
+import { HandlerSpans } from './handler-spans.ts';
+import { Measurements } from './measurements.ts';
+import { Targets } from './targets.ts';
+import { WaitSpans } from './wait-spans.ts';
+
+/** Options of {@link openTelemetry}. */
+export interface OpenTelemetryOptions {
+  /** @default the global one */
+  readonly tracerProvider?: TracerProvider | undefined;
+  /** @default the global one, as it is when `openTelemetry` is called */
+  readonly meterProvider?: MeterProvider | undefined;
+  /**
+   * Where to send headers with trace context, such as `traceparent`: origins, or patterns of addresses without query. In
+   * browsers, these servers must allow the headers (CORS).
+   *
+   * @default nowhere
+   */
+  readonly propagate?: readonly (string | RegExp)[] | undefined;
+}
+
+/** What the `telemetry` options of `AudienceClient`, `connectMcp` and `createWebhookReceiver` take. */
+export type Telemetry = Hooks & DeliveryHooks;
+
+const OPTIONS: readonly string[] = ['tracerProvider', 'meterProvider', 'propagate'];
+
+/**
+ * Traces and measures calls, waits and deliveries with OpenTelemetry. Attributes contain no token, body, query or error
+ * message.
+ *
+ * @throws {ConfigurationError} for an unknown option, or a target that is neither an origin nor a regular expression.
+ *
+ * @example
+ * const telemetry = openTelemetry();
+ * const client = new AudienceClient({ telemetry });
+ * const receiver = createWebhookReceiver({ secrets, telemetry });
+ */
+export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+  for (const name of Object.keys(options)) {
+    check(OPTIONS.includes(name), `\`${name}\` is not an option of openTelemetry: use ${OPTIONS.join(', ')}.`);
+  }
+  const { tracerProvider = trace, meterProvider = metrics, propagate = [] } = options;
+  const tracer = tracerProvider.getTracer('audience-activation', VERSION);
+  const measurements = new Measurements(meterProvider.getMeter('audience-activation', VERSION));
+  const calls = new CallSpans(tracer, new Targets(propagate));
+  const waits = new WaitSpans(tracer, (callId) => calls.pollOf(callId));
+  const handlers = new HandlerSpans(tracer);
+  return {
+    around: (event, next) => calls.around(event, next),
+    onRequest(event) {
+      calls.onRequest(event);
+      measurements.onRequest(event);
+    },
+    onResponse(event) {
+      calls.onResponse(event);
+      measurements.onResponse(event);
+    },
+    onRetry(event) {
+      calls.onRetry(event);
+      measurements.onRetry(event);
+    },
+    onEnd(event) {
+      calls.onEnd(event);
+      measurements.onEnd(event);
+    },
+    onWait(event) {
+      waits.onWait(event);
+      measurements.onWait(event);
+    },
+    onBuildBudget: (budget) => measurements.onBuildBudget(budget),
+    onDelivery: (event) => measurements.onDelivery(event),
+    aroundHandler: (delivery, next) => handlers.aroundHandler(delivery, next),
+  };
+}
