@@ -7,6 +7,7 @@ import { importSteps, licenceStep, nodeSteps, ownNodeSteps } from './package/nod
 import { openFolder, openProjects, type Projects, ROOT } from './package/project.ts';
 import { type Result, runSteps, type Step } from './package/report.ts';
 import { runtimeSteps } from './package/runtimes.ts';
+import { ownTelemetrySteps, telemetrySteps } from './package/telemetry.ts';
 import { ownTypeSteps, typeSteps } from './package/types.ts';
 
 /**
@@ -17,13 +18,18 @@ const { values } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, built: { type: 'boolean', default: false } },
 });
 
-const quickSteps = (projects: Projects): Step[] => [...ownNodeSteps(projects), ...ownTypeSteps(projects)];
+const quickSteps = (projects: Projects): Step[] => [
+  ...ownNodeSteps(projects),
+  ...ownTypeSteps(projects),
+  ...ownTelemetrySteps(projects),
+];
 
 const fullSteps = (projects: Projects): Step[] => [
   ...nodeSteps(projects),
   ...runtimeSteps(projects),
   ...browserSteps(projects),
   ...typeSteps(projects),
+  ...telemetrySteps(projects),
 ];
 
 const stepsOf = (projects: Projects): Step[] => [

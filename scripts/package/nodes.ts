@@ -5,8 +5,8 @@ import { type Projects, writeProgram } from './project.ts';
 import type { Step } from './report.ts';
 import { NODES, nodeAlias } from './versions.ts';
 
-/** The entry points of the package. */
-export const ENTRIES = ['.', './mcp', './node', './oauth', './otel', './redis', './sandbox', './webhooks'] as const;
+/** The entry points of the package that need no other package. */
+export const ENTRIES = ['.', './mcp', './node', './oauth', './redis', './sandbox', './webhooks'] as const;
 
 /** Returns the module specifier of an entry point. */
 export const specifier = (entry: string): string => `audience-activation${entry.slice(1)}`;
@@ -42,15 +42,18 @@ const stepsOf = ({ app }: Projects, version: string, node: () => Promise<string>
   }));
 
 /** Steps that check that importing an entry point has no side effects. */
-export const importSteps = ({ app }: Projects): Step[] =>
-  ENTRIES.map((entry) => ({
-    name: `${specifier(entry)}: importing it sends nothing, prints nothing, leaves no timer and no global`,
-    async work() {
-      const file = await writeProgram(app, 'on-import', 'esm', `on-import-${ENTRIES.indexOf(entry)}.mjs`);
-      const { stdout, stderr } = await run(process.execPath, [file, specifier(entry)], { cwd: app, timeout: 15_000 });
-      if (stdout + stderr !== '') throw new Error(stdout + stderr);
-    },
-  }));
+export const importSteps = ({ app }: Projects): Step[] => ENTRIES.map((entry) => importStep(entry, async () => app));
+
+/** Step that checks that importing an entry point, installed in the project of `folder`, has no side effects. */
+export const importStep = (entry: string, folder: () => Promise<string>): Step => ({
+  name: `${specifier(entry)}: importing it sends nothing, prints nothing, leaves no timer and no global`,
+  async work() {
+    const cwd = await folder();
+    const file = await writeProgram(cwd, 'on-import', 'esm', `on-import-${entry.replace(/\W/g, '')}.mjs`);
+    const { stdout, stderr } = await run(process.execPath, [file, specifier(entry)], { cwd, timeout: 15_000 });
+    if (stdout + stderr !== '') throw new Error(stdout + stderr);
+  },
+});
 
 /** Step that checks the licences of bundled packages. */
 export const licenceStep = ({ app }: Projects): Step => ({

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build, type Format } from 'esbuild';
 import { run } from './commands.ts';
-import { TOOLS } from './versions.ts';
+import { OPENTELEMETRY_API, TOOLS } from './versions.ts';
 
 /** Folders of one run. */
 export interface Projects {
   /** Project with the installed tarball and nothing else. */
   readonly app: string;
+  /** Installs the tarball and the peer of its entry `otel` into another project, at the first call. */
+  readonly traced: () => Promise<string>;
   /** Installs runtimes, compilers and bundlers into another project, at the first call; resolves with its folder. */
   readonly tools: () => Promise<string>;
 }
@@ -23,12 +25,21 @@ export async function openProjects(folder: string): Promise<Projects> {
     cwd: ROOT,
   });
   const tarball = join(folder, JSON.parse(stdout)[0].filename);
-  const app = join(folder, 'app');
-  await writeProject(app, {});
-  await run('npm', [...INSTALL, tarball], { cwd: app, timeout: 120_000 });
+  const install = async (name: string, ...packages: string[]): Promise<string> => {
+    const project = join(folder, name);
+    await writeProject(project, {});
+    await run('npm', [...INSTALL, tarball, ...packages], { cwd: project, timeout: 120_000 });
+    return project;
+  };
+  const app = await install('app');
+  let traced: Promise<string> | undefined;
   let tools: Promise<string> | undefined;
   return {
     app,
+    traced() {
+      traced ??= install('traced', `@opentelemetry/api@${OPENTELEMETRY_API}`);
+      return traced;
+    },
     tools() {
       tools ??= installTools(join(folder, 'tools'));
       return tools;

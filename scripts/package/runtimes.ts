@@ -49,10 +49,21 @@ const inRuntime = (projects: Projects, name: string, path: string, args: readonl
 
 /** Bundles a worker with the package and runs it in workerd. */
 async function inWorkerd(projects: Projects, name: string, flags: readonly string[]): Promise<void> {
-  const folder = join(projects.app, name);
+  const { folder, workerd } = await bundleWorker(projects, projects.app, name, flags);
+  await withHost(projects, name, (host) => withWorkerd(workerd, folder, (url) => ask(url, host)));
+}
+
+/** Bundles a worker in a project, for {@link withWorkerd}. */
+export async function bundleWorker(
+  projects: Projects,
+  project: string,
+  name: string,
+  flags: readonly string[],
+): Promise<{ readonly folder: string; readonly workerd: string }> {
+  const folder = join(project, name);
   await mkdir(folder);
   await build({
-    entryPoints: [join(projects.app, await writeProgram(projects.app, name))],
+    entryPoints: [join(project, await writeProgram(project, name))],
     outfile: join(folder, 'worker.js'),
     bundle: true,
     platform: 'browser',
@@ -62,8 +73,7 @@ async function inWorkerd(projects: Projects, name: string, flags: readonly strin
     logLevel: 'silent',
   });
   await writeFile(join(folder, 'config.capnp'), configOf(flags));
-  const workerd = join(await projects.tools(), 'node_modules/workerd/bin/workerd');
-  await withHost(projects, name, (host) => withWorkerd(workerd, folder, (url) => ask(url, host)));
+  return { folder, workerd: join(await projects.tools(), 'node_modules/workerd/bin/workerd') };
 }
 
 /** Returns the configuration of workerd for a worker that can connect to this machine only. */
@@ -80,7 +90,7 @@ const main :Workerd.Worker = (
 );
 `;
 
-async function ask(url: string, host: object): Promise<void> {
+export async function ask(url: string, host: object): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',
     body: JSON.stringify(host),
@@ -90,7 +100,7 @@ async function ask(url: string, host: object): Promise<void> {
   if (text !== 'done') throw new Error(text);
 }
 
-async function withWorkerd(workerd: string, cwd: string, work: (url: string) => Promise<void>): Promise<void> {
+export async function withWorkerd(workerd: string, cwd: string, work: (url: string) => Promise<void>): Promise<void> {
   // workerd reports its port on this file descriptor.
   const child = spawn(workerd, ['serve', 'config.capnp', '--control-fd=3'], {
     cwd,

@@ -58,7 +58,7 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
     (error) => String(error),
   );
 
-async function writeSources(folder: string, files: readonly string[], options: object): Promise<string> {
+export async function writeSources(folder: string, files: readonly string[], options: object): Promise<string> {
   await mkdir(folder);
   for (const file of files) {
     await copyFile(join(ROOT, 'scripts/package/programs', file.replace(/\.c?ts$/, '.ts')), join(folder, file));

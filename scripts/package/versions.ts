@@ -5,6 +5,10 @@ export const BUN = '1.4.5';
 export const DENO = '2.9.6';
 export const WORKERD = '1.20261117.1';
 export const VITE = '8.3.8';
+export const WEBPACK = '5.112.2';
+
+/** Version of the peer that the entry `otel` needs. */
+export const OPENTELEMETRY_API = '1.9.0';
 
 /** Returns an alias for a version, because the project of tools has several versions of one package. */
 export const nodeAlias = (version: string): string => `node-${version}`;
@@ -18,4 +22,5 @@ export const TOOLS: Readonly<Record<string, string>> = {
   deno: DENO,
   workerd: WORKERD,
   vite: VITE,
+  webpack: WEBPACK,
 };

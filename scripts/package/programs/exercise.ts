@@ -7,17 +7,13 @@ import {
   verifyWebhook,
   WebhookVerificationError,
 } from 'audience-activation/webhooks';
+import { check } from './check.ts';
 
 /** The service that a program uses. */
 export interface Service {
   readonly baseUrl: string;
   readonly token: string;
   readonly fetch?: Fetch;
-}
-
-/** Throws if a condition does not hold. */
-export function check(condition: boolean, description: string): asserts condition {
-  if (!condition) throw new Error(`Not true: ${description}`);
 }
 
 /** Creates an audience, waits for it and finds it in the list. */

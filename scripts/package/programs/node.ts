@@ -6,7 +6,8 @@ import { openFile, toNodeListener } from 'audience-activation/node';
 import { OAuthError as OAuthErrorAgain } from 'audience-activation/oauth';
 import { createSandbox } from 'audience-activation/sandbox';
 import { createWebhookReceiver, WebhookVerificationError } from 'audience-activation/webhooks';
-import { check, exerciseClient, exerciseErrors, exerciseMcp, exerciseWebhooks } from './exercise.ts';
+import { check } from './check.ts';
+import { exerciseClient, exerciseErrors, exerciseMcp, exerciseWebhooks } from './exercise.ts';
 
 /** Tests that `import` and `require` load the same classes. */
 async function exerciseBothForms(): Promise<void> {
