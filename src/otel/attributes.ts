@@ -1,20 +1,19 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { RequestEvent } from '../http/index.ts';
 
-/** Prefix of the attributes and metrics that no semantic convention of OpenTelemetry defines. */
-export const PREFIX = 'audience_activation';
-
 /** Seconds, the unit of durations in OpenTelemetry. */
 export const seconds = (milliseconds: number): number => milliseconds / 1000;
 
+let lastServer: { readonly baseUrl: string; readonly attributes: Attributes } | undefined;
+
 /** Attributes of the server of a request (semantic conventions, "HTTP client"). */
-export function serverAttributes({ method, baseUrl }: RequestEvent): Attributes {
+export function serverAttributes({ baseUrl }: RequestEvent): Attributes {
+  if (lastServer?.baseUrl === baseUrl) return lastServer.attributes;
   const { hostname, port, protocol } = new URL(baseUrl);
-  return {
-    'http.request.method': method,
-    'server.address': hostname,
-    'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
-  };
+  const defaultPort = protocol === 'https:' ? 443 : 80;
+  const attributes = { 'server.address': hostname, 'server.port': port === '' ? defaultPort : Number(port) };
+  lastServer = { baseUrl, attributes };
+  return attributes;
 }
 
 /** Returns the address of a request, without query. */

@@ -13,15 +13,17 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { CallAdditions, EndEvent, Fetch, Hooks, RequestEvent, ResponseEvent, RetryEvent } from '../http/index.ts';
-import { errorType, PREFIX, seconds, serverAttributes, urlOf } from './attributes.ts';
+import { errorType, seconds, serverAttributes, urlOf } from './attributes.ts';
 import type { Targets } from './targets.ts';
 
 /** A call under way. */
 interface OpenCall {
   readonly span: Span;
   readonly context: Context;
-  /** Span of the request under way, and its context. */
-  attempt: { readonly span: Span; readonly context: Context } | undefined;
+  /** The context for `fetch`, within which no instrumentation creates another span. */
+  fetchContext: Context | undefined;
+  /** Span of the request under way. */
+  attempt: Span | undefined;
 }
 
 /** Polls whose span may still be linked: the waits are told of a poll right after its end. */
@@ -51,9 +53,9 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     // A poll runs in the context of whichever wait came first, but serves them all.
     const parent = event.isPoll ? ROOT_CONTEXT : context.active();
     const { bucket } = event;
-    const attributes = { ...(bucket && { [`${PREFIX}.bucket`]: bucket }) };
+    const attributes = { ...(bucket && { 'audience_activation.bucket': bucket }) };
     const span = this.#tracer.startSpan(event.operation, { kind: SpanKind.INTERNAL, attributes }, parent);
-    const call: OpenCall = { span, context: trace.setSpan(parent, span), attempt: undefined };
+    const call: OpenCall = { span, context: trace.setSpan(parent, span), fetchContext: undefined, attempt: undefined };
     this.#open.set(event.callId, call);
     return context.with(call.context, () => next({ wrapFetch: (fetch) => this.#wrap(fetch, call) }));
   }
@@ -63,22 +65,20 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     if (!call) return;
     const { attempt, method, pathTemplate: template } = event;
     const attributes: Attributes = {
+      'http.request.method': method,
       ...serverAttributes(event),
       'url.full': urlOf(event),
       ...(template !== undefined && { 'url.template': template }),
       ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
     };
     const name = template === undefined ? method : `${method} ${template}`;
-    const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, call.context);
-    call.attempt = { span, context: trace.setSpan(call.context, span) };
+    call.attempt = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, call.context);
   }
 
   onResponse({ callId, status, requestId }: ResponseEvent): void {
     const call = this.#open.get(callId);
-    call?.attempt?.span.setAttributes({
-      'http.response.status_code': status,
-      ...(requestId !== undefined && { [`${PREFIX}.request_id`]: requestId }),
-    });
+    call?.attempt?.setAttribute('http.response.status_code', status);
+    if (requestId !== undefined) call?.attempt?.setAttribute('audience_activation.request_id', requestId);
     endAttempt(call, status >= 400 ? String(status) : undefined);
   }
 
@@ -86,7 +86,7 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     const call = this.#open.get(callId);
     endAttempt(call, errorType(error));
     const delay = seconds(wait);
-    call?.span.addEvent('retry', { 'error.type': errorType(error), [`${PREFIX}.retry.reason`]: reason, delay });
+    call?.span.addEvent('retry', { 'error.type': errorType(error), 'audience_activation.retry.reason': reason, delay });
   }
 
   onEnd({ callId, isPoll, outcome, error, attempt, status, requestId, queued, backoff }: EndEvent): void {
@@ -96,12 +96,12 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     const type = outcome === 'aborted' ? outcome : errorType(error);
     endAttempt(call, type);
     call.span.setAttributes({
-      [`${PREFIX}.outcome`]: outcome,
-      [`${PREFIX}.attempts`]: attempt,
-      [`${PREFIX}.queued`]: seconds(queued),
-      [`${PREFIX}.backoff`]: seconds(backoff),
+      'audience_activation.outcome': outcome,
+      'audience_activation.attempts': attempt,
+      'audience_activation.queued': seconds(queued),
+      'audience_activation.backoff': seconds(backoff),
       ...(status !== undefined && { 'http.response.status_code': status }),
-      ...(requestId !== undefined && { [`${PREFIX}.request_id`]: requestId }),
+      ...(requestId !== undefined && { 'audience_activation.request_id': requestId }),
       ...(outcome !== 'success' && { 'error.type': type }),
     });
     if (outcome === 'failure') call.span.setStatus({ code: SpanStatusCode.ERROR });
@@ -109,15 +109,16 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     if (isPoll) this.#remember(callId, call.span.spanContext());
   }
 
-  /** Sends a request in the context of its span, within which no instrumentation of `fetch` creates another one. */
+  /** Wraps `fetch` for the requests of a call. */
   #wrap(fetch: Fetch, call: OpenCall): Fetch {
+    call.fetchContext ??= call.context.setValue(SUPPRESS_TRACING, true);
+    const { fetchContext } = call;
     return (url, init) => {
-      const current = call.attempt?.context ?? call.context;
       const headers: Record<string, string> = {};
-      if (this.#targets.includes(url)) propagation.inject(current, headers);
-      return context.with(current.setValue(SUPPRESS_TRACING, true), () =>
-        fetch(url, { ...init, headers: { ...headers, ...init?.headers } }),
-      );
+      if (this.#targets.includes(url)) {
+        propagation.inject(trace.setSpan(call.context, call.attempt ?? call.span), headers);
+      }
+      return context.with(fetchContext, () => fetch(url, { ...init, headers: { ...headers, ...init?.headers } }));
     };
   }
 
@@ -131,7 +132,7 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
 /** Ends the span of the request under way, if there is one. */
 function endAttempt(call: OpenCall | undefined, type: string | undefined): void {
   if (!call?.attempt) return;
-  const { span } = call.attempt;
+  const span = call.attempt;
   call.attempt = undefined;
   if (type !== undefined) span.setAttribute('error.type', type);
   if (type !== undefined && type !== 'aborted') span.setStatus({ code: SpanStatusCode.ERROR });

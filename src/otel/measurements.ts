@@ -3,7 +3,7 @@ import type { EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent, WaitEven
 import type { BuildBudget } from '../schemas/usage-report.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import type { DeliveryEvent, DeliveryHooks } from '../webhooks/index.ts';
-import { errorType, isFree, PREFIX, seconds, serverAttributes } from './attributes.ts';
+import { errorType, isFree, seconds, serverAttributes } from './attributes.ts';
 
 /** Bounds of the durations of requests (semantic conventions, "HTTP metrics"), and of those that may take longer. */
 const REQUEST_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
@@ -43,39 +43,45 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
       durations('Duration of HTTP client requests.', REQUEST_BOUNDS),
     );
     this.#callDuration = meter.createHistogram(
-      `${PREFIX}.call.duration`,
+      'audience_activation.call.duration',
       durations('Duration of calls, uploads and downloads, with queueing and retries.', WAIT_BOUNDS),
     );
     this.#queued = meter.createHistogram(
-      `${PREFIX}.permit.wait`,
+      'audience_activation.permit.wait',
       durations(
         'Time that calls wait for their token, the build budget and permits of their rate bucket.',
         WAIT_BOUNDS,
       ),
     );
-    this.#retries = meter.createCounter(`${PREFIX}.retries`, describe('Retries, by reason.', '{retry}'));
+    this.#retries = meter.createCounter('audience_activation.retries', describe('Retries, by reason.', '{retry}'));
     meter
       .createObservableGauge(
-        `${PREFIX}.bucket.use`,
+        'audience_activation.bucket.use',
         describe('Requests of this process in the last interval of a rate bucket, as a share of its limit.', '1'),
       )
       .addCallback((result) => this.#observeBuckets(result));
     this.#budgetLeft = meter.createGauge(
-      `${PREFIX}.build_budget.left`,
+      'audience_activation.build_budget.left',
       describe('Creates left in the build budget, by the last usage report that was read.', '{create}'),
     );
-    this.#waits = meter.createUpDownCounter(`${PREFIX}.waits`, describe('Waits and watches under way.', '{wait}'));
+    this.#waits = meter.createUpDownCounter(
+      'audience_activation.waits',
+      describe('Waits and watches under way.', '{wait}'),
+    );
     this.#waitDuration = meter.createHistogram(
-      `${PREFIX}.wait.duration`,
+      'audience_activation.wait.duration',
       durations('Duration of waits and watches.', WAIT_BOUNDS),
     );
     this.#lateness = meter.createHistogram(
-      `${PREFIX}.wait.lateness`,
+      'audience_activation.wait.lateness',
       durations('Time from the end of a job until its wait learned of it.', WAIT_BOUNDS),
     );
-    this.#deliveries = meter.createCounter(`${PREFIX}.deliveries`, describe('Deliveries, by result.', '{delivery}'));
+    this.#deliveries = meter.createCounter(
+      'audience_activation.deliveries',
+      describe('Deliveries, by result.', '{delivery}'),
+    );
     this.#deliveryDuration = meter.createHistogram(
-      `${PREFIX}.delivery.duration`,
+      'audience_activation.delivery.duration',
       durations('Duration of deliveries, from their receipt to their result.', REQUEST_BOUNDS),
     );
   }
@@ -83,7 +89,11 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
   onRequest(event: RequestEvent): void {
     this.#endRequest(event.callId, {});
     const template = isFree(event) ? undefined : event.pathTemplate;
-    const attributes = { ...serverAttributes(event), ...(template !== undefined && { 'url.template': template }) };
+    const attributes = {
+      'http.request.method': event.method,
+      ...serverAttributes(event),
+      ...(template !== undefined && { 'url.template': template }),
+    };
     this.#open.set(event.callId, { attributes, sentAt: performance.now() });
     const { bucket, rateLimit } = event;
     if (!bucket || !rateLimit) return;
@@ -100,7 +110,11 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
   onRetry(event: RetryEvent): void {
     const type = { 'error.type': errorType(event.error) };
     this.#endRequest(event.callId, type);
-    const attributes = { [`${PREFIX}.operation`]: nameOf(event), [`${PREFIX}.retry.reason`]: event.reason, ...type };
+    const attributes = {
+      'audience_activation.operation': nameOf(event),
+      'audience_activation.retry.reason': event.reason,
+      ...type,
+    };
     this.#retries.add(1, attributes);
   }
 
@@ -108,28 +122,34 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
     const { outcome, error, duration, queued, bucket } = event;
     const type = outcome === 'success' ? {} : { 'error.type': outcome === 'aborted' ? outcome : errorType(error) };
     this.#endRequest(event.callId, type);
-    const operation = { [`${PREFIX}.operation`]: nameOf(event), [`${PREFIX}.poll`]: event.isPoll ?? false };
-    this.#callDuration.record(seconds(duration), { ...operation, [`${PREFIX}.outcome`]: outcome, ...type });
-    if (bucket) this.#queued.record(seconds(queued), { ...operation, [`${PREFIX}.bucket`]: bucket });
+    const poll = { 'audience_activation.poll': event.isPoll ?? false };
+    const attributes = {
+      'audience_activation.operation': nameOf(event),
+      'audience_activation.outcome': outcome,
+      ...poll,
+      ...type,
+    };
+    this.#callDuration.record(seconds(duration), attributes);
+    if (bucket) this.#queued.record(seconds(queued), { 'audience_activation.bucket': bucket, ...poll });
   }
 
   onBuildBudget(budget: BuildBudget): void {
     for (const window of ['hour', 'day'] as const) {
       const { limit, used }: { limit?: unknown; used?: unknown } = Object(budget[window]);
       const left = Number(limit) - Number(used);
-      if (!Number.isNaN(left)) this.#budgetLeft.record(Math.max(0, left), { [`${PREFIX}.window`]: window });
+      if (!Number.isNaN(left)) this.#budgetLeft.record(Math.max(0, left), { 'audience_activation.window': window });
     }
   }
 
   onWait(event: WaitEvent): void {
-    const kind = { [`${PREFIX}.job.kind`]: event.kind };
+    const kind = { 'audience_activation.job.kind': event.kind };
     if (event.type === 'begun') this.#waits.add(1, kind);
     if (event.type !== 'ended') return;
     const { outcome, duration, lateness, source } = event;
     this.#waits.add(-1, kind);
-    this.#waitDuration.record(seconds(duration), { ...kind, [`${PREFIX}.outcome`]: outcome });
+    this.#waitDuration.record(seconds(duration), { ...kind, 'audience_activation.outcome': outcome });
     if (lateness !== undefined && source) {
-      this.#lateness.record(seconds(lateness), { ...kind, [`${PREFIX}.job.source`]: source });
+      this.#lateness.record(seconds(lateness), { ...kind, 'audience_activation.job.source': source });
     }
   }
 
@@ -137,8 +157,8 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
     if (event.type === 'received' || event.type === 'verified') return;
     const { eventType } = event;
     const attributes = {
-      [`${PREFIX}.delivery.result`]: event.type,
-      ...(eventType !== undefined && { [`${PREFIX}.event.type`]: eventType }),
+      'audience_activation.delivery.result': event.type,
+      ...(eventType !== undefined && { 'audience_activation.event.type': eventType }),
       ...(event.type === 'refused' && { 'error.type': event.reason }),
       ...(event.type === 'failed' && { 'error.type': errorType(event.error) }),
     };
@@ -155,7 +175,8 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
   }
 
   #observeBuckets(result: ObservableResult): void {
-    for (const [bucket, use] of this.#usedBuckets) result.observe(use.share(), { [`${PREFIX}.bucket`]: bucket });
+    for (const [bucket, use] of this.#usedBuckets)
+      result.observe(use.share(), { 'audience_activation.bucket': bucket });
   }
 }
 
@@ -165,15 +186,17 @@ const nameOf = (event: RequestEvent): string => (isFree(event) ? 'request' : eve
 /** The requests of a rate bucket in its last interval. */
 class BucketUse {
   readonly #rate: RateLimit;
+  /** Times of the last requests, in a ring: of those beyond twice the limit, only the latest are known. */
   readonly #sentAt: number[] = [];
+  #next = 0;
 
   constructor(rate: RateLimit) {
     this.#rate = rate;
   }
 
   add(): void {
-    // Without a limiter, a process may send any number of requests: more than twice the limit are not counted.
-    if (this.#sentAt.push(performance.now()) > 2 * this.#rate.limit) this.#sentAt.shift();
+    this.#sentAt[this.#next] = performance.now();
+    this.#next = (this.#next + 1) % (2 * this.#rate.limit);
   }
 
   share(): number {

@@ -1,6 +1,6 @@
 import { type Span, type SpanContext, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import type { Hooks, WaitEvent } from '../http/index.ts';
-import { errorType, PREFIX, seconds } from './attributes.ts';
+import { errorType, seconds } from './attributes.ts';
 
 /** A wait under way. */
 interface OpenWait {
@@ -27,7 +27,7 @@ export class WaitSpans implements Pick<Hooks, 'onWait'> {
   onWait(event: WaitEvent): void {
     const { waitId, kind, id } = event;
     if (event.type === 'begun') {
-      const attributes = { [`${PREFIX}.job.kind`]: kind, [`${PREFIX}.job.id`]: id };
+      const attributes = { 'audience_activation.job.kind': kind, 'audience_activation.job.id': id };
       const span = this.#tracer.startSpan(`wait ${kind}`, { kind: SpanKind.INTERNAL, attributes });
       this.#open.set(waitId, { span, polls: new Set() });
       return;
@@ -42,15 +42,15 @@ export class WaitSpans implements Pick<Hooks, 'onWait'> {
       if (oldest && polls.size > MAX_LINKS) polls.delete(oldest);
     } else if (event.type === 'changed') {
       const { source, status } = event;
-      span.addEvent('status', { [`${PREFIX}.job.status`]: status, [`${PREFIX}.job.source`]: source });
+      span.addEvent('status', { 'audience_activation.job.status': status, 'audience_activation.job.source': source });
     } else {
       this.#open.delete(waitId);
       const { outcome, status, source, lateness, error } = event;
       span.setAttributes({
-        [`${PREFIX}.outcome`]: outcome,
-        ...(status !== undefined && { [`${PREFIX}.job.status`]: status }),
-        ...(source !== undefined && { [`${PREFIX}.job.source`]: source }),
-        ...(lateness !== undefined && { [`${PREFIX}.lateness`]: seconds(lateness) }),
+        'audience_activation.outcome': outcome,
+        ...(status !== undefined && { 'audience_activation.job.status': status }),
+        ...(source !== undefined && { 'audience_activation.job.source': source }),
+        ...(lateness !== undefined && { 'audience_activation.lateness': seconds(lateness) }),
         ...(outcome !== 'completed' && { 'error.type': outcome === 'failure' ? errorType(error) : outcome }),
       });
       if (outcome !== 'completed' && outcome !== 'aborted') span.setStatus({ code: SpanStatusCode.ERROR });
