@@ -51,6 +51,26 @@ describe('examples/import-cohort.ts', () => {
   }, 40_000);
 });
 
+describe('examples/telemetry.ts', () => {
+  it('prints the trace of a create that is retried, waits, and ends by a webhook', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/telemetry.ts'], { timeout: 30_000 });
+    const lines = stdout.split('\n').map((line) => line.replace(/ {2}\d+ ms/, ''));
+    expect(lines.slice(2, 7)).toEqual([
+      'order audience',
+      '  audiences.create  status_code=200  outcome=success',
+      '    POST /api/v2/audiences/create  status_code=503  type=503',
+      '    POST /api/v2/audiences/create  status_code=200  resend_count=1',
+      expect.stringMatching(/^ {2}wait audience {2}outcome=completed {2}source=webhook {2}polls=\d+$/),
+    ]);
+    expect(lines.slice(-3)).toEqual([
+      expect.stringMatching(/^process audience\.completed {2}id=evt_/),
+      '  save result',
+      '',
+    ]);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
 describe('examples/await-many.ts', () => {
   /** Runs the example; `whenShown` is called with the output so far. */
   async function start(
