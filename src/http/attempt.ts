@@ -2,7 +2,7 @@ import { fingerprint, isUsableToken } from '../auth/index.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import type { AcquireOptions } from '../rate-limit/index.ts';
-import { runHook } from '../util/hooks.ts';
+import { runHook } from '../util/run-hooks.ts';
 import type { Call } from './call.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
 import { readRpcResponse } from './json-rpc.ts';

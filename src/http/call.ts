@@ -5,12 +5,13 @@ import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { atCallSite, type CallSite, isReason } from '../util/call-site.ts';
-import { runAround } from '../util/hooks.ts';
 import { checkNumbers, InvalidInputError } from '../util/input-checks.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
+import { runAround } from '../util/run-hooks.ts';
+import { type CallFacts, CallReport, wrapFetch } from './call-report.ts';
 import type { ClientState } from './client-state.ts';
-import { type CallAdditions, type CallFacts, CallReport, wrapFetch } from './hooks.ts';
+import type { CallAdditions } from './hooks.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
 import type { CallOptions, Settings } from './request-options.ts';
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
@@ -44,7 +45,7 @@ export class Call implements RetryState {
   readonly key: string | undefined;
   /** Counts requests and times, and calls the hooks. */
   readonly report: CallReport;
-  /** What `around` adds to the requests. */
+  /** Additions of `around` to the requests. */
   additions: readonly CallAdditions[] = [];
   /** The stack of the caller, for errors. */
   readonly site: CallSite = {};
@@ -125,7 +126,7 @@ export class Call implements RetryState {
     return settings.redactor.with([token, rejectedToken, ...(input.secrets ?? []), ...secretHeaders(options.headers)]);
   }
 
-  /** What hooks are told of the call. */
+  /** The call as hooks see it. */
   get #facts(): CallFacts {
     const { operation, settings, options, path, key } = this;
     const { name, method, path: pathTemplate, bucket } = operation;

@@ -1,8 +1,6 @@
 import type { BuildBudget } from '../schemas/usage-report.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import type { Bucket, RateLimit } from '../spec/limits.ts';
-import { emit } from '../util/hooks.ts';
-import type { Settings } from './request-options.ts';
 import type { Fetch } from './send.ts';
 
 /** A call or a transfer, as hooks see it. */
@@ -75,7 +73,7 @@ export interface WaitInfo {
 /** An event of a wait or a watch. `begun` and `ended` happen exactly once each. */
 export type WaitEvent = WaitInfo & WaitStep;
 
-/** What has happened to a wait or a watch. */
+/** A step of a wait or a watch. */
 export type WaitStep =
   | { readonly type: 'begun' }
   /** A poll has shown the state of the job. `callId` is that of its request, unless another process sent it. */
@@ -96,12 +94,12 @@ export interface WaitEnd {
   readonly outcome: 'completed' | 'needs-info' | 'failed' | 'cancelled' | 'timeout' | 'aborted' | 'failure';
   /** The last known status, if any. */
   readonly status?: number;
-  /** What the end of the job was learned from. */
+  /** How the end of the job was learned. */
   readonly source?: 'poll' | 'list' | 'webhook';
   /** Milliseconds. */
   readonly duration: number;
   /**
-   * Milliseconds from the end of the job until the wait learned of it: since `updated_at`, which counts whole seconds,
+   * Milliseconds from the end of the job until the wait learned of it: since `updated_at`, which counts full seconds,
    * by this machine's clock, but at most since the job was last seen running, or since the wait began.
    */
   readonly lateness?: number;
@@ -140,77 +138,4 @@ export interface Hooks {
    * around: (call, next) => storage.run({ callId: call.callId }, next)
    */
   readonly around?: ((call: RequestEvent, next: (additions?: CallAdditions) => Promise<void>) => unknown) | undefined;
-}
-
-/** Returns `fetch` as the additions wrap it. */
-export const wrapFetch = (fetch: Fetch, additions: readonly CallAdditions[]): Fetch =>
-  additions.reduce((inner, addition) => addition.wrapFetch?.(inner) ?? inner, fetch);
-
-/** What the report of a call does not count itself. */
-export type CallFacts = Omit<RequestEvent, 'callId' | 'attempt'>;
-
-let calls = 0;
-
-/** Counts the requests and the times of one call or transfer, and passes its events to the hooks and the log. */
-export class CallReport {
-  /** Requests sent. */
-  attempts = 0;
-  /** Milliseconds spent waiting for the token, the build budget and permits. */
-  queued = 0;
-  readonly startedAt = performance.now();
-  readonly #callId = `call_${++calls}`;
-  readonly #settings: Settings;
-  readonly #describe: () => CallFacts;
-  #sentAt = 0;
-  #backoff = 0;
-  #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
-  #hasEnded = false;
-
-  constructor(settings: Settings, describe: () => CallFacts) {
-    this.#settings = settings;
-    this.#describe = describe;
-  }
-
-  /** The call and its current attempt. */
-  get event(): RequestEvent {
-    return { callId: this.#callId, ...this.#describe(), attempt: this.attempts };
-  }
-
-  /** Reports that a request is sent. */
-  request(): void {
-    this.attempts++;
-    this.#response = undefined;
-    this.#sentAt = performance.now();
-    emit(this.#settings, 'onRequest', () => this.event);
-  }
-
-  /** Reports the response of the request. */
-  response(response: Pick<ResponseEvent, 'status' | 'requestId'>): void {
-    this.#response = response;
-    const { logger, isObserved } = this.#settings;
-    if (!isObserved) return;
-    const duration = performance.now() - this.#sentAt;
-    const { rateLimit, ...event } = { ...this.event, ...response, duration };
-    logger.debug(`${event.method} ${event.path} → ${event.status}`, event);
-    emit(this.#settings, 'onResponse', () => ({ ...event, ...(rateLimit && { rateLimit }) }));
-  }
-
-  /** Reports that another attempt follows after `wait` milliseconds. */
-  retry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>): void {
-    this.#backoff += retry.wait;
-    const { operation, attempt } = this.event;
-    const wait = Math.round(retry.wait);
-    const message = `${operation} is retried in ${wait} ms: ${retry.error.message}`;
-    this.#settings.logger.info(message, { operation, attempt, wait });
-    emit(this.#settings, 'onRetry', () => ({ ...this.event, ...retry }));
-  }
-
-  /** Reports the end; only the first call has an effect. */
-  end(outcome: EndEvent['outcome'], error?: unknown): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    const duration = performance.now() - this.startedAt;
-    const times = { duration, queued: this.queued, backoff: this.#backoff };
-    emit(this.#settings, 'onEnd', () => ({ ...this.event, ...this.#response, ...times, outcome, error }));
-  }
 }

@@ -1,20 +1,19 @@
 export { acquirePermit, handleRateLimit, sendAttempt } from './attempt.ts';
 export { Call, execute } from './call.ts';
+export { CallReport, wrapFetch } from './call-report.ts';
 export { ClientState } from './client-state.ts';
 export type { Envelope } from './envelope.ts';
-export {
-  type CallAdditions,
-  CallReport,
-  type EndEvent,
-  type Hooks,
-  type RequestEvent,
-  type ResponseEvent,
-  type RetryEvent,
-  type WaitEnd,
-  type WaitEvent,
-  type WaitInfo,
-  type WaitStep,
-  wrapFetch,
+export type {
+  CallAdditions,
+  EndEvent,
+  Hooks,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+  WaitEnd,
+  WaitEvent,
+  WaitInfo,
+  WaitStep,
 } from './hooks.ts';
 export {
   isJsonRpcId,

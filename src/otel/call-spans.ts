@@ -26,7 +26,7 @@ interface OpenCall {
   attempt: Span | undefined;
 }
 
-/** Polls whose span may still be linked: the waits are told of a poll right after its end. */
+/** Polls whose span may still be linked: the waits report a poll right after its end. */
 const REMEMBERED_POLLS = 1_000;
 
 /** The key by which OpenTelemetry's SDK knows that instrumentations below this one must not create spans. */

@@ -24,7 +24,7 @@ export interface OpenTelemetryOptions {
   readonly propagate?: readonly (string | RegExp)[] | undefined;
 }
 
-/** What the `telemetry` options of `AudienceClient`, `connectMcp` and `createWebhookReceiver` take. */
+/** Value of the `telemetry` options of `AudienceClient`, `connectMcp` and `createWebhookReceiver`. */
 export type Telemetry = Hooks & DeliveryHooks;
 
 const OPTIONS: readonly string[] = ['tracerProvider', 'meterProvider', 'propagate'];

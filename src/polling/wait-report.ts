@@ -2,7 +2,7 @@ import { WaitTimeoutError } from '../errors/job-errors.ts';
 import type { Settings, WaitEnd, WaitStep } from '../http/index.ts';
 import type { JobKind, Observed } from '../spec/job-status.ts';
 import { isReason } from '../util/call-site.ts';
-import { emit } from '../util/hooks.ts';
+import { emit } from '../util/run-hooks.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
 import type { JobUpdate } from './job.ts';
 

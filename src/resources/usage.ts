@@ -3,8 +3,8 @@ import type { ApiPromise, CallOptions, DecodeContext, RequestOptions, Transport 
 import { decodeOne } from '../schemas/decode.ts';
 import { type BuildBudget, type Usage, usageResource } from '../schemas/usage-report.ts';
 import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';
-import { emit } from '../util/hooks.ts';
 import { isObject, jsonTypeOf } from '../util/json.ts';
+import { emit } from '../util/run-hooks.ts';
 
 /** Query of a usage report. */
 export interface UsageParams {

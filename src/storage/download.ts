@@ -2,7 +2,7 @@ import { ResponseError } from '../errors/call-errors.ts';
 import type { Transport } from '../http/index.ts';
 import { AttemptFailure } from '../http/index.ts';
 import { abortable, onAbort } from '../util/abort.ts';
-import { runHook } from '../util/hooks.ts';
+import { runHook } from '../util/run-hooks.ts';
 import { isServerRuntime, Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';
 

@@ -11,10 +11,10 @@ import {
   wrapFetch,
 } from '../http/index.ts';
 import { AbortScope, startTimer } from '../util/abort.ts';
-import { runAround } from '../util/hooks.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
+import { runAround } from '../util/run-hooks.ts';
 import { idleFailure, lostFailure, queryRedactor, responseFailure } from './storage-errors.ts';
 
 /** Options of every transfer. */

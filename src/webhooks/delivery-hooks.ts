@@ -1,5 +1,5 @@
 import type { WebhookRefusal } from '../errors/error-details.ts';
-import { emit, type HookCaller } from '../util/hooks.ts';
+import { emit, type HookCaller } from '../util/run-hooks.ts';
 import type { WebhookEvent } from './events.ts';
 
 /** A delivery of an event, as hooks see it. */
@@ -11,7 +11,7 @@ export interface DeliveryInfo {
   readonly eventType?: string;
 }
 
-/** What has happened to a delivery. `received` is first; `verified` may follow; exactly one of the others is last. */
+/** A step of a delivery. `received` is first; `verified` may follow; exactly one of the others is last. */
 export type DeliveryStep =
   | { readonly type: 'received' }
   | { readonly type: 'verified' }

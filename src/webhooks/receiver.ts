@@ -1,7 +1,7 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
-import { type HookCaller, runAround } from '../util/hooks.ts';
 import { checkNumbers } from '../util/input-checks.ts';
+import { type HookCaller, runAround } from '../util/run-hooks.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
 import { type DeliveryHooks, DeliveryReport } from './delivery-hooks.ts';
 import {

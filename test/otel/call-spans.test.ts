@@ -79,7 +79,7 @@ describe('a call', () => {
     expect(named(/^GET/)).toMatchObject([{ attributes: ofAttempt, status: { code: SpanStatusCode.ERROR } }]);
   });
 
-  it('that is aborted ends its spans, and is no error', async () => {
+  it('that is aborted ends its spans, and is not an error', async () => {
     const { client, spans } = await start([{ fault: 'stall' }]);
     await failureOf(client.webhooks.list({ signal: AbortSignal.timeout(50) }));
     expect(spans().map(({ name, status, attributes }) => [name, status.code, attributes['error.type']])).toEqual([

@@ -117,7 +117,7 @@ describe('in virtual time', () => {
       expect(ended?.lateness).toBeLessThanOrEqual(1_000);
     });
 
-    it('tells how late the end was noticed: by `updated_at`, at most since the job was last seen running', async () => {
+    it('reports how late the end was noticed: by `updated_at`, at most since the job was last seen running', async () => {
       const { client, add, set, events } = start();
       const [id = 0] = add(1);
       const waiting = client.audiences.wait(id);

@@ -86,7 +86,7 @@ export function startTelemetry(
       );
     },
     async everything() {
-      const told = spans().map(({ name, attributes, events, links, status, resource }) => ({
+      const recorded = spans().map(({ name, attributes, events, links, status, resource }) => ({
         name,
         attributes,
         events,
@@ -94,7 +94,7 @@ export function startTelemetry(
         status,
         resource: resource.attributes,
       }));
-      return JSON.stringify([told, await collect()]);
+      return JSON.stringify([recorded, await collect()]);
     },
   };
 }

@@ -81,7 +81,7 @@ describe('onDelivery', () => {
     }
   });
 
-  it('is not called for a request that is no delivery', async () => {
+  it('is not called for a request that is not a delivery', async () => {
     const { receiver, events } = start();
     await receiver.handle(new Request('http://localhost/'));
     expect(events).toEqual([]);

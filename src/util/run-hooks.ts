@@ -24,7 +24,7 @@ export function emit<Name extends string, Event>(
 /** Runs `next` in a context of the user's, such as that of an `AsyncLocalStorage`. */
 type Around<Event, Addition> = (event: Event, next: (addition?: Addition) => Promise<void>) => unknown;
 
-/** What {@link runAround} runs. */
+/** Work for {@link runAround}. */
 interface AroundWork<Event, Addition, R> {
   readonly event: Event;
   readonly signal?: AbortSignal | undefined;
