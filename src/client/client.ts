@@ -181,10 +181,10 @@ export class AudienceClient {
 
   /**
    * Ends every call and wait in progress, also of clients made by `withOptions`; later calls are refused. Resolves when
-   * the running handlers of kept waits have ended.
+   * they and the running handlers of kept waits have ended.
    */
   async close(): Promise<void> {
-    this.#transport.state.close();
+    await this.#transport.state.close();
     await this.#scheduler.closed;
   }
 

@@ -203,7 +203,7 @@ export async function handleRateLimit(
   if (!refusal) {
     const { interval } = settings.rateLimits[operation.bucket];
     const pause = Math.min(failure.retryAfter ?? settings.backoff.min, interval);
-    runHook(settings, () => state.limiter.pause(operation.bucket, scope, pause));
+    runHook(settings, 'limiter.pause', () => state.limiter.pause(operation.bucket, scope, pause));
     return failed;
   }
   const wait = failure.retryAfter ?? refusal.wait;

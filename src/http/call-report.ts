@@ -1,11 +1,18 @@
-import { emit } from '../util/run-hooks.ts';
+import { emit, runHook } from '../util/run-hooks.ts';
+import type { ClientState } from './client-state.ts';
 import type { CallAdditions, EndEvent, RequestEvent, ResponseEvent, RetryEvent } from './hooks.ts';
 import type { Settings } from './request-options.ts';
 import type { Fetch } from './send.ts';
 
-/** Returns `fetch` as the additions wrap it. */
-export const wrapFetch = (fetch: Fetch, additions: readonly CallAdditions[]): Fetch =>
-  additions.reduce((inner, addition) => addition.wrapFetch?.(inner) ?? inner, fetch);
+/** Returns the client's `fetch` as the additions wrap it; a function that throws does not wrap it. */
+export const wrapFetch = (settings: Settings, additions: readonly CallAdditions[]): Fetch =>
+  additions.reduce((inner, addition) => {
+    let wrapped: unknown;
+    runHook(settings, 'wrapFetch', () => {
+      wrapped = addition.wrapFetch?.(inner);
+    });
+    return typeof wrapped === 'function' ? (wrapped as Fetch) : inner;
+  }, settings.fetch);
 
 /** The properties of a call that stay the same, or that its report does not count. */
 export type CallFacts = Omit<RequestEvent, 'callId' | 'attempt'>;
@@ -20,6 +27,7 @@ export class CallReport {
   queued = 0;
   readonly startedAt = performance.now();
   readonly #callId = `call_${++calls}`;
+  readonly #state: ClientState;
   readonly #settings: Settings;
   readonly #describe: () => CallFacts;
   #sentAt = 0;
@@ -27,9 +35,11 @@ export class CallReport {
   #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
   #hasEnded = false;
 
-  constructor(settings: Settings, describe: () => CallFacts) {
+  constructor(state: ClientState, settings: Settings, describe: () => CallFacts) {
+    this.#state = state;
     this.#settings = settings;
     this.#describe = describe;
+    state.begin();
   }
 
   /** The call and its current attempt. */
@@ -70,6 +80,7 @@ export class CallReport {
   end(outcome: EndEvent['outcome'], error?: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#state.end();
     const duration = performance.now() - this.startedAt;
     const times = { duration, queued: this.queued, backoff: this.#backoff };
     emit(this.#settings, 'onEnd', () => ({ ...this.event, ...this.#response, ...times, outcome, error }));

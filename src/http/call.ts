@@ -64,6 +64,8 @@ export class Call implements RetryState {
   /** The token that the service rejected with a 401, so that the source was asked for another one. */
   rejectedToken: string | undefined;
   lastFailure: AttemptFailure | undefined;
+  /** The error that the call has ended with. */
+  error: unknown;
   retries = 0;
   mayHaveArrived = false;
   wasRefused = false;
@@ -83,13 +85,13 @@ export class Call implements RetryState {
     this.key = key;
     Error.captureStackTrace?.(this.site, Call);
     this.path = operation.path;
-    this.report = new CallReport(settings, () => this.#facts);
+    this.report = new CallReport(state, settings, () => this.#facts);
     this.deadlineAt = this.report.startedAt + (this.options.deadline ?? Number.POSITIVE_INFINITY);
   }
 
   /** Sends a request. */
   get fetch() {
-    return wrapFetch(this.settings.fetch, this.additions);
+    return wrapFetch(this.settings, this.additions);
   }
   get attempts() {
     return this.report.attempts;
@@ -180,16 +182,25 @@ const DEADLINE = Symbol('deadline');
 
 /** Makes a call, observed by the user's hooks. */
 export async function execute<R>(call: Call, steps: CallSteps<R>): Promise<R> {
-  const { report, settings, options } = call;
-  const { signal } = options;
-  const work = (additions: readonly CallAdditions[]): Promise<R> => executeSteps(call, steps, additions);
+  const { report, settings, options, state } = call;
+  const parents = [options.signal, state.closing.signal];
+  const scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
+  const { signal } = scope;
+  const work = async (additions: readonly CallAdditions[]): Promise<R> => {
+    try {
+      const result = await executeSteps(call, steps, additions, signal);
+      report.end('success');
+      return result;
+    } catch (error) {
+      throw endWith(error, call);
+    }
+  };
   try {
-    const result = await runAround(settings, 'around', { event: report.event, signal, work });
-    report.end('success');
-    return result;
+    return await runAround(settings, 'around', { event: report.event, signal, work });
   } catch (error) {
-    report.end(isReason(error, [signal]) ? 'aborted' : 'failure', error);
-    throw error;
+    throw endWith(error, call);
+  } finally {
+    scope.dispose();
   }
 }
 
@@ -198,37 +209,35 @@ async function executeSteps<R>(
   call: Call,
   { prepare, attempt }: CallSteps<R>,
   additions: readonly CallAdditions[],
+  signal: AbortSignal,
 ): Promise<R> {
   call.additions = additions;
   for (const { headers } of additions) {
     call.options = { ...call.options, headers: { ...call.options.headers, ...headers } };
   }
   const { options, input, state } = call;
-  try {
-    // The options of background calls are the package's own, or have been checked.
-    if (input.options && options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
-    const errors = input.validate?.() ?? {};
-    if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
-    const parents = [options.signal, state.closing.signal];
-    const scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
-    try {
-      const { signal } = scope;
-      signal.throwIfAborted();
-      const request = await prepare(call);
-      call.path = request.path;
-      // End the call on abort even if a custom token source, limiter or `fetch` ignores the signal.
-      const result = await withRetries(() => abortable(attempt(call, request, signal), signal), {
-        signal,
-        delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
-      });
-      if (options.priority !== 'background') state.retryBudget.onSuccess(call.paidForRetry);
-      return result;
-    } finally {
-      scope.dispose();
-    }
-  } catch (error) {
-    throw isReason(error, [options.signal]) ? error : atCallSite(finalError(error, call), call.site);
-  }
+  // The options of background calls are the package's own, or have been checked.
+  if (input.options && options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
+  const errors = input.validate?.() ?? {};
+  if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
+  signal.throwIfAborted();
+  const request = await prepare(call);
+  call.path = request.path;
+  // End the call on abort even if a custom token source, limiter or `fetch` ignores the signal.
+  const result = await withRetries(() => abortable(attempt(call, request, signal), signal), {
+    signal,
+    delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
+  });
+  if (options.priority !== 'background') state.retryBudget.onSuccess(call.paidForRetry);
+  return result;
+}
+
+/** Reports the end of a failed call; returns the error that it rejects with. */
+function endWith(thrown: unknown, call: Call): unknown {
+  const isAborted = isReason(thrown, [call.options.signal]);
+  call.error ??= isAborted ? thrown : atCallSite(finalError(thrown, call), call.site);
+  call.report.end(isAborted ? 'aborted' : 'failure', call.error);
+  return call.error;
 }
 
 /** Returns the milliseconds until the retry of a failed attempt, or `undefined` to give up; records the retry. */

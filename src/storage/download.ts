@@ -183,6 +183,6 @@ class Download {
   }
 
   #report(total: number | undefined): void {
-    runHook(this.#plan.transport.settings, () => this.#plan.onProgress(this.#loaded, total));
+    runHook(this.#plan.transport.settings, 'onProgress', () => this.#plan.onProgress(this.#loaded, total));
   }
 }

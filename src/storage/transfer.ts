@@ -78,7 +78,7 @@ export class Transfer {
     this.#idleTimeout = options.idleTimeout ?? IDLE_TIMEOUT_MS;
     const { operation, method, url } = plan;
     const { origin: baseUrl, pathname: path } = url;
-    this.#report = new CallReport(this.settings, () => ({ operation, method, baseUrl, path }));
+    this.#report = new CallReport(transport.state, this.settings, () => ({ operation, method, baseUrl, path }));
     this.#ended.promise.catch(() => {});
   }
 
@@ -89,7 +89,7 @@ export class Transfer {
 
   /** Sends a request. */
   get fetch(): Fetch {
-    return wrapFetch(this.settings.fetch, this.#additions);
+    return wrapFetch(this.settings, this.#additions);
   }
 
   /** Runs what begins the transfer within the user's `around`, until {@link end}. */
@@ -158,8 +158,10 @@ export class Transfer {
     this.end(this.#plan.options.signal?.aborted ? 'aborted' : 'failure', error);
   }
 
-  /** Removes all timers and listeners. A transfer that has not ended was given up by the caller. */
+  /** Removes all timers and listeners. A transfer that has not ended was given up by the caller, or with the client. */
   close(): void {
+    const { signal } = this.scope;
+    if (signal.aborted) this.fail(signal.reason);
     this.end('aborted');
     this.#endAttempt();
     this.scope.dispose();

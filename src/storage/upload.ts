@@ -45,7 +45,7 @@ export async function uploadFile({ transport, url, source, options, expiresAt }:
   let reported = 0;
   const report = (loaded: number): void => {
     reported = loaded;
-    if (onProgress) runHook(settings, () => onProgress({ loaded, total }));
+    if (onProgress) runHook(settings, 'onProgress', () => onProgress({ loaded, total }));
   };
   const onBytes = (bytes: number): void => {
     transfer.touch();

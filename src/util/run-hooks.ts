@@ -8,8 +8,8 @@ export interface HookCaller<H> {
 }
 
 /** Runs a user's hook; its failure is logged and has no other effect. */
-export function runHook({ logger }: Pick<HookCaller<unknown>, 'logger'>, hook: () => unknown): void {
-  safely(hook, (message) => logger.error(`A hook threw: ${message}`));
+export function runHook({ logger }: Pick<HookCaller<unknown>, 'logger'>, name: string, hook: () => unknown): void {
+  safely(hook, (message) => logger.error(`\`${name}\` threw: ${message}`));
 }
 
 /** Calls one hook of every set that has it. The event is created only if there is one. */
@@ -18,7 +18,7 @@ export function emit<Name extends string, Event>(
   name: Name,
   event: () => Event,
 ): void {
-  for (const hooks of caller.hooks) if (hooks[name]) runHook(caller, () => hooks[name]?.(event()));
+  for (const hooks of caller.hooks) if (hooks[name]) runHook(caller, name, () => hooks[name]?.(event()));
 }
 
 /** Runs `next` in a context of the user's, such as that of an `AsyncLocalStorage`. */
@@ -47,6 +47,7 @@ export function runAround<Name extends string, Event, Addition extends object, R
     (inner, hooks) => (additions) =>
       runWithin<Addition, R>(
         caller,
+        name,
         (next) => hooks[name]?.(event, next),
         (addition) => inner(addition ? [...additions, addition] : additions),
         ended,
@@ -58,6 +59,7 @@ export function runAround<Name extends string, Event, Addition extends object, R
 
 function runWithin<Addition, R>(
   caller: Pick<HookCaller<unknown>, 'logger'>,
+  name: string,
   around: (next: (addition?: Addition) => Promise<void>) => unknown,
   work: (addition?: Addition) => Promise<R>,
   ended?: Promise<unknown>,
@@ -72,7 +74,7 @@ function runWithin<Addition, R>(
     }
     await running;
   };
-  runHook(caller, async () => {
+  runHook(caller, name, async () => {
     try {
       await around(next);
     } catch (error) {

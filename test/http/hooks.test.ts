@@ -45,7 +45,7 @@ describe('hooks', () => {
     };
     const client = clientOf(server, { logger, logLevel: 'error', onRequest: broken, onResponse: broken });
     expect(await client.webhooks.list()).toEqual([]);
-    expect(lines).toEqual(['A hook threw: broken hook', 'A hook threw: broken hook']);
+    expect(lines).toEqual(['`onRequest` threw: broken hook', '`onResponse` threw: broken hook']);
   });
 });
 
@@ -171,13 +171,49 @@ describe('around', () => {
     expect((await server.seen()).map(({ headers }) => headers['x-sent'])).toEqual(['1', '2']);
   });
 
-  it('fails the call where the function that sends cannot be wrapped', async () => {
-    const server = await startServer([]);
-    const wrapFetch = () => {
+  it('sends without the function that wraps, if that throws or returns none', async () => {
+    const server = await startServer([{ data: [] }, { data: [] }]);
+    const lines: string[] = [];
+    const logger = { error: (line: string) => lines.push(line), warn() {}, info() {}, debug() {} };
+    const broken = () => {
       throw new Error('broken');
     };
-    const client = clientOf(server, { around: (_, next) => next({ wrapFetch }), maxRetries: 1 });
-    expect(await failureOf(client.webhooks.list())).toMatchObject({ name: 'ConnectionError', attempts: 2 });
+    for (const wrapFetch of [broken, () => 3 as never]) {
+      const client = clientOf(server, { around: (_, next) => next({ wrapFetch }), logger, logLevel: 'error' });
+      expect(await client.webhooks.list()).toEqual([]);
+    }
+    expect(lines).toEqual(['`wrapFetch` threw: broken']);
+  });
+
+  it('runs until its end in the context of `next`, with `onEnd`', async () => {
+    const server = await startServer([{ data: [] }, { status: 404 }]);
+    const context = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const client = clientOf(server, {
+      around: ({ callId }, next) => context.run(callId, next),
+      onEnd: ({ callId, outcome }) => seen.push([outcome, context.getStore() === callId]),
+    });
+    await client.webhooks.list();
+    await failureOf(client.webhooks.list());
+    expect(seen).toEqual([
+      ['success', true],
+      ['failure', true],
+    ]);
+  });
+
+  it('that waits for ever does not outlast the deadline of a call, nor the client', async () => {
+    const server = await startServer([]);
+    const ends: EndEvent[] = [];
+    const client = clientOf(server, { around: () => new Promise(() => {}), onEnd: (event) => ends.push(event) });
+    expect(await failureOf(client.audiences.create({}, { deadline: 20, idempotencyKey: 'k' }))).toMatchObject({
+      code: 'deadline-exceeded',
+      outcome: 'not-sent',
+      idempotencyKey: 'k',
+    });
+    const failing = failureOf(client.webhooks.list());
+    await client.close();
+    expect(await failing).toMatchObject({ code: 'client-closed' });
+    expect(ends.map(({ outcome }) => outcome)).toEqual(['failure', 'failure']);
   });
 
   it.each<[string, NonNullable<ClientOptions['around']>, number]>([

@@ -169,7 +169,7 @@ describe('in virtual time', () => {
       const [id = 0] = add(1);
       set(id, 104);
       await time.until(client.audiences.wait(id));
-      expect(lines).toEqual(Array(4).fill('A hook threw: broken'));
+      expect(lines).toEqual(Array(4).fill('`onWait` threw: broken'));
     });
   });
 
