@@ -1,7 +1,13 @@
+import type { BuildOptions } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 import { entriesAreExternal, noteInputs, privateZod } from './scripts/build-plugins.ts';
 
 const declarations = { compilerOptions: { stripInternal: true } };
+
+/** Node prints the line that throws with an error that nothing catches: it should not be the entire file. */
+function setLineLimit(options: BuildOptions): void {
+  options.lineLimit = 160;
+}
 
 const shared: Options = {
   format: 'esm',
@@ -14,6 +20,7 @@ const shared: Options = {
   external: [/^node:/],
   // Bundlers for browsers and workers know built-ins by their prefix alone.
   removeNodeProtocol: false,
+  esbuildOptions: setLineLimit,
 };
 
 const entries = {
@@ -66,6 +73,7 @@ export default defineConfig([
     esbuildPlugins: [noteInputs('sandbox'), privateZod],
     // What is made for browsers runs in Node, too, and the sandbox runs in both.
     esbuildOptions(options) {
+      setLineLimit(options);
       options.conditions = ['browser'];
     },
   },

@@ -25,6 +25,7 @@ import {
 } from '../util/options.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff, RetryBudgetOptions } from '../util/retry.ts';
+import { isHookSet } from '../util/run-hooks.ts';
 import { isTimeZone } from '../util/timestamps.ts';
 import { VERSION } from '../version.ts';
 import { type OperationOverrides, resolveOperations } from './operation-overrides.ts';
@@ -135,6 +136,9 @@ export interface WaitsOptions {
 const isLimiter = (value: unknown): boolean =>
   typeof Object(value).acquire === 'function' && typeof Object(value).pause === 'function';
 
+/** Names of the hooks of a client. */
+const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onEnd', 'onWait', 'onBuildBudget', 'around'];
+
 /** Options of `fetch` that `fetchOptions` must not contain. */
 const OWN_FETCH_OPTIONS = ['body', 'headers', 'method', 'redirect', 'signal', 'window'];
 
@@ -163,7 +167,10 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   onWait: functionOption,
   onBuildBudget: functionOption,
   around: functionOption,
-  telemetry: optionOf((value) => typeof value === 'object', 'must be `openTelemetry()`, or another object of hooks'),
+  telemetry: optionOf(
+    (value) => isHookSet(value, HOOKS),
+    'must be `openTelemetry()`, or another object of hooks, which are functions',
+  ),
 };
 
 /** Options that `withOptions` cannot change. */

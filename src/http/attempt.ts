@@ -79,20 +79,16 @@ function readSuccess(response: ReceivedResponse, call: Call): Envelope {
 /** Waits for the token, the build budget and a permit of the rate bucket; returns the scope of the bucket. */
 export async function acquirePermit(call: Call, signal: AbortSignal): Promise<string> {
   const { operation, state, options } = call;
-  const startedAt = performance.now();
-  try {
-    if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
-    const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
-    const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
-    const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
-    const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
-    if (operation.startsJob) await passBuildBudget(call, request);
-    else await orNotSent(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
-    options.onPermit?.(call.report.event.callId);
-    return scope;
-  } finally {
-    call.report.queued += performance.now() - startedAt;
-  }
+  call.report.waitFor('queued');
+  if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
+  const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
+  const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
+  const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
+  const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
+  if (operation.startsJob) await passBuildBudget(call, request);
+  else await orNotSent(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
+  options.onPermit?.(call.report.event.callId);
+  return scope;
 }
 
 /** Waits for the build budget and a permit; starts again if the budget has refused another create meanwhile. */

@@ -1,18 +1,7 @@
-import { emit, runHook } from '../util/run-hooks.ts';
+import { emit } from '../util/run-hooks.ts';
 import type { ClientState } from './client-state.ts';
-import type { CallAdditions, EndEvent, RequestEvent, ResponseEvent, RetryEvent } from './hooks.ts';
+import type { EndEvent, RequestEvent, ResponseEvent, RetryEvent } from './hooks.ts';
 import type { Settings } from './request-options.ts';
-import type { Fetch } from './send.ts';
-
-/** Returns the client's `fetch` as the additions wrap it; a function that throws does not wrap it. */
-export const wrapFetch = (settings: Settings, additions: readonly CallAdditions[]): Fetch =>
-  additions.reduce((inner, addition) => {
-    let wrapped: unknown;
-    runHook(settings, 'wrapFetch', () => {
-      wrapped = addition.wrapFetch?.(inner);
-    });
-    return typeof wrapped === 'function' ? (wrapped as Fetch) : inner;
-  }, settings.fetch);
 
 /** The properties of a call that stay the same, or that its report does not count. */
 export type CallFacts = Omit<RequestEvent, 'callId' | 'attempt'>;
@@ -23,15 +12,16 @@ let calls = 0;
 export class CallReport {
   /** Requests sent. */
   attempts = 0;
-  /** Milliseconds spent waiting for the token, the build budget and permits. */
-  queued = 0;
   readonly startedAt = performance.now();
   readonly #callId = `call_${++calls}`;
   readonly #state: ClientState;
   readonly #settings: Settings;
   readonly #describe: () => CallFacts;
-  #sentAt = 0;
-  #backoff = 0;
+  /** Milliseconds waited for the token, the build budget and permits, and between attempts. */
+  readonly #waited = { queued: 0, backoff: 0 };
+  /** What the call waits for, if it does not wait for a response, and since when. */
+  #waitingFor: 'queued' | 'backoff' | undefined;
+  #since = 0;
   #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
   #hasEnded = false;
 
@@ -47,11 +37,19 @@ export class CallReport {
     return { callId: this.#callId, ...this.#describe(), attempt: this.attempts };
   }
 
+  /** Counts the time from now on as waiting, or no longer. */
+  waitFor(what: 'queued' | 'backoff' | undefined): void {
+    const now = performance.now();
+    if (this.#waitingFor) this.#waited[this.#waitingFor] += now - this.#since;
+    this.#waitingFor = what;
+    this.#since = now;
+  }
+
   /** Reports that a request is sent. */
   request(): void {
     this.attempts++;
     this.#response = undefined;
-    this.#sentAt = performance.now();
+    this.waitFor(undefined);
     emit(this.#settings, 'onRequest', () => this.event);
   }
 
@@ -60,7 +58,7 @@ export class CallReport {
     this.#response = response;
     const { logger, isObserved } = this.#settings;
     if (!isObserved) return;
-    const duration = performance.now() - this.#sentAt;
+    const duration = performance.now() - this.#since;
     const { rateLimit, ...event } = { ...this.event, ...response, duration };
     logger.debug(`${event.method} ${event.path} → ${event.status}`, event);
     emit(this.#settings, 'onResponse', () => ({ ...event, ...(rateLimit && { rateLimit }) }));
@@ -68,7 +66,7 @@ export class CallReport {
 
   /** Reports that another attempt follows after `wait` milliseconds. */
   retry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>): void {
-    this.#backoff += retry.wait;
+    this.waitFor('backoff');
     const { operation, attempt } = this.event;
     const wait = Math.round(retry.wait);
     const message = `${operation} is retried in ${wait} ms: ${retry.error.message}`;
@@ -82,7 +80,8 @@ export class CallReport {
     this.#hasEnded = true;
     this.#state.end();
     const duration = performance.now() - this.startedAt;
-    const times = { duration, queued: this.queued, backoff: this.#backoff };
+    this.waitFor(undefined);
+    const times = { duration, ...this.#waited };
     emit(this.#settings, 'onEnd', () => ({ ...this.event, ...this.#response, ...times, outcome, error }));
   }
 }

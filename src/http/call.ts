@@ -9,9 +9,9 @@ import { checkNumbers, InvalidInputError } from '../util/input-checks.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
 import { runAround } from '../util/run-hooks.ts';
-import { type CallFacts, CallReport, wrapFetch } from './call-report.ts';
+import { type CallAdditions, wrapFetch } from './call-additions.ts';
+import { type CallFacts, CallReport } from './call-report.ts';
 import type { ClientState } from './client-state.ts';
-import type { CallAdditions } from './hooks.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
 import type { CallOptions, Settings } from './request-options.ts';
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
@@ -136,7 +136,7 @@ export class Call implements RetryState {
     const rateLimit = rateLimits[bucket];
     return {
       ...{ operation: name, method, baseUrl, path, pathTemplate, bucket, rateLimit },
-      ...(options.onPermit && { isPoll: true }),
+      ...(options.isPoll && { isPoll: true }),
       ...(key !== undefined && { idempotencyKey: key }),
     };
   }
@@ -178,7 +178,8 @@ export interface CallSteps<R> {
 /** Options that must be numbers: with `NaN`, for instance, a call would be retried indefinitely. */
 const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
 
-const DEADLINE = Symbol('deadline');
+/** Reason of the abort at the deadline: an error, because a `fetch` or its instrumentation may expect one. */
+const DEADLINE = new DOMException('The deadline of the call has passed.', 'TimeoutError');
 
 /** Makes a call, observed by the user's hooks. */
 export async function execute<R>(call: Call, steps: CallSteps<R>): Promise<R> {
@@ -196,7 +197,7 @@ export async function execute<R>(call: Call, steps: CallSteps<R>): Promise<R> {
     }
   };
   try {
-    return await runAround(settings, 'around', { event: report.event, signal, work });
+    return await runAround(settings, 'around', { event: () => report.event, signal, work });
   } catch (error) {
     throw endWith(error, call);
   } finally {

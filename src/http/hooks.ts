@@ -1,7 +1,7 @@
 import type { BuildBudget } from '../schemas/usage-report.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import type { Bucket, RateLimit } from '../spec/limits.ts';
-import type { Fetch } from './send.ts';
+import type { CallAdditions } from './call-additions.ts';
 
 /** A call or a transfer, as hooks see it. */
 export interface RequestEvent {
@@ -44,11 +44,14 @@ export interface RetryEvent extends RequestEvent {
   readonly wait: number;
 }
 
-/** The end of a call, as hooks see it: exactly one for each call. `attempt` is the number of requests sent. */
+/**
+ * The end of a call, as hooks see it: exactly one for each call. `attempt` is the number of requests sent. A download ends
+ * when its stream has been read or cancelled.
+ */
 export interface EndEvent extends RequestEvent {
-  /** `aborted` by the caller's signal, or because a download was not read to its end. */
+  /** `aborted` by the caller's signal, or because the stream of a download was cancelled. */
   readonly outcome: 'success' | 'failure' | 'aborted';
-  /** Status and request id of the last response, if there was one. */
+  /** Status and request id of the response to the last request, if there was one. */
   readonly status?: number;
   readonly requestId?: string;
   /** The error that the call rejects with. */
@@ -107,14 +110,6 @@ export interface WaitEnd {
   readonly error?: unknown;
 }
 
-/** Additions of {@link Hooks.around} to the requests of a call. */
-export interface CallAdditions {
-  /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Returns the function that sends a request, given the one that would; called for each request. */
-  readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
-}
-
 /** Callbacks that observe calls and waits. An error that one throws is logged and does not affect the call. */
 export interface Hooks {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
@@ -131,8 +126,8 @@ export interface Hooks {
   readonly onBuildBudget?: ((budget: BuildBudget) => void) | undefined;
   /**
    * Runs each call, upload and download: `next` begins it, resolves at its end, and rejects with its error. It runs in
-   * the context of `next`, such as that of an `AsyncLocalStorage`. If `around` does not call `next`, the call begins
-   * when `around` has ended.
+   * the context of `next`, such as that of an `AsyncLocalStorage`; requests that resume a download run in that of its
+   * reader. If `around` does not call `next`, the call begins when `around` has ended.
    *
    * @example
    * around: (call, next) => storage.run({ callId: call.callId }, next)

@@ -1,10 +1,10 @@
 export { acquirePermit, handleRateLimit, sendAttempt } from './attempt.ts';
 export { Call, execute } from './call.ts';
-export { CallReport, wrapFetch } from './call-report.ts';
+export { type CallAdditions, wrapFetch } from './call-additions.ts';
+export { CallReport } from './call-report.ts';
 export { ClientState } from './client-state.ts';
 export type { Envelope } from './envelope.ts';
 export type {
-  CallAdditions,
   EndEvent,
   Hooks,
   RequestEvent,

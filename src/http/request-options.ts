@@ -37,7 +37,9 @@ export interface CreateOptions extends RequestOptions {
 /** Options that the package itself adds to the caller's. */
 export interface CallOptions extends CreateOptions {
   readonly priority?: Priority;
-  /** For polls: called before each attempt, once it has its permit of the rate bucket. */
+  /** True for polls of waits. */
+  readonly isPoll?: true;
+  /** Called before each attempt, once it has its permit of the rate bucket. */
   readonly onPermit?: (callId: string) => void;
 }
 

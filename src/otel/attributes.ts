@@ -11,7 +11,10 @@ export function serverAttributes({ baseUrl }: RequestEvent): Attributes {
   if (lastServer?.baseUrl === baseUrl) return lastServer.attributes;
   const { hostname, port, protocol } = new URL(baseUrl);
   const defaultPort = protocol === 'https:' ? 443 : 80;
-  const attributes = { 'server.address': hostname, 'server.port': port === '' ? defaultPort : Number(port) };
+  const attributes = {
+    'server.address': hostname.replace(/^\[|\]$/g, ''),
+    'server.port': port === '' ? defaultPort : Number(port),
+  };
   lastServer = { baseUrl, attributes };
   return attributes;
 }
@@ -19,8 +22,15 @@ export function serverAttributes({ baseUrl }: RequestEvent): Attributes {
 /** Returns the address of a request, without query. */
 export const urlOf = ({ baseUrl, path }: RequestEvent): string => `${baseUrl}${path}`;
 
-/** True for a call of `client.request`, whose path may contain ids: too many different values for a metric. */
-export const isFree = ({ operation }: RequestEvent): boolean => operation.includes(' ');
+/** True for a call of `client.request`, whose path may contain ids. */
+const isFree = ({ operation }: RequestEvent): boolean => operation.includes(' ');
+
+/** Returns the name of a method. Those of all calls of `client.request` are the same, as there may be any number. */
+export const nameOf = (event: RequestEvent): string => (isFree(event) ? 'request' : event.operation);
+
+/** Returns the template of the path; that of a free request is one only if it has parameters. */
+export const templateOf = (event: RequestEvent): string | undefined =>
+  isFree(event) && !event.pathTemplate?.includes('{') ? undefined : event.pathTemplate;
 
 /**
  * Returns the class of an error (semantic conventions, `error.type`): the code of an error of this package. Its message

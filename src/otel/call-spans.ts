@@ -13,7 +13,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { CallAdditions, EndEvent, Fetch, Hooks, RequestEvent, ResponseEvent, RetryEvent } from '../http/index.ts';
-import { errorType, seconds, serverAttributes, urlOf } from './attributes.ts';
+import { errorType, nameOf, seconds, serverAttributes, templateOf, urlOf } from './attributes.ts';
 import type { Targets } from './targets.ts';
 
 /** A call under way. */
@@ -53,8 +53,11 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     // A poll runs in the context of whichever wait came first, but serves them all.
     const parent = event.isPoll ? ROOT_CONTEXT : context.active();
     const { bucket } = event;
-    const attributes = { ...(bucket && { 'audience_activation.bucket': bucket }) };
-    const span = this.#tracer.startSpan(event.operation, { kind: SpanKind.INTERNAL, attributes }, parent);
+    const attributes = {
+      ...(bucket && { 'audience_activation.bucket': bucket }),
+      ...(event.isPoll && { 'audience_activation.poll': true }),
+    };
+    const span = this.#tracer.startSpan(nameOf(event), { kind: SpanKind.INTERNAL, attributes }, parent);
     const call: OpenCall = { span, context: trace.setSpan(parent, span), fetchContext: undefined, attempt: undefined };
     this.#open.set(event.callId, call);
     return context.with(call.context, () => next({ wrapFetch: (fetch) => this.#wrap(fetch, call) }));
@@ -63,7 +66,8 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
   onRequest(event: RequestEvent): void {
     const call = this.#open.get(event.callId);
     if (!call) return;
-    const { attempt, method, pathTemplate: template } = event;
+    const { attempt, method } = event;
+    const template = templateOf(event);
     const attributes: Attributes = {
       'http.request.method': method,
       ...serverAttributes(event),
@@ -85,8 +89,11 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
   onRetry({ callId, reason, error, wait }: RetryEvent): void {
     const call = this.#open.get(callId);
     endAttempt(call, errorType(error));
-    const delay = seconds(wait);
-    call?.span.addEvent('retry', { 'error.type': errorType(error), 'audience_activation.retry.reason': reason, delay });
+    call?.span.addEvent('retry', {
+      'error.type': errorType(error),
+      'audience_activation.retry.reason': reason,
+      'audience_activation.retry.delay': seconds(wait),
+    });
   }
 
   onEnd({ callId, isPoll, outcome, error, attempt, status, requestId, queued, backoff }: EndEvent): void {
@@ -114,11 +121,8 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     call.fetchContext ??= call.context.setValue(SUPPRESS_TRACING, true);
     const { fetchContext } = call;
     return (url, init) => {
-      const headers: Record<string, string> = {};
-      if (this.#targets.includes(url)) {
-        propagation.inject(trace.setSpan(call.context, call.attempt ?? call.span), headers);
-      }
-      return context.with(fetchContext, () => fetch(url, { ...init, headers: { ...headers, ...init?.headers } }));
+      const traced = this.#targets.includes(url) ? withTraceContext(url, init, call) : init;
+      return context.with(fetchContext, () => fetch(url, traced));
     };
   }
 
@@ -127,6 +131,15 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     const [oldest] = this.#polls.keys();
     if (oldest !== undefined && this.#polls.size > REMEMBERED_POLLS) this.#polls.delete(oldest);
   }
+}
+
+/** Returns the options of `fetch` with the headers of the trace context; those that the request has stay. */
+function withTraceContext(url: Parameters<Fetch>[0], init: RequestInit | undefined, call: OpenCall): RequestInit {
+  const added: Record<string, string> = {};
+  propagation.inject(trace.setSpan(call.context, call.attempt ?? call.span), added);
+  const headers = new Headers(init?.headers ?? (url instanceof Request ? url.headers : undefined));
+  for (const [name, value] of Object.entries(added)) if (!headers.has(name)) headers.set(name, value);
+  return { ...init, headers: Object.fromEntries(headers) };
 }
 
 /** Ends the span of the request under way, if there is one. */

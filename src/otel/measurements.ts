@@ -1,9 +1,9 @@
 import type { Attributes, Meter, MetricOptions, ObservableResult } from '@opentelemetry/api';
 import type { EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent, WaitEvent } from '../http/index.ts';
 import type { BuildBudget } from '../schemas/usage-report.ts';
-import type { RateLimit } from '../spec/limits.ts';
 import type { DeliveryEvent, DeliveryHooks } from '../webhooks/index.ts';
-import { errorType, isFree, seconds, serverAttributes } from './attributes.ts';
+import { errorType, nameOf, seconds, serverAttributes, templateOf } from './attributes.ts';
+import { BucketUse } from './bucket-use.ts';
 
 /** Bounds of the durations of requests (semantic conventions, "HTTP metrics"), and of those that may take longer. */
 const REQUEST_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
@@ -34,7 +34,7 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
   readonly #deliveries;
   readonly #deliveryDuration;
   readonly #open = new Map<string, OpenRequest>();
-  readonly #usedBuckets = new Map<string, BucketUse>();
+  readonly #bucketUse = new BucketUse();
 
   constructor(meter: Meter) {
     const describe = (description: string, unit: string): MetricOptions => ({ description, unit });
@@ -88,7 +88,7 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
 
   onRequest(event: RequestEvent): void {
     this.#endRequest(event.callId, {});
-    const template = isFree(event) ? undefined : event.pathTemplate;
+    const template = templateOf(event);
     const attributes = {
       'http.request.method': event.method,
       ...serverAttributes(event),
@@ -96,10 +96,7 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
     };
     this.#open.set(event.callId, { attributes, sentAt: performance.now() });
     const { bucket, rateLimit } = event;
-    if (!bucket || !rateLimit) return;
-    const use = this.#usedBuckets.get(bucket) ?? new BucketUse(rateLimit);
-    this.#usedBuckets.set(bucket, use);
-    use.add();
+    if (bucket && rateLimit) this.#bucketUse.add(bucket, rateLimit);
   }
 
   onResponse({ callId, status }: ResponseEvent): void {
@@ -136,8 +133,8 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
   onBuildBudget(budget: BuildBudget): void {
     for (const window of ['hour', 'day'] as const) {
       const { limit, used }: { limit?: unknown; used?: unknown } = Object(budget[window]);
-      const left = Number(limit) - Number(used);
-      if (!Number.isNaN(left)) this.#budgetLeft.record(Math.max(0, left), { 'audience_activation.window': window });
+      if (typeof limit !== 'number' || typeof used !== 'number') continue;
+      this.#budgetLeft.record(Math.max(0, limit - used), { 'audience_activation.window': window });
     }
   }
 
@@ -175,32 +172,8 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
   }
 
   #observeBuckets(result: ObservableResult): void {
-    for (const [bucket, use] of this.#usedBuckets)
-      result.observe(use.share(), { 'audience_activation.bucket': bucket });
-  }
-}
-
-/** Returns the operation for metrics: all calls of `client.request` count as one. */
-const nameOf = (event: RequestEvent): string => (isFree(event) ? 'request' : event.operation);
-
-/** The requests of a rate bucket in its last interval. */
-class BucketUse {
-  readonly #rate: RateLimit;
-  /** Times of the last requests, in a ring: of those beyond twice the limit, only the latest are known. */
-  readonly #sentAt: number[] = [];
-  #next = 0;
-
-  constructor(rate: RateLimit) {
-    this.#rate = rate;
-  }
-
-  add(): void {
-    this.#sentAt[this.#next] = performance.now();
-    this.#next = (this.#next + 1) % (2 * this.#rate.limit);
-  }
-
-  share(): number {
-    const since = performance.now() - this.#rate.interval;
-    return this.#sentAt.filter((sentAt) => sentAt > since).length / this.#rate.limit;
+    for (const [bucket, share] of this.#bucketUse.shares()) {
+      result.observe(share, { 'audience_activation.bucket': bucket });
+    }
   }
 }

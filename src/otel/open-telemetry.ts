@@ -41,10 +41,14 @@ const OPTIONS: readonly string[] = ['tracerProvider', 'meterProvider', 'propagat
  * const receiver = createWebhookReceiver({ secrets, telemetry });
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+  const isOptions = typeof options === 'object' && options !== null && !Array.isArray(options);
+  check(isOptions, 'The options of openTelemetry must be an object.');
   for (const name of Object.keys(options)) {
     check(OPTIONS.includes(name), `\`${name}\` is not an option of openTelemetry: use ${OPTIONS.join(', ')}.`);
   }
   const { tracerProvider = trace, meterProvider = metrics, propagate = [] } = options;
+  check(isFunction(Object(tracerProvider).getTracer), '`tracerProvider` must be a provider of tracers.');
+  check(isFunction(Object(meterProvider).getMeter), '`meterProvider` must be a provider of meters.');
   const tracer = tracerProvider.getTracer('audience-activation', VERSION);
   const measurements = new Measurements(meterProvider.getMeter('audience-activation', VERSION));
   const calls = new CallSpans(tracer, new Targets(propagate));
@@ -77,3 +81,5 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
     aroundHandler: (delivery, next) => handlers.aroundHandler(delivery, next),
   };
 }
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';

@@ -14,19 +14,21 @@ export class Targets {
   }
 
   /** Returns whether an address is one of the targets. */
-  includes(address: string | URL | Request): boolean {
-    if (this.#targets.length === 0) return false;
-    const { origin, pathname } = new URL(address instanceof Request ? address.url : address);
+  includes(address: unknown): boolean {
+    const text = address instanceof Request ? address.url : String(address);
+    if (this.#targets.length === 0 || !URL.canParse(text)) return false;
+    const { origin, pathname } = new URL(text);
     return this.#targets.some((target) =>
       target instanceof RegExp ? `${origin}${pathname}`.search(target) >= 0 : origin === target,
     );
   }
 }
 
-function originOf(target: string): string {
-  check(
-    URL.canParse(target),
-    '`propagate` must contain origins, such as "https://api.example.com", or regular expressions.',
-  );
-  return new URL(target).origin;
+/** Returns a target that is an origin, without the slash that may end it. */
+function originOf(target: unknown): string {
+  const text = String(target);
+  const { origin, href, protocol } = URL.canParse(text) ? new URL(text) : { origin: '', href: '', protocol: '' };
+  const isOrigin = typeof target === 'string' && href === `${origin}/` && /^https?:$/.test(protocol);
+  check(isOrigin, '`propagate` must contain origins, such as "https://api.example.com", or regular expressions.');
+  return origin;
 }

@@ -400,7 +400,15 @@ export class JobGroup<T extends Observed> implements PollGroup {
       onCall(callId);
       onPermit();
     };
-    return { ...request, maxRetries: 0, deadline, signal, priority: 'background', onPermit: onCallPermit };
+    return {
+      ...request,
+      maxRetries: 0,
+      deadline,
+      signal,
+      priority: 'background',
+      isPoll: true,
+      onPermit: onCallPermit,
+    };
   }
 
   /**

@@ -138,13 +138,14 @@ export class Poller<T extends Observed> {
     const { kind, settings } = this.#source;
     signal?.throwIfAborted();
     const report = settings.hooks.some(({ onWait }) => onWait) ? new WaitReport(settings, kind, id) : undefined;
-    const isClosed = closing.signal.aborted;
-    if (isClosed || timeout <= 0) {
-      const error = isClosed ? closing.signal.reason : timeoutError({ kind, id, timeout }, undefined, redactor);
-      report?.fail(error, undefined);
+    const fail = (error: unknown): undefined => {
+      report?.fail(error, signal);
       subscriber.onFailure(error);
-      return undefined;
-    }
+    };
+    // A hook may have aborted the wait.
+    if (signal?.aborted) return fail(signal.reason);
+    if (closing.signal.aborted) return fail(closing.signal.reason);
+    if (timeout <= 0) return fail(timeoutError({ kind, id, timeout }, undefined, redactor));
     // Polls with request options cannot serve the waits without them.
     const group = Object.keys(request).length === 0 ? this.#group : this.#group.withRequest(request);
     const plan = { group, source: this.#source, id, timeout, signal, redactor, report };

@@ -29,6 +29,7 @@ export class Subscription<T extends Observed> implements Subscriber<T> {
   readonly #job: Job<T>;
   readonly #stopListening: (() => void) | undefined;
   #stopTimer: () => void;
+  #isStopped = false;
 
   constructor(plan: SubscriptionPlan<T>, subscriber: Subscriber<T>) {
     const { group, source, id, timeout, signal } = plan;
@@ -43,6 +44,8 @@ export class Subscription<T extends Observed> implements Subscriber<T> {
 
   onUpdate(update: JobUpdate<T>): void {
     this.#plan.report?.update(update);
+    // A hook may have aborted the wait.
+    if (this.#isStopped) return;
     if (update.progress !== 'running') this.stop();
     this.#subscriber.onUpdate(update);
   }
@@ -54,6 +57,7 @@ export class Subscription<T extends Observed> implements Subscriber<T> {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#plan.report?.stop();
     this.#stopTimer();
     this.#stopListening?.();

@@ -33,7 +33,8 @@ export class WaitReport {
     if (source !== 'webhook') this.#emit({ type: 'polled', source, status, ...(callId && { callId }) });
     if (status !== from) this.#emit({ type: 'changed', source, status, ...(from !== undefined && { from }) });
     if (progress !== 'running') this.#end(progress, { source, lateness: this.#latenessOf(resource) });
-    this.#mayHaveEndedAt = Math.max(this.#mayHaveEndedAt, startedAt);
+    // A state of an event or of another process may be older than its arrival.
+    if (callId !== undefined) this.#mayHaveEndedAt = Math.max(this.#mayHaveEndedAt, startedAt);
   }
 
   /** Reports that the wait has ended although the job has not; only if it is the first end. */
@@ -48,8 +49,6 @@ export class WaitReport {
   }
 
   #end(outcome: WaitEnd['outcome'], details: Pick<WaitEnd, 'source' | 'lateness' | 'error'>): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
     const status = this.#status;
     const duration = performance.now() - this.#startedAt;
     this.#emit({ type: 'ended', outcome, duration, ...(status !== undefined && { status }), ...details });
@@ -62,7 +61,10 @@ export class WaitReport {
     return endedAt ? Math.max(0, Math.min(atMost, Date.now() - endedAt.getTime())) : atMost;
   }
 
+  /** Reports a step, unless the wait has ended: a hook may have aborted it. */
   #emit(step: WaitStep): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = step.type === 'ended';
     emit(this.#settings, 'onWait', () => ({ ...this.#wait, ...step }));
   }
 }

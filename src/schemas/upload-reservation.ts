@@ -22,7 +22,7 @@ export interface UploadReservation {
 /** Schema of {@link UploadReservation}. */
 export const reservationSchema = z.looseObject({
   reference: z.string().check(z.refine((text) => text !== '')),
-  url: z.string().check(z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text))),
+  url: z.string().check(z.refine((text) => /^\s*https?:\/\//i.test(text) && URL.canParse(text))),
   expires_at: z.string(),
 });
 

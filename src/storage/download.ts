@@ -65,7 +65,14 @@ class Download {
 
   /** Sends the first request. */
   open(): Promise<void> {
-    return this.#transfer.begin(() => this.#run(() => this.#connect()));
+    return this.#transfer
+      .begin(() => this.#run(() => this.#connect()))
+      .catch((error: unknown) => {
+        // If `around` has not begun the download, nothing else has ended it.
+        this.#transfer.fail(error);
+        this.close();
+        throw error;
+      });
   }
 
   /** Returns the next bytes; `undefined` at the end. */

@@ -95,7 +95,7 @@ export class Transfer {
   /** Runs what begins the transfer within the user's `around`, until {@link end}. */
   begin<R>(work: () => Promise<R>): Promise<R> {
     return runAround(this.settings, 'around', {
-      event: this.event,
+      event: () => this.event,
       signal: this.scope.signal,
       work: (additions: readonly CallAdditions[]) => {
         this.#additions = additions;

@@ -21,12 +21,19 @@ export function emit<Name extends string, Event>(
   for (const hooks of caller.hooks) if (hooks[name]) runHook(caller, name, () => hooks[name]?.(event()));
 }
 
+/** Returns whether a value can be a set of hooks, some of whose names are given. */
+export function isHookSet(value: unknown, names: readonly string[]): boolean {
+  const isFunction = (name: string): boolean => ['function', 'undefined'].includes(typeof Object(value)[name]);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && names.every(isFunction);
+}
+
 /** Runs `next` in a context of the user's, such as that of an `AsyncLocalStorage`. */
 type Around<Event, Addition> = (event: Event, next: (addition?: Addition) => Promise<void>) => unknown;
 
 /** Work for {@link runAround}. */
 interface AroundWork<Event, Addition, R> {
-  readonly event: Event;
+  readonly event: () => Event;
+  /** Ends the wait for hooks that do not call `next`. The work must follow it by itself. */
   readonly signal?: AbortSignal | undefined;
   readonly work: (additions: readonly Addition[]) => Promise<R>;
   /** Settles at the end of what `work` begins. @default the result of `work` */
@@ -42,39 +49,43 @@ export function runAround<Name extends string, Event, Addition extends object, R
   name: Name,
   { event, signal, work, ended }: AroundWork<Event, Addition, R>,
 ): Promise<R> {
-  const sets = caller.hooks.filter((hooks) => hooks[name]);
-  const run = sets.reduceRight<(additions: readonly Addition[]) => Promise<R>>(
-    (inner, hooks) => (additions) =>
-      runWithin<Addition, R>(
-        caller,
-        name,
-        (next) => hooks[name]?.(event, next),
-        (addition) => inner(addition ? [...additions, addition] : additions),
+  const run = caller.hooks.reduceRight<(additions: readonly Addition[]) => Promise<R>>((inner, hooks) => {
+    if (!hooks[name]) return inner;
+    return (additions) =>
+      runWithin<Addition, R>({
+        signal,
         ended,
-      ),
-    work,
-  );
-  return sets.length === 0 ? run([]) : abortable(run([]), signal);
+        run: (around) => runHook(caller, name, around),
+        around: (next) => hooks[name]?.(event(), next),
+        work: (addition) => inner(addition ? [...additions, addition] : additions),
+      });
+  }, work);
+  return run([]);
 }
 
-function runWithin<Addition, R>(
-  caller: Pick<HookCaller<unknown>, 'logger'>,
-  name: string,
-  around: (next: (addition?: Addition) => Promise<void>) => unknown,
-  work: (addition?: Addition) => Promise<R>,
-  ended?: Promise<unknown>,
-): Promise<R> {
-  const { promise, resolve } = Promise.withResolvers<R>();
-  let running: Promise<unknown> | undefined;
-  const next = async (addition?: Addition): Promise<void> => {
+/** Work within one hook, `around`, that `run` runs. */
+interface WorkWithin<Addition, R> {
+  readonly signal: AbortSignal | undefined;
+  readonly ended: Promise<unknown> | undefined;
+  readonly run: (hook: () => Promise<void>) => void;
+  readonly around: (next: (addition?: Addition) => Promise<void>) => unknown;
+  readonly work: (addition?: Addition) => Promise<R>;
+}
+
+async function runWithin<Addition, R>({ signal, ended, run, around, work }: WorkWithin<Addition, R>): Promise<R> {
+  const begun = Promise.withResolvers<{ readonly result: Promise<R> }>();
+  let running: Promise<void> | undefined;
+  const next = (addition?: Addition): Promise<void> => {
     if (!running) {
-      const result = work(addition);
-      resolve(result);
-      running = result.then(() => ended);
+      const result = signal?.aborted ? Promise.reject<R>(signal.reason) : work(addition);
+      begun.resolve({ result });
+      running = result.then(() => ended).then(() => {});
+      // The hook may ignore the promise.
+      running.catch(() => {});
     }
-    await running;
+    return running;
   };
-  runHook(caller, name, async () => {
+  run(async () => {
     try {
       await around(next);
     } catch (error) {
@@ -82,8 +93,9 @@ function runWithin<Addition, R>(
       if ((await running?.catch((failure: unknown) => failure)) !== error) throw error;
     } finally {
       // The work begins even if the hook did not call `next`.
-      next().catch(() => {});
+      void next();
     }
   });
-  return promise;
+  const { result } = await abortable(begun.promise, signal);
+  return result;
 }

@@ -1,7 +1,7 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 import { checkNumbers } from '../util/input-checks.ts';
-import { type HookCaller, runAround } from '../util/run-hooks.ts';
+import { type HookCaller, isHookSet, runAround } from '../util/run-hooks.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
 import { type DeliveryHooks, DeliveryReport } from './delivery-hooks.ts';
 import {
@@ -209,7 +209,7 @@ class Receiver implements WebhookReceiver, HookCaller<DeliveryHooks> {
   async #run(event: WebhookEvent, report: DeliveryReport): Promise<number> {
     try {
       const delivery = report.info;
-      await runAround(this, 'aroundHandler', { event: delivery, work: () => this.#dispatch(event) });
+      await runAround(this, 'aroundHandler', { event: () => delivery, work: () => this.#dispatch(event) });
       report.step({ type: 'handled' });
       return 200;
     } catch (error) {
@@ -263,9 +263,10 @@ function checkOptions(options: ReceiverOptions): void {
   for (const [type, handler = check] of Object.entries(on)) {
     check(isKnownType(type) && isFunction(handler), `\`on["${type}"]\` must be a handler of a known event type.`);
   }
-  for (const name of ['onDelivery', 'aroundHandler'] as const) {
-    check(options[name] === undefined || isFunction(options[name]), `\`${name}\` must be a function.`);
-  }
+  const names = ['onDelivery', 'aroundHandler'] as const;
+  for (const name of names) check(isHookSet(options, [name]), `\`${name}\` must be a function.`);
+  const isTelemetry = options.telemetry === undefined || isHookSet(options.telemetry, names);
+  check(isTelemetry, '`telemetry` must be `openTelemetry()`, or another object of hooks.');
   const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isFunction);
   check(isStore, '`dedupe` must be a store such as `memoryDedupe()`.');
 }

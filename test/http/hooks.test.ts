@@ -73,7 +73,8 @@ describe('onEnd', () => {
       },
     ]);
     const [{ duration = 0, queued = -1, backoff = 0 } = {}] = ends;
-    expect(backoff).toBe(20);
+    expect(backoff).toBeGreaterThanOrEqual(19);
+    expect(backoff).toBeLessThan(200);
     expect(queued).toBeGreaterThanOrEqual(0);
     expect(duration).toBeGreaterThanOrEqual(queued + backoff - 5);
   });
@@ -100,6 +101,21 @@ describe('onEnd', () => {
       { operation: 'lookalikes.create', outcome: 'failure', attempt: 0, idempotencyKey: expect.any(String) },
       { operation: 'webhooks.list', outcome: 'aborted', attempt: 1, error: controller.signal.reason },
     ]);
+  });
+
+  it('counts only the time that has been waited when a call is aborted', async () => {
+    const { ends, client } = await collect([{ status: 503, headers: { 'retry-after': '60' } }], {
+      rateLimits: { write: { limit: 1, interval: 60_000 } },
+      around: (_, next) => next(),
+    });
+    await failureOf(client.webhooks.list({ signal: AbortSignal.timeout(100) }));
+    await failureOf(client.request('POST', '/api/v2/first', { signal: AbortSignal.timeout(100), deadline: 50 }));
+    await failureOf(client.request('POST', '/api/v2/second', { signal: AbortSignal.timeout(100) }));
+    const [retried, , queued] = ends;
+    expect(retried?.backoff).toBeGreaterThan(20);
+    expect(retried?.backoff).toBeLessThanOrEqual(retried?.duration ?? 0);
+    expect(queued?.queued).toBeGreaterThan(50);
+    expect(queued?.queued).toBeLessThanOrEqual(queued?.duration ?? 0);
   });
 
   it('every event of a call has its id; calls at the same time have different ones', async () => {
@@ -266,6 +282,42 @@ describe('around', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
+  it.each<[string, NonNullable<ClientOptions['around']>]>([
+    ['ignores the promise of `next`', (_, next) => void next()],
+    [
+      'awaits the promise of `next` late',
+      async (_, next) => {
+        const end = next();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        await end;
+      },
+    ],
+  ])('a hook that %s leaves no rejection unhandled', async (_, around) => {
+    const server = await startServer([{ status: 404 }]);
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    await failureOf(clientOf(server, { around }).webhooks.list());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('a call that is aborted before `next` sends nothing when `next` is called', async () => {
+    const server = await startServer([]);
+    const controller = new AbortController();
+    const called = Promise.withResolvers<unknown>();
+    const around: ClientOptions['around'] = async (_, next) => {
+      controller.abort();
+      await new Promise(setImmediate);
+      called.resolve(failureOf(next()));
+    };
+    const failure = await failureOf(clientOf(server, { around }).webhooks.list({ signal: controller.signal }));
+    expect(failure).toBe(controller.signal.reason);
+    expect(await called.promise).toBe(controller.signal.reason);
+    expect(await server.seen()).toEqual([]);
+  });
+
   it('the error of a call passes through, and is not logged', async () => {
     const server = await startServer([{ status: 404 }]);
     const lines: string[] = [];
@@ -318,8 +370,8 @@ describe('telemetry', () => {
     expect(ends).toMatchObject([{ outcome: 'success' }]);
   });
 
-  it('must be an object', () => {
-    const options: object = { telemetry: 'otel' };
+  it.each(['otel', null, [], () => ({}), { onEnd: 3 }])('must be an object of functions, not %j', (telemetry) => {
+    const options: object = { telemetry };
     expect(() => clientOf({ url: 'http://127.0.0.1:1' }, options)).toThrow('`telemetry` must be `openTelemetry()`');
   });
 });

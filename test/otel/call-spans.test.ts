@@ -118,6 +118,13 @@ describe('a call', () => {
     expect(spans()).toHaveLength(4 + calls.length + named(/^GET/).length);
   });
 
+  it('of `client.request` has the name `request`, and a template only with parameters', async () => {
+    const { client, spans } = await start([{ data: [] }, { data: [] }]);
+    await client.request('GET', '/api/v2/audiences/77');
+    await client.request('GET', '/api/v2/audiences/{id}', { params: { id: 78 } });
+    expect(spans().map(({ name }) => name)).toEqual(['GET', 'request', 'GET /api/v2/audiences/{id}', 'request']);
+  });
+
   it('that issues a token is above the call that issues it', async () => {
     const sandbox = createSandbox();
     sandbox.accounts.create(credentials);
@@ -163,7 +170,49 @@ describe('trace context', () => {
     expect(sent).toEqual(named(/^GET \//).map((span) => `00-${span.spanContext().traceId}-${idOf(span)}-01`));
   });
 
-  it.each([[['not an origin']], ['https://api.example.com']])('refuses targets that are none: %j', (propagate) => {
+  it('is added to what another function passes to `fetch`, and nothing is lost', async () => {
+    const passed: ((url: string, init: RequestInit) => [Request | string, RequestInit?])[] = [
+      (url, init) => [url, { ...init, headers: new Headers(init.headers) }],
+      (url, init) => [url, { ...init, headers: [...new Headers(init.headers)] }],
+      (url, init) => [new Request(url, init)],
+    ];
+    for (const pass of passed) {
+      for (const propagate of [[], ['server']]) {
+        const { client, server } = await start(
+          [{ data: [] }],
+          {
+            around: (_, next) => next({ wrapFetch: (send) => (url, init) => send(...pass(String(url), init ?? {})) }),
+          },
+          propagate,
+        );
+        await client.webhooks.list();
+        const [{ headers } = { headers: {} }] = await server.seen();
+        expect(headers).toMatchObject({ authorization: 'Bearer test-token', accept: 'application/json' });
+        expect('traceparent' in headers).toBe(propagate.length > 0);
+      }
+    }
+  });
+
+  it('is not needed for an address that cannot be read', async () => {
+    const server = await startServer([{ data: [] }]);
+    const { telemetry } = startTelemetry(undici(), { propagate: [server.url] });
+    const client = clientOf(server, {
+      telemetry,
+      fetch: (_, init) => fetch(`${server.url}/api/v2/webhooks/index`, init),
+      around: (_, next) => next({ wrapFetch: (send) => (_url, init) => send('/proxy', init) }),
+    });
+    expect(await client.webhooks.list()).toEqual([]);
+  });
+
+  it.each([
+    [['not an origin']],
+    ['https://api.example.com'],
+    [['https://api.example.com/only/this']],
+    [['https://user:password@api.example.com']],
+    [['api.example.com:443']],
+    [['ftp://api.example.com']],
+    [[new URL('https://api.example.com')]],
+  ])('refuses targets that are none: %j', (propagate) => {
     const options: object = { propagate };
     expect(() => startTelemetry(undici(), options)).toThrow(/`propagate` must/);
   });

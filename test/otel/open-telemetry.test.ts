@@ -77,7 +77,7 @@ describe('a secret', () => {
         'POST /api/v2/auth/login',
         'audiences.get',
         'GET /api/v2/audiences/{id}',
-        'GET /api/v2/anything',
+        'request',
         'uploads.send',
         'PUT',
         'activations.get',
@@ -151,6 +151,27 @@ describe('openTelemetry', () => {
     expect(() => openTelemetry(options)).toThrow(
       '`tracer` is not an option of openTelemetry: use tracerProvider, meterProvider, propagate.',
     );
+  });
+
+  it.each([
+    [null, 'The options of openTelemetry must be an object.'],
+    [3, 'The options of openTelemetry must be an object.'],
+    [[], 'The options of openTelemetry must be an object.'],
+    [{ tracerProvider: 1 }, '`tracerProvider` must be a provider of tracers.'],
+    [{ meterProvider: {} }, '`meterProvider` must be a provider of meters.'],
+  ])('refuses %j', (options, message) => {
+    expect(() => openTelemetry(options as object)).toThrow(message);
+  });
+
+  it('is exported completely when the client has been closed', async () => {
+    const server = await startServer([{ fault: 'stall' }]);
+    const { telemetry, spans } = startTelemetry(undici());
+    const client = clientOf(server, { telemetry });
+    const failing = failureOf(client.webhooks.list());
+    await expect.poll(async () => (await server.seen()).length).toBe(1);
+    await client.close();
+    expect(spans().map(({ name }) => name)).toContain('webhooks.list');
+    await failing;
   });
 
   it('does nothing where no SDK is registered', async () => {

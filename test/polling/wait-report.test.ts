@@ -156,6 +156,39 @@ describe('in virtual time', () => {
       expect(ended?.lateness).toBeLessThan(10_000);
     });
 
+    it('does not take a late event for a poll that shows the job running', async () => {
+      const { client, add, set, show, events } = start({ serverTimeZone: 'Asia/Tokyo' });
+      const [id = 0] = add(1);
+      const waiting = client.audiences.wait(id);
+      await time.pass(60_000);
+      const running = { ...show(id), status: { id: 101, name: 'Building' } };
+      set(id, 104);
+      const endedAt = performance.now();
+      await time.pass(900);
+      client.waits.notify({ type: 'audience.completed', data: running });
+      await time.until(waiting);
+      expect(ofType(events, 'ended')[0]?.lateness).toBeGreaterThanOrEqual(performance.now() - endedAt);
+    });
+
+    it.each(['begun', 'polled', 'changed'] as const)('that aborts the wait when it is %s ends it', async (type) => {
+      const controller = new AbortController();
+      const seen: WaitEvent['type'][] = [];
+      const updates: unknown[] = [];
+      const { client, add } = start({
+        onWait(event) {
+          seen.push(event.type);
+          if (event.type === type) controller.abort();
+        },
+      });
+      const [id = 0] = add(1);
+      const { signal } = controller;
+      const waiting = failureOf(client.audiences.wait(id, { signal, onUpdate: (update) => updates.push(update) }));
+      expect(await time.until(waiting)).toBe(signal.reason);
+      expect(seen.at(-1)).toBe('ended');
+      expect(seen.filter((one) => one === 'ended')).toHaveLength(1);
+      expect(updates).toEqual([]);
+    });
+
     it('that throws is logged and harms no wait', async () => {
       const lines: string[] = [];
       const logger = { error: (line: string) => lines.push(line), warn() {}, info() {}, debug() {} };

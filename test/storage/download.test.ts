@@ -44,6 +44,46 @@ describe('the end of a download', () => {
     expect(second.of()).toMatchObject([{ outcome: 'aborted' }]);
   });
 
+  it('is the reason of an abort, and the error of a closed client', async () => {
+    const ends: EndEvent[] = [];
+    const arounds: unknown[] = [];
+    for (const stop of ['abort', 'close'] as const) {
+      const { client } = await startResults([FILE]);
+      const controller = new AbortController();
+      const observed = client.withOptions({
+        onEnd: (event) => ends.push(event),
+        around: (_, next) => next().catch((error) => arounds.push(error)),
+      });
+      const download = await firstOf(observed.activations.download(7, { signal: controller.signal }));
+      ends.length = 0;
+      const stream = await download.open();
+      if (stop === 'abort') controller.abort();
+      else await client.close();
+      const error = await stream
+        .getReader()
+        .read()
+        .catch((reason: unknown) => reason);
+      const outcome = stop === 'abort' ? 'aborted' : 'failure';
+      expect(ends).toMatchObject([{ operation: 'activations.download', outcome, error }]);
+      await expect.poll(() => arounds.at(-1)).toBe(error);
+    }
+  });
+
+  it('is reported if it is aborted before `around` begins it', async () => {
+    const { client } = await startResults([FILE]);
+    const ends: EndEvent[] = [];
+    const controller = new AbortController();
+    const observed = client.withOptions({
+      onEnd: (event) => ends.push(event),
+      around: ({ operation }, next) => (operation === 'activations.download' ? new Promise(() => {}) : next()),
+    });
+    const download = await firstOf(observed.activations.download(7, { signal: controller.signal }));
+    const opening = download.open().catch((error: unknown) => error);
+    controller.abort();
+    expect(await opening).toBe(controller.signal.reason);
+    expect(ends.at(-1)).toMatchObject({ operation: 'activations.download', outcome: 'aborted', attempt: 0 });
+  });
+
   it('is a failure if storage refuses, with the error and without its query', async () => {
     const { of } = await collect([{ status: 403 }]);
     expect(of()).toMatchObject([{ outcome: 'failure', status: 403, error: expect.any(Error) }]);

@@ -101,9 +101,13 @@ describe('onDelivery', () => {
     ]);
   });
 
-  it('must be a function', () => {
-    const options: object = { onDelivery: 'log' };
-    expect(() => start(options)).toThrow('`onDelivery` must be a function.');
+  it('must be a function, and telemetry an object of functions', () => {
+    const wrong: object = { onDelivery: 'log' };
+    expect(() => start(wrong)).toThrow('`onDelivery` must be a function.');
+    for (const telemetry of ['otel', null, [], () => ({}), wrong]) {
+      const options: object = { telemetry };
+      expect(() => start(options)).toThrow('`telemetry` must be `openTelemetry()`');
+    }
   });
 });
 

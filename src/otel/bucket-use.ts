@@ -1,0 +1,47 @@
+import type { Bucket, RateLimit } from '../spec/limits.ts';
+
+/** The requests of the rate buckets in their last interval. */
+export class BucketUse {
+  readonly #windows = new Map<string, Window>();
+
+  /** Counts a request. Clients with different limits of a bucket are counted separately. */
+  add(bucket: Bucket, rate: RateLimit): void {
+    const key = `${bucket} ${rate.limit} ${rate.interval}`;
+    const window = this.#windows.get(key) ?? new Window(bucket, rate);
+    this.#windows.set(key, window);
+    window.add();
+  }
+
+  /** Returns the share of its limit that each bucket uses: of different limits the one that is used most. */
+  shares(): ReadonlyMap<Bucket, number> {
+    const shares = new Map<Bucket, number>();
+    for (const window of this.#windows.values()) {
+      shares.set(window.bucket, Math.max(shares.get(window.bucket) ?? 0, window.share()));
+    }
+    return shares;
+  }
+}
+
+/** The requests of one bucket with one limit. */
+class Window {
+  readonly bucket: Bucket;
+  readonly #rate: RateLimit;
+  /** Times of the last requests, in a ring: of those beyond twice the limit, only the latest are known. */
+  readonly #sentAt: number[] = [];
+  #next = 0;
+
+  constructor(bucket: Bucket, rate: RateLimit) {
+    this.bucket = bucket;
+    this.#rate = rate;
+  }
+
+  add(): void {
+    this.#sentAt[this.#next] = performance.now();
+    this.#next = (this.#next + 1) % Math.max(1, 2 * this.#rate.limit);
+  }
+
+  share(): number {
+    const since = performance.now() - this.#rate.interval;
+    return this.#sentAt.filter((sentAt) => sentAt > since).length / Math.max(1, this.#rate.limit);
+  }
+}
