@@ -235,7 +235,7 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
     logger: createLogger(options.logger ?? console, logLevel, withHeaders),
     redactor: withHeaders,
     hooks,
-    isObserved: logLevel === 'debug' || hooks.some(({ onResponse }) => onResponse),
+    isDebugged: logLevel === 'debug',
     fetch: options.fetch ?? platformFetch,
     fetchOptions: options.fetchOptions ?? {},
     maxResponseBytes: options.maxResponseBytes ?? DEFAULTS.maxResponseBytes,

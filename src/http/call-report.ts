@@ -19,7 +19,7 @@ export class CallReport {
   readonly #describe: () => CallFacts;
   /** Milliseconds waited for the token, the build budget and permits, and between attempts. */
   readonly #waited = { queued: 0, backoff: 0 };
-  /** What the call waits for, if it does not wait for a response, and since when. */
+  /** The kind of waiting under way, if any, and since when; otherwise when the last request was sent. */
   #waitingFor: 'queued' | 'backoff' | undefined;
   #since = 0;
   #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
@@ -56,12 +56,13 @@ export class CallReport {
   /** Reports the response of the request. */
   response(response: Pick<ResponseEvent, 'status' | 'requestId'>): void {
     this.#response = response;
-    const { logger, isObserved } = this.#settings;
-    if (!isObserved) return;
     const duration = performance.now() - this.#since;
-    const { rateLimit, ...event } = { ...this.event, ...response, duration };
-    logger.debug(`${event.method} ${event.path} → ${event.status}`, event);
-    emit(this.#settings, 'onResponse', () => ({ ...event, ...(rateLimit && { rateLimit }) }));
+    const { logger, isDebugged } = this.#settings;
+    if (isDebugged) {
+      const { rateLimit, ...fields } = this.event;
+      logger.debug(`${fields.method} ${fields.path} → ${response.status}`, { ...fields, ...response, duration });
+    }
+    emit(this.#settings, 'onResponse', () => ({ ...this.event, ...response, duration }));
   }
 
   /** Reports that another attempt follows after `wait` milliseconds. */

@@ -134,11 +134,9 @@ export class Call implements RetryState {
     const { name, method, path: pathTemplate, bucket } = operation;
     const { baseUrl, rateLimits } = settings;
     const rateLimit = rateLimits[bucket];
-    return {
-      ...{ operation: name, method, baseUrl, path, pathTemplate, bucket, rateLimit },
-      ...(options.isPoll && { isPoll: true }),
-      ...(key !== undefined && { idempotencyKey: key }),
-    };
+    const isPoll = options.isPoll ?? false;
+    const facts = { operation: name, method, baseUrl, path, pathTemplate, bucket, rateLimit, isPoll };
+    return key === undefined ? facts : { ...facts, idempotencyKey: key };
   }
 
   succeed(): void {

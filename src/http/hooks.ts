@@ -20,7 +20,7 @@ export interface RequestEvent {
   readonly bucket?: Bucket;
   readonly rateLimit?: RateLimit;
   /** True for polls: one serves all waits that it shows the job of. */
-  readonly isPoll?: true;
+  readonly isPoll: boolean;
   /** 1 for the first attempt, 0 before it. */
   readonly attempt: number;
   readonly idempotencyKey?: string;

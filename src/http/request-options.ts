@@ -72,8 +72,8 @@ export interface Settings {
   readonly redactor: Redactor;
   /** Those of the `telemetry` option come first. */
   readonly hooks: readonly Hooks[];
-  /** True if responses are reported, to a hook or to a log of level `debug`. */
-  readonly isObserved: boolean;
+  /** True if the log level is `debug`. */
+  readonly isDebugged: boolean;
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
   /** Maximum bytes of a response after decompression. */

@@ -119,7 +119,7 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
     const { outcome, error, duration, queued, bucket } = event;
     const type = outcome === 'success' ? {} : { 'error.type': outcome === 'aborted' ? outcome : errorType(error) };
     this.#endRequest(event.callId, type);
-    const poll = { 'audience_activation.poll': event.isPoll ?? false };
+    const poll = { 'audience_activation.poll': event.isPoll };
     const attributes = {
       'audience_activation.operation': nameOf(event),
       'audience_activation.outcome': outcome,

@@ -78,7 +78,13 @@ export class Transfer {
     this.#idleTimeout = options.idleTimeout ?? IDLE_TIMEOUT_MS;
     const { operation, method, url } = plan;
     const { origin: baseUrl, pathname: path } = url;
-    this.#report = new CallReport(transport.state, this.settings, () => ({ operation, method, baseUrl, path }));
+    this.#report = new CallReport(transport.state, this.settings, () => ({
+      operation,
+      method,
+      baseUrl,
+      path,
+      isPoll: false,
+    }));
     this.#ended.promise.catch(() => {});
   }
 

@@ -33,7 +33,7 @@ type Around<Event, Addition> = (event: Event, next: (addition?: Addition) => Pro
 /** Work for {@link runAround}. */
 interface AroundWork<Event, Addition, R> {
   readonly event: () => Event;
-  /** Ends the wait for hooks that do not call `next`. The work must follow it by itself. */
+  /** Ends the wait for hooks that do not call `next`. The work must follow it, too. */
   readonly signal?: AbortSignal | undefined;
   readonly work: (additions: readonly Addition[]) => Promise<R>;
   /** Settles at the end of what `work` begins. @default the result of `work` */
@@ -73,12 +73,14 @@ interface WorkWithin<Addition, R> {
 }
 
 async function runWithin<Addition, R>({ signal, ended, run, around, work }: WorkWithin<Addition, R>): Promise<R> {
-  const begun = Promise.withResolvers<{ readonly result: Promise<R> }>();
+  const { promise: beginning, resolve: begin } = Promise.withResolvers<{ readonly result: Promise<R> }>();
+  let begun: { readonly result: Promise<R> } | undefined;
   let running: Promise<void> | undefined;
   const next = (addition?: Addition): Promise<void> => {
     if (!running) {
       const result = signal?.aborted ? Promise.reject<R>(signal.reason) : work(addition);
-      begun.resolve({ result });
+      begun = { result };
+      begin(begun);
       running = result.then(() => ended).then(() => {});
       // The hook may ignore the promise.
       running.catch(() => {});
@@ -96,6 +98,7 @@ async function runWithin<Addition, R>({ signal, ended, run, around, work }: Work
       void next();
     }
   });
-  const { result } = await abortable(begun.promise, signal);
+  // Most hooks call `next` immediately.
+  const { result } = begun ?? (await abortable(beginning, signal));
   return result;
 }

@@ -18,6 +18,7 @@ const call: RequestEvent = {
   pathTemplate: '/api/v2/audiences/{id}',
   bucket: 'read',
   rateLimit: { limit: 120, interval: 60_000 },
+  isPoll: false,
   attempt: 1,
 };
 const error = Object.assign(new Error('unavailable'), { code: 'server-error' });

@@ -24,6 +24,7 @@ describe('hooks', () => {
       pathTemplate: '/api/v2/audiences/create',
       bucket: 'write',
       rateLimit: { limit: 30, interval: 60_000 },
+      isPoll: false,
       attempt,
       idempotencyKey: 'k',
     });
@@ -217,7 +218,7 @@ describe('around', () => {
     ]);
   });
 
-  it('that waits for ever does not outlast the deadline of a call, nor the client', async () => {
+  it('that waits indefinitely does not outlast the deadline of a call, nor the client', async () => {
     const server = await startServer([]);
     const ends: EndEvent[] = [];
     const client = clientOf(server, { around: () => new Promise(() => {}), onEnd: (event) => ends.push(event) });
