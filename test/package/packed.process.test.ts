@@ -25,6 +25,7 @@ beforeAll(() => {
   for (const dependency of [
     '@types',
     '@modelcontextprotocol',
+    '@opentelemetry',
     'ky',
     'zod',
     'p-retry',
