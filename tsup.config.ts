@@ -69,7 +69,14 @@ export default defineConfig([
     entry: { sandbox: 'src/sandbox/index.ts' },
     dts: { ...declarations, entry: { sandbox: 'src/sandbox/index.ts' } },
     // The sandbox is a test bed: its servers are part of it, not dependencies of every user.
-    noExternal: ['zod', 'hono', '@hono/node-server', '@modelcontextprotocol/server', '@modelcontextprotocol/core'],
+    noExternal: [
+      'zod',
+      'hono',
+      '@hono/node-server',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/core',
+      'devalue',
+    ],
     esbuildPlugins: [noteInputs('sandbox'), privateZod],
     // What is made for browsers runs in Node, too, and the sandbox runs in both.
     esbuildOptions(options) {

@@ -4,10 +4,11 @@
  */
 export type ClockMode = 'real' | 'manual' | { readonly speed: number };
 
-interface Task {
+/** A task, and when it is due. Tasks that are due at the same time run in the order of their numbers. */
+export interface Scheduled<Task> {
   readonly time: number;
   readonly order: number;
-  readonly run: () => void;
+  readonly task: Task;
 }
 
 /** Maximum delay of `setTimeout`, in milliseconds. */
@@ -17,14 +18,15 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_DATE_MS = 8.64e15;
 
 /** The sandbox's time and the tasks scheduled on it. Times are milliseconds since 1970. */
-export class Clock {
+export class Clock<Task> {
   /** Milliseconds per millisecond of the machine's clock; 0 if the clock is manual. */
   readonly #speed: number;
   readonly #startedAt = performance.now();
   /** Time at `#startedAt`; `advance` moves it. */
   #start: number;
   /** Sorted, the next task last. */
-  readonly #tasks: Task[] = [];
+  readonly #tasks: Scheduled<Task>[] = [];
+  readonly #run: (task: Task) => void;
   /** Time of the task that is running: the time it was due, even if it runs later. */
   #taskTime: number | undefined;
   #advanced: Promise<void> = Promise.resolve();
@@ -33,10 +35,11 @@ export class Clock {
   #isStopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Creates a clock that starts at `start`. */
-  constructor(mode: ClockMode, start: number) {
+  /** Creates a clock that starts at `start`; `run` does a task whose time has come. */
+  constructor(mode: ClockMode, start: number, run: (task: Task) => void) {
     this.#speed = typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1;
     this.#start = start;
+    this.#run = run;
   }
 
   now(): number {
@@ -52,17 +55,28 @@ export class Clock {
     return this.#order++;
   }
 
-  /** Runs a task once its time has come. Returns a function that cancels it. */
-  schedule(time: number, run: () => void, order = this.nextOrder()): () => void {
-    if (this.#isStopped) return () => {};
-    const task: Task = { time, order, run };
-    this.#tasks.splice(this.#indexOf(task), 0, task);
+  /** The tasks that are scheduled, the next one first. */
+  get tasks(): Scheduled<Task>[] {
+    return this.#tasks.toReversed();
+  }
+
+  /** The next number of a task. */
+  get order(): number {
+    return this.#order;
+  }
+
+  /** Schedules the tasks of another clock, whose next number was `nextOrder`. */
+  restore(tasks: readonly Scheduled<Task>[], nextOrder: number): void {
+    this.#order = nextOrder;
+    for (const { time, order, task } of tasks) this.schedule(time, task, order);
+  }
+
+  /** Has a task run once its time has come. */
+  schedule(time: number, task: Task, order = this.nextOrder()): void {
+    if (this.#isStopped) return;
+    const scheduled = { time, order, task };
+    this.#tasks.splice(this.#indexOf(scheduled), 0, scheduled);
     this.#setTimer();
-    return () => {
-      const index = this.#indexOf(task);
-      if (this.#tasks[index] === task) this.#tasks.splice(index, 1);
-      this.#setTimer();
-    };
   }
 
   /** Runs the tasks that are due; called before each request, so that no timer has to be exact. */
@@ -123,7 +137,7 @@ export class Clock {
       const outer = this.#taskTime;
       this.#taskTime = next.time;
       try {
-        next.run();
+        this.#run(next.task);
       } finally {
         this.#taskTime = outer;
       }
@@ -131,7 +145,7 @@ export class Clock {
   }
 
   /** Returns a task's index, by binary search: after all tasks that are due later. */
-  #indexOf({ time, order }: Task): number {
+  #indexOf({ time, order }: Scheduled<Task>): number {
     let low = 0;
     for (let high = this.#tasks.length; low < high; ) {
       const middle = (low + high) >>> 1;

@@ -56,11 +56,11 @@ interface ActiveRule {
 
 /** The active fault rules. */
 export class Faults {
-  readonly #random: Random;
+  readonly random: Random;
   readonly #rules = new Set<ActiveRule>();
 
   constructor(random: Random, rules: readonly FaultRule[]) {
-    this.#random = random;
+    this.random = random;
     for (const rule of rules) this.add(rule);
   }
 
@@ -93,7 +93,7 @@ export class Faults {
     for (const active of this.#rules) {
       if (active.remaining <= 0 || !active.matches(request)) continue;
       const { rate = 1 } = active.rule;
-      if (rate < 1 && this.#random.next() >= rate) continue;
+      if (rate < 1 && this.random.next() >= rate) continue;
       active.remaining--;
       return active;
     }

@@ -16,8 +16,10 @@ import { createAdapters, type SandboxAdapters } from './http/adapters.ts';
 import type { JobInfo, JobKind, JobOutcome } from './jobs.ts';
 import { grantAuthorization, readAuthorization } from './oauth/authorization.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
+import { optionsFor, readState, restoreState, saveState } from './saved-state.ts';
 import { createService } from './service.ts';
-import type { AccountRecord, LogEntry } from './state.ts';
+import type { AccountRecord, LogEntry, SandboxState } from './state.ts';
+import { endJob, runTask } from './tasks.ts';
 
 export type {
   ConnectionInfo,
@@ -35,7 +37,7 @@ export type { ListenOptions, SandboxServer } from './http/listen.ts';
 export type { DeviceCounts, JobInfo, JobKind, JobOptions, JobOutcome } from './jobs.ts';
 export type { SandboxOptions } from './sandbox-options.ts';
 export type { SandboxLimits, WindowLimit } from './service-limits.ts';
-export type { LogEntry, TokenKind } from './state.ts';
+export type { LogEntry, SandboxState, TokenKind } from './state.ts';
 export type { Delivery } from './webhook-deliveries.ts';
 
 /** The service, emulated on this machine. */
@@ -53,7 +55,14 @@ export interface Sandbox extends SandboxAdapters {
     /** Creates an organization, to which accounts belong by its name. */
     create(input: NewCompany): SandboxCompany;
   };
+  /**
+   * Returns the state as plain JSON: `createSandbox({ state })` continues with it. Fault rules and options are not part of
+   * it; requests in flight have not happened. It contains tokens, passwords and secrets of the sandbox.
+   */
+  save(): SandboxState;
   readonly accounts: {
+    /** All accounts, oldest first. */
+    list(): SandboxAccount[];
     /** Creates an account. Accounts of one organization share its build budget and webhook endpoints. */
     create(input: NewAccount): SandboxAccount;
   };
@@ -97,10 +106,20 @@ export interface Sandbox extends SandboxAdapters {
  * @throws if an option is invalid
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const service = createService(options);
+  const { seed = options.state?.seed ?? 1 } = options;
+  const snapshot = options.state === undefined ? undefined : readState(options.state, options.seed);
+  const service = createService(snapshot ? optionsFor(options, seed, snapshot) : options, { runTask, endJob });
+  if (snapshot) restoreState(service, snapshot);
   const { clock, faults, jobs, webhooks, state } = service;
   const adapters = createAdapters(service, options.origin);
+  const admins = new WeakMap<AccountRecord, SandboxAccount>();
   const records = new WeakMap<SandboxAccount, AccountRecord>();
+  const adminOf = (record: AccountRecord): SandboxAccount => {
+    const admin = admins.get(record) ?? accountAdmin(service, record);
+    admins.set(record, admin);
+    records.set(admin, record);
+    return admin;
+  };
   const recordOf = (account: SandboxAccount): AccountRecord => {
     const record = records.get(account);
     if (!record) throw new Error('The account is not one of this sandbox.');
@@ -115,13 +134,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     advance: (ms) => clock.advance(ms, () => webhooks.idle()),
     now: () => clock.now(),
     companies: { create: (input) => companyAdmin(createCompany(service, input)) },
+    save: () => saveState(service, seed),
     accounts: {
-      create(input) {
-        const record = createAccount(service, input);
-        const account = accountAdmin(service, record);
-        records.set(account, record);
-        return account;
-      },
+      list: () => [...state.accounts.values()].map(adminOf),
+      create: (input) => adminOf(createAccount(service, input)),
     },
     oauth: {
       consent: (account, url) =>

@@ -1,4 +1,5 @@
 import { type Clock, formatTimestamp } from './clock.ts';
+import type { AccountRecord } from './state.ts';
 
 /** Kinds of worker jobs. */
 export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
@@ -48,17 +49,36 @@ export interface JobStart {
   readonly kind: JobKind;
   readonly name: string;
   readonly resource: { readonly id: number; status: { id: number; name: string }; [field: string]: unknown };
-  /** Called when the job has succeeded. */
-  readonly onSuccess?: () => void;
-  /** Called when the job has ended, after `onSuccess`. */
-  readonly onEnd?: (succeeded: boolean) => void;
+  /** Owner of the resource. */
+  readonly account: AccountRecord;
+  /** The findings of the job if it succeeds. */
+  readonly result: JobResult;
 }
 
-interface RunningJob extends JobStart {
-  /** Cancel the scheduled status changes. */
-  readonly cancels: readonly (() => void)[];
+/** The findings of a job that succeeds: the devices of a build, the delivered rows, or the rows of a file. */
+export interface JobResult {
+  readonly eids?: number;
+  readonly scids?: number;
+  readonly identifier?: string;
+  readonly rows?: number;
+}
+
+/** A job that has not ended. Plain data, like its scheduled tasks. */
+export interface RunningJob extends JobStart {
   outcome: Exclude<JobOutcome, number>;
 }
+
+/** Jobs that run, outcomes of the next ones, and reasons of those that have ended, by id of the resource or by kind. */
+export interface SavedJobs {
+  readonly running: ReadonlyMap<number, RunningJob>;
+  readonly next: ReadonlyMap<JobKind, JobOutcome[]>;
+  readonly reasons: ReadonlyMap<number, { readonly kind: JobKind; readonly reason: string }>;
+}
+
+/** A scheduled change of a job; it has no effect once the job has ended. */
+export type JobTask =
+  | { readonly type: 'job-status'; readonly id: number; readonly status: number }
+  | { readonly type: 'job-end'; readonly id: number };
 
 /** A status that a job enters after a share of its duration. */
 interface Phase {
@@ -117,16 +137,23 @@ const DEFAULT_REASON = 'The job cannot be processed as requested.';
 
 /** The sandbox's worker, which runs jobs. */
 export class Jobs {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock<JobTask>, 'now' | 'schedule'>;
   readonly #options: JobOptions;
+  readonly #onEnd: (job: RunningJob, succeeded: boolean) => void;
   readonly #running = new Map<number, RunningJob>();
   /** Outcomes of the next jobs, by kind. */
   readonly #next = new Map<JobKind, JobOutcome[]>();
   readonly #reasons = new Map<number, { readonly kind: JobKind; readonly reason: string }>();
 
-  constructor(clock: Clock, options: JobOptions) {
+  /** @param onEnd Called when a job has ended. */
+  constructor(
+    clock: Pick<Clock<JobTask>, 'now' | 'schedule'>,
+    options: JobOptions,
+    onEnd: (job: RunningJob, succeeded: boolean) => void,
+  ) {
     this.#clock = clock;
     this.#options = options;
+    this.#onEnd = onEnd;
     const { outcome, duration } = options;
     if (outcome !== undefined && typeof outcome !== 'function') readOutcome('audience', outcome);
     if (typeof duration === 'number') checkDuration(duration);
@@ -135,6 +162,18 @@ export class Jobs {
   /** Running jobs, oldest first. */
   get running(): JobInfo[] {
     return [...this.#running.values()].map(({ kind, name, resource }) => ({ kind, id: resource.id, name }));
+  }
+
+  /** The jobs as plain data. */
+  get saved(): SavedJobs {
+    return { running: this.#running, next: this.#next, reasons: this.#reasons };
+  }
+
+  /** Continues with saved jobs. */
+  restore({ running, next, reasons }: SavedJobs): void {
+    for (const [id, job] of running) this.#running.set(id, job);
+    for (const [kind, outcomes] of next) this.#next.set(kind, outcomes);
+    for (const [id, reason] of reasons) this.#reasons.set(id, reason);
   }
 
   /** Queues the outcome of a future job of a kind. */
@@ -156,19 +195,20 @@ export class Jobs {
     const start = this.#clock.now();
     const [first, ...later] = PHASES[kind];
     if (first) this.#setStatus(job, first.status);
-    const running: RunningJob = {
-      ...job,
-      outcome,
-      cancels: [
-        ...later.map(({ share, status }) =>
-          this.#clock.schedule(start + duration * share, () => this.#setStatus(job, status)),
-        ),
-        this.#clock.schedule(start + duration, () => {
-          this.finish(kind, resource.id, running.outcome.status, running.outcome.reason);
-        }),
-      ],
-    };
-    this.#running.set(resource.id, running);
+    const { id } = resource;
+    for (const { share, status } of later) {
+      this.#clock.schedule(start + duration * share, { type: 'job-status', id, status });
+    }
+    this.#clock.schedule(start + duration, { type: 'job-end', id });
+    this.#running.set(id, { ...job, outcome });
+  }
+
+  /** Does a scheduled change. */
+  run(task: JobTask): void {
+    const job = this.#running.get(task.id);
+    if (!job) return;
+    if (task.type === 'job-status') this.#setStatus(job, task.status);
+    else this.finish(job.kind, task.id, job.outcome.status, job.outcome.reason);
   }
 
   /** Ends a running job immediately. */
@@ -182,8 +222,7 @@ export class Jobs {
     else this.#setStatus(job, status);
     const shown = reason ?? (status === NEEDS_INFO ? DEFAULT_REASON : undefined);
     if (shown !== undefined) this.#reasons.set(id, { kind, reason: shown });
-    if (succeeded) job.onSuccess?.();
-    job.onEnd?.(succeeded);
+    this.#onEnd(job, succeeded);
   }
 
   /**
@@ -204,7 +243,6 @@ export class Jobs {
 
   /** Removes the job of a resource; ids are unique across all kinds. */
   drop(id: number): void {
-    for (const cancel of this.#running.get(id)?.cancels ?? []) cancel();
     this.#running.delete(id);
     this.#reasons.delete(id);
   }

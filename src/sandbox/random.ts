@@ -4,6 +4,8 @@ export interface Random {
   next(): number;
   /** Returns a string of letters and digits. */
   string(length: number): string;
+  /** Determines the next numbers; may be set to continue another generator. */
+  state: bigint;
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -16,6 +18,12 @@ export function createRandom(seed: number): Random {
     return Number(state >> 16n) / 2 ** 32;
   };
   return {
+    get state() {
+      return state;
+    },
+    set state(value) {
+      state = value;
+    },
     next,
     string: (length) => Array.from({ length }, () => ALPHABET.charAt(Math.floor(next() * ALPHABET.length))).join(''),
   };

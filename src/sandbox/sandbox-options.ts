@@ -3,7 +3,7 @@ import type { ClockMode } from './clock.ts';
 import type { FaultRule } from './faults.ts';
 import type { JobOptions } from './jobs.ts';
 import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
-import type { LogEntry } from './state.ts';
+import type { LogEntry, SandboxState } from './state.ts';
 import type { Delivery } from './webhook-deliveries.ts';
 
 /** Options of `createSandbox`. */
@@ -31,6 +31,12 @@ export interface SandboxOptions {
    * while the sandbox's clock differs from it. @default 'sandbox'
    */
   readonly signatureClock?: 'sandbox' | 'machine' | undefined;
+  /**
+   * A state that `sandbox.save()` has returned, to continue with: accounts, tokens, resources, running jobs, deliveries
+   * that are due, stored responses, buckets and budgets. A real clock continues at the current time; tasks that were due in
+   * the meantime are done first.
+   */
+  readonly state?: SandboxState | undefined;
   /** Called after each request with its entry in `sandbox.log`. */
   readonly onRequest?: ((entry: LogEntry) => void) | undefined;
   /** Called after each attempt to deliver a webhook event. */
@@ -51,6 +57,7 @@ const OPTION_NAMES: readonly string[] = [
   'redirectHosts',
   'deliver',
   'signatureClock',
+  'state',
   'onRequest',
   'onDelivery',
 ] satisfies readonly (keyof SandboxOptions)[];

@@ -1,16 +1,29 @@
 import { Clock } from './clock.ts';
 import { Faults } from './faults.ts';
-import { Jobs } from './jobs.ts';
+import { Jobs, type JobTask, type RunningJob } from './jobs.ts';
 import { createRandom, type Random } from './random.ts';
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts';
 import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
-import { appendBounded, createState, type LogEntry, type State } from './state.ts';
-import { WebhookSender } from './webhook-deliveries.ts';
+import { appendBounded, createState, type LogEntry, type ReplayTask, type State } from './state.ts';
+import { type DeliveryTask, WebhookSender } from './webhook-deliveries.ts';
+
+/** Something that happens at a time of the sandbox's clock. Plain data: the state can be saved with its tasks. */
+export type Task =
+  | JobTask
+  | ReplayTask
+  | DeliveryTask
+  | { readonly type: 'upload-cleanup'; readonly reference: string };
+
+/** The reactions of a service to a task that is due, and to the end of a job. */
+export interface Effects {
+  runTask(service: Service, task: Task): void;
+  endJob(service: Service, job: RunningJob, succeeded: boolean): void;
+}
 
 /** The parts of a sandbox that its routes use. */
 export interface Service {
   readonly state: State;
-  readonly clock: Clock;
+  readonly clock: Clock<Task>;
   readonly random: Random;
   readonly limits: SandboxLimits;
   readonly jobs: Jobs;
@@ -25,19 +38,19 @@ export interface Service {
 }
 
 /** Creates a service without accounts. */
-export function createService(options: SandboxOptions): Service {
+export function createService(options: SandboxOptions, { runTask, endJob }: Effects): Service {
   checkOptions(options);
   const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {}, onRequest, onDelivery } = options;
-  const clock = new Clock(mode, Number(start));
+  const clock = new Clock<Task>(mode, Number(start), (task) => runTask(service, task));
   const overrides = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
   const limits: SandboxLimits = { ...SERVICE_LIMITS, ...Object.fromEntries(overrides) };
   const state = createState(options.origin);
-  return {
+  const service: Service = {
     state,
     clock,
     random: createRandom(seed),
     limits,
-    jobs: new Jobs(clock, jobs),
+    jobs: new Jobs(clock, jobs, (job, succeeded) => endJob(service, job, succeeded)),
     webhooks: new WebhookSender({
       clock,
       // Each part has its own generator, so that another event or fault does not change the tokens that follow.
@@ -57,6 +70,7 @@ export function createService(options: SandboxOptions): Service {
     },
     closed: new AbortController(),
   };
+  return service;
 }
 
 /** Calls a callback of the user. An error it throws is reported as uncaught and does not fail the request. */

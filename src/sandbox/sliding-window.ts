@@ -12,6 +12,18 @@ export class SlidingWindow {
     this.#interval = interval;
   }
 
+  /** Its limit and counts, as plain data. */
+  get saved(): { readonly limit: number; readonly interval: number; readonly times: readonly number[] } {
+    return { limit: this.limit, interval: this.#interval, times: this.#times };
+  }
+
+  /** Returns a window with the counts of a saved one. */
+  static restore({ times, ...limit }: SlidingWindow['saved']): SlidingWindow {
+    const window = new SlidingWindow(limit);
+    window.#times.push(...times);
+    return window;
+  }
+
   /** Returns the milliseconds until one more is allowed; with a limit of 0, always the interval. */
   retryAfter(now: number): number {
     while (this.#times[0] !== undefined && this.#times[0] <= now - this.#interval) this.#times.shift();

@@ -154,6 +154,28 @@ export interface Grant {
   readonly refreshExpiresAt: number;
 }
 
+/** The next build of a schedule. Intervals are milliseconds. */
+export interface ReplayTask {
+  readonly type: 'replay';
+  readonly account: AccountRecord;
+  readonly schedule: Mutable<Schedule>;
+  /** Body of a create request for the audience. */
+  readonly definition: Readonly<Record<string, unknown>>;
+  readonly interval: number;
+}
+
+/** The state of a sandbox as plain JSON. It contains the tokens, passwords and webhook secrets of the sandbox. */
+export interface SandboxState {
+  /** Version of the format. */
+  readonly version: 1;
+  /** Seed of the sandbox. One that continues with the state has the same. */
+  readonly seed: number;
+  /** Time of the sandbox's clock when it was saved, RFC 3339 UTC. */
+  readonly now: string;
+  /** All data, in the format of the package devalue. */
+  readonly data: unknown;
+}
+
 /** The data of the service, except its jobs. */
 export type State = ReturnType<typeof createState>;
 

@@ -19,7 +19,7 @@ export interface Delivery {
 
 /** Options of a `WebhookSender`. */
 interface SenderOptions {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock<DeliveryTask>, 'now' | 'schedule' | 'nextOrder'>;
   readonly random: Random;
   /** Returns the time of a signature in milliseconds. */
   readonly signingTime: () => number;
@@ -33,7 +33,7 @@ interface SenderOptions {
 }
 
 /** An event to deliver to one endpoint. */
-interface EndpointEvent {
+export interface EndpointEvent {
   readonly endpoint: Endpoint;
   readonly id: string;
   readonly type: string;
@@ -47,6 +47,13 @@ interface EndpointEvent {
 interface LoggedAttempt {
   /** `undefined` until the attempt has ended. */
   delivery: Delivery | undefined;
+}
+
+/** A scheduled attempt to deliver an event. */
+export interface DeliveryTask {
+  readonly type: 'delivery';
+  readonly event: EndpointEvent;
+  readonly attempt: number;
 }
 
 /** Prefixes of event types by kind of job; estimates send no events (specification, "Events"). */
@@ -63,11 +70,26 @@ const SCHEMA_VERSION = 1;
 export class WebhookSender {
   readonly #options: SenderOptions;
   readonly #log: LoggedAttempt[] = [];
-  readonly #inFlight = new Map<Promise<void>, AbortController>();
+  readonly #inFlight = new Map<Promise<void>, { readonly task: DeliveryTask; readonly controller: AbortController }>();
   #isStopped = false;
 
   constructor(options: SenderOptions) {
     this.#options = options;
+  }
+
+  /** Generator of the ids of events. */
+  get random(): Random {
+    return this.#options.random;
+  }
+
+  /** Attempts that have not ended. */
+  get inFlight(): DeliveryTask[] {
+    return [...this.#inFlight.values()].map(({ task }) => task);
+  }
+
+  /** Continues with the attempts of another sender. */
+  restore(deliveries: readonly Delivery[]): void {
+    for (const delivery of deliveries) this.#log.push({ delivery });
   }
 
   /** Ended attempts, in the order in which they were started. */
@@ -98,7 +120,7 @@ export class WebhookSender {
   /** Aborts attempts in flight, and starts no more. */
   stop(): void {
     this.#isStopped = true;
-    for (const controller of this.#inFlight.values()) controller.abort();
+    for (const { controller } of this.#inFlight.values()) controller.abort();
   }
 
   #send(company: Company, type: string, data: unknown, endpoints: readonly Endpoint[]): void {
@@ -107,17 +129,20 @@ export class WebhookSender {
     const created_at = new Date(clock.now()).toISOString();
     const body = JSON.stringify({ schema_version: SCHEMA_VERSION, id, type, created_at, company_id: company.id, data });
     for (const endpoint of endpoints) {
-      if (endpoint.is_active) this.#startAttempt({ endpoint, id, type, body, order: clock.nextOrder() }, 1);
+      const event = { endpoint, id, type, body, order: clock.nextOrder() };
+      if (endpoint.is_active) this.run({ type: 'delivery', event, attempt: 1 });
     }
   }
 
-  #startAttempt(event: EndpointEvent, attempt: number): void {
+  /** Starts an attempt. */
+  run(task: DeliveryTask): void {
+    const { event, attempt } = task;
     const { endpoint } = event;
     // The endpoint may have been paused, disabled or deleted since the last attempt.
     if (this.#isStopped || !endpoint.is_active || !endpoint.creator.company.endpoints.includes(endpoint)) return;
     const controller = new AbortController();
     const work = this.#deliver(event, attempt, controller).finally(() => this.#inFlight.delete(work));
-    this.#inFlight.set(work, controller);
+    this.#inFlight.set(work, { task, controller });
   }
 
   async #deliver(event: EndpointEvent, attempt: number, controller: AbortController): Promise<void> {
@@ -136,7 +161,7 @@ export class WebhookSender {
       return;
     }
     const wait = DELIVERY_RETRY_WAITS_MS[attempt - 1];
-    if (wait !== undefined) clock.schedule(at + wait, () => this.#startAttempt(event, attempt + 1), event.order);
+    if (wait !== undefined) clock.schedule(at + wait, { type: 'delivery', event, attempt: attempt + 1 }, event.order);
     else if (++endpoint.consecutiveFailures === MAX_CONSECUTIVE_FAILURES) disable(endpoint, clock.now());
   }
 

@@ -4,7 +4,7 @@ import type { Audience } from '../../schemas/audience.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
-import { COMPLETED, QUEUED, statusOf } from '../jobs.ts';
+import { COMPLETED, type JobResult, QUEUED, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { addResultFile, resultUrl } from '../storage/result-files.ts';
@@ -60,11 +60,23 @@ function draftActivation(service: Service, body: JsonObject, account: AccountRec
     created_at: now,
     updated_at: now,
   };
-  const onSuccess = (): void => {
-    addResultFile(service, resource.id, identifier, audience.results_count);
-    resource.datastreams = [{ name: 'devices', status: 'Delivered', results: { uri: '' } }];
-  };
-  return { name: description, resource, onSuccess };
+  return { name: description, resource, result: { identifier, rows: audience.results_count } };
+}
+
+/** Delivers what an activation has found. */
+export function completeActivation(
+  service: Service,
+  activation: Mutable<Activation>,
+  { identifier = 'EID', rows = 0 }: JobResult,
+): void {
+  addResultFile(service, activation.id, identifier, rows);
+  activation.datastreams = [{ name: 'devices', status: 'Delivered', results: { uri: '' } }];
+}
+
+/** Returns an activation as its GET does. */
+export function showActivation(service: Service, activation: Activation, storageUrl: string): unknown {
+  const uri = resultUrl(service, activation.id, storageUrl);
+  return { ...activation, datastreams: activation.datastreams.map((stream) => ({ ...stream, results: { uri } })) };
 }
 
 /** Reads the frequency limits in `filters`. */
@@ -86,9 +98,6 @@ export function activationRoutes(app: Hono<Env>, service: Service): void {
     kind: 'activation',
     resourcesOf: (account) => account.activations,
     draft: (body, account) => draftActivation(service, body, account),
-    show: (activation, storageUrl) => {
-      const uri = resultUrl(service, activation.id, storageUrl);
-      return { ...activation, datastreams: activation.datastreams.map((stream) => ({ ...stream, results: { uri } })) };
-    },
+    show: (activation, storageUrl) => showActivation(service, activation, storageUrl),
   });
 }

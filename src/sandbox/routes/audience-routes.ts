@@ -6,7 +6,7 @@ import { formatTimestamp } from '../clock.ts';
 import { type Env, requireToken } from '../http/access.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
 import { failure, invalid, success } from '../http/responses.ts';
-import { COMPLETED, QUEUED, statusOf } from '../jobs.ts';
+import { COMPLETED, type JobResult, QUEUED, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { MIN_SEED_DEVICES, TARGET_SIZE } from '../service-limits.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
@@ -55,7 +55,8 @@ function createAudience({ state, clock }: Service, account: AccountRecord, defin
   };
 }
 
-function setDevices(audience: Mutable<Audience>, eids: number, scids: number): void {
+/** Shows what the build of an audience has found. */
+export function completeAudience(audience: Mutable<Audience>, { eids = 0, scids = 0 }: JobResult): void {
   const { is_affinity } = audience.eligibility.metrics;
   const metrics = {
     unique_eids: eids,
@@ -78,7 +79,7 @@ export function draftAudience(service: Service, body: JsonObject, account: Accou
   const resource = createAudience(service, account, { name, dataset, project });
   const info = { kind: 'audience', id: resource.id, name } as const;
   const { eids, scids } = service.jobs.countDevices(info, service.random.next());
-  return { name, resource, onSuccess: () => setDevices(resource, eids, scids) };
+  return { name, resource, result: { eids, scids } };
 }
 
 /**
@@ -100,7 +101,7 @@ function draftLookalike(service: Service, body: JsonObject, account: AccountReco
   }
   if (!seed || typeof size !== 'number' || Object.keys(errors).length > 0) return { errors };
   const resource = createAudience(service, account, { name, dataset: seed.dataset, project, seed });
-  return { name, resource, onSuccess: () => setDevices(resource, size, 0) };
+  return { name, resource, result: { eids: size } };
 }
 
 function draftEstimate(service: Service, body: JsonObject, account: AccountRecord): Draft<Estimate> {
@@ -113,7 +114,7 @@ function draftEstimate(service: Service, body: JsonObject, account: AccountRecor
   const id = service.state.nextId++;
   const { eids } = service.jobs.countDevices({ kind: 'estimate', id, name }, service.random.next());
   const resource: Mutable<Estimate> = { id, name, status: statusOf(QUEUED), unique_eids: null };
-  return { name, resource, onSuccess: () => void Object.assign(resource, { unique_eids: eids }) };
+  return { name, resource, result: { eids } };
 }
 
 /** Returns an audience as its GET does. */

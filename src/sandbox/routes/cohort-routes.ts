@@ -3,7 +3,7 @@ import type { Cohort } from '../../schemas/cohort.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
-import { statusOf } from '../jobs.ts';
+import { type JobResult, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { readFile } from '../storage/upload-slots.ts';
@@ -11,7 +11,7 @@ import { type FieldErrors, readName, readProject } from './body-fields.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
 
 function draftCohort(service: Service, body: JsonObject, account: AccountRecord): Draft<Cohort> {
-  const { state, clock, random } = service;
+  const { state, clock } = service;
   const errors: FieldErrors = {};
   const hasFile = body.upload_reference !== undefined || body.file !== undefined;
   const file = hasFile ? readFile(service, account, body, 'cohort', errors) : undefined;
@@ -30,11 +30,13 @@ function draftCohort(service: Service, body: JsonObject, account: AccountRecord)
     created_at: now,
     updated_at: now,
   };
-  const onSuccess = (): void => {
-    // The first line of a file is a header.
-    resource.total_eids = file ? Math.max(0, file.lines - 1) : 1_000 + Math.floor(random.next() * 50_000);
-  };
-  return { name, resource, ...(file && { onAccept: file.claim }), onSuccess };
+  // The first line of a file is a header.
+  return { name, resource, ...(file && { onAccept: file.claim, result: { rows: Math.max(0, file.lines - 1) } }) };
+}
+
+/** Shows what an import has found; without a file, the number is random. */
+export function completeCohort({ random }: Service, cohort: Mutable<Cohort>, { rows }: JobResult): void {
+  cohort.total_eids = rows ?? 1_000 + Math.floor(random.next() * 50_000);
 }
 
 /** Adds the routes of cohorts. */

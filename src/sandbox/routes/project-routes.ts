@@ -5,8 +5,8 @@ import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import { HOUR } from '../service-limits.ts';
-import type { AccountRecord, Mutable } from '../state.ts';
-import { draftAudience, showAudience } from './audience-routes.ts';
+import type { AccountRecord, Mutable, ReplayTask } from '../state.ts';
+import { draftAudience } from './audience-routes.ts';
 import { type FieldErrors, findById, readName } from './body-fields.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
 
@@ -33,36 +33,29 @@ function draftSchedule(service: Service, body: JsonObject, account: AccountRecor
   const resource: Mutable<Schedule> = { ...body, id: service.state.nextId++, name, replays: 0 };
   if (source) {
     const definition = { name: source.name, dataset: source.dataset, project_id: source.project?.id };
-    scheduleReplay(service, account, resource, definition, hours * HOUR);
+    const { clock } = service;
+    const replay = { type: 'replay', account, schedule: resource, definition, interval: hours * HOUR } as const;
+    clock.schedule(clock.now() + replay.interval, replay);
   }
   return { name, resource };
 }
 
 /**
- * Schedules the next build of a schedule. These builds do not count in the build budget (specification, "Build
- * budget").
+ * Starts a build of a schedule, and schedules the next one. These builds do not count in the build budget
+ * (specification, "Build budget").
  */
-function scheduleReplay(
-  service: Service,
-  account: AccountRecord,
-  schedule: Mutable<Schedule>,
-  definition: JsonObject,
-  interval: number,
-): void {
-  const { clock, jobs, webhooks } = service;
-  clock.schedule(clock.now() + interval, () => {
-    if (!account.schedules.has(schedule.id)) return;
-    scheduleReplay(service, account, schedule, definition, interval);
-    const draft = draftAudience(service, definition, account);
-    // The datasets may have become too old to be built.
-    if ('errors' in draft) return;
-    const { resource } = draft;
-    const onEnd = (succeeded: boolean): void =>
-      webhooks.sendJobEvent(account.company, 'audience', succeeded, showAudience(service, resource));
-    jobs.start({ ...draft, kind: 'audience', onEnd });
-    account.audiences.set(resource.id, resource);
-    schedule.replays = Number(schedule.replays) + 1;
-  });
+export function replay(service: Service, task: ReplayTask): void {
+  const { clock, jobs } = service;
+  const { account, schedule, definition, interval } = task;
+  if (!account.schedules.has(schedule.id)) return;
+  clock.schedule(clock.now() + interval, task);
+  const draft = draftAudience(service, definition, account);
+  // The datasets may have become too old to be built.
+  if ('errors' in draft) return;
+  const { resource, name, result = {} } = draft;
+  jobs.start({ kind: 'audience', name, resource, account, result });
+  account.audiences.set(resource.id, resource);
+  schedule.replays = Number(schedule.replays) + 1;
 }
 
 /** Adds the routes of projects and schedules. */

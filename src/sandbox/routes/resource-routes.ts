@@ -4,7 +4,7 @@ import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
 import { idempotent } from '../http/idempotency.ts';
 import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
 import { failure, invalid, success, tooManyRequests } from '../http/responses.ts';
-import type { JobKind } from '../jobs.ts';
+import type { JobKind, JobResult } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
 import type { AccountRecord, Company, Mutable } from '../state.ts';
@@ -18,8 +18,8 @@ export type Draft<T> =
       readonly name: string;
       /** Called when the create request is accepted. */
       readonly onAccept?: () => void;
-      /** Called when its job has succeeded. */
-      readonly onSuccess?: () => void;
+      /** The findings of its job if it succeeds. */
+      readonly result?: JobResult;
     };
 
 /** Namespaces whose resources are listed and deleted. */
@@ -67,7 +67,7 @@ function hasStatus(
 /** Adds the create route of a resource type. */
 export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, type: ResourceType<T>): void {
   const { name, label, kind, show = (resource) => resource } = type;
-  const { clock, jobs, state, webhooks } = service;
+  const { clock, jobs } = service;
   const operation = `${name}.create` as const;
   const { path } = operations[operation];
   app.post(path, requireToken(service, 'write'), idempotent(service, operation), async (context) => {
@@ -81,9 +81,7 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
     if (wait > 0) return tooManyRequests('Build budget exceeded.', wait);
     const { resource } = draft;
     if (kind && hasStatus(resource)) {
-      const onEnd = (succeeded: boolean): void =>
-        webhooks.sendJobEvent(company, kind, succeeded, show(resource, state.storageUrl));
-      jobs.start({ ...draft, kind, resource, onEnd });
+      jobs.start({ kind, name: draft.name, resource, account, result: draft.result ?? {} });
       company.hourlyBuilds.consume(clock.now());
       company.dailyBuilds.consume(clock.now());
     }

@@ -24,7 +24,7 @@ export function reserveSlot(
   };
   state.uploads.set(reference, slot);
   const cleanup = clock.now() + Math.max(UNCLAIMED_CLEANUP_MS, limits.claimWindow);
-  clock.schedule(cleanup, () => state.uploads.delete(reference));
+  clock.schedule(cleanup, { type: 'upload-cleanup', reference });
   return slot;
 }
 

@@ -1,0 +1,109 @@
+import { stringify, unflatten } from 'devalue';
+import type { Scheduled } from './clock.ts';
+import { FilePart, isObject } from './http/request-body.ts';
+import type { SavedJobs } from './jobs.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
+import type { Service, Task } from './service.ts';
+import { SlidingWindow } from './sliding-window.ts';
+import type { AccountRecord, SandboxState, State } from './state.ts';
+import type { Delivery } from './webhook-deliveries.ts';
+
+/** Version of the format; a newer one is refused. */
+const VERSION = 1 satisfies SandboxState['version'];
+
+/** Everything that a sandbox continues with. */
+export interface Snapshot {
+  readonly now: number;
+  readonly state: Omit<State, 'storageUrl'>;
+  readonly tasks: readonly Scheduled<Task>[];
+  readonly nextOrder: number;
+  readonly jobs: SavedJobs;
+  readonly deliveries: readonly Delivery[];
+  /** States of the generators of random numbers: of tokens and ids, of events, of faults. */
+  readonly random: { readonly service: bigint; readonly webhooks: bigint; readonly faults: bigint };
+}
+
+/** Classes whose objects are part of the state. */
+const REDUCERS = {
+  SlidingWindow: (value: unknown) => value instanceof SlidingWindow && value.saved,
+  FilePart: (value: unknown) => value instanceof FilePart && value.stats,
+};
+const REVIVERS = {
+  SlidingWindow: (saved: SlidingWindow['saved']) => SlidingWindow.restore(saved),
+  FilePart: (stats: FilePart['stats']) => new FilePart(stats),
+};
+
+/** Saves the state of a service. */
+export function saveState({ state, clock, jobs, webhooks, random, faults }: Service, seed: number): SandboxState {
+  const { storageUrl, ...rest } = state;
+  const now = clock.now();
+  const snapshot: Snapshot = {
+    now,
+    state: rest,
+    // Attempts in flight are made again.
+    tasks: [...webhooks.inFlight.map((task) => ({ time: now, order: task.event.order, task })), ...clock.tasks],
+    nextOrder: clock.order,
+    jobs: jobs.saved,
+    deliveries: webhooks.deliveries,
+    random: { service: random.state, webhooks: webhooks.random.state, faults: faults.random.state },
+  };
+  const data: unknown = JSON.parse(stringify(snapshot, REDUCERS));
+  return { version: VERSION, seed, now: new Date(now).toISOString(), data };
+}
+
+/**
+ * Reads a saved state.
+ *
+ * @throws if it is not one, of a newer version, of another seed, or damaged
+ */
+export function readState(saved: unknown, seed: number | undefined): Snapshot {
+  if (!isObject(saved) || typeof saved.version !== 'number') {
+    throw new Error('`state` must be what `sandbox.save()` has returned.');
+  }
+  if (saved.version > VERSION) {
+    throw new Error(`\`state\` is of version ${saved.version}, which only a newer audience-activation can read.`);
+  }
+  if (seed !== undefined && seed !== saved.seed) {
+    throw new Error(`\`state\` was saved with the seed ${saved.seed}, not ${seed}: leave \`seed\` out.`);
+  }
+  const snapshot = unflattenSnapshot(saved.data);
+  // A create whose response was never stored has not happened.
+  for (const { idempotencyKeys } of accountsOf(snapshot)) {
+    for (const [key, { response }] of idempotencyKeys) if (!response) idempotencyKeys.delete(key);
+  }
+  return snapshot;
+}
+
+function unflattenSnapshot(data: unknown): Snapshot {
+  try {
+    if (!Array.isArray(data)) throw new Error('its data are missing');
+    const snapshot: Snapshot = unflatten(data, REVIVERS);
+    if (!(snapshot.state.accounts instanceof Map && Array.isArray(snapshot.tasks))) throw new Error('data are missing');
+    return snapshot;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`\`state\` is damaged: ${reason}.`, { cause: error });
+  }
+}
+
+const accountsOf = ({ state }: Snapshot): Iterable<AccountRecord> => state.accounts.values();
+
+/**
+ * Returns the options of a sandbox that continues with a snapshot. A real clock has run since then, unless the saved one
+ * was ahead of it.
+ */
+export function optionsFor(options: SandboxOptions, seed: number, { now }: Snapshot): SandboxOptions {
+  const { clock = 'real', start = clock === 'real' ? Math.max(Date.now(), now) : now } = options;
+  return { ...options, seed, start };
+}
+
+/** Continues with a saved state, in a service that has not been used. */
+export function restoreState({ state, clock, jobs, webhooks, random, faults }: Service, snapshot: Snapshot): void {
+  Object.assign(state, snapshot.state);
+  random.state = snapshot.random.service;
+  webhooks.random.state = snapshot.random.webhooks;
+  faults.random.state = snapshot.random.faults;
+  jobs.restore(snapshot.jobs);
+  webhooks.restore(snapshot.deliveries);
+  clock.restore(snapshot.tasks, snapshot.nextOrder);
+}
