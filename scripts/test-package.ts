@@ -3,40 +3,29 @@ import { parseArgs } from 'node:util';
 import { browserSteps } from './package/browsers.ts';
 import { bundleSteps } from './package/bundles.ts';
 import { run } from './package/commands.ts';
-import { importSteps, licenceStep, nodeSteps, ownNodeSteps } from './package/nodes.ts';
+import { importSteps, licenceStep, nodeSteps } from './package/nodes.ts';
 import { openFolder, openProjects, type Projects, ROOT } from './package/project.ts';
 import { type Result, runSteps, type Step } from './package/report.ts';
 import { runtimeSteps } from './package/runtimes.ts';
-import { ownTelemetrySteps, telemetrySteps } from './package/telemetry.ts';
-import { ownTypeSteps, typeSteps } from './package/types.ts';
+import { telemetrySteps } from './package/telemetry.ts';
+import { typeSteps } from './package/types.ts';
 
 /**
- * Packs the package, installs it as a user would, and uses it on every supported platform. `--quick` tests this Node, this
- * TypeScript and the bundles only; `--built` uses `dist` as it is.
+ * Packs the package, installs it as a user would, and uses it on every supported platform. `--built` uses `dist` as it is.
  */
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, built: { type: 'boolean', default: false } },
+  options: { built: { type: 'boolean', default: false } },
 });
-
-const quickSteps = (projects: Projects): Step[] => [
-  ...ownNodeSteps(projects),
-  ...ownTypeSteps(projects),
-  ...ownTelemetrySteps(projects),
-];
-
-const fullSteps = (projects: Projects): Step[] => [
-  ...nodeSteps(projects),
-  ...runtimeSteps(projects),
-  ...browserSteps(projects),
-  ...typeSteps(projects),
-  ...telemetrySteps(projects),
-];
 
 const stepsOf = (projects: Projects): Step[] => [
   licenceStep(projects),
   ...importSteps(projects),
   ...bundleSteps(projects),
-  ...(values.quick ? quickSteps(projects) : fullSteps(projects)),
+  ...nodeSteps(projects),
+  ...runtimeSteps(projects),
+  ...browserSteps(projects),
+  ...typeSteps(projects),
+  ...telemetrySteps(projects),
 ];
 
 async function tryAll(folder: string): Promise<Result> {

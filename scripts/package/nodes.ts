@@ -27,10 +27,6 @@ export const nodeSteps = (projects: Projects): Step[] =>
     ),
   );
 
-/** Steps for the Node version that runs this script, by import and by require. */
-export const ownNodeSteps = (projects: Projects): Step[] =>
-  stepsOf(projects, process.versions.node, async () => process.execPath);
-
 const stepsOf = ({ app }: Projects, version: string, node: () => Promise<string>): Step[] =>
   FORMS.map(({ form, format }) => ({
     name: `Node ${version}, ${form}: ${USES}`,

@@ -54,18 +54,6 @@ export const telemetrySteps = (projects: Projects): Step[] => [
   },
 ];
 
-/** Steps that use the entry `otel` in the Node version that runs this script. */
-export const ownTelemetrySteps = (projects: Projects): Step[] => [
-  ...commonSteps(projects),
-  {
-    name: `Node ${process.versions.node}: ${ENTRY}`,
-    async work() {
-      const cwd = await projects.traced();
-      await runFile(process.execPath, [await writeProgram(cwd, 'telemetry', 'esm', 'telemetry.mjs')], cwd);
-    },
-  },
-];
-
 const commonSteps = ({ app, traced }: Projects): Step[] => [
   importStep('./otel', traced),
   {

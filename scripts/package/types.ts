@@ -1,6 +1,5 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { run } from './commands.ts';
 import { ENTRIES } from './nodes.ts';
 import { type Projects, ROOT } from './project.ts';
@@ -28,10 +27,6 @@ export const typeSteps = (projects: Projects): Step[] =>
       join(await projects.tools(), 'node_modules', typescriptAlias(version), 'bin', 'tsc'),
     ),
   );
-
-/** Steps for the TypeScript of this repository. */
-export const ownTypeSteps = (projects: Projects): Step[] =>
-  stepsOf(projects, ts.version, async () => join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'));
 
 const stepsOf = ({ app }: Projects, version: string, compiler: () => Promise<string>): Step[] => [
   ...MODULES.map(({ name, files, options }) => ({
