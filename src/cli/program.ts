@@ -281,6 +281,9 @@ function addSandboxCommands(program: Command, action: Action): void {
     .option('--webhook <url>', 'register a webhook endpoint for all events, and print its secret')
     .option('--email <email>', 'email of the account', 'dev@example.com')
     .option('--password <text>', 'password of the account', 'sandbox')
+    .option('--state <file>', 'continue with the state in this file, if it exists, and keep it there')
+    .option('--import <file>', 'begin with the state in this file')
+    .option('--export <file>', 'write the state to this file at the end')
     .action(action(async () => (await load()).runSandbox));
   sandbox
     .command('status')

@@ -4,6 +4,7 @@ import {
   type Delivery,
   type FaultRule,
   type LogEntry,
+  type SandboxAccount,
   type SandboxOptions,
 } from '../../sandbox/index.ts';
 import type { Context } from '../context.ts';
@@ -12,6 +13,7 @@ import { parseTarget } from '../ids.ts';
 import type { Output } from '../output.ts';
 import { messageOf } from '../report-error.ts';
 import { announce, findSandbox, operate, type RunningSandbox, type SandboxChoice } from '../running-sandboxes.ts';
+import { readStateFile, type StateFile, StateWriter } from '../state-file.ts';
 import { printable } from '../terminal.ts';
 
 interface ServerFlags {
@@ -27,6 +29,12 @@ interface ServerFlags {
   readonly webhook?: string;
   readonly email: string;
   readonly password: string;
+  /** File that the state is read from and written to. */
+  readonly state?: string;
+  /** File that the state is read from. */
+  readonly import?: string;
+  /** File that the state is written to at the end. */
+  readonly export?: string;
 }
 
 /** `sandbox`: runs the service on this machine until Ctrl-C, and prints a line for each request and delivery. */
@@ -38,33 +46,75 @@ export async function runSandbox(
   if (subcommand !== undefined)
     throw usageError(`unknown command '${subcommand}': it must be status, advance, finish, or fault`);
   const { host, name, email, password, webhook, port, storagePort } = flags;
-  const sandbox = checked(() => createSandbox(optionsOf(flags, output)));
-  const account = checked(() => sandbox.accounts.create({ email, password }));
+  const saved = await readSaved(flags);
+  let onChange = (): void => {};
+  const sandbox = checked(() => createSandbox({ ...optionsOf(flags, output, () => onChange()), state: saved }));
+  const existing = sandbox.accounts.list().find((one) => one.email === email);
+  const account = existing ?? checked(() => sandbox.accounts.create({ email, password }));
   const endpoint =
-    webhook === undefined
-      ? undefined
-      : checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook }));
+    webhook === undefined || webhook === saved?.webhook?.url
+      ? saved?.webhook
+      : { url: webhook, ...checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook })) };
   const server = sandbox.listen({ port, storagePort, host, name, console: true });
   const { url, storageUrl, consoleUrl = '' } = await server.catch(refuse);
-  const token = account.token('api');
+  const token = checked(() => tokenOf(account, saved?.token));
+  const webhookOf = endpoint && { url: endpoint.url, secret: endpoint.secret };
+  const save = (): StateFile => ({ ...sandbox.save(), token, ...(webhookOf && { webhook: webhookOf }) });
+  const warn = (message: string): void => output.log('warning', message);
+  const writer = flags.state === undefined ? undefined : new StateWriter(flags.state, save, warn);
+  // A file that cannot be written is reported before anything is done with the sandbox.
+  await writer?.write();
+  onChange = () => writer?.changed();
   const remove = await announce({ url, consoleUrl, token }).catch((error: unknown) => {
     output.log('warning', `Other commands cannot find this sandbox: ${messageOf(error)}`);
   });
   const webhookSecret = endpoint?.secret;
+  const survives = flags.state === undefined ? 'until Ctrl-C' : `kept in ${flags.state}`;
   if (output.isJson) {
-    await output.json({ url, storageUrl, consoleUrl, email, password, token, webhook, webhookSecret });
+    await output.json({
+      url,
+      storageUrl,
+      consoleUrl,
+      email,
+      password: account.password,
+      token,
+      webhook: endpoint?.url,
+      webhookSecret,
+      state: flags.state,
+    });
   } else {
     await output.line(`API      ${url}`);
     await output.line(`Storage  ${storageUrl}`);
-    await output.line(printable(`Account  ${email}  password: ${password}`));
+    await output.line(printable(`Account  ${email}  password: ${account.password}`));
     await output.line(`Token    ${token}`);
-    if (endpoint) await output.line(printable(`Webhook  ${webhook}  secret: ${webhookSecret}`));
+    if (endpoint) await output.line(printable(`Webhook  ${endpoint.url}  secret: ${webhookSecret}`));
+    await output.line(printable(`State    ${survives}`));
     await output.line('Ready. Press Ctrl-C to stop.');
   }
   if (!signal.aborted) await once(signal, 'abort');
   await remove?.();
+  const written = (await writer?.write()) ?? true;
+  const { export: target } = flags;
+  const exported = target === undefined || (await new StateWriter(target, save, warn).write());
   await sandbox.close();
-  return EXIT.done;
+  return written && exported ? EXIT.done : EXIT.unexpected;
+}
+
+/** Returns the state that the sandbox continues with. */
+async function readSaved({ state, import: source }: ServerFlags): Promise<StateFile | undefined> {
+  if (source === undefined) return state === undefined ? undefined : readStateFile(state);
+  if (state !== undefined && (await readStateFile(state)) !== undefined) {
+    throw usageError(`${state} holds a state already: leave --import out to continue with it, or choose another file`);
+  }
+  const saved = await readStateFile(source);
+  if (!saved) throw usageError(`there is no file ${source}`);
+  return saved;
+}
+
+/** Returns the API token that the command has printed before, if it is still valid, otherwise a new one. */
+function tokenOf(account: SandboxAccount, saved: string | undefined): string {
+  const isValid = account.tokens().some(({ id }) => saved?.startsWith(`${id}|`));
+  return saved !== undefined && isValid ? saved : account.token('api');
 }
 
 /** Returns the result of a function; its error is one of a flag. */
@@ -84,9 +134,15 @@ function refuse(cause: unknown): never {
   throw new CommandError(`${message}${advice}`, { exitCode, cause });
 }
 
-function optionsOf({ speed, seed, duration, outcome }: ServerFlags, output: Output): SandboxOptions {
-  const print = (entry: object, line: string): void =>
+function optionsOf(
+  { speed, seed, duration, outcome }: ServerFlags,
+  output: Output,
+  onChange: () => void,
+): SandboxOptions {
+  const print = (entry: object, line: string): void => {
+    onChange();
     void (output.isJson ? output.json(entry) : output.line(printable(line)));
+  };
   return {
     clock: speed === undefined ? 'real' : { speed },
     seed,
