@@ -1,12 +1,11 @@
 import { RateLimitError } from '../errors/api-errors.ts';
 import type { CallOptions, RequestOptions } from '../http/index.ts';
 import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
-import { isObject } from '../util/json.ts';
 import { isOlder } from '../util/timestamps.ts';
+import { FollowedJobs, hasEnded, isNewer } from './followed-jobs.ts';
 import { Job, type JobRow, type JobSource, type Subscriber, type UpdateOrigin, type UpdateSource } from './job.ts';
 import { type PollPlan, type Urgency, youngPeriod } from './poll-rate.ts';
 import type { PollGroup, PollRequest, Scheduler } from './scheduler.ts';
-import type { Fleet } from './shared-waits.ts';
 import { type PagePoll, type SweepFailure, Sweeps } from './sweeps.ts';
 import {
   isBeyondLastPage,
@@ -53,11 +52,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
   readonly #refreshes = { ended: new Set<Job<T>>(), changed: new Set<Job<T>>() };
   /** Minimum jobs to read a page for, instead of each job separately; `Infinity` if the list is not used. */
   readonly #minJobs: number;
-  readonly #fleet: Fleet | undefined;
-  /** Kinds of its jobs. */
-  readonly #kinds: JobKind[] = [];
-  /** Jobs that this process polls while another one leads, because that one cannot read them. */
-  readonly #unreadable = new Set<Job<T>>();
+  readonly #followed: FollowedJobs<T>;
   #sweeps: Sweeps<T> | undefined;
   #webhooks: WebhookHealth | undefined;
   #outage: TokenOutage | undefined;
@@ -67,7 +62,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const { readPage, scheduler } = options;
     this.#options = options;
     // Polls with request options are those of one wait.
-    this.#fleet = options.request ? undefined : scheduler.fleet;
+    this.#followed = new FollowedJobs(options.request ? undefined : scheduler.fleet);
     this.#minJobs = !readPage || scheduler.via === 'get' ? Number.POSITIVE_INFINITY : scheduler.via === 'list' ? 1 : 2;
   }
 
@@ -77,7 +72,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   get round(): number {
     if (this.#webhooks?.healthy) return 0;
-    if (this.#isPolledElsewhere) return this.#unreadable.size;
+    if (this.#followed.arePolledElsewhere) return this.#followed.unreadable.size;
     const sweeps = this.#sweeps;
     if (!sweeps) return this.#jobs.size;
     const fresh = sweeps.finds(this.#fresh) ? 0 : this.#fresh.size;
@@ -86,29 +81,20 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   get young(): number {
     const now = performance.now();
-    if (this.#webhooks?.healthy || this.#isPolledElsewhere || !isYoung(now - this.newestAt)) return 0;
+    if (this.#webhooks?.healthy || this.#followed.arePolledElsewhere || !isYoung(now - this.newestAt)) return 0;
     const targets = [...(this.#sweeps?.newestAt ?? []), ...this.#separate().map(({ timer }) => timer.createdAt)];
     return targets.filter((newestAt) => isYoung(now - newestAt)).length;
   }
 
-  /** True if another process polls the jobs. */
-  get #isPolledElsewhere(): boolean {
-    return this.#fleet?.polls === false;
-  }
-
   /** Has jobs of a kind polled for other processes, too, if the client shares its waits. */
   share(source: JobSource<T>): void {
-    const { kind } = source;
-    this.#kinds.push(kind);
-    this.#fleet?.register(kind, {
-      follow: (id) => {
-        const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
-        if (job.followedAs?.has(kind)) this.refresh(job);
-        job.followedAs = (job.followedAs ?? new Set()).add(kind);
+    this.#followed.register(source, {
+      follow: (kindSource, id) => {
+        const job = this.#jobs.get(id) ?? this.#add(new Job(id, kindSource));
+        if (!job.follow(kindSource.kind)) this.refresh(job);
         this.#options.scheduler.add(this);
       },
-      unfollow: (id) => this.#unfollow(this.#jobs.get(id), kind),
-      decode: (data) => source.decode(data)?.resource,
+      unfollow: (kind, id) => this.#unfollow(this.#jobs.get(id), kind),
     });
   }
 
@@ -121,13 +107,13 @@ export class JobGroup<T extends Observed> implements PollGroup {
   /** Polls a job on behalf of `subscriber`. */
   subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): Job<T> {
     const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
-    if (job.subscribers.size === 0) this.#fleet?.await(job.source.kind, id);
+    if (job.subscribers.size === 0) this.#followed.await(job);
     job.subscribers.add(subscriber);
     const { last, timer } = job;
     if (last) {
       job.deliverLast(last, subscriber);
       const isStale = performance.now() - (timer.polledAt ?? 0) > STALE_AFTER_MS;
-      if (isStale && !this.#isPolledElsewhere) this.#refresh(job, 'changed');
+      if (isStale && !this.#followed.arePolledElsewhere) this.#refresh(job, 'changed');
     }
     this.#options.scheduler.add(this);
     return job;
@@ -135,14 +121,14 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   unsubscribe(job: Job<T>, subscriber: Subscriber<T>): void {
     if (!job.subscribers.delete(subscriber) || job.subscribers.size > 0) return;
-    this.#fleet?.forget(job.source.kind, job.id);
+    this.#followed.forget(job);
     if (!job.isFollowed) this.#remove(job);
     this.#options.scheduler.wake();
   }
 
   /** Has a job polled as soon as possible, however recent its last poll is. */
   refresh(job: Job<T>): void {
-    if (this.#isPolledElsewhere) this.#fleet?.requestRefresh(job.source.kind, job.id);
+    if (this.#followed.arePolledElsewhere) this.#followed.requestRefresh(job);
     else if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
     this.#options.scheduler.wake();
   }
@@ -151,8 +137,8 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const now = performance.now();
     const isHealthy = this.#webhooks?.healthy;
     const every = isHealthy ? Math.max(FALLBACK_PERIOD_MS, period) : period;
-    if (this.#isPolledElsewhere) {
-      const job = firstIdle(this.#unreadable);
+    if (this.#followed.arePolledElsewhere) {
+      const job = firstIdle(this.#followed.unreadable);
       if (job) yield this.#jobRequest(job, 'regular', job.timer.due(every), 'regular');
       return;
     }
@@ -188,27 +174,23 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const resource = job.source.decode(data)?.resource;
     if (resource && isOlder(resource, job.last?.resource)) return false;
     if (resource) this.#onEvent(job, resource);
-    else if (!this.#isPolledElsewhere) this.#refresh(job, 'changed');
+    else if (!this.#followed.arePolledElsewhere) this.#refresh(job, 'changed');
     this.#options.scheduler.wake();
     return resource !== undefined;
   }
 
   receive(kind: string, id: number, data: unknown, source: UpdateSource): void {
     const job = this.#jobs.get(id);
-    if (job?.source.kind !== kind || !isResource<T>(data)) return;
-    const resource = data;
-    const isEnd = progressOf(job.source.kind, resource) !== 'running';
-    // A process also receives what it has published itself. The end of a job counts in any order, except in events.
-    if (!isNewer(resource, job.last?.resource) && !(isEnd && source !== 'webhook')) return;
-    if (source === 'webhook') this.#onEvent(job, resource);
-    else if (job.update(resource, { source, startedAt: performance.now() })) this.#webhooks?.missedCompletion();
+    if (job?.source.kind !== kind || !this.#followed.isNews(job, data, source)) return;
+    if (source === 'webhook') this.#onEvent(job, data);
+    else if (job.update(data, { source, startedAt: performance.now() })) this.#webhooks?.missedCompletion();
     if (hasEnded(job)) this.#unfollow(job);
     this.#options.scheduler.wake();
   }
 
   onUnreadable(kind: string, id: number): void {
     const job = this.#jobs.get(id);
-    if (job?.source.kind === kind) this.#unreadable.add(job);
+    if (job?.source.kind === kind) this.#followed.unreadable.add(job);
     this.#options.scheduler.wake();
   }
 
@@ -237,7 +219,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   async #poll(job: Job<T>, onPermit: () => void): Promise<void> {
     // The job goes to the end of its queue.
-    const queues = [this.#fresh, this.#alone, this.#unreadable, this.#sweeps?.listed];
+    const queues = [this.#fresh, this.#alone, this.#followed.unreadable, this.#sweeps?.listed];
     for (const queue of queues) if (queue?.delete(job)) queue.add(job);
     job.timer.begin();
     const outcome = await job.timer.send((signal, onCall) =>
@@ -311,7 +293,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   #onSuccess(): void {
     this.#options.scheduler.rate.onSuccess();
-    this.#fleet?.onPollSuccess();
+    this.#followed.onPollSuccess();
     this.#outage = undefined;
   }
 
@@ -337,14 +319,13 @@ export class JobGroup<T extends Observed> implements PollGroup {
   /** Polls a job no more for other processes: as one kind, or at all. */
   #unfollow(job: Job<T> | undefined, kind?: JobKind): void {
     if (!job?.isFollowed) return;
-    if (kind) job.followedAs?.delete(kind);
-    else job.followedAs = undefined;
+    job.unfollow(kind);
     if (!job.isFollowed && job.subscribers.size === 0) this.#remove(job);
   }
 
   #remove(job: Job<T>): void {
     if (!this.#jobs.delete(job.id)) return;
-    for (const queue of [this.#fresh, this.#alone, this.#unreadable, ...Object.values(this.#refreshes)])
+    for (const queue of [this.#fresh, this.#alone, this.#followed.unreadable, ...Object.values(this.#refreshes)])
       queue.delete(job);
     job.timer.abort();
     this.#pollAlone(this.#sweeps?.remove(job) ?? []);
@@ -419,16 +400,11 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const { last, shownAt, isFollowed } = job;
     const { source, startedAt } = origin;
     const isEnd = job.update(resource, origin);
-    if (isFollowed && (isEnd || isNewer(resource, last?.resource))) this.#publish(job, resource, source);
+    if (isFollowed && (isEnd || isNewer(resource, last?.resource))) this.#followed.publish(job, resource, source);
     if (isEnd) this.#unfollow(job);
     if (!last) return undefined;
     if (isEnd) this.#webhooks?.missedCompletion();
     return { ends: isEnd ? 1 : 0, ran: Math.max(0, startedAt - shownAt) };
-  }
-
-  /** Publishes a state under each kind that a process may await the job as. */
-  #publish(job: Job<T>, resource: T, source: UpdateSource): void {
-    for (const kind of this.#kinds) this.#fleet?.publish(kind, job.id, resource, source, hasEnded(job));
   }
 
   /**
@@ -441,7 +417,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
       rate.onThrottled(startedAt);
       rate.pause(requestedPause(error));
     }
-    this.#fleet?.onPollError(error);
+    this.#followed.onPollError(error);
     // A request that was sent had a token.
     if (!isUnsendable(error)) this.#outage = undefined;
     this.#outage ??= new TokenOutage();
@@ -452,21 +428,11 @@ export class JobGroup<T extends Observed> implements PollGroup {
         job.fail(error);
         if (!job.isFollowed) continue;
         this.#unfollow(job);
-        for (const kind of this.#kinds) this.#fleet?.onFailure(kind, job.id, error);
+        this.#followed.publishFailure(job, error);
       }
     }
   }
 }
-
-const hasEnded = ({ last }: Job<Observed>): boolean => last !== undefined && last.progress !== 'running';
-
-/** Returns whether a state that another process has published is a resource: that process has decoded it. */
-const isResource = <T extends Observed>(value: unknown): value is T =>
-  isObject(value) && typeof value.id === 'number' && isObject(value.status) && typeof value.status.id === 'number';
-
-/** Returns whether a state differs from the last known one, and is not older. */
-const isNewer = (resource: Observed, last: Observed | undefined): boolean =>
-  !last || (!isOlder(resource, last) && (isOlder(last, resource) || resource.status.id !== last.status.id));
 
 const isYoung = (age: number): boolean => youngPeriod(age) < Number.POSITIVE_INFINITY;
 

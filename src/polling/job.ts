@@ -56,7 +56,7 @@ export class Job<T extends Observed> {
   readonly subscribers = new Set<Subscriber<T>>();
   readonly timer = new PollTimer();
   /** The kinds as which it is polled for other processes, whether or not this one waits for it. */
-  followedAs: Set<JobKind> | undefined;
+  #followedAs: Set<JobKind> | undefined;
   /** The page of the list that has shown it last together with other jobs, if one has. */
   page: number | undefined;
   /** Reason of the requested refresh, if any: a list row shows the end of the job, or its state may have changed. */
@@ -77,7 +77,20 @@ export class Job<T extends Observed> {
   }
 
   get isFollowed(): boolean {
-    return this.followedAs !== undefined && this.followedAs.size > 0;
+    return this.#followedAs !== undefined && this.#followedAs.size > 0;
+  }
+
+  /** Marks it as polled for other processes as one kind; returns whether it was not. */
+  follow(kind: JobKind): boolean {
+    const isNew = this.#followedAs?.has(kind) !== true;
+    this.#followedAs = (this.#followedAs ?? new Set()).add(kind);
+    return isNew;
+  }
+
+  /** Ends this for one kind, or for all. */
+  unfollow(kind: JobKind | undefined): void {
+    if (kind) this.#followedAs?.delete(kind);
+    else this.#followedAs = undefined;
   }
 
   /**

@@ -101,7 +101,7 @@ describe('sandbox --export and --import', () => {
     const refused = await scene.run(['sandbox', '--import', file, '--state', state]);
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('holds a state already') });
     const missing = await scene.run(['sandbox', '--import', join(scene.folder, 'missing.json')]);
-    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('there is no file') });
+    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
   }, 60_000);
 });
 

@@ -107,7 +107,7 @@ async function readSaved({ state, import: source }: ServerFlags): Promise<StateF
     throw usageError(`${state} holds a state already: leave --import out to continue with it, or choose another file`);
   }
   const saved = await readStateFile(source);
-  if (!saved) throw usageError(`there is no file ${source}`);
+  if (!saved) throw usageError(`the file ${source} does not exist`);
   return saved;
 }
 
