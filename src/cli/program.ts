@@ -272,6 +272,8 @@ function addSandboxCommands(program: Command, action: Action): void {
     .argument('[command]', 'of a running sandbox, as below')
     .option('--port <n>', 'port of the API (default: a free port)', PORT)
     .option('--storage-port <n>', 'port of the storage for uploads and results (default: a free port)', PORT)
+    .option('--console-port <n>', 'port of the console (default: a free port)', PORT)
+    .option('--no-console', 'serve no console; other commands then cannot find this sandbox')
     .option('--host <address>', 'address to listen on (default: 127.0.0.1); other machines can reach any other')
     .option('--name <name>', 'host name of this machine, used in URLs and accepted in the Host header')
     .option('--speed <n>', "speed of the sandbox's clock, relative to real time (default: 1)", nonNegative)

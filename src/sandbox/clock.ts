@@ -19,9 +19,10 @@ const MAX_DATE_MS = 8.64e15;
 
 /** The sandbox's time and the tasks scheduled on it. Times are milliseconds since 1970. */
 export class Clock<Task> {
+  #mode: ClockMode;
   /** Milliseconds per millisecond of the machine's clock; 0 if the clock is manual. */
-  readonly #speed: number;
-  readonly #startedAt = performance.now();
+  #speed: number;
+  #startedAt = performance.now();
   /** Time at `#startedAt`; `advance` moves it. */
   #start: number;
   /** Sorted, the next task last. */
@@ -37,9 +38,24 @@ export class Clock<Task> {
 
   /** Creates a clock that starts at `start`; `run` does a task whose time has come. */
   constructor(mode: ClockMode, start: number, run: (task: Task) => void) {
-    this.#speed = typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1;
+    this.#mode = mode;
+    this.#speed = speedOf(mode);
     this.#start = start;
     this.#run = run;
+  }
+
+  get mode(): ClockMode {
+    return this.#mode;
+  }
+
+  /** Lets the time run in another way from now on. */
+  setMode(mode: ClockMode): void {
+    checkMode(mode);
+    this.#start += this.#elapsed();
+    this.#startedAt = performance.now();
+    this.#mode = mode;
+    this.#speed = speedOf(mode);
+    this.#setTimer();
   }
 
   now(): number {
@@ -65,8 +81,13 @@ export class Clock<Task> {
     return this.#order;
   }
 
-  /** Schedules the tasks of another clock, whose next number was `nextOrder`. */
-  restore(tasks: readonly Scheduled<Task>[], nextOrder: number): void {
+  /**
+   * Replaces the tasks by those of another clock, whose next number was `nextOrder` and which showed `now`: time moves
+   * forward to it, never back.
+   */
+  restore(tasks: readonly Scheduled<Task>[], nextOrder: number, now: number): void {
+    this.#moveTo(now);
+    this.#tasks.length = 0;
     this.#order = nextOrder;
     for (const { time, order, task } of tasks) this.schedule(time, task, order);
   }
@@ -158,14 +179,28 @@ export class Clock<Task> {
 
   /** Sets one timer for the next task; it does not keep the process alive. */
   #setTimer(): void {
-    if (!this.#usesTimer || this.#speed === 0) return;
     clearTimeout(this.#timer);
+    if (!this.#usesTimer || this.#speed === 0) return;
     const next = this.#tasks.at(-1);
     if (!next) return;
     const delay = Math.max(0, (next.time - this.now()) / this.#speed);
     this.#timer = setTimeout(() => this.runDue(), Math.min(delay, MAX_TIMER_MS));
     unref(this.#timer);
   }
+}
+
+const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
+
+/** Maximum `speed` of a clock: at this speed, it takes 100 days to reach the last `Date`. */
+const MAX_SPEED = 1e6;
+
+/** Checks how a clock is to run. */
+export function checkMode(mode: ClockMode): void {
+  const speed = typeof mode === 'object' && mode !== null ? mode.speed : 1;
+  if (!(typeof speed === 'number' && speed > 0 && speed <= MAX_SPEED))
+    throw new Error(`\`clock.speed\` must be a number above 0 and up to ${MAX_SPEED}, not ${speed}.`);
+  if (typeof mode !== 'object' && mode !== 'real' && mode !== 'manual')
+    throw new Error(`\`clock\` must be 'real', 'manual' or { speed }, not ${String(mode)}.`);
 }
 
 /** Lets the process exit while a timer is set; browsers have no `unref`. */

@@ -45,7 +45,16 @@ export interface FaultRule {
   readonly malformed?: boolean | undefined;
 }
 
+/** A fault rule that has been added. */
+export interface ActiveFault {
+  readonly id: number;
+  readonly rule: FaultRule;
+  /** Number of further requests that it applies to; `Infinity` without `times`. */
+  readonly remaining: number;
+}
+
 interface ActiveRule {
+  readonly id: number;
   readonly rule: FaultRule;
   readonly matches: (request: FaultRequest) => boolean;
   /** Aborted when the rule is removed, which releases the requests it holds. */
@@ -58,6 +67,7 @@ interface ActiveRule {
 export class Faults {
   readonly random: Random;
   readonly #rules = new Set<ActiveRule>();
+  #nextId = 1;
 
   constructor(random: Random, rules: readonly FaultRule[]) {
     this.random = random;
@@ -68,14 +78,23 @@ export class Faults {
   add(rule: FaultRule): () => void {
     checkRule(rule);
     const remaining = rule.times ?? Number.POSITIVE_INFINITY;
-    const active: ActiveRule = { rule, matches: createMatcher(rule), removed: new AbortController(), remaining };
+    const id = this.#nextId++;
+    const active: ActiveRule = { id, rule, matches: createMatcher(rule), removed: new AbortController(), remaining };
     this.#rules.add(active);
     return () => this.#remove(active);
   }
 
   /** The rules that can still apply, in order. */
-  get rules(): FaultRule[] {
-    return [...this.#rules].filter(({ remaining }) => remaining > 0).map(({ rule }) => rule);
+  get active(): ActiveFault[] {
+    const rules = [...this.#rules].filter(({ remaining }) => remaining > 0);
+    return rules.map(({ id, rule, remaining }) => ({ id, rule, remaining }));
+  }
+
+  /** Removes one rule. */
+  remove(id: number): void {
+    const active = [...this.#rules].find((candidate) => candidate.id === id);
+    if (!active) throw new Error(`There is no fault rule ${id}.`);
+    this.#remove(active);
   }
 
   /** Removes all rules. */

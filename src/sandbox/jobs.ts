@@ -93,7 +93,7 @@ export const COMPLETED = 104;
 const PUBLISHING = 103;
 const NEEDS_INFO = 107;
 const STOPPED = 400;
-const COHORT_COMPLETED = 4;
+export const COHORT_COMPLETED = 4;
 const COHORT_NOT_AVAILABLE = 5;
 
 const build: readonly Phase[] = [
@@ -169,8 +169,9 @@ export class Jobs {
     return { running: this.#running, next: this.#next, reasons: this.#reasons };
   }
 
-  /** Continues with saved jobs. */
+  /** Continues with saved jobs, instead of the present ones. */
   restore({ running, next, reasons }: SavedJobs): void {
+    for (const map of [this.#running, this.#next, this.#reasons]) map.clear();
     for (const [id, job] of running) this.#running.set(id, job);
     for (const [kind, outcomes] of next) this.#next.set(kind, outcomes);
     for (const [id, reason] of reasons) this.#reasons.set(id, reason);

@@ -1,5 +1,5 @@
 import type { Optional } from '../util/input-types.ts';
-import type { ClockMode } from './clock.ts';
+import { type ClockMode, checkMode } from './clock.ts';
 import type { FaultRule } from './faults.ts';
 import type { JobOptions } from './jobs.ts';
 import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
@@ -41,10 +41,12 @@ export interface SandboxOptions {
   readonly onRequest?: ((entry: LogEntry) => void) | undefined;
   /** Called after each attempt to deliver a webhook event. */
   readonly onDelivery?: ((delivery: Delivery) => void) | undefined;
+  /**
+   * Called after each change of the state: a request, a delivery, a task of the clock, an action in the console. Meant to
+   * write `sandbox.save()` to a file.
+   */
+  readonly onChange?: (() => void) | undefined;
 }
-
-/** Maximum `speed` of a clock: at this speed, it takes 100 days to reach the last `Date`. */
-const MAX_SPEED = 1e6;
 
 const OPTION_NAMES: readonly string[] = [
   'seed',
@@ -60,6 +62,7 @@ const OPTION_NAMES: readonly string[] = [
   'state',
   'onRequest',
   'onDelivery',
+  'onChange',
 ] satisfies readonly (keyof SandboxOptions)[];
 
 /** Checks the options; an unknown name is refused, because a typo would have no effect. */
@@ -69,14 +72,15 @@ export function checkOptions(options: SandboxOptions): void {
   if (unknown !== undefined)
     throw new Error(`\`${unknown}\` is not an option of the sandbox: use ${OPTION_NAMES.join(', ')}.`);
   if (seed !== undefined && !Number.isSafeInteger(seed)) throw new Error(`\`seed\` must be an integer, not ${seed}.`);
-  const speed = typeof clock === 'object' ? clock.speed : 1;
-  if (!(speed > 0 && speed <= MAX_SPEED))
-    throw new Error(`\`clock.speed\` must be a number above 0 and up to ${MAX_SPEED}, not ${speed}.`);
-  if (typeof clock !== 'object' && clock !== 'real' && clock !== 'manual')
-    throw new Error(`\`clock\` must be 'real', 'manual' or { speed }, not ${String(clock)}.`);
+  checkMode(clock);
   if (start !== undefined && Number.isNaN(new Date(start).getTime())) throw new Error('`start` must be a valid date.');
   if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).origin !== origin))
     throw new Error(`\`origin\` must be an origin such as "https://api.example.com", not "${origin}".`);
+  checkLimits(limits);
+}
+
+/** Checks limits of the service that replace others. */
+export function checkLimits(limits: Optional<SandboxLimits>): void {
   for (const [name, limit] of Object.entries(limits)) checkLimit(name, limit);
 }
 

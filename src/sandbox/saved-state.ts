@@ -6,7 +6,7 @@ import type { SandboxOptions } from './sandbox-options.ts';
 import type { Service, Task } from './service.ts';
 import { SlidingWindow } from './sliding-window.ts';
 import type { AccountRecord, SandboxState, State } from './state.ts';
-import type { Delivery } from './webhook-deliveries.ts';
+import type { DeliveryAttempt } from './webhook-deliveries.ts';
 
 /** Version of the format; a newer one is refused. */
 const VERSION = 1 satisfies SandboxState['version'];
@@ -18,7 +18,7 @@ export interface Snapshot {
   readonly tasks: readonly Scheduled<Task>[];
   readonly nextOrder: number;
   readonly jobs: SavedJobs;
-  readonly deliveries: readonly Delivery[];
+  readonly attempts: readonly DeliveryAttempt[];
   /** States of the generators of random numbers: of tokens and ids, of events, of faults. */
   readonly random: { readonly service: bigint; readonly webhooks: bigint; readonly faults: bigint };
 }
@@ -33,18 +33,19 @@ const REVIVERS = {
   FilePart: (stats: FilePart['stats']) => new FilePart(stats),
 };
 
-/** Saves the state of a service. */
-export function saveState({ state, clock, jobs, webhooks, random, faults }: Service, seed: number): SandboxState {
+/** Saves the state of a service, with the log of requests or with an empty one. */
+export function saveState(service: Service, seed: number, log = service.state.log): SandboxState {
+  const { state, clock, jobs, webhooks, random, faults } = service;
   const { storageUrl, ...rest } = state;
   const now = clock.now();
   const snapshot: Snapshot = {
     now,
-    state: rest,
+    state: { ...rest, log },
     // Attempts in flight are made again.
     tasks: [...webhooks.inFlight.map((task) => ({ time: now, order: task.event.order, task })), ...clock.tasks],
     nextOrder: clock.order,
     jobs: jobs.saved,
-    deliveries: webhooks.deliveries,
+    attempts: webhooks.attempts,
     random: { service: random.state, webhooks: webhooks.random.state, faults: faults.random.state },
   };
   const data: unknown = JSON.parse(stringify(snapshot, REDUCERS));
@@ -97,13 +98,15 @@ export function optionsFor(options: SandboxOptions, seed: number, { now }: Snaps
   return { ...options, seed, start };
 }
 
-/** Continues with a saved state, in a service that has not been used. */
+/** Continues with a saved state, instead of the present one. */
 export function restoreState({ state, clock, jobs, webhooks, random, faults }: Service, snapshot: Snapshot): void {
-  Object.assign(state, snapshot.state);
+  const { log, ...rest } = snapshot.state;
+  Object.assign(state, rest);
+  state.log.splice(0, state.log.length, ...log);
   random.state = snapshot.random.service;
   webhooks.random.state = snapshot.random.webhooks;
   faults.random.state = snapshot.random.faults;
   jobs.restore(snapshot.jobs);
-  webhooks.restore(snapshot.deliveries);
-  clock.restore(snapshot.tasks, snapshot.nextOrder);
+  webhooks.restore(snapshot.attempts);
+  clock.restore(snapshot.tasks, snapshot.nextOrder, snapshot.now);
 }

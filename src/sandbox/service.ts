@@ -4,8 +4,17 @@ import { Jobs, type JobTask, type RunningJob } from './jobs.ts';
 import { createRandom, type Random } from './random.ts';
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts';
 import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
-import { appendBounded, createState, type LogEntry, type ReplayTask, type State } from './state.ts';
-import { type DeliveryTask, WebhookSender } from './webhook-deliveries.ts';
+import { Sessions } from './sessions.ts';
+import {
+  appendBounded,
+  createState,
+  type LogEntry,
+  type Mutable,
+  type ReplayTask,
+  type State,
+  type Token,
+} from './state.ts';
+import { type DeliveryAttempt, type DeliveryTask, WebhookSender } from './webhook-deliveries.ts';
 
 /** Something that happens at a time of the sandbox's clock. Plain data: the state can be saved with its tasks. */
 export type Task =
@@ -20,19 +29,45 @@ export interface Effects {
   endJob(service: Service, job: RunningJob, succeeded: boolean): void;
 }
 
+/** A request with what the log leaves out. */
+export interface HandledRequest {
+  readonly entry: LogEntry;
+  readonly request: Request;
+  /** The body, if a route has read it; files are not kept. */
+  readonly body: Uint8Array<ArrayBuffer> | undefined;
+  readonly token: Token | undefined;
+  /** Milliseconds of the machine's clock. */
+  readonly duration: number;
+  /** `false` for requests that a tool of the MCP endpoint makes. */
+  readonly isRoot: boolean;
+}
+
+/** Follows what happens in a sandbox. */
+export interface Observer {
+  readonly onRequest?: (handled: HandledRequest) => void;
+  readonly onDelivery?: (attempt: DeliveryAttempt) => void;
+  readonly onChange?: () => void;
+}
+
 /** The parts of a sandbox that its routes use. */
 export interface Service {
   readonly state: State;
   readonly clock: Clock<Task>;
   readonly random: Random;
-  readonly limits: SandboxLimits;
+  /** The current limits; `setLimits` changes them. */
+  readonly limits: Mutable<SandboxLimits>;
   readonly jobs: Jobs;
   readonly webhooks: WebhookSender;
   readonly faults: Faults;
+  /** Logins to the console. */
+  readonly sessions: Sessions;
   /** Hosts other than loopback that OAuth clients may redirect to. */
   readonly redirectHosts: readonly string[];
   /** Adds a request to the log. */
-  readonly logRequest: (entry: LogEntry) => void;
+  readonly logRequest: (entry: LogEntry, handled: HandledRequest) => void;
+  readonly observers: Set<Observer>;
+  /** Reports a change of the state that is neither a request nor a delivery nor a task. */
+  readonly changed: () => void;
   /** Aborted when the sandbox is closed. */
   readonly closed: AbortController;
 }
@@ -40,10 +75,19 @@ export interface Service {
 /** Creates a service without accounts. */
 export function createService(options: SandboxOptions, { runTask, endJob }: Effects): Service {
   checkOptions(options);
-  const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {}, onRequest, onDelivery } = options;
-  const clock = new Clock<Task>(mode, Number(start), (task) => runTask(service, task));
+  const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {} } = options;
+  const { onRequest, onDelivery, onChange } = options;
+  const observers = new Set<Observer>();
+  const changed = (): void => {
+    notify(onChange, undefined);
+    for (const observer of observers) observer.onChange?.();
+  };
+  const clock = new Clock<Task>(mode, Number(start), (task) => {
+    runTask(service, task);
+    changed();
+  });
   const overrides = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
-  const limits: SandboxLimits = { ...SERVICE_LIMITS, ...Object.fromEntries(overrides) };
+  const limits: Mutable<SandboxLimits> = { ...SERVICE_LIMITS, ...Object.fromEntries(overrides) };
   const state = createState(options.origin);
   const service: Service = {
     state,
@@ -57,16 +101,24 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
       random: createRandom(~seed),
       signingTime: options.signatureClock === 'machine' ? Date.now : () => clock.now(),
       send: options.deliver ?? ((request) => fetch(request)),
-      timeout: limits.deliveryTimeout,
-      logLength: limits.logLength,
-      onDelivery: (delivery) => notify(onDelivery, delivery),
+      limits,
+      onDelivery: (delivery, attempt) => {
+        notify(onDelivery, delivery);
+        for (const observer of observers) observer.onDelivery?.(attempt);
+        changed();
+      },
     }),
     faults: new Faults(createRandom(seed + 2 ** 31), options.faults ?? []),
+    sessions: new Sessions(),
     redirectHosts: options.redirectHosts ?? [],
-    logRequest(entry) {
+    observers,
+    changed,
+    logRequest(entry, handled) {
       state.requestCount++;
       appendBounded(state.log, entry, limits.logLength);
       notify(onRequest, entry);
+      for (const observer of observers) observer.onRequest?.(handled);
+      changed();
     },
     closed: new AbortController(),
   };

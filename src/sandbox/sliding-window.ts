@@ -4,10 +4,16 @@ import type { WindowLimit } from './service-limits.ts';
 export class SlidingWindow {
   /** Maximum count in any interval; may be changed. */
   limit: number;
-  readonly #interval: number;
+  #interval: number;
   readonly #times: number[] = [];
 
   constructor({ limit, interval }: WindowLimit) {
+    this.limit = limit;
+    this.#interval = interval;
+  }
+
+  /** Changes limit and interval; what was counted stays. */
+  setLimit({ limit, interval }: WindowLimit): void {
     this.limit = limit;
     this.#interval = interval;
   }

@@ -2,6 +2,7 @@ import type { Activation } from '../schemas/activation.ts';
 import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate, Project, Schedule } from '../schemas/open-resources.ts';
+import type { BuildBudget } from '../schemas/usage-report.ts';
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 
@@ -56,8 +57,10 @@ export interface UploadSlot {
   claimed: boolean;
 }
 
-/** A result file of an activation; its rows are generated while it is read. */
+/** The results of an activation: a file for each datastream, whose rows are generated while it is read. */
 export interface ResultFile {
+  /** Names of the datastreams. */
+  readonly streams: readonly string[];
   readonly signature: string;
   readonly identifier: string;
   readonly rows: number;
@@ -75,13 +78,52 @@ export interface Endpoint extends Mutable<WebhookEndpoint> {
   consecutiveFailures: number;
 }
 
-/** An organization: its build budget and webhook endpoints. */
+/** What a usage report counts. Its fields are invented, except the build budget's. */
+export const USAGE_NAMES = [
+  'audiences',
+  'lookalikes',
+  'estimates',
+  'activations',
+  'cohorts',
+  'scheduled_builds',
+  'delivered_devices',
+  'imported_eids',
+  'read_requests',
+  'write_requests',
+  'mcp_requests',
+] as const;
+
+/** Counts of a month. */
+export type UsageCounts = Partial<Record<(typeof USAGE_NAMES)[number], number>>;
+
+/** Create requests that start a job. */
+export type BuildName = 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts';
+
+/** How a resource was built, so that a schedule can build it again. */
+export interface BuildDefinition {
+  readonly name: BuildName;
+  /** Body of the create request, without a file. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Rows of the file, which cannot be claimed twice. */
+  readonly rows: number | undefined;
+}
+
+/** A file of points of interest that was submitted. */
+export interface PoiSubmission {
+  readonly id: number;
+  readonly rows: number;
+  readonly created_at: string;
+}
+
+/** An organization: its build budget, webhook endpoints and usage. */
 export interface Company {
   readonly id: number;
   readonly name: string;
   readonly hourlyBuilds: SlidingWindow;
   readonly dailyBuilds: SlidingWindow;
   readonly endpoints: Endpoint[];
+  /** What was counted, by month (`YYYY-MM`). */
+  readonly usage: Map<string, UsageCounts>;
 }
 
 /** An account with its resources. */
@@ -100,14 +142,27 @@ export interface AccountRecord {
   readonly cohorts: Map<number, Mutable<Cohort>>;
   readonly projects: Map<number, Mutable<Project>>;
   readonly schedules: Map<number, Mutable<Schedule>>;
+  readonly poiSubmissions: Map<number, PoiSubmission>;
+  /** By id of the resource. */
+  readonly definitions: Map<number, BuildDefinition>;
   readonly idempotencyKeys: Map<string, IdempotencyRecord>;
 }
 
 /** A resource whose fields the service changes. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
+/** Use of a limit: how much of it was counted, after the request that shows it. */
+export interface LimitUse {
+  /** Name of the rate bucket: `read`, `write`, `mcp`, `login` or `mint`. */
+  readonly name: TokenBucket | AddressBucket;
+  readonly used: number;
+  readonly limit: number;
+}
+
 /** One request in the sandbox's log. It never holds a token or a body. */
 export interface LogEntry {
+  /** Value of the response's `X-Request-Id`. */
+  readonly id: string;
   /** Time of the sandbox's clock, RFC 3339 UTC. */
   readonly at: string;
   readonly method: string;
@@ -121,6 +176,12 @@ export interface LogEntry {
   readonly replayed?: boolean;
   /** Description of the fault rule that applied to the request. */
   readonly fault?: string;
+  /** Why the request was refused, in more detail than the response shows. */
+  readonly why?: string;
+  /** The rate bucket that the request counted in, or that refused it. */
+  readonly bucket?: LimitUse;
+  /** The organization's build budget after a create request that starts a job. */
+  readonly budget?: BuildBudget;
 }
 
 /** A registered OAuth client. */
@@ -159,8 +220,7 @@ export interface ReplayTask {
   readonly type: 'replay';
   readonly account: AccountRecord;
   readonly schedule: Mutable<Schedule>;
-  /** Body of a create request for the audience. */
-  readonly definition: Readonly<Record<string, unknown>>;
+  readonly definition: BuildDefinition;
   readonly interval: number;
 }
 

@@ -1,7 +1,12 @@
 import { type Clock, formatTimestamp, unref } from './clock.ts';
 import type { JobKind } from './jobs.ts';
 import type { Random } from './random.ts';
-import { DELIVERY_RETRY_WAITS_MS, MAX_CONSECUTIVE_FAILURES, SECRET_OVERLAP_MS } from './service-limits.ts';
+import {
+  DELIVERY_RETRY_WAITS_MS,
+  MAX_CONSECUTIVE_FAILURES,
+  type SandboxLimits,
+  SECRET_OVERLAP_MS,
+} from './service-limits.ts';
 import { appendBounded, type Company, type Endpoint } from './state.ts';
 
 /** One attempt to deliver a webhook event to an endpoint. */
@@ -15,6 +20,8 @@ export interface Delivery {
   readonly at: number;
   /** HTTP status of the receiver; absent if it could not be reached or timed out. */
   readonly status?: number;
+  /** Time of the next attempt, if there is one. */
+  readonly retryAt?: number;
 }
 
 /** Options of a `WebhookSender`. */
@@ -25,11 +32,8 @@ interface SenderOptions {
   readonly signingTime: () => number;
   /** Sends a delivery to its receiver. */
   readonly send: (request: Request) => Promise<Response>;
-  /** Response timeout in milliseconds of the machine's clock. */
-  readonly timeout: number;
-  /** Maximum number of attempts in the log. */
-  readonly logLength: number;
-  readonly onDelivery: (delivery: Delivery) => void;
+  readonly limits: Readonly<Pick<SandboxLimits, 'deliveryTimeout' | 'logLength'>>;
+  readonly onDelivery: (delivery: Delivery, attempt: DeliveryAttempt) => void;
 }
 
 /** An event to deliver to one endpoint. */
@@ -43,10 +47,15 @@ export interface EndpointEvent {
   readonly order: number;
 }
 
-/** An entry of the log, in the order in which the attempts were started. */
-interface LoggedAttempt {
+/** An attempt with what was sent and received. */
+export interface DeliveryAttempt {
+  readonly event: EndpointEvent;
   /** `undefined` until the attempt has ended. */
   delivery: Delivery | undefined;
+  /** The `Service-Signature` header. */
+  signature: string;
+  /** The start of the receiver's response, or why there was none. */
+  response: string;
 }
 
 /** A scheduled attempt to deliver an event. */
@@ -69,8 +78,10 @@ const SCHEMA_VERSION = 1;
 /** Sends webhook events (specification, "Delivery" and "Signature"). */
 export class WebhookSender {
   readonly #options: SenderOptions;
-  readonly #log: LoggedAttempt[] = [];
+  readonly #log: DeliveryAttempt[] = [];
   readonly #inFlight = new Map<Promise<void>, { readonly task: DeliveryTask; readonly controller: AbortController }>();
+  /** Number of states before the present one. */
+  #generation = 0;
   #isStopped = false;
 
   constructor(options: SenderOptions) {
@@ -88,8 +99,15 @@ export class WebhookSender {
   }
 
   /** Continues with the attempts of another sender. */
-  restore(deliveries: readonly Delivery[]): void {
-    for (const delivery of deliveries) this.#log.push({ delivery });
+  restore(attempts: readonly DeliveryAttempt[]): void {
+    this.#abort();
+    this.#generation++;
+    this.#log.splice(0, this.#log.length, ...attempts);
+  }
+
+  /** Ended attempts with what was sent and received, in the order in which they were started. */
+  get attempts(): DeliveryAttempt[] {
+    return this.#log.filter(({ delivery }) => delivery !== undefined);
   }
 
   /** Ended attempts, in the order in which they were started. */
@@ -112,6 +130,23 @@ export class WebhookSender {
     this.#send(endpoint.creator.company, 'webhook.test', data, [endpoint]);
   }
 
+  /**
+   * Sends an event of the log again, with its id and body, to every endpoint it was sent to. Returns how many these are.
+   *
+   * @throws if the event is not in the log, or none of its endpoints is active
+   */
+  redeliver(eventId: string): number {
+    const events = this.#log.map(({ event }) => event).filter(({ id }) => id === eventId);
+    if (events.length === 0) throw new Error(`The log of deliveries has no event "${eventId}".`);
+    const byEndpoint = new Map(events.map((event) => [event.endpoint, event]));
+    const active = [...byEndpoint.values()].filter(({ endpoint }) => isReachable(endpoint));
+    if (active.length === 0) throw new Error(`No endpoint of the event ${eventId} is active. Resume one first.`);
+    for (const event of active) {
+      this.run({ type: 'delivery', event: { ...event, order: this.#options.clock.nextOrder() }, attempt: 1 });
+    }
+    return active.length;
+  }
+
   /** Resolves when no attempt is in flight. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight.keys());
@@ -120,6 +155,10 @@ export class WebhookSender {
   /** Aborts attempts in flight, and starts no more. */
   stop(): void {
     this.#isStopped = true;
+    this.#abort();
+  }
+
+  #abort(): void {
     for (const { controller } of this.#inFlight.values()) controller.abort();
   }
 
@@ -136,40 +175,49 @@ export class WebhookSender {
 
   /** Starts an attempt. */
   run(task: DeliveryTask): void {
-    const { event, attempt } = task;
-    const { endpoint } = event;
     // The endpoint may have been paused, disabled or deleted since the last attempt.
-    if (this.#isStopped || !endpoint.is_active || !endpoint.creator.company.endpoints.includes(endpoint)) return;
+    if (this.#isStopped || !isReachable(task.event.endpoint)) return;
     const controller = new AbortController();
-    const work = this.#deliver(event, attempt, controller).finally(() => this.#inFlight.delete(work));
+    const work = this.#deliver(task, controller).finally(() => this.#inFlight.delete(work));
     this.#inFlight.set(work, { task, controller });
   }
 
-  async #deliver(event: EndpointEvent, attempt: number, controller: AbortController): Promise<void> {
-    const { clock, onDelivery, logLength } = this.#options;
+  async #deliver({ event, attempt }: DeliveryTask, controller: AbortController): Promise<void> {
+    const { clock, onDelivery, limits } = this.#options;
     const { endpoint, id, type } = event;
     const at = clock.now();
-    const entry: LoggedAttempt = { delivery: undefined };
-    appendBounded(this.#log, entry, logLength);
-    const status = await this.#post(event, controller);
-    const outcome = status === undefined ? {} : { status };
-    entry.delivery = { endpointId: endpoint.id, eventId: id, type, attempt, at, ...outcome };
-    onDelivery(entry.delivery);
+    const entry: DeliveryAttempt = { event, delivery: undefined, signature: '', response: '' };
+    appendBounded(this.#log, entry, limits.logLength);
+    const generation = this.#generation;
+    const status = await this.#post(entry, controller);
+    // Another state has replaced the one that this attempt belongs to.
+    if (generation !== this.#generation) return;
     endpoint.last_delivery_at = formatTimestamp(clock.now());
-    if (status !== undefined && status >= 200 && status < 300) {
-      endpoint.consecutiveFailures = 0;
-      return;
-    }
-    const wait = DELIVERY_RETRY_WAITS_MS[attempt - 1];
-    if (wait !== undefined) clock.schedule(at + wait, { type: 'delivery', event, attempt: attempt + 1 }, event.order);
+    const isDelivered = status !== undefined && status >= 200 && status < 300;
+    const wait = isDelivered ? undefined : DELIVERY_RETRY_WAITS_MS[attempt - 1];
+    const retryAt = wait === undefined ? undefined : at + wait;
+    entry.delivery = {
+      endpointId: endpoint.id,
+      eventId: id,
+      type,
+      attempt,
+      at,
+      ...(status !== undefined && { status }),
+      ...(retryAt !== undefined && { retryAt }),
+    };
+    if (isDelivered) endpoint.consecutiveFailures = 0;
+    else if (retryAt !== undefined)
+      clock.schedule(retryAt, { type: 'delivery', event, attempt: attempt + 1 }, event.order);
     else if (++endpoint.consecutiveFailures === MAX_CONSECUTIVE_FAILURES) disable(endpoint, clock.now());
+    onDelivery(entry.delivery, entry);
   }
 
   /** Returns the receiver's status, or `undefined` if the receiver could not be reached or did not respond in time. */
-  async #post({ endpoint, body }: EndpointEvent, controller: AbortController): Promise<number | undefined> {
-    const { clock, signingTime, send, timeout } = this.#options;
+  async #post(entry: DeliveryAttempt, controller: AbortController): Promise<number | undefined> {
+    const { clock, signingTime, send, limits } = this.#options;
+    const { endpoint, body } = entry.event;
     const { signal } = controller;
-    const timer = setTimeout(() => controller.abort(), timeout);
+    const timer = setTimeout(() => controller.abort(), limits.deliveryTimeout);
     unref(timer);
     try {
       const headers = { 'content-type': 'application/json' };
@@ -177,22 +225,48 @@ export class WebhookSender {
       const aborted = new Promise<never>((_, reject) => {
         // Keeps a reference to the request: `fetch` cannot abort one that was garbage-collected, whose socket would
         // keep the process alive.
-        signal.addEventListener('abort', () => reject(new Error(`${request.url} did not respond.`)), { once: true });
+        signal.addEventListener('abort', () => reject(new Error(`${request.url} did not respond in time.`)), {
+          once: true,
+        });
       });
       const signature = createSignature(body, signingSecrets(endpoint, clock.now()), signingTime());
       const sent = signature.then((value) => {
+        entry.signature = value;
         request.headers.set('service-signature', value);
         return send(request);
       });
       const response = await Promise.race([sent, aborted]);
-      response.body?.cancel().catch(() => {});
+      entry.response = await Promise.race([readStart(response), aborted]).catch(() => '');
       return response.status;
-    } catch {
+    } catch (error) {
+      entry.response = describeFailure(error);
       return undefined;
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+/** Returns whether an endpoint receives events: it is active, and has not been deleted. */
+const isReachable = (endpoint: Endpoint): boolean =>
+  endpoint.is_active && endpoint.creator.company.endpoints.includes(endpoint);
+
+/** Maximum length of a response in the log. */
+const MAX_RESPONSE = 1_000;
+
+/** Returns the first chunk of a response whose length is known: others may not send any in time. */
+async function readStart(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const hasLength = Number(response.headers.get('content-length') ?? 0) > 0;
+  const chunk = hasLength ? await reader?.read() : undefined;
+  reader?.cancel().catch(() => {});
+  return new TextDecoder().decode(chunk?.value).slice(0, MAX_RESPONSE);
+}
+
+/** Returns why a receiver could not be reached: `fetch` has it in the cause of its error. */
+function describeFailure(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 /** Disables an endpoint and notifies its creator (specification, "Delivery"). */

@@ -19,6 +19,9 @@ import { printable } from '../terminal.ts';
 interface ServerFlags {
   readonly port?: number;
   readonly storagePort?: number;
+  readonly consolePort?: number;
+  /** `false` if there is none. */
+  readonly console: boolean;
   readonly host?: string;
   readonly name?: string;
   readonly speed?: number;
@@ -45,29 +48,33 @@ export async function runSandbox(
 ): Promise<ExitCode> {
   if (subcommand !== undefined)
     throw usageError(`unknown command '${subcommand}': it must be status, advance, finish, or fault`);
-  const { host, name, email, password, webhook, port, storagePort } = flags;
+  const { host, name, email, password, webhook, port, storagePort, consolePort, console } = flags;
   const saved = await readSaved(flags);
   let onChange = (): void => {};
-  const sandbox = checked(() => createSandbox({ ...optionsOf(flags, output, () => onChange()), state: saved }));
+  const sandbox = checked(() =>
+    createSandbox({ ...optionsOf(flags, output), state: saved, onChange: () => onChange() }),
+  );
   const existing = sandbox.accounts.list().find((one) => one.email === email);
   const account = existing ?? checked(() => sandbox.accounts.create({ email, password }));
   const endpoint =
     webhook === undefined || webhook === saved?.webhook?.url
       ? saved?.webhook
       : { url: webhook, ...checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook })) };
-  const server = sandbox.listen({ port, storagePort, host, name, console: true });
-  const { url, storageUrl, consoleUrl = '' } = await server.catch(refuse);
+  const server = sandbox.listen({ port, storagePort, host, name, console, consolePort });
+  const { url, storageUrl, consoleUrl } = await server.catch(refuse);
   const token = checked(() => tokenOf(account, saved?.token));
   const webhookOf = endpoint && { url: endpoint.url, secret: endpoint.secret };
   const save = (): StateFile => ({ ...sandbox.save(), token, ...(webhookOf && { webhook: webhookOf }) });
   const warn = (message: string): void => output.log('warning', message);
   const writer = flags.state === undefined ? undefined : new StateWriter(flags.state, save, warn);
+  const unfindable = (error: unknown): undefined => {
+    warn(`Other commands cannot find this sandbox: ${messageOf(error)}`);
+    return undefined;
+  };
   // A file that cannot be written is reported before anything is done with the sandbox.
   await writer?.write();
   onChange = () => writer?.changed();
-  const remove = await announce({ url, consoleUrl, token }).catch((error: unknown) => {
-    output.log('warning', `Other commands cannot find this sandbox: ${messageOf(error)}`);
-  });
+  const remove = consoleUrl === undefined ? undefined : await announce({ url, consoleUrl, token }).catch(unfindable);
   const webhookSecret = endpoint?.secret;
   const survives = flags.state === undefined ? 'until Ctrl-C' : `kept in ${flags.state}`;
   if (output.isJson) {
@@ -85,6 +92,7 @@ export async function runSandbox(
   } else {
     await output.line(`API      ${url}`);
     await output.line(`Storage  ${storageUrl}`);
+    if (consoleUrl !== undefined) await output.line(`Console  ${consoleUrl}`);
     await output.line(printable(`Account  ${email}  password: ${account.password}`));
     await output.line(`Token    ${token}`);
     if (endpoint) await output.line(printable(`Webhook  ${endpoint.url}  secret: ${webhookSecret}`));
@@ -134,13 +142,8 @@ function refuse(cause: unknown): never {
   throw new CommandError(`${message}${advice}`, { exitCode, cause });
 }
 
-function optionsOf(
-  { speed, seed, duration, outcome }: ServerFlags,
-  output: Output,
-  onChange: () => void,
-): SandboxOptions {
+function optionsOf({ speed, seed, duration, outcome }: ServerFlags, output: Output): SandboxOptions {
   const print = (entry: object, line: string): void => {
-    onChange();
     void (output.isJson ? output.json(entry) : output.line(printable(line)));
   };
   return {
@@ -155,8 +158,9 @@ function optionsOf(
 
 const toSeconds = (iso: string): string => `${iso.slice(0, 19)}Z`;
 
-function requestLine({ at, method, path, status, account, replayed, fault }: LogEntry): string {
-  const notes = [account, replayed && 'replayed', fault && `fault: ${fault}`].filter(Boolean);
+function requestLine({ at, method, path, status, account, replayed, fault, why }: LogEntry): string {
+  const reason = fault === undefined ? why : `fault: ${fault}`;
+  const notes = [account, replayed && 'replayed', reason].filter(Boolean);
   return `${toSeconds(at)} ${method.padEnd(4)} ${path} ${status || '---'} ${notes.join(', ')}`.trimEnd();
 }
 

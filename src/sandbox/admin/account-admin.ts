@@ -64,6 +64,8 @@ export interface SandboxAccount {
   tokens(): TokenInfo[];
   /** Revokes one token. */
   revokeToken(id: number): void;
+  /** Revokes all tokens of a kind. Returns how many were live. */
+  revokeTokens(kind: TokenKind): number;
   /** Live OAuth connections. */
   connections(): ConnectionInfo[];
   /** Revokes one OAuth connection and its tokens. */
@@ -90,6 +92,7 @@ export function createCompany({ state, limits }: Service, input: NewCompany): Co
     hourlyBuilds: new SlidingWindow({ limit: buildsPerHour, interval: HOUR }),
     dailyBuilds: new SlidingWindow({ limit: buildsPerDay, interval: DAY }),
     endpoints: [],
+    usage: new Map(),
   };
   state.companies.set(name, company);
   return company;
@@ -125,6 +128,8 @@ export function createAccount(service: Service, input: NewAccount): AccountRecor
     cohorts: new Map(),
     projects: new Map(),
     schedules: new Map(),
+    poiSubmissions: new Map(),
+    definitions: new Map(),
     idempotencyKeys: new Map(),
   };
   state.accounts.set(email, account);
@@ -132,11 +137,20 @@ export function createAccount(service: Service, input: NewAccount): AccountRecor
 }
 
 /** Returns an organization with its actions in the console. */
-export function companyAdmin({ id, name, hourlyBuilds, dailyBuilds }: Company): SandboxCompany {
+export function companyAdmin({ state }: Service, name: string): SandboxCompany {
+  const company = (): Company => {
+    const found = state.companies.get(name);
+    if (!found) throw new Error(`The company "${name}" does not exist any more.`);
+    return found;
+  };
   return {
-    id,
+    get id() {
+      return company().id;
+    },
     name,
-    setBuildBudget({ buildsPerHour = hourlyBuilds.limit, buildsPerDay = dailyBuilds.limit }) {
+    setBuildBudget(budget) {
+      const { hourlyBuilds, dailyBuilds } = company();
+      const { buildsPerHour = hourlyBuilds.limit, buildsPerDay = dailyBuilds.limit } = budget;
       checkBudget(buildsPerHour, buildsPerDay);
       hourlyBuilds.limit = buildsPerHour;
       dailyBuilds.limit = buildsPerDay;
@@ -144,63 +158,88 @@ export function companyAdmin({ id, name, hourlyBuilds, dailyBuilds }: Company): 
   };
 }
 
-/** Returns an account with its actions in the console. */
-export function accountAdmin(service: Service, record: AccountRecord): SandboxAccount {
+/**
+ * Returns an account with its actions in the console. The account is found by its email with every action, because another
+ * state may replace the present one.
+ */
+export function accountAdmin(service: Service, email: string): SandboxAccount {
   const { state, random } = service;
+  const record = (): AccountRecord => {
+    const found = state.accounts.get(email);
+    if (!found) throw new Error(`The account ${email} does not exist any more.`);
+    return found;
+  };
   return {
-    email: record.email,
+    email,
     get password() {
-      return record.password;
+      return record().password;
     },
-    company: companyAdmin(record.company),
+    company: companyAdmin(service, record().company.name),
     ...tokenAdmin(service, record),
     connections: () =>
-      listGrants(service, record).map(({ id, client, refreshExpiresAt }) => ({
+      listGrants(service, record()).map(({ id, client, refreshExpiresAt }) => ({
         id,
         client: client.name,
         expiresAt: new Date(refreshExpiresAt),
       })),
     revokeConnection(id) {
-      const grant = listGrants(service, record).find((candidate) => candidate.id === id);
+      const grant = listGrants(service, record()).find((candidate) => candidate.id === id);
       if (!grant) throw new Error(`The account has no OAuth connection ${id}.`);
       revokeGrant(service, grant);
     },
     changePassword(password = random.string(16)) {
       checkPassword(password);
-      record.password = password;
-      revokeTokens(service, record);
-      for (const grant of listGrants(service, record)) revokeGrant(service, grant);
-      for (const [code, { account }] of state.authorizationCodes)
-        if (account === record) state.authorizationCodes.delete(code);
+      const account = record();
+      account.password = password;
+      revokeTokens(service, account);
+      for (const grant of listGrants(service, account)) revokeGrant(service, grant);
+      for (const [code, { account: owner }] of state.authorizationCodes)
+        if (owner === account) state.authorizationCodes.delete(code);
+      service.sessions.endAll(email);
       return password;
     },
     logout() {
-      revokeTokens(service, record, 'login');
+      revokeTokens(service, record(), 'login');
     },
-    notifications: record.notifications,
+    get notifications() {
+      return record().notifications;
+    },
   };
 }
 
 const TOKEN_KINDS: readonly TokenKind[] = ['login', 'api', 'mcp'];
 
-function tokenAdmin(service: Service, record: AccountRecord): Pick<SandboxAccount, 'token' | 'tokens' | 'revokeToken'> {
+function checkKind(kind: TokenKind): void {
+  if (!TOKEN_KINDS.includes(kind))
+    throw new Error(`The kind of a token must be one of ${TOKEN_KINDS.join(', ')}, not "${kind}".`);
+}
+
+function tokenAdmin(
+  service: Service,
+  record: () => AccountRecord,
+): Pick<SandboxAccount, 'token' | 'tokens' | 'revokeToken' | 'revokeTokens'> {
   const { state, limits } = service;
   return {
     token(kind) {
-      if (!TOKEN_KINDS.includes(kind))
-        throw new Error(`The kind of a token must be one of ${TOKEN_KINDS.join(', ')}, not "${kind}".`);
+      checkKind(kind);
       const max = limits.activeTokens;
-      if (kind !== 'login' && listTokens(service, record, kind).length >= max)
+      if (kind !== 'login' && listTokens(service, record(), kind).length >= max)
         throw new Error(`The account has ${max} live ${kind} tokens already, the maximum. Revoke one first.`);
-      return issueToken(service, record, kind).value;
+      return issueToken(service, record(), kind).value;
     },
     tokens: () =>
-      listTokens(service, record).flatMap(({ id, kind, issuedAt, expiresAt }) => {
+      listTokens(service, record()).flatMap(({ id, kind, issuedAt, expiresAt }) => {
         const expiry = Number.isFinite(expiresAt) ? new Date(expiresAt) : undefined;
         return kind === 'oauth' ? [] : [{ id, kind, createdAt: new Date(issuedAt), expiresAt: expiry }];
       }),
+    revokeTokens(kind) {
+      checkKind(kind);
+      return revokeTokens(service, record(), kind);
+    },
     revokeToken(id) {
-      const token = listTokens(service, record).find((candidate) => candidate.id === id && candidate.kind !== 'oauth');
+      const token = listTokens(service, record()).find(
+        (candidate) => candidate.id === id && candidate.kind !== 'oauth',
+      );
       if (!token) throw new Error(`The account has no live token ${id}.`);
       state.tokens.delete(token.value);
     },

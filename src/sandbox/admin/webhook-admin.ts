@@ -28,6 +28,13 @@ export interface SandboxWebhooks {
   resume(id: number): void;
   /** Sends a `webhook.test` event, regardless of subscriptions. */
   test(id: number): void;
+  /**
+   * Sends an event again, with its id and body, to every active endpoint it was sent to: up to six attempts, the first one
+   * immediately.
+   *
+   * @param id Id of the event, `evt_…`, which must be in the log.
+   */
+  redeliver(id: string): void;
   /** Deletes an endpoint. */
   delete(id: number): void;
   /** The latest ended attempts (10,000 unless `limits.logLength` differs), in the order in which they were started. */
@@ -35,7 +42,7 @@ export interface SandboxWebhooks {
 }
 
 /** Event types to which an endpoint can subscribe (specification, "Events"). */
-const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
+export const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort'].flatMap((family) => [
   `${family}.completed`,
   `${family}.failed`,
 ]);
@@ -92,6 +99,7 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
       if (!endpoint.is_active) throw new Error(`Webhook endpoint ${id} is not active. Resume it first.`);
       webhooks.sendTest(endpoint);
     },
+    redeliver: (id) => void webhooks.redeliver(id),
     delete(id) {
       const endpoint = find(id);
       const { endpoints } = endpoint.creator.company;

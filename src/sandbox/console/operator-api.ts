@@ -1,69 +1,163 @@
 import { type Context, Hono } from 'hono';
-import { HTTPException } from 'hono/http-exception';
-import type { FaultRule } from '../faults.ts';
+import type { SandboxAccount } from '../admin/account-admin.ts';
+import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { Env } from '../http/access.ts';
-import { checkHost } from '../http/middleware.ts';
 import { type JsonObject, readBody } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
+import { ACTIONS, type Action, FieldError, type Subject } from './actions.ts';
+import { dueTasks } from './due-tasks.ts';
+import type { Recorder } from './recorder.ts';
+import { expression, literal } from './typescript.ts';
 
-/** Prefix of the endpoints' paths. */
-const API = '/api';
+/** The parts of a sandbox that the console uses. */
+export interface ConsoleContext {
+  readonly service: Service;
+  readonly sandbox: SandboxAdmin;
+  readonly recorder: Recorder;
+}
+
+/** Whose name an action is done in, and what it may change. */
+interface Actor {
+  find(context: Context<Env>, fields: JsonObject): SandboxAccount | undefined;
+  /** Throws if the account may not do an action. */
+  check?(account: SandboxAccount, action: Action, fields: JsonObject): void;
+}
 
 /**
- * Creates the JSON endpoints by which a developer operates a running sandbox: its clock, its faults, its jobs. Every
- * request needs the token of this run, as a bearer token; without CORS headers, no page can read a response.
+ * Creates the JSON endpoints of the operator: every action, and the state they change. An action of an account is done in the
+ * name of the account whose email the field `account` contains, by default of the first one.
  */
-export function createOperatorApi({ state, clock, faults, jobs, webhooks }: Service, token: string): Hono<Env> {
-  const app = new Hono<Env>();
-  app.use(checkHost((status, message) => Response.json({ message }, { status })));
-  app.use(async (context, next) => {
-    if (context.req.header('authorization') === `Bearer ${token}`) return next();
-    return context.json({ message: 'Send the token of `consoleUrl` as a bearer token.' }, 401);
+export function createOperatorApi(console: ConsoleContext): Hono<Env> {
+  const { service, sandbox } = console;
+  const { state, clock, webhooks, jobs } = service;
+  const app = withErrors();
+  addActions(app, console, ACTIONS, {
+    find: (_, { account }) =>
+      typeof account === 'string' ? sandbox.accounts.get(account) : sandbox.accounts.list()[0],
   });
-  app.onError((error, context) =>
-    context.json({ message: error.message }, error instanceof HTTPException ? error.status : 400),
+  app.get('/state', ({ json }) => {
+    clock.runDue();
+    const now = new Date(clock.now()).toISOString();
+    return json({ now, clock: clock.mode, requests: state.requestCount, jobs: jobs.running });
+  });
+  app.get('/tasks', ({ json }) => json(dueTasks(service)));
+  app.get('/requests', ({ json }) => json(state.log));
+  app.get('/deliveries', ({ json }) => json(webhooks.deliveries));
+  app.get('/faults', ({ json }) => {
+    const rules = sandbox.faults.list();
+    return json(
+      rules.map(({ id, rule, remaining }) => ({ id, ...rule, ...(rule.times !== undefined && { remaining }) })),
+    );
+  });
+  app.get('/accounts', ({ json }) =>
+    json(sandbox.accounts.list().map(({ email, company: { name } }) => ({ email, company: name }))),
   );
-  app.notFound(({ json, req }) => json({ message: `The console has no endpoint ${req.method} ${req.path}.` }, 404));
+  return app;
+}
 
-  app.get(`${API}/state`, ({ json }) => {
-    clock.runDue();
-    return json({ now: new Date(clock.now()).toISOString(), requests: state.requestCount, jobs: jobs.running });
-  });
-  app.post(`${API}/clock/advance`, async (context) => {
-    const { ms } = await readFields(context);
-    await clock.advance(requireNumber(ms, 'ms'), () => webhooks.idle());
-    return context.json({ now: new Date(clock.now()).toISOString() });
-  });
-  app.post(`${API}/jobs/finish`, async (context) => {
-    const { kind, id, status, reason } = await readFields(context);
-    clock.runDue();
-    const job = jobs.running.find((running) => running.kind === kind && running.id === id);
-    if (!job) throw new HTTPException(404, { message: `No job of ${kind} ${id} is running.` });
-    jobs.finish(job.kind, job.id, requireNumber(status, 'status'), reason === undefined ? undefined : String(reason));
-    return context.json({ kind, id, status });
-  });
-  app.get(`${API}/faults`, ({ json }) => json(faults.rules));
-  app.post(`${API}/faults`, async (context) => {
-    // `add` checks every field.
-    const rule = (await readFields(context)) as FaultRule;
-    faults.add(rule);
-    return context.json(rule);
-  });
-  app.delete(`${API}/faults`, ({ json }) => {
-    const removed = faults.rules.length;
-    faults.clear();
-    return json({ removed });
+/** Creates the JSON endpoints of an account's pages: the actions of an account, in the name of the session's account. */
+export function createAccountApi(console: ConsoleContext): Hono<Env> {
+  const { service, sandbox } = console;
+  const app = withErrors();
+  const actions = ACTIONS.filter(({ isOfAccount }) => isOfAccount);
+  addActions(app, console, actions, {
+    find({ req }) {
+      const email = service.sessions.find(req.raw);
+      return email === undefined ? undefined : sandbox.accounts.get(email);
+    },
+    check: (account, action, fields) => checkOwner(service, account, action, fields),
   });
   return app;
+}
+
+function withErrors(): Hono<Env> {
+  const app = new Hono<Env>();
+  app.onError((error, { json }) => json({ message: error.message }, error instanceof NotFoundError ? 404 : 400));
+  return app;
+}
+
+/** Thrown for an id that does not exist, or not for the account. */
+class NotFoundError extends Error {
+  override readonly name = 'NotFoundError';
+}
+
+function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly Action[], actor: Actor): void {
+  for (const action of actions) {
+    app.on(action.method, action.path, async (context) => {
+      const sent = action.method === 'DELETE' ? {} : await readFields(context);
+      const account = actor.find(context, sent);
+      const { account: _, ...fields } = sent;
+      if (account) actor.check?.(account, action, fields);
+      const { result, typescript } = await perform(console, action, account, fields);
+      return context.json({ ...(action.respond?.(result, fields, console.service) ?? fields), typescript });
+    });
+  }
 }
 
 async function readFields(context: Context): Promise<JsonObject> {
   const body = await readBody(context);
   if (body) return body;
-  throw new HTTPException(400, { message: 'The body must be a JSON object, with Content-Type: application/json.' });
+  throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 
-function requireNumber(value: unknown, name: string): number {
-  if (typeof value === 'number') return value;
-  throw new HTTPException(400, { message: `\`${name}\` must be a number.` });
+/** Does an action, records it, and returns its result with the TypeScript that does the same. */
+async function perform(
+  { service, sandbox, recorder }: ConsoleContext,
+  action: Action,
+  account: SandboxAccount | undefined,
+  fields: JsonObject,
+): Promise<{ readonly result: unknown; readonly typescript: string }> {
+  service.clock.runDue();
+  let call = '';
+  const onCall = (source: string): void => {
+    call = source;
+  };
+  // Run first with objects that stand for expressions, which calls nothing: the last call is the complete one.
+  action.run(
+    {
+      sandbox: expression('sandbox', onCall),
+      account: expression(`sandbox.accounts.get(${literal(account?.email)})`, onCall),
+      state: expression('state'),
+    },
+    fields,
+    service,
+  );
+  const time = service.clock.now();
+  const subject: Subject = {
+    sandbox,
+    get account() {
+      if (account) return account;
+      throw new NotFoundError('Create an account first.');
+    },
+    state: recorder.recording.state,
+  };
+  const running = action.run(subject, fields, service);
+  const typescript = `${running instanceof Promise ? 'await ' : ''}${call}`;
+  const result = await running;
+  if (action.isRecorded !== false) recorder.addCall(typescript, time);
+  service.changed();
+  return { result, typescript: `${typescript};` };
+}
+
+/**
+ * Checks what an account does on its own pages: webhook endpoints and events are those of its organization, and a new password
+ * needs the present one.
+ */
+function checkOwner(
+  { state, webhooks }: Service,
+  { email, password }: SandboxAccount,
+  { path }: Action,
+  { id, event, current }: JsonObject,
+): void {
+  if (path === '/password' && current !== password) throw new FieldError('The current password is another one.');
+  if (!path.startsWith('/webhooks/')) return;
+  const endpoints = state.accounts.get(email)?.company.endpoints ?? [];
+  const isOwn =
+    event === undefined
+      ? endpoints.some((endpoint) => endpoint.id === id)
+      : webhooks.attempts.some((attempt) => attempt.event.id === event && endpoints.includes(attempt.event.endpoint));
+  if (!isOwn)
+    throw new NotFoundError(
+      event === undefined ? `There is no webhook endpoint ${id}.` : `There is no event ${event}.`,
+    );
 }

@@ -1,8 +1,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
+import type { BuildBudget } from '../../schemas/usage-report.ts';
+import { formatExpiry } from '../clock.ts';
 import type { Service } from '../service.ts';
 import { SlidingWindow } from '../sliding-window.ts';
-import type { AccountRecord, AddressBucket, Token, TokenBucket } from '../state.ts';
+import type { AccountRecord, AddressBucket, LimitUse, Token, TokenBucket } from '../state.ts';
 import { findToken } from '../tokens.ts';
+import { countUsage } from '../usage.ts';
 import { failure, tooManyRequests, unauthenticated } from './responses.ts';
 
 /** Context of a request: bindings of its transport, and variables that middleware sets for routes and the log. */
@@ -14,6 +17,8 @@ export interface Env {
     readonly overHttp?: { readonly names: readonly string[] };
     /** Origin of the storage to use. @default `storageUrl` of the state */
     readonly storageUrl?: string;
+    /** Token of the run, which requests to the console need; without it, none is needed. */
+    readonly consoleToken?: string;
     /** Token of a request that an MCP tool makes. */
     readonly token?: Token;
   };
@@ -24,6 +29,12 @@ export interface Env {
     replayed: boolean;
     /** Description of the fault rule that applies. */
     fault: string;
+    /** Why the request is refused, for the log. */
+    why: string;
+    bucket: LimitUse;
+    budget: BuildBudget;
+    /** The body, once a route has read it. */
+    body: Uint8Array<ArrayBuffer>;
     /** Waits while a fault rule keeps the create request in flight. */
     holdInFlight?: () => Promise<void>;
   };
@@ -31,16 +42,42 @@ export interface Env {
 
 type Middleware = MiddlewareHandler<Env>;
 
+/** Returns an error response, and has the log show why. */
+export function refuse(context: Context<Env>, why: string, response: Response): Response {
+  context.set('why', why);
+  return response;
+}
+
 /** Returns a 406 if the request lacks `Accept: application/json`. */
 export function checkAccept(context: Context<Env>): Response | undefined {
-  if (/(?:^|,)\s*application\/json\s*(?:[;,]|$)/i.test(context.req.header('accept') ?? '')) return undefined;
-  return failure(406, 'Not acceptable: send Accept: application/json.');
+  const accept = context.req.header('accept');
+  if (/(?:^|,)\s*application\/json\s*(?:[;,]|$)/i.test(accept ?? '')) return undefined;
+  const why = accept === undefined ? 'Accept was not sent' : `Accept is "${accept}", without application/json`;
+  return refuse(context, why, failure(406, 'Not acceptable: send Accept: application/json.'));
 }
+
+const bearerValue = (context: Context<Env>): string | undefined =>
+  /^bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
 
 /** Returns the live token of the `Authorization` header. */
 export function bearerToken(service: Service, context: Context<Env>): Token | undefined {
-  const value = /^bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+  const value = bearerValue(context);
   return value === undefined ? undefined : findToken(service, value);
+}
+
+/** Returns a 401 to a request without a token that is valid for it. */
+export function refuseToken(service: Service, context: Context<Env>): Response {
+  return refuse(context, tokenProblem(service, context), unauthenticated());
+}
+
+function tokenProblem({ state, clock }: Service, context: Context<Env>): string {
+  if (context.req.header('authorization') === undefined) return 'Authorization was not sent';
+  const value = bearerValue(context);
+  if (value === undefined) return 'Authorization does not hold a bearer token';
+  const token = state.tokens.get(value);
+  if (!token) return 'The token was never issued by this sandbox, or has been revoked';
+  if (token.expiresAt <= clock.now()) return `The token ${token.id} expired at ${formatExpiry(token.expiresAt)}`;
+  return `The token ${token.id} has the scope mcp, which is valid on the MCP endpoint only`;
 }
 
 export function setToken(context: Context<Env>, token: Token): void {
@@ -48,11 +85,35 @@ export function setToken(context: Context<Env>, token: Token): void {
   context.set('account', token.account);
 }
 
+/** Counts a request in a bucket; returns a 429 if it is exhausted. */
+function consume(
+  { clock }: Service,
+  context: Context<Env>,
+  name: LimitUse['name'],
+  window: SlidingWindow,
+  owner: string,
+): Response | undefined {
+  const now = clock.now();
+  const wait = window.consume(now);
+  const { limit } = window;
+  const used = window.count(now);
+  context.set('bucket', { name, used, limit });
+  if (wait === 0) return undefined;
+  const why = `The bucket ${name} of ${owner} holds ${used} of ${limit} requests`;
+  return refuse(context, why, tooManyRequests('Too many requests.', wait));
+}
+
 /** Returns a 429 if a bucket of the token is exhausted; otherwise counts the request (specification, "Rate limits"). */
-export function checkRate({ clock, limits }: Service, token: Token, bucket: TokenBucket): Response | undefined {
-  const window = token.buckets.get(bucket) ?? new SlidingWindow(limits[bucket]);
+export function checkRate(
+  service: Service,
+  context: Context<Env>,
+  token: Token,
+  bucket: TokenBucket,
+): Response | undefined {
+  const window = token.buckets.get(bucket) ?? new SlidingWindow(service.limits[bucket]);
   token.buckets.set(bucket, window);
-  return rateResponse(window.consume(clock.now()));
+  countUsage(token.account.company, service.clock.now(), `${bucket}_requests`);
+  return consume(service, context, bucket, window, `token ${token.id}`);
 }
 
 /**
@@ -66,9 +127,9 @@ export const requireToken =
     if (unacceptable) return unacceptable;
     const sent = bearerToken(service, context);
     const token = context.env.token ?? (sent?.kind === 'login' || sent?.kind === 'api' ? sent : undefined);
-    if (!token) return unauthenticated();
+    if (!token) return refuseToken(service, context);
     setToken(context, token);
-    return checkRate(service, token, bucket) ?? next();
+    return checkRate(service, context, token, bucket) ?? next();
   };
 
 /**
@@ -76,10 +137,11 @@ export const requireToken =
  * limit (specification, "Rate limits").
  */
 export const limitByAddress =
-  ({ state, clock, limits }: Service, bucket: AddressBucket): Middleware =>
+  (service: Service, bucket: AddressBucket): Middleware =>
   async (context, next) => {
     const unacceptable = checkAccept(context);
     if (unacceptable) return unacceptable;
+    const { state, clock, limits } = service;
     const now = clock.now();
     const key = `${bucket} ${context.env.address}`;
     let window = state.addressBuckets.get(key);
@@ -88,11 +150,8 @@ export const limitByAddress =
       window = new SlidingWindow(limits[bucket]);
       state.addressBuckets.set(key, window);
     }
-    return rateResponse(window.consume(now)) ?? next();
+    return consume(service, context, bucket, window, context.env.address) ?? next();
   };
 
 /** Returns the origin of the storage that belongs to the address a request was sent to. */
 export const storageUrlOf = ({ state }: Service, { env }: Context<Env>): string => env.storageUrl ?? state.storageUrl;
-
-const rateResponse = (wait: number): Response | undefined =>
-  wait > 0 ? tooManyRequests('Too many requests.', wait) : undefined;

@@ -1,10 +1,13 @@
+import type { Hono } from 'hono';
 import type { RequestHandler } from 'msw';
-import { createOperatorApi } from '../console/operator-api.ts';
+import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
+import type { SandboxOptions } from '../sandbox-options.ts';
 import type { Service } from '../service.ts';
 import { createStorage } from '../storage/presigned-storage.ts';
+import type { Env } from './access.ts';
 import { createApp } from './app.ts';
 import { ConnectionCut } from './connection-cut.ts';
-import { type ListenOptions, listen, type SandboxServer } from './listen.ts';
+import { type ListenOptions, listen, type Origins, type SandboxServer } from './listen.ts';
 import { createHandler } from './msw-handlers.ts';
 
 /** The ways to send requests to a sandbox. */
@@ -19,18 +22,39 @@ export interface SandboxAdapters {
   readonly handlers: RequestHandler[];
   /** Serves the API over HTTP, by default on a free port of loopback, and the storage on another port. */
   listen(options?: ListenOptions): Promise<SandboxServer>;
+  /**
+   * Sends a request to the console in process, to its pages and its JSON endpoints. Whoever can call it operates the sandbox:
+   * over HTTP, `listen({ console: true })` serves it with a token.
+   */
+  console(request: Request): Promise<Response>;
   /** Closes the sandbox with its servers, timers and deliveries; later requests are rejected. */
   close(): Promise<void>;
 }
 
-/** Creates the adapters of a service. `origin` limits the msw handlers to one origin of the API. */
-export function createAdapters(service: Service, origin: string | undefined): SandboxAdapters {
+/** Creates the adapters of a service. */
+export function createAdapters(
+  service: Service,
+  admin: SandboxAdmin,
+  options: SandboxOptions,
+  seed: number,
+): SandboxAdapters {
   const app = createApp(service);
   const storage = createStorage(service);
-  const origins = {
+  let opened: Promise<Hono<Env>> | undefined;
+  // Loaded when it is opened: most sandboxes have no console.
+  const openConsole = (): Promise<Hono<Env>> => {
+    opened ??= import('../console/console.ts').then(({ createConsole }) =>
+      createConsole(service, admin, options, seed),
+    );
+    return opened;
+  };
+  const origins: Origins = {
     api: app.fetch,
     storage: storage.fetch,
-    console: (token: string) => createOperatorApi(service, token).fetch,
+    async console(consoleToken) {
+      const console = await openConsole();
+      return (request, env) => console.fetch(request, { ...env, consoleToken });
+    },
   };
   const { state, clock, webhooks, closed } = service;
   const inProcessStorageUrl = state.storageUrl;
@@ -49,7 +73,13 @@ export function createAdapters(service: Service, origin: string | undefined): Sa
   };
   return {
     fetch: async (input, init) => fetchInProcess(respond, new Request(input, init)),
-    handlers: [createHandler({ respond, origin, isStorage })],
+    handlers: [createHandler({ respond, origin: options.origin, isStorage })],
+    async console(request) {
+      const console = await openConsole();
+      // A server that passes requests on must not be reached by DNS rebinding.
+      const overHttp = request.headers.has('host') ? { names: [] } : undefined;
+      return console.fetch(request, { address: '127.0.0.1', ...(overHttp && { overHttp }) });
+    },
     async listen(options = {}) {
       const server = closed.signal.aborted ? undefined : await listen(origins, options);
       if (server && !closed.signal.aborted) {

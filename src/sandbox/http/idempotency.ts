@@ -1,8 +1,8 @@
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import type { Service } from '../service.ts';
 import { REPLAY_WINDOW_MS } from '../service-limits.ts';
 import type { IdempotencyRecord } from '../state.ts';
-import type { Env } from './access.ts';
+import { type Env, refuse } from './access.ts';
 import { readBytes } from './request-body.ts';
 import { failure } from './responses.ts';
 
@@ -25,7 +25,7 @@ export const idempotent =
     }
     const existing = idempotencyKeys.get(key);
     if (existing) {
-      const response = replay(existing, operation, await readBytes(context));
+      const response = replay(context, existing, operation, await readBytes(context));
       context.set('replayed', response.status < 400);
       return response;
     }
@@ -44,11 +44,22 @@ export const idempotent =
     return undefined;
   };
 
-function replay(record: IdempotencyRecord, operation: string, body: Uint8Array): Response {
+function replay(
+  context: Context<Env>,
+  record: IdempotencyRecord,
+  operation: string,
+  body: Uint8Array<ArrayBuffer>,
+): Response {
   const { response } = record;
-  if (!response) return failure(409, 'A request with this idempotency key is still in flight.');
-  if (record.operation !== operation || !isEqual(record.body, body))
-    return failure(409, 'This idempotency key was used with a different body.');
+  if (!response) {
+    const why = `The first request with this key, ${record.operation}, has not ended`;
+    return refuse(context, why, failure(409, 'A request with this idempotency key is still in flight.'));
+  }
+  if (record.operation !== operation || !isEqual(record.body, body)) {
+    const difference = record.operation === operation ? 'had another body' : `was ${record.operation}`;
+    const why = `The first request with this key ${difference}`;
+    return refuse(context, why, failure(409, 'This idempotency key was used with a different body.'));
+  }
   return new Response(response.body, { status: response.status, headers: { 'content-type': 'application/json' } });
 }
 

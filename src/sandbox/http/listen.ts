@@ -32,10 +32,12 @@ export interface ListenOptions {
   /** Host name of this machine, used in URLs and accepted in the `Host` header. @default `host` */
   readonly name?: string | undefined;
   /**
-   * Also serves the console, on a separate port and always on loopback: JSON endpoints that advance the clock, add
-   * faults and finish jobs of the running sandbox. @default false
+   * Also serves the console, on a separate port and always on loopback: pages and JSON endpoints that operate the running
+   * sandbox. @default false
    */
   readonly console?: boolean | undefined;
+  /** Port of the console. @default 0, a free port */
+  readonly consolePort?: number | undefined;
 }
 
 type Fetch = (request: Request, env: Env['Bindings']) => Response | Promise<Response>;
@@ -53,7 +55,7 @@ const WILDCARD_ADDRESSES: readonly string[] = ['0.0.0.0', '::'];
 export interface Origins {
   readonly api: Fetch;
   readonly storage: Fetch;
-  console(token: string): Fetch;
+  console(token: string): Promise<Fetch>;
 }
 
 /** Serves the API, its storage and, if wanted, the console over HTTP. */
@@ -78,7 +80,7 @@ export async function listen(origins: Origins, options: ListenOptions): Promise<
     const url = await open(origins.api, options, options.port ?? 0, storageUrl);
     if (!options.console) return { url, storageUrl, close };
     const token = crypto.randomUUID();
-    const console = await open(origins.console(token), {}, 0);
+    const console = await open(await origins.console(token), {}, options.consolePort ?? 0);
     return { url, storageUrl, consoleUrl: `${console}/?token=${token}`, close };
   } catch (error) {
     await close();

@@ -1,10 +1,11 @@
-import type { Hono, MiddlewareHandler } from 'hono';
+import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { describeFault } from '../faults.ts';
 import type { Service } from '../service.ts';
+import type { LogEntry } from '../state.ts';
 import type { Env } from './access.ts';
 import { ConnectionCut } from './connection-cut.ts';
-import { NestingError } from './request-body.ts';
+import { isObject, NestingError, parseJson } from './request-body.ts';
 import { invalid } from './responses.ts';
 
 type Middleware = MiddlewareHandler<Env>;
@@ -36,28 +37,68 @@ const pathOf = (request: Request): string => new URL(request.url).pathname.slice
 
 /** Logs each request except preflights, which browsers send automatically. */
 const logRequests =
-  ({ clock, state, logRequest }: Service): Middleware =>
+  (service: Service): Middleware =>
   async (context, next) => {
+    const { clock, state } = service;
     clock.runDue();
     if (context.req.method === 'OPTIONS') return next();
+    const started = performance.now();
     try {
       await next();
-      context.res.headers.set('x-request-id', `req_${state.requestCount + 1}`);
-      return undefined;
     } finally {
-      const account = context.get('account')?.email;
-      const fault = context.get('fault');
-      logRequest({
-        at: new Date(clock.now()).toISOString(),
-        method: context.req.method,
-        path: pathOf(context.req.raw),
-        status: context.finalized ? context.res.status : 0,
-        ...(account !== undefined && { account }),
-        ...(context.get('replayed') && { replayed: true }),
-        ...(fault !== undefined && { fault }),
-      });
+      const response = context.finalized ? context.res : undefined;
+      const why =
+        context.get('why') ?? (response && response.status >= 400 ? await describeError(response) : undefined);
+      const entry = logEntry(context, `req_${state.requestCount + 1}`, clock.now(), response?.status ?? 0, why);
+      response?.headers.set('x-request-id', entry.id);
+      const { env, req } = context;
+      // The requests of an MCP tool follow from the message that calls it.
+      const isRoot = env.token === undefined;
+      const token = context.get('token');
+      const duration = performance.now() - started;
+      service.logRequest(entry, { entry, request: req.raw, body: context.get('body'), token, duration, isRoot });
     }
+    return undefined;
   };
+
+function logEntry(context: Context<Env>, id: string, now: number, status: number, why: string | undefined): LogEntry {
+  const account = context.get('account')?.email;
+  const fault = context.get('fault');
+  const bucket = context.get('bucket');
+  const budget = context.get('budget');
+  return {
+    id,
+    at: new Date(now).toISOString(),
+    method: context.req.method,
+    path: pathOf(context.req.raw),
+    status,
+    ...(account !== undefined && { account }),
+    ...(context.get('replayed') && { replayed: true }),
+    ...(fault !== undefined && { fault }),
+    ...(why !== undefined && { why }),
+    ...(bucket && { bucket }),
+    ...(budget && { budget }),
+  };
+}
+
+/** Maximum length of a reason in the log. */
+const MAX_WHY = 500;
+
+/** Returns the reason that an error response contains: of the envelope, of OAuth, or of object storage. */
+async function describeError(response: Response): Promise<string> {
+  const text = await response.clone().text();
+  const body = parseJson(text);
+  if (!isObject(body))
+    return text
+      .replaceAll(/<[^>]*>|\s+/g, ' ')
+      .trim()
+      .slice(0, MAX_WHY);
+  const { message, errors, error, error_description } = body;
+  const fields = isObject(errors) ? Object.entries(errors).map(([field, list]) => `${field}: ${String(list)}`) : [];
+  const oauth = error === undefined ? [] : [`${String(error)}: ${String(error_description)}`];
+  const reasons = fields.length > 0 ? fields : oauth;
+  return (reasons.length > 0 ? reasons.join(' ') : String(message)).slice(0, MAX_WHY);
+}
 
 /** Responds with 421 to a `Host` that is neither an address nor an accepted name, which prevents DNS rebinding. */
 export const checkHost =
@@ -71,6 +112,14 @@ export const checkHost =
     if (isAccepted) return next();
     return format(421, `The sandbox is not known as "${hostname}". To use that name, listen with that \`name\`.`);
   };
+
+/** Returns whether a request is made by a page of the same origin, or by a program: browsers send these headers. */
+export function isSameOrigin({ req }: Context<Env>): boolean {
+  const site = req.header('sec-fetch-site') ?? 'same-origin';
+  const origin = req.header('origin');
+  const isOwn = origin === undefined || (URL.canParse(origin) && new URL(origin).host === new URL(req.url).host);
+  return site === 'same-origin' && isOwn;
+}
 
 const injectFaults =
   ({ faults, closed }: Service, format: ErrorFormat): Middleware =>

@@ -53,7 +53,9 @@ export const readForm = async (context: Context): Promise<URLSearchParams> =>
 /** Reads the bytes of a request's body. Throws a `ConnectionCut` if the client disconnects before their end. */
 export async function readBytes(context: Context): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    return new Uint8Array(await context.req.arrayBuffer());
+    const bytes = new Uint8Array(await context.req.arrayBuffer());
+    context.set('body', bytes);
+    return bytes;
   } catch (cause) {
     throw new ConnectionCut({ cause });
   }

@@ -1,6 +1,6 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { type OperationName, operations } from '../../spec/operations.ts';
-import { bearerToken, checkAccept, checkRate, type Env, setToken } from '../http/access.ts';
+import { bearerToken, checkAccept, checkRate, type Env, refuseToken, setToken } from '../http/access.ts';
 import { type JsonObject, NestingError, parseJson, readBytes } from '../http/request-body.ts';
 import { failure, invalid, unauthenticated } from '../http/responses.ts';
 import { RESOURCE_METADATA } from '../oauth/oauth-routes.ts';
@@ -18,14 +18,15 @@ const requireMcpToken =
     const token = bearerToken(service, context);
     if (!token) {
       const isInvalid = context.req.header('authorization') !== undefined;
-      return withChallenge(context, unauthenticated(), isInvalid ? 'error="invalid_token", ' : '');
+      return withChallenge(context, refuseToken(service, context), isInvalid ? 'error="invalid_token", ' : '');
     }
     setToken(context, token);
     if (token.kind === 'mcp' || token.kind === 'oauth')
-      return checkAccept(context) ?? checkRate(service, token, 'mcp') ?? next();
+      return checkAccept(context) ?? checkRate(service, context, token, 'mcp') ?? next();
     const response = failure(403, 'insufficient_scope: the token lacks the scope mcp.', {
       error: 'insufficient_scope',
     });
+    context.set('why', `The token ${token.id} is of kind ${token.kind}, without the scope mcp`);
     return withChallenge(context, response, 'error="insufficient_scope", scope="mcp", ');
   };
 

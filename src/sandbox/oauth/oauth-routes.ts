@@ -1,11 +1,13 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
 import type { Env } from '../http/access.ts';
+import { isSameOrigin } from '../http/middleware.ts';
 import { NestingError, readBody, readForm } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
+import type { AccountRecord } from '../state.ts';
 import { checkAuthorization, denyAuthorization, grantAuthorization, readAuthorization } from './authorization.ts';
 import { CLIENT_AUTHENTICATION, GRANT_TYPES, INVALID_METADATA, registerClient, SCOPE } from './client-registration.ts';
-import { consentPage } from './consent-page.ts';
+import { consentLoginPage, consentPage, openAgain } from './consent-page.ts';
 import { OAuthRequestError, oauthJson } from './oauth-request-error.ts';
 import { authenticateClient, exchangeTokens, revokeOAuthToken } from './token-endpoint.ts';
 
@@ -69,24 +71,40 @@ export function oauthRoutes(app: Hono<Env>, service: Service): void {
   );
 }
 
-/** Shows the consent page, or processes the decision made on it. */
+/** Has the owner of an account log in, shows the consent page, and processes the decision made on it. */
 async function authorize(service: Service, context: Context<Env>): Promise<Response> {
+  const { state, sessions } = service;
   const request = readAuthorization(service, context.req.url);
   try {
     checkAuthorization(request);
-    if (context.req.method === 'GET') return consentPage(request);
+    const session = state.accounts.get(sessions.find(context.req.raw) ?? '');
+    if (session) context.set('account', session);
+    if (context.req.method === 'GET') {
+      if (session) return consentPage(request, session.email);
+      const isFirst = !request.query.has('again') && context.req.header('sec-fetch-site') === 'cross-site';
+      return isFirst ? openAgain(context.req.url) : consentLoginPage(request);
+    }
     const form = await readForm(context);
-    if (form.get('decision') !== 'allow')
+    if (form.get('decision') === 'deny')
       throw new OAuthRequestError('access_denied', 'The owner of the account refused.');
-    const account = service.state.accounts.get(form.get('email') ?? '');
-    if (!account || account.password !== form.get('password'))
-      return consentPage(request, 'These credentials do not match our records.');
+    // A page of another origin cannot read credentials, but the browser may send it the cookie.
+    const ofSession = isSameOrigin(context) ? session : undefined;
+    const account = form.has('email') ? findAccount(service, form) : ofSession;
+    if (!account) return consentLoginPage(request, 'These credentials do not match our records.');
     context.set('account', account);
-    return context.redirect(grantAuthorization(service, request, account), 303);
+    if (form.get('decision') === 'allow') return context.redirect(grantAuthorization(service, request, account), 303);
+    context.header('set-cookie', sessions.start(account));
+    return context.redirect(context.req.url, 303);
   } catch (error) {
     if (error instanceof OAuthRequestError) return context.redirect(denyAuthorization(request, error), 303);
     throw error;
   }
+}
+
+/** Returns the account whose credentials a form contains. */
+function findAccount({ state }: Service, form: URLSearchParams): AccountRecord | undefined {
+  const account = state.accounts.get(form.get('email') ?? '');
+  return account?.password === form.get('password') ? account : undefined;
 }
 
 /** Returns the protected resource metadata of the MCP endpoint (RFC 9728). */

@@ -9,6 +9,7 @@ import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { addResultFile, resultUrl } from '../storage/result-files.ts';
 import { creatorOf, type FieldErrors, findById, readName, readProject } from './body-fields.ts';
+import { CONNECTIONS, DATASTREAMS, type DeliveryConnection } from './delivery-connections.ts';
 import { eligibilityOf, hasEnoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from './eligibility.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
 
@@ -27,7 +28,7 @@ function audienceError(audience: Audience | undefined, identifier: unknown, now:
     : undefined;
 }
 
-function draftActivation(service: Service, body: JsonObject, account: AccountRecord): Draft<Activation> {
+export function draftActivation(service: Service, body: JsonObject, account: AccountRecord): Draft<Activation> {
   const { state, clock } = service;
   const errors: FieldErrors = {};
   const description = readName(body, 'description', 'Untitled activation', errors);
@@ -37,6 +38,8 @@ function draftActivation(service: Service, body: JsonObject, account: AccountRec
   const identifier = body.identifier ?? 'EID';
   if (typeof identifier !== 'string' || !IDENTIFIERS.includes(identifier))
     errors.identifier = [`The identifier must be one of ${IDENTIFIERS.join(', ')}.`];
+  const connection = readConnection(body, errors);
+  const streams = readDatastreams(body, errors);
   const audience = findById(account.audiences, body.audience_id);
   const problem = audienceError(audience, identifier, clock.now());
   if (problem) errors.audience_id = [problem];
@@ -52,15 +55,42 @@ function draftActivation(service: Service, body: JsonObject, account: AccountRec
     audience: { id: audience.id, name: audience.name },
     created_by: creatorOf(account),
     project,
-    partner: { name: 'Sandbox Partner', description: 'Receives the deliveries of the sandbox.' },
-    pricing_model: { identifier },
-    datastreams: [{ name: 'devices', status: 'Pending', results: { uri: '' } }],
+    partner: connection.partner,
+    pricing_model: { identifier, ...connection.pricing },
+    datastreams: streams.map((name) => ({ name, status: 'Pending', results: { uri: '' } })),
     filters: readFrequency(body),
-    filter_hash: null,
+    filter_hash: isObject(body.filters) ? hash(JSON.stringify(body.filters)) : null,
     created_at: now,
     updated_at: now,
   };
   return { name: description, resource, result: { identifier, rows: audience.results_count } };
+}
+
+/** Reads the connection to deliver by, which must exist (assumed). */
+function readConnection({ connection_id = 1 }: JsonObject, errors: FieldErrors): DeliveryConnection {
+  const found = CONNECTIONS.find(({ id }) => id === connection_id);
+  if (!found) errors.connection_id = ['The selected connection id is invalid.'];
+  return found ?? { id: 0, partner: { name: '', description: '' }, pricing: {} };
+}
+
+/** Reads the names of the datastreams to deliver to, which must exist (assumed). */
+function readDatastreams({ datastreams }: JsonObject, errors: FieldErrors): readonly string[] {
+  if (datastreams === undefined) return DATASTREAMS.slice(0, 1);
+  const names = Array.isArray(datastreams) ? datastreams : [];
+  const isValid = names.length > 0 && new Set(names).size === names.length;
+  if (isValid && names.every((name) => DATASTREAMS.includes(name))) return names;
+  errors.datastreams = [`The datastreams must be different ones of ${DATASTREAMS.join(', ')}.`];
+  return [];
+}
+
+/** Returns a hash that is equal for equal filters: FNV-1a, 64 bits in hex. */
+function hash(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  const value = bytes.reduce(
+    (sum, byte) => BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n),
+    0xcbf29ce484222325n,
+  );
+  return value.toString(16).padStart(16, '0');
 }
 
 /** Delivers what an activation has found. */
@@ -69,14 +99,18 @@ export function completeActivation(
   activation: Mutable<Activation>,
   { identifier = 'EID', rows = 0 }: JobResult,
 ): void {
-  addResultFile(service, activation.id, identifier, rows);
-  activation.datastreams = [{ name: 'devices', status: 'Delivered', results: { uri: '' } }];
+  const streams = activation.datastreams.map(({ name }) => name);
+  addResultFile(service, activation.id, { streams, identifier, rows });
+  activation.datastreams = streams.map((name) => ({ name, status: 'Delivered', results: { uri: '' } }));
 }
 
 /** Returns an activation as its GET does. */
 export function showActivation(service: Service, activation: Activation, storageUrl: string): unknown {
-  const uri = resultUrl(service, activation.id, storageUrl);
-  return { ...activation, datastreams: activation.datastreams.map((stream) => ({ ...stream, results: { uri } })) };
+  const datastreams = activation.datastreams.map((stream) => ({
+    ...stream,
+    results: { uri: resultUrl(service, activation.id, stream.name, storageUrl) },
+  }));
+  return { ...activation, datastreams };
 }
 
 /** Reads the frequency limits in `filters`. */

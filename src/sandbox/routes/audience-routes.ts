@@ -1,12 +1,13 @@
 import type { Hono } from 'hono';
 import type { Audience, AudienceDataset } from '../../schemas/audience.ts';
+import type { Cohort } from '../../schemas/cohort.ts';
 import type { Estimate } from '../../schemas/open-resources.ts';
 import { operations } from '../../spec/operations.ts';
 import { formatTimestamp } from '../clock.ts';
 import { type Env, requireToken } from '../http/access.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
 import { failure, invalid, success } from '../http/responses.ts';
-import { COMPLETED, type JobResult, QUEUED, statusOf } from '../jobs.ts';
+import { COHORT_COMPLETED, COMPLETED, type JobResult, QUEUED, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { MIN_SEED_DEVICES, TARGET_SIZE } from '../service-limits.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
@@ -26,13 +27,17 @@ interface Definition {
   readonly name: string;
   readonly dataset: readonly AudienceDataset[];
   readonly project: JsonObject | null;
+  /** How the filters are combined. */
+  readonly operator?: JsonObject | null;
   /** The seed of a lookalike. */
   readonly seed?: Audience;
+  /** `true` if it is made from a cohort. */
+  readonly isCohort?: boolean;
 }
 
 /** Creates an audience that is not built yet, whose devices are not known. */
 function createAudience({ state, clock }: Service, account: AccountRecord, definition: Definition): Mutable<Audience> {
-  const { name, dataset, project, seed } = definition;
+  const { name, dataset, project, operator = null, seed, isCohort = false } = definition;
   const is_affinity = dataset.some(({ analysis_type }) => analysis_type === 'AffinityTransactions');
   const metrics = { unique_eids: 0, unique_scids: null, eid_scid_ratio: null, is_affinity };
   const now = formatTimestamp(clock.now());
@@ -40,7 +45,7 @@ function createAudience({ state, clock }: Service, account: AccountRecord, defin
     id: state.nextId++,
     name,
     status: statusOf(QUEUED),
-    is_cohort: false,
+    is_cohort: isCohort,
     is_lookalike: seed !== undefined,
     results_count: 0,
     is_activation_allowed: false,
@@ -48,7 +53,7 @@ function createAudience({ state, clock }: Service, account: AccountRecord, defin
     source_audience: seed ? { id: seed.id, name: seed.name } : null,
     created_by: creatorOf(account),
     project,
-    operator: null,
+    operator,
     dataset,
     created_at: now,
     updated_at: now,
@@ -74,19 +79,41 @@ export function draftAudience(service: Service, body: JsonObject, account: Accou
   const name = readName(body, 'name', 'Untitled audience', errors);
   const dataset = readDatasets(body, service.clock.now(), errors);
   const project = readProject(body, account, errors);
+  const operator = readOperator(body, errors);
+  const cohort = readCohort(body, account, errors);
   checkFilters(body, errors);
   if (Object.keys(errors).length > 0) return { errors };
-  const resource = createAudience(service, account, { name, dataset, project });
+  const isCohort = cohort !== undefined;
+  const resource = createAudience(service, account, { name, dataset, project, operator, isCohort });
+  if (cohort) return { name, resource, result: { eids: cohort.total_eids } };
   const info = { kind: 'audience', id: resource.id, name } as const;
   const { eids, scids } = service.jobs.countDevices(info, service.random.next());
   return { name, resource, result: { eids, scids } };
+}
+
+/** Reads how the filters of an audience are combined: a name such as `AND`, or an object (assumed). */
+function readOperator({ operator }: JsonObject, errors: FieldErrors): JsonObject | null {
+  if (operator === undefined || operator === null) return null;
+  if (typeof operator === 'string') return { name: operator };
+  if (isObject(operator)) return operator;
+  errors.operator = ['The operator must be a string or an object.'];
+  return null;
+}
+
+/** Reads the cohort that an audience is made from, which must be completed (assumed). */
+function readCohort({ cohort_id }: JsonObject, account: AccountRecord, errors: FieldErrors): Cohort | undefined {
+  if (cohort_id === undefined || cohort_id === null) return undefined;
+  const cohort = findById(account.cohorts, cohort_id);
+  if (!cohort) errors.cohort_id = ['The selected cohort id is invalid.'];
+  else if (cohort.status.id !== COHORT_COMPLETED) errors.cohort_id = ['The cohort is not completed.'];
+  return cohort;
 }
 
 /**
  * Creates a lookalike from a body, which needs a completed seed and a target size (specification, "Rules known for
  * creates", rule 5).
  */
-function draftLookalike(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
+export function draftLookalike(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled lookalike', errors);
   const project = readProject(body, account, errors);
@@ -104,7 +131,7 @@ function draftLookalike(service: Service, body: JsonObject, account: AccountReco
   return { name, resource, result: { eids: size } };
 }
 
-function draftEstimate(service: Service, body: JsonObject, account: AccountRecord): Draft<Estimate> {
+export function draftEstimate(service: Service, body: JsonObject, account: AccountRecord): Draft<Estimate> {
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled estimate', errors);
   readDatasets(body, service.clock.now(), errors);

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
 import { formatExpiry } from '../clock.ts';
-import { type Env, limitByAddress } from '../http/access.ts';
+import { type Env, limitByAddress, refuse } from '../http/access.ts';
 import { readBody } from '../http/request-body.ts';
 import { failure, invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
@@ -21,7 +21,10 @@ const withAccount =
     if (!isEmail(email) || Object.keys(errors).length > 0) return invalid(errors);
     const account = service.state.accounts.get(email);
     // Assumed: the response to wrong credentials is not specified.
-    if (!account || account.password !== password) return failure(401, 'These credentials do not match our records.');
+    if (!account || account.password !== password) {
+      const why = account ? `The password of ${email} is another one` : 'No account has this email address';
+      return refuse(context, why, failure(401, 'These credentials do not match our records.'));
+    }
     context.set('account', account);
     return handle(account);
   };

@@ -3,20 +3,21 @@ import type { Cohort } from '../../schemas/cohort.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
-import { type JobResult, statusOf } from '../jobs.ts';
+import { COMPLETED, type JobResult, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { readFile } from '../storage/upload-slots.ts';
-import { type FieldErrors, readName, readProject } from './body-fields.ts';
+import { type FieldErrors, findById, readName, readProject } from './body-fields.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
 
-function draftCohort(service: Service, body: JsonObject, account: AccountRecord): Draft<Cohort> {
+export function draftCohort(service: Service, body: JsonObject, account: AccountRecord): Draft<Cohort> {
   const { state, clock } = service;
   const errors: FieldErrors = {};
   const hasFile = body.upload_reference !== undefined || body.file !== undefined;
   const file = hasFile ? readFile(service, account, body, 'cohort', errors) : undefined;
   const name = readName(body, 'name', 'Untitled cohort', errors);
   const project = readProject(body, account, errors);
+  const audience = readSource(body, account, errors);
   if (Object.keys(errors).length > 0) return { errors };
   const now = formatTimestamp(clock.now());
   const resource: Mutable<Cohort> = {
@@ -25,13 +26,23 @@ function draftCohort(service: Service, body: JsonObject, account: AccountRecord)
     status: statusOf(1),
     total_eids: 0,
     project,
-    source: 'upload',
-    source_audience: null,
+    source: audience ? 'audience' : 'upload',
+    source_audience: audience ? { id: audience.id, name: audience.name } : null,
     created_at: now,
     updated_at: now,
   };
+  if (audience) return { name, resource, result: { rows: audience.results_count } };
   // The first line of a file is a header.
   return { name, resource, ...(file && { onAccept: file.claim, result: { rows: Math.max(0, file.lines - 1) } }) };
+}
+
+/** Reads the audience that a cohort is made from, which must be completed (assumed). */
+function readSource({ source_audience_id: id }: JsonObject, account: AccountRecord, errors: FieldErrors) {
+  if (id === undefined || id === null) return undefined;
+  const audience = findById(account.audiences, id);
+  if (!audience) errors.source_audience_id = ['The selected source audience id is invalid.'];
+  else if (audience.status.id !== COMPLETED) errors.source_audience_id = ['The source audience is not completed.'];
+  return audience;
 }
 
 /** Shows what an import has found; without a file, the number is random. */

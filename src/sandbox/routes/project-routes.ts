@@ -5,10 +5,11 @@ import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import { HOUR } from '../service-limits.ts';
-import type { AccountRecord, Mutable, ReplayTask } from '../state.ts';
-import { draftAudience } from './audience-routes.ts';
+import type { AccountRecord, BuildDefinition, Mutable, ReplayTask } from '../state.ts';
+import { countUsage } from '../usage.ts';
 import { type FieldErrors, findById, readName } from './body-fields.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
+import { draftBuild } from './scheduled-builds.ts';
 
 const DEFAULT_INTERVAL_HOURS = 24;
 const MIN_INTERVAL_HOURS = 0.1;
@@ -20,24 +21,42 @@ function draftProject({ state, clock }: Service, body: JsonObject): Draft<Projec
   return { name, resource: { ...body, id: state.nextId++, name, created_at: formatTimestamp(clock.now()) } };
 }
 
-/** Creates a schedule, which rebuilds an audience at an interval. */
+/** Fields of a schedule that name the resource to build again (assumed); lookalikes are audiences. */
+const SOURCES = {
+  audience_id: 'audiences',
+  estimate_id: 'estimates',
+  activation_id: 'activations',
+  cohort_id: 'cohorts',
+} as const;
+
+/** Creates a schedule, which builds a resource again at an interval. */
 function draftSchedule(service: Service, body: JsonObject, account: AccountRecord): Draft<Schedule> {
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled schedule', errors);
   const hours = body.interval_hours ?? DEFAULT_INTERVAL_HOURS;
   if (typeof hours !== 'number' || hours < MIN_INTERVAL_HOURS)
     errors.interval_hours = [`The interval must be a number of hours from ${MIN_INTERVAL_HOURS}.`];
-  const source = findById(account.audiences, body.audience_id);
-  if (body.audience_id !== undefined && !source) errors.audience_id = ['The selected audience id is invalid.'];
+  const definition = readSource(body, account, errors);
   if (typeof hours !== 'number' || Object.keys(errors).length > 0) return { errors };
   const resource: Mutable<Schedule> = { ...body, id: service.state.nextId++, name, replays: 0 };
-  if (source) {
-    const definition = { name: source.name, dataset: source.dataset, project_id: source.project?.id };
+  if (definition) {
     const { clock } = service;
     const replay = { type: 'replay', account, schedule: resource, definition, interval: hours * HOUR } as const;
     clock.schedule(clock.now() + replay.interval, replay);
   }
   return { name, resource };
+}
+
+/** Reads the resource of a schedule; returns how it was built. */
+function readSource(body: JsonObject, account: AccountRecord, errors: FieldErrors): BuildDefinition | undefined {
+  const named = Object.entries(SOURCES).filter(([field]) => body[field] !== undefined);
+  if (named.length > 1) errors[named[1]?.[0] ?? ''] = ['A schedule builds one resource.'];
+  const [[field, kind] = []] = named;
+  if (field === undefined || kind === undefined) return undefined;
+  const source = findById<{ readonly id: number }>(account[kind], body[field]);
+  const definition = source && account.definitions.get(source.id);
+  if (!definition) errors[field] = [`The selected ${field.replace('_', ' ')} is invalid.`];
+  return definition;
 }
 
 /**
@@ -49,12 +68,13 @@ export function replay(service: Service, task: ReplayTask): void {
   const { account, schedule, definition, interval } = task;
   if (!account.schedules.has(schedule.id)) return;
   clock.schedule(clock.now() + interval, task);
-  const draft = draftAudience(service, definition, account);
-  // The datasets may have become too old to be built.
-  if ('errors' in draft) return;
-  const { resource, name, result = {} } = draft;
-  jobs.start({ kind: 'audience', name, resource, account, result });
-  account.audiences.set(resource.id, resource);
+  const build = draftBuild(service, definition, account);
+  // Its datasets may have become too old, its audience may be deleted.
+  if (!build) return;
+  const { kind, name, resource, result } = build;
+  jobs.start({ kind, name, resource, account, result });
+  account.definitions.set(resource.id, definition);
+  countUsage(account.company, clock.now(), 'scheduled_builds');
   schedule.replays = Number(schedule.replays) + 1;
 }
 

@@ -1,3 +1,5 @@
+import { CONNECTIONS, DATASTREAMS } from './delivery-connections.ts';
+
 /** One row of a reference table; its fields are not specified. */
 export interface ReferenceRow {
   readonly id: number;
@@ -9,7 +11,12 @@ const rows = (count: number, nameOf: (id: number) => string): readonly Reference
 
 /** Reference tables by dataset and name. Their content is invented, because none is specified. */
 export const REFERENCE: Readonly<Record<string, Readonly<Record<string, readonly ReferenceRow[]>>>> = {
-  common: { countries: rows(240, (id) => `Country ${id}`), states: rows(50, (id) => `State ${id}`) },
+  common: {
+    connections: CONNECTIONS.map(({ id, partner: { name } }) => ({ id, name })),
+    datastreams: DATASTREAMS.map((name, index) => ({ id: index + 1, name })),
+    countries: rows(240, (id) => `Country ${id}`),
+    states: rows(50, (id) => `State ${id}`),
+  },
   web: { domains: rows(620, (id) => `site-${id}.example`) },
   ctv: { genres: rows(300, (id) => `Genre ${id}`) },
   apps: { apps: rows(700, (id) => `App ${id}`) },

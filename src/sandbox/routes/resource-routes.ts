@@ -1,14 +1,16 @@
 import type { Context, Hono } from 'hono';
 import { type OperationName, operations } from '../../spec/operations.ts';
-import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
+import { type Env, refuse, requireToken, storageUrlOf } from '../http/access.ts';
 import { idempotent } from '../http/idempotency.ts';
 import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
 import { failure, invalid, success, tooManyRequests } from '../http/responses.ts';
 import type { JobKind, JobResult } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
-import type { AccountRecord, Company, Mutable } from '../state.ts';
+import type { AccountRecord, BuildName, Mutable } from '../state.ts';
+import { countUsage } from '../usage.ts';
 import { type FieldErrors, findById, readPositiveInteger } from './body-fields.ts';
+import { buildWait, currentBudget } from './build-budget.ts';
 
 /** A new resource, or the errors of the body it would be created from. */
 export type Draft<T> =
@@ -26,6 +28,10 @@ export type Draft<T> =
 type ListedName<O = OperationName> = O extends `${infer Name}.delete` ? Name : never;
 
 const isListed = (name: string): name is ListedName => Object.hasOwn(operations, `${name}.delete`);
+
+const BUILDS: readonly string[] = ['audiences', 'lookalikes', 'estimates', 'activations', 'cohorts'];
+
+const isBuild = (name: string): name is BuildName => BUILDS.includes(name);
 
 type WithId = { readonly id: number };
 
@@ -54,10 +60,6 @@ export function pageOf<T>(rows: readonly T[], context: Context<Env>, size = PAGE
   return rows.slice((page - 1) * perPage, page * perPage);
 }
 
-/** Returns the milliseconds until an organization may start another build. */
-export const buildWait = ({ hourlyBuilds, dailyBuilds }: Company, now: number): number =>
-  Math.max(hourlyBuilds.retryAfter(now), dailyBuilds.retryAfter(now));
-
 function hasStatus(
   value: unknown,
 ): value is { id: number; status: { id: number; name: string }; [field: string]: unknown } {
@@ -78,12 +80,27 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
     const draft = type.draft(body, account);
     if ('errors' in draft) return invalid(draft.errors);
     const wait = kind ? buildWait(company, clock.now()) : 0;
-    if (wait > 0) return tooManyRequests('Build budget exceeded.', wait);
+    if (wait > 0) {
+      const budget = currentBudget(company, clock.now());
+      const { hour, day } = budget;
+      context.set('budget', budget);
+      return refuse(
+        context,
+        `${company.name} has started ${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day`,
+        tooManyRequests('Build budget exceeded.', wait),
+      );
+    }
     const { resource } = draft;
     if (kind && hasStatus(resource)) {
       jobs.start({ kind, name: draft.name, resource, account, result: draft.result ?? {} });
       company.hourlyBuilds.consume(clock.now());
       company.dailyBuilds.consume(clock.now());
+      context.set('budget', currentBudget(company, clock.now()));
+    }
+    if (isBuild(name)) {
+      const { upload_reference, file, ...rest } = body;
+      account.definitions.set(resource.id, { name, body: rest, rows: draft.result?.rows });
+      countUsage(company, clock.now(), name);
     }
     draft.onAccept?.();
     type.resourcesOf(account).set(resource.id, resource);
@@ -113,6 +130,7 @@ export function resourceRoutes<T extends WithId>(
       if (!resource) return notFound();
       service.jobs.drop(resource.id);
       service.state.results.delete(resource.id);
+      context.get('account').definitions.delete(resource.id);
       resourcesOf(context).delete(resource.id);
       return success([], `${label} deleted successfully.`);
     });

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
-import { formatExpiry } from '../clock.ts';
+import { formatExpiry, formatTimestamp } from '../clock.ts';
 import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
 import { readBody } from '../http/request-body.ts';
 import { invalid, success } from '../http/responses.ts';
@@ -39,9 +39,13 @@ export function uploadRoutes(app: Hono<Env>, service: Service): void {
   app.post(POI_SUBMISSIONS, access, async (context) => {
     const errors: FieldErrors = {};
     const body = (await readBody(context)) ?? {};
-    const file = readFile(service, context.get('account'), body, 'poi_submission', errors);
+    const account = context.get('account');
+    const file = readFile(service, account, body, 'poi_submission', errors);
     if (!file) return invalid(errors);
     file.claim();
-    return success([{ id: service.state.nextId++, rows: file.lines }], 'POI submission created successfully.');
+    const created_at = formatTimestamp(service.clock.now());
+    const submission = { id: service.state.nextId++, rows: file.lines, created_at };
+    account.poiSubmissions.set(submission.id, submission);
+    return success([submission], 'POI submission created successfully.');
   });
 }

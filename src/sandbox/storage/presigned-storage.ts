@@ -56,6 +56,9 @@ function sendResult({ req }: Context<Env>, { state }: Service): Response {
   const activation = Number(req.param('activation'));
   const file = state.results.get(activation);
   if (!file || file.signature !== req.query('signature')) return denied();
+  const name = req.param('file') ?? '';
+  if (!file.streams.some((stream) => name === `${stream}.csv`))
+    return storageError(404, 'NoSuchKey', 'The specified key does not exist.');
   const length = resultLength(file);
   const start = Number(/^bytes=(\d+)-$/.exec(req.header('range') ?? '')?.[1] ?? 0);
   if (start >= length) return storageError(416, 'InvalidRange', 'The requested range is not satisfiable.');
@@ -63,7 +66,7 @@ function sendResult({ req }: Context<Env>, { state }: Service): Response {
     'content-type': 'text/csv',
     'content-length': String(length - start),
     'last-modified': new Date(file.deliveredAt).toUTCString(),
-    etag: `"result-${activation}"`,
+    etag: `"result-${activation}-${name}"`,
     ...(start > 0 && { 'content-range': `bytes ${start}-${length - 1}/${length}` }),
   };
   return new Response(readResult(file, start), { status: start > 0 ? 206 : 200, headers });

@@ -29,13 +29,17 @@ export function readResult(file: ResultFile, start: number): ReadableStream<Uint
   });
 }
 
-/** Adds the result file of a completed activation. */
-export function addResultFile({ state, random, clock }: Service, id: number, identifier: string, rows: number): void {
-  state.results.set(id, { signature: random.string(40), identifier, rows, deliveredAt: clock.now() });
+/** Adds the results of a completed activation. */
+export function addResultFile(
+  { state, random, clock }: Service,
+  id: number,
+  file: Pick<ResultFile, 'streams' | 'identifier' | 'rows'>,
+): void {
+  state.results.set(id, { signature: random.string(40), ...file, deliveredAt: clock.now() });
 }
 
-/** Returns the URL of an activation's result file, or an empty string if the activation is not completed. */
-export function resultUrl({ state }: Service, id: number, storageUrl: string): string {
+/** Returns the URL of a datastream's result file, or an empty string if the activation is not completed. */
+export function resultUrl({ state }: Service, id: number, stream: string, storageUrl: string): string {
   const file = state.results.get(id);
-  return file ? `${storageUrl}/results/${id}/devices.csv?signature=${file.signature}` : '';
+  return file ? `${storageUrl}/results/${id}/${stream}.csv?signature=${file.signature}` : '';
 }

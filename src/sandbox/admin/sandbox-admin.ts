@@ -1,0 +1,167 @@
+import type { Optional } from '../../util/input-types.ts';
+import type { ClockMode } from '../clock.ts';
+import type { ActiveFault, FaultRule } from '../faults.ts';
+import type { JobInfo, JobKind, JobOutcome } from '../jobs.ts';
+import { grantAuthorization, readAuthorization } from '../oauth/authorization.ts';
+import { checkLimits } from '../sandbox-options.ts';
+import { readState, restoreState, saveState } from '../saved-state.ts';
+import type { Service } from '../service.ts';
+import type { SandboxLimits, WindowLimit } from '../service-limits.ts';
+import type { AccountRecord, LogEntry, SandboxState } from '../state.ts';
+import {
+  accountAdmin,
+  companyAdmin,
+  createAccount,
+  createCompany,
+  type NewAccount,
+  type NewCompany,
+  type SandboxAccount,
+  type SandboxCompany,
+} from './account-admin.ts';
+import { type SandboxWebhooks, webhookAdmin } from './webhook-admin.ts';
+
+/** The sandbox as its operator sees it: clock, jobs, faults, limits, accounts and what happened. */
+export interface SandboxAdmin {
+  /**
+   * Moves the clock forward by milliseconds, whatever its mode. Everything due runs in order, and webhook deliveries are
+   * awaited: a webhook receiver that awaits this causes a deadlock.
+   *
+   * @throws if `ms` is not a number from 0 within the range of `Date`
+   */
+  advance(ms: number): Promise<void>;
+  /** Lets the clock run in another way from now on: `'manual'` pauses it, `'real'` continues at the time it shows. */
+  setClock(mode: ClockMode): void;
+  /** Returns the time of the sandbox's clock in milliseconds since 1970. */
+  now(): number;
+  /**
+   * Replaces individual limits from now on, also for tokens that exist. The build budget of an organization that exists is
+   * set by its `setBuildBudget`.
+   */
+  setLimits(limits: Optional<SandboxLimits>): void;
+  readonly companies: {
+    /** Creates an organization, to which accounts belong by its name. */
+    create(input: NewCompany): SandboxCompany;
+  };
+  /**
+   * Returns the state as plain JSON: `createSandbox({ state })` continues with it. Fault rules and options are not part of
+   * it; requests in flight have not happened. It contains tokens, passwords and secrets of the sandbox.
+   */
+  save(): SandboxState;
+  /**
+   * Continues with a saved state instead of the present one. The clock moves forward to its time, never back; fault rules
+   * stay.
+   *
+   * @throws if it is not a state of this version and seed
+   */
+  restore(state: SandboxState): void;
+  readonly accounts: {
+    /** All accounts, oldest first. */
+    list(): SandboxAccount[];
+    /** Returns the account with an email. */
+    get(email: string): SandboxAccount;
+    /** Creates an account. Accounts of one organization share its build budget and webhook endpoints. */
+    create(input: NewAccount): SandboxAccount;
+  };
+  readonly oauth: {
+    /**
+     * Grants an authorization request in the name of an account, as its consent page does. Returns the redirect URI
+     * with the code.
+     */
+    consent(account: SandboxAccount, authorizationUrl: string | URL): string;
+  };
+  readonly webhooks: SandboxWebhooks;
+  readonly jobs: {
+    /** Sets the outcome of the next job of a kind. Several calls queue up. */
+    next(kind: JobKind, outcome: JobOutcome): void;
+    /** Ends a running job immediately with a final status id: 104, 107 or 4xx, for cohorts also 4 or 5. */
+    finish(kind: JobKind, id: number, status: number, reason?: string): void;
+    /** Returns why a job ended, which the console shows and the API does not. */
+    reason(kind: JobKind, id: number): string | undefined;
+    /** Running jobs, oldest first. */
+    readonly running: readonly JobInfo[];
+  };
+  readonly faults: {
+    /** Adds a rule after the existing ones. Returns a function that removes it and releases the requests it holds. */
+    add(rule: FaultRule): () => void;
+    /** The rules that can still apply, in order. */
+    list(): ActiveFault[];
+    /** Removes one rule. */
+    remove(id: number): void;
+    /** Removes all rules. */
+    clear(): void;
+  };
+  /** The latest requests (10,000 unless `limits.logLength` differs), oldest first. */
+  readonly log: readonly LogEntry[];
+}
+
+/** Returns the actions on a service. */
+export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
+  const { clock, faults, jobs, webhooks, state } = service;
+  const admins = new Map<string, SandboxAccount>();
+  const adminOf = ({ email }: AccountRecord): SandboxAccount => {
+    const admin = admins.get(email) ?? accountAdmin(service, email);
+    admins.set(email, admin);
+    return admin;
+  };
+  const recordOf = (account: SandboxAccount): AccountRecord => {
+    const record = state.accounts.get(account.email);
+    if (!record || admins.get(account.email) !== account) throw new Error('The account is not one of this sandbox.');
+    return record;
+  };
+  const currentJobs = (): typeof jobs => {
+    clock.runDue();
+    return jobs;
+  };
+  return {
+    advance: (ms) => clock.advance(ms, () => webhooks.idle()),
+    setClock: (mode) => clock.setMode(mode),
+    now: () => clock.now(),
+    setLimits: (limits) => setLimits(service, limits),
+    companies: { create: (input) => companyAdmin(service, createCompany(service, input).name) },
+    save: () => saveState(service, seed),
+    restore: (saved) => restoreState(service, readState(saved, seed)),
+    accounts: {
+      list: () => [...state.accounts.values()].map(adminOf),
+      get(email) {
+        const record = state.accounts.get(email);
+        if (!record) throw new Error(`There is no account ${email}.`);
+        return adminOf(record);
+      },
+      create: (input) => adminOf(createAccount(service, input)),
+    },
+    oauth: {
+      consent: (account, url) =>
+        grantAuthorization(service, readAuthorization(service, String(url)), recordOf(account)),
+    },
+    webhooks: webhookAdmin(service, recordOf),
+    jobs: {
+      next: (kind, outcome) => jobs.next(kind, outcome),
+      finish: (kind, id, status, reason) => currentJobs().finish(kind, id, status, reason),
+      reason: (kind, id) => currentJobs().reason(kind, id),
+      get running() {
+        return currentJobs().running;
+      },
+    },
+    faults: {
+      add: (rule) => faults.add(rule),
+      list: () => faults.active,
+      remove: (id) => faults.remove(id),
+      clear: () => faults.clear(),
+    },
+    log: state.log,
+  };
+}
+
+function setLimits({ state, limits }: Service, changes: Optional<SandboxLimits>): void {
+  checkLimits(changes);
+  const given = Object.entries(changes).filter(([, limit]) => limit !== undefined);
+  Object.assign(limits, Object.fromEntries(given));
+  for (const { buckets } of state.tokens.values()) {
+    for (const [name, window] of buckets) window.setLimit(limits[name]);
+  }
+  for (const [key, window] of state.addressBuckets) window.setLimit(addressLimit(limits, key));
+}
+
+/** Returns the limit of an address bucket, whose key begins with its name. */
+const addressLimit = ({ login, mint }: SandboxLimits, key: string): WindowLimit =>
+  key.startsWith('login ') ? login : mint;

@@ -1,0 +1,221 @@
+import type { SandboxAccount } from '../admin/account-admin.ts';
+import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
+import type { ClockMode } from '../clock.ts';
+import type { FaultRule } from '../faults.ts';
+import type { JsonObject } from '../http/request-body.ts';
+import type { JobKind } from '../jobs.ts';
+import type { Service } from '../service.ts';
+import type { SandboxState, TokenKind } from '../state.ts';
+
+/** What an action works with: objects of the sandbox, or those that stand for expressions. */
+export interface Subject {
+  readonly sandbox: SandboxAdmin;
+  /** The account of the session, or the one that the field `account` names; by default the first one. */
+  readonly account: SandboxAccount;
+  /** The state when the console was opened. */
+  readonly state: SandboxState;
+}
+
+/** An action of the console, which is a JSON endpoint and, on a page, a form. */
+export interface Action {
+  readonly method: 'POST' | 'DELETE';
+  /** Path below the prefix of the endpoints. */
+  readonly path: string;
+  /** Whether it belongs to an account, whose owner may do it, too. */
+  readonly isOfAccount?: boolean;
+  /** `false` if a recording leaves it out. @default true */
+  readonly isRecorded?: boolean;
+  /**
+   * Does the action by one call of the sandbox's own methods, from which its TypeScript follows. `fields` come from the
+   * request's body: the methods check what is not checked here.
+   */
+  run(subject: Subject, fields: JsonObject, service: Service): unknown;
+  /** Returns the response's body. @default the fields that were sent */
+  respond?(result: unknown, fields: JsonObject, service: Service): object;
+}
+
+/** Thrown for a field that an action cannot use. */
+export class FieldError extends Error {
+  override readonly name = 'FieldError';
+}
+
+function number(fields: JsonObject, name: string): number {
+  const value = fields[name];
+  if (typeof value === 'number') return value;
+  throw new FieldError(`\`${name}\` must be a number.`);
+}
+
+function string(fields: JsonObject, name: string): string {
+  const value = fields[name];
+  if (typeof value === 'string') return value;
+  throw new FieldError(`\`${name}\` must be a string.`);
+}
+
+const optional = <T>(read: (fields: JsonObject, name: string) => T, fields: JsonObject, name: string): T | undefined =>
+  fields[name] === undefined ? undefined : read(fields, name);
+
+const nowOf = ({ clock }: Service): object => ({ now: new Date(clock.now()).toISOString() });
+
+/** Returns the milliseconds until the next task. */
+function untilNext({ clock }: Service): number {
+  const [next] = clock.tasks;
+  if (!next) throw new FieldError('Nothing is due: no job runs, no delivery waits for its next attempt.');
+  return Math.max(0, next.time - clock.now());
+}
+
+const OPERATOR_ACTIONS: readonly Action[] = [
+  {
+    method: 'POST',
+    path: '/clock/advance',
+    run: ({ sandbox }, fields) => sandbox.advance(number(fields, 'ms')),
+    respond: (_, __, service) => nowOf(service),
+  },
+  {
+    method: 'POST',
+    path: '/clock/next',
+    run: ({ sandbox }, _, service) => sandbox.advance(untilNext(service)),
+    respond: (_, __, service) => nowOf(service),
+  },
+  {
+    method: 'POST',
+    path: '/clock/mode',
+    // A recording has the time of each step.
+    isRecorded: false,
+    run: ({ sandbox }, { mode, speed }) => sandbox.setClock((speed === undefined ? mode : { speed }) as ClockMode),
+  },
+  {
+    method: 'POST',
+    path: '/jobs/finish',
+    run({ sandbox }, fields) {
+      const reason = optional(string, fields, 'reason');
+      const more = reason === undefined ? [] : ([reason] as const);
+      const kind = string(fields, 'kind') as JobKind;
+      return sandbox.jobs.finish(kind, number(fields, 'id'), number(fields, 'status'), ...more);
+    },
+  },
+  {
+    method: 'POST',
+    path: '/jobs/next',
+    run({ sandbox }, fields) {
+      const outcome = { status: number(fields, 'status'), reason: optional(string, fields, 'reason') };
+      return sandbox.jobs.next(string(fields, 'kind') as JobKind, {
+        ...outcome,
+        duration: optional(number, fields, 'duration'),
+      });
+    },
+  },
+  { method: 'POST', path: '/faults', run: ({ sandbox }, fields) => void sandbox.faults.add(fields as FaultRule) },
+  {
+    method: 'POST',
+    path: '/faults/remove',
+    run: ({ sandbox }, fields) => sandbox.faults.remove(number(fields, 'id')),
+  },
+  { method: 'DELETE', path: '/faults', run: ({ sandbox }) => sandbox.faults.clear() },
+  { method: 'POST', path: '/limits', run: ({ sandbox }, fields) => sandbox.setLimits(fields) },
+  {
+    method: 'POST',
+    path: '/accounts',
+    run({ sandbox }, fields) {
+      const { deliveryCredentials } = fields;
+      return sandbox.accounts.create({
+        email: string(fields, 'email'),
+        password: string(fields, 'password'),
+        company: optional(string, fields, 'company'),
+        ...(typeof deliveryCredentials === 'boolean' && { deliveryCredentials }),
+      });
+    },
+    respond: (_, { password, ...fields }) => fields,
+  },
+  {
+    method: 'POST',
+    path: '/budget',
+    run: ({ account }, fields) =>
+      account.company.setBuildBudget({
+        buildsPerHour: optional(number, fields, 'buildsPerHour'),
+        buildsPerDay: optional(number, fields, 'buildsPerDay'),
+      }),
+  },
+  { method: 'POST', path: '/reset', run: ({ sandbox, state }) => sandbox.restore(state) },
+];
+
+const ACCOUNT_ACTIONS: readonly Action[] = [
+  {
+    method: 'POST',
+    path: '/tokens',
+    run: ({ account }, fields) => account.token(string(fields, 'kind') as TokenKind),
+    respond: (token) => ({ token }),
+  },
+  {
+    method: 'POST',
+    path: '/tokens/revoke',
+    run: ({ account }, fields) => account.revokeToken(number(fields, 'id')),
+  },
+  {
+    method: 'POST',
+    path: '/tokens/revoke-all',
+    run: ({ account }, fields) => account.revokeTokens(string(fields, 'kind') as TokenKind),
+    respond: (revoked) => ({ revoked }),
+  },
+  {
+    method: 'POST',
+    path: '/connections/revoke',
+    run: ({ account }, fields) => account.revokeConnection(number(fields, 'id')),
+  },
+  {
+    method: 'POST',
+    path: '/password',
+    run: ({ account }, fields) => account.changePassword(string(fields, 'password')),
+    respond: () => ({ changed: true }),
+  },
+  {
+    method: 'POST',
+    path: '/webhooks',
+    run({ sandbox, account }, fields) {
+      const { events } = fields;
+      return sandbox.webhooks.create({
+        account,
+        name: optional(string, fields, 'name'),
+        url: string(fields, 'url'),
+        ...(Array.isArray(events) && { events: events.map(String) }),
+      });
+    },
+    respond: Object,
+  },
+  {
+    method: 'POST',
+    path: '/webhooks/rotate',
+    run: ({ sandbox }, fields) => sandbox.webhooks.rotate(number(fields, 'id')),
+    respond: Object,
+  },
+  {
+    method: 'POST',
+    path: '/webhooks/pause',
+    run: ({ sandbox }, fields) => sandbox.webhooks.pause(number(fields, 'id')),
+  },
+  {
+    method: 'POST',
+    path: '/webhooks/resume',
+    run: ({ sandbox }, fields) => sandbox.webhooks.resume(number(fields, 'id')),
+  },
+  {
+    method: 'POST',
+    path: '/webhooks/test',
+    run: ({ sandbox }, fields) => sandbox.webhooks.test(number(fields, 'id')),
+  },
+  {
+    method: 'POST',
+    path: '/webhooks/delete',
+    run: ({ sandbox }, fields) => sandbox.webhooks.delete(number(fields, 'id')),
+  },
+  {
+    method: 'POST',
+    path: '/webhooks/redeliver',
+    run: ({ sandbox }, fields) => sandbox.webhooks.redeliver(string(fields, 'event')),
+  },
+];
+
+/** All actions. */
+export const ACTIONS: readonly Action[] = [
+  ...OPERATOR_ACTIONS,
+  ...ACCOUNT_ACTIONS.map((action) => ({ ...action, isOfAccount: true })),
+];

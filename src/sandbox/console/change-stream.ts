@@ -1,0 +1,56 @@
+import { unref } from '../clock.ts';
+import type { Observer, Service } from '../service.ts';
+
+/** Minimum and maximum time between two events, in milliseconds. */
+const MIN_INTERVAL_MS = 250;
+const MAX_INTERVAL_MS = 5_000;
+
+const encoder = new TextEncoder();
+
+/**
+ * Returns a stream of server-sent events: one after each change, at most four a second, and one at least every five seconds,
+ * because the times on a page have changed.
+ */
+export function changeStream({ observers, closed }: Service, signal: AbortSignal): Response {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let sentAt = performance.now();
+  let isChanged = false;
+  let onChange = (): void => {};
+  const observer: Observer = { onChange: () => onChange() };
+  const ended = AbortSignal.any([signal, closed.signal]);
+  const release = (): void => {
+    observers.delete(observer);
+    clearTimeout(timer);
+  };
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const sendIn = (ms: number): void => {
+        clearTimeout(timer);
+        timer = setTimeout(send, ms);
+        unref(timer);
+      };
+      const send = (): void => {
+        // One that is not read yet stands for all.
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode('event: change\ndata:\n\n'));
+        sentAt = performance.now();
+        isChanged = false;
+        sendIn(MAX_INTERVAL_MS);
+      };
+      onChange = () => {
+        if (isChanged) return;
+        isChanged = true;
+        sendIn(Math.max(0, sentAt + MIN_INTERVAL_MS - performance.now()));
+      };
+      observers.add(observer);
+      ended.addEventListener('abort', () => {
+        // A stream that was cancelled has been released, and cannot be closed.
+        if (!observers.has(observer)) return;
+        release();
+        controller.close();
+      });
+      sendIn(MAX_INTERVAL_MS);
+    },
+    cancel: release,
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}

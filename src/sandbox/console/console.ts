@@ -1,0 +1,227 @@
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { html } from 'hono/html';
+import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
+import type { Env } from '../http/access.ts';
+import { checkHost, isSameOrigin } from '../http/middleware.ts';
+import { readForm } from '../http/request-body.ts';
+import type { SandboxOptions } from '../sandbox-options.ts';
+import { saveState } from '../saved-state.ts';
+import type { Service } from '../service.ts';
+import { readCookie, setCookie } from '../sessions.ts';
+import type { AccountRecord } from '../state.ts';
+import { changeStream } from './change-stream.ts';
+import { type ConsoleContext, createAccountApi, createOperatorApi } from './operator-api.ts';
+import { layout, type Page } from './page.ts';
+import { pageScript } from './page-script.ts';
+import { loginPage, passwordPage, tokensPage, webhooksPage } from './pages/account-pages.ts';
+import { overviewPage, resourcesPage } from './pages/account-resources.ts';
+import { accountsPage } from './pages/accounts.ts';
+import { clockPage } from './pages/clock.ts';
+import { deliveriesPage } from './pages/deliveries.ts';
+import { faultsPage } from './pages/faults.ts';
+import { jobsPage } from './pages/jobs.ts';
+import { limitsPage } from './pages/limits.ts';
+import { recordingPage } from './pages/recording.ts';
+import { requestPage, requestsPage } from './pages/requests.ts';
+import { recordedTest } from './recorded-test.ts';
+import { Recorder } from './recorder.ts';
+import { ICON, STYLES } from './styles.ts';
+
+type Middleware = MiddlewareHandler<Env>;
+
+const SECURITY_HEADERS = {
+  'content-security-policy': "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+/**
+ * Creates the console: pages and JSON endpoints of the operator, and the pages of an account that has logged in. Over HTTP, the
+ * operator needs the token of the run; in process, whoever can call it is the operator.
+ */
+export function createConsole(
+  service: Service,
+  sandbox: SandboxAdmin,
+  options: SandboxOptions,
+  seed: number,
+): Hono<Env> {
+  const recorder = new Recorder(service, () => saveState(service, seed, []));
+  const console: ConsoleContext = { service, sandbox, recorder };
+  const app = new Hono<Env>();
+  app.use(checkHost((status, message) => Response.json({ message }, { status })));
+  app.use(addHeaders);
+  app.use(checkOrigin);
+  addAssets(app);
+  app.get('/events', (context) => {
+    const isKnown = isOperator(context) || service.sessions.find(context.req.raw) !== undefined;
+    return isKnown ? changeStream(service, context.req.raw.signal) : context.text('Log in first.', 401);
+  });
+  app.use('/api/*', requireOperator);
+  app.route('/api', createOperatorApi(console));
+  addAccountPages(app, console);
+  addOperatorPages(app, console, options);
+  app.notFound((context) => {
+    const { method, path } = context.req;
+    if (/^\/(?:account\/)?api\//.test(path))
+      return context.json({ message: `The console has no endpoint ${method} ${path}.` }, 404);
+    return render(console, context, { title: 'Not found', content: 'The console has no such page.' }, 404);
+  });
+  return app;
+}
+
+const addHeaders: Middleware = async (context, next) => {
+  await next();
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) context.res.headers.set(name, value);
+};
+
+/** Refuses writes and streams that pages of other origins ask for. */
+const checkOrigin: Middleware = async (context, next) => {
+  const { req } = context;
+  if (req.method === 'GET' && req.path !== '/events') return next();
+  if (isSameOrigin(context)) return next();
+  return context.json({ message: 'Pages of another origin cannot use the console.' }, 403);
+};
+
+const operatorCookie = (token: string): string => `operator_${token.slice(0, 8)}`;
+
+/** Returns whether a request has the token of the run, as a bearer token or cookie. In process, none is needed. */
+function isOperator({ env, req }: Context<Env>): boolean {
+  const { consoleToken } = env;
+  if (consoleToken === undefined) return true;
+  return (
+    req.header('authorization') === `Bearer ${consoleToken}` ||
+    readCookie(req.raw, operatorCookie(consoleToken)) === consoleToken
+  );
+}
+
+const requireOperator: Middleware = async (context, next) => {
+  if (isOperator(context)) return next();
+  return context.json({ message: 'Send the token of `consoleUrl` as a bearer token.' }, 401);
+};
+
+function addAssets(app: Hono<Env>): void {
+  const asset = (path: string, type: string, content: string): void => {
+    app.get(path, () => new Response(content, { headers: { 'content-type': `${type}; charset=utf-8` } }));
+  };
+  asset('/console.css', 'text/css', STYLES);
+  asset('/console.js', 'text/javascript', `(${pageScript.toString()})();`);
+  asset('/icon.svg', 'image/svg+xml', ICON);
+}
+
+/** Responds with a page. */
+function render({ service }: ConsoleContext, context: Context<Env>, page: Page, status: 200 | 401 | 404 = 200) {
+  const viewer = {
+    path: context.req.path,
+    isOperator: isOperator(context),
+    email: service.sessions.find(context.req.raw),
+    now: new Date(service.clock.now()).toISOString(),
+  };
+  return context.html(layout(page, viewer), status);
+}
+
+/** Adds the pages of the operator. */
+function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: SandboxOptions): void {
+  const { service, recorder } = console;
+  const pages: Readonly<Record<string, (query: URLSearchParams) => Page>> = {
+    '/': (query) => requestsPage(console, query),
+    '/deliveries': () => deliveriesPage(console),
+    '/jobs': () => jobsPage(console),
+    '/clock': () => clockPage(console),
+    '/faults': () => faultsPage(console),
+    '/limits': () => limitsPage(console),
+    '/accounts': () => accountsPage(console),
+    '/recording': () => recordingPage(console),
+  };
+  app.use(async (context, next) => {
+    const token = context.req.query('token');
+    if (token !== undefined && token === context.env.consoleToken) return openWithToken(context, token);
+    return isOperator(context) ? next() : render(console, context, NO_TOKEN, 401);
+  });
+  for (const [path, create] of Object.entries(pages)) {
+    app.get(path, (context) => {
+      service.clock.runDue();
+      return render(console, context, create(new URL(context.req.url).searchParams));
+    });
+  }
+  app.get('/requests/:id', (context) => {
+    const page = requestPage(console, context.req.param('id'));
+    return page ? render(console, context, page) : context.notFound();
+  });
+  app.get('/recording.test.ts', () => {
+    const source = recordedTest(recorder.recording, options, service.state.storageUrl);
+    return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
+  });
+  app.post('/recording/restart', (context) => {
+    recorder.restart();
+    return context.redirect('/recording', 303);
+  });
+  app.post('/login-as', async (context) => {
+    const account = service.state.accounts.get((await readForm(context)).get('email') ?? '');
+    if (!account) return context.notFound();
+    context.header('set-cookie', service.sessions.start(account));
+    return context.redirect('/account', 303);
+  });
+}
+
+const NO_TOKEN: Page = {
+  title: 'Open the console by its address',
+  content: html`<p>The sandbox has printed an address with a token for this run: open that one.</p>
+<p>The pages of an account need its email and password only: <a href="/login">Log in</a></p>`,
+};
+
+/**
+ * Keeps the token in a cookie and leaves it out of the address. Not by a redirect: if the link was on a page of another site,
+ * the browser would not send the cookie.
+ */
+function openWithToken(context: Context<Env>, token: string) {
+  context.header('set-cookie', setCookie(operatorCookie(token), token));
+  return context.html(html`<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Console</title><meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the console</a></p></html>`);
+}
+
+/** Adds the pages of an account that has logged in. */
+function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
+  const { service, sandbox } = console;
+  const { state, sessions } = service;
+  const accountOf = ({ req }: Context<Env>): AccountRecord | undefined =>
+    state.accounts.get(sessions.find(req.raw) ?? '');
+  app.get('/login', (context) => render(console, context, loginPage(context.req.query('next') ?? '/account')));
+  app.post('/login', async (context) => {
+    const form = await readForm(context);
+    const account = state.accounts.get(form.get('email') ?? '');
+    const next = pathOf(form.get('next'));
+    if (!account || account.password !== form.get('password'))
+      return render(console, context, loginPage(next, 'These credentials do not match our records.'), 401);
+    context.header('set-cookie', sessions.start(account));
+    return context.redirect(next, 303);
+  });
+  app.post('/logout', (context) => {
+    const email = sessions.find(context.req.raw);
+    if (email !== undefined && state.accounts.has(email)) sandbox.accounts.get(email).logout();
+    context.header('set-cookie', sessions.end(context.req.raw));
+    return context.redirect('/login', 303);
+  });
+  app.use('/account/api/*', async (context, next) =>
+    accountOf(context) ? next() : context.json({ message: 'Log in first.' }, 401),
+  );
+  app.route('/account/api', createAccountApi(console));
+  const pages: Readonly<Record<string, (account: AccountRecord) => Page>> = {
+    '/account': (account) => overviewPage(console, account),
+    '/account/resources': (account) => resourcesPage(console, account),
+    '/account/webhooks': (account) => webhooksPage(console, account),
+    '/account/tokens': ({ email }) => tokensPage(console, sandbox.accounts.get(email)),
+    '/account/password': passwordPage,
+  };
+  for (const [path, create] of Object.entries(pages)) {
+    app.get(path, (context) => {
+      service.clock.runDue();
+      const account = accountOf(context);
+      if (!account) return context.redirect(`/login?next=${encodeURIComponent(path)}`, 302);
+      return render(console, context, create(account));
+    });
+  }
+}
+
+/** Returns a path of the console: nothing that leads to another origin. */
+const pathOf = (next: string | null): string => (next && /^\/(?![/\\])/.test(next) ? next : '/account');

@@ -1,0 +1,37 @@
+import type { Scheduled } from '../clock.ts';
+import { statusOf } from '../jobs.ts';
+import type { Service, Task } from '../service.ts';
+
+/** A task that is due at a time of the sandbox's clock, RFC 3339 UTC, in words. */
+export interface DueTask {
+  readonly at: string;
+  readonly description: string;
+}
+
+/** Returns the tasks that will have an effect, the next one first. */
+export function dueTasks(service: Service): DueTask[] {
+  return service.clock.tasks.flatMap((scheduled) => {
+    const description = describe(service, scheduled);
+    return description === undefined ? [] : [{ at: new Date(scheduled.time).toISOString(), description }];
+  });
+}
+
+/** Describes a task; `undefined` if it has become void. */
+function describe({ jobs, state }: Service, { task }: Scheduled<Task>): string | undefined {
+  if (task.type === 'delivery') {
+    const { event, attempt } = task;
+    return `Attempt ${attempt} to deliver ${event.type} to webhook endpoint ${event.endpoint.id}`;
+  }
+  if (task.type === 'replay') {
+    const { account, schedule } = task;
+    return account.schedules.has(schedule.id) ? `Schedule ${schedule.id} builds again` : undefined;
+  }
+  if (task.type === 'upload-cleanup') {
+    return state.uploads.has(task.reference) ? `Upload ${task.reference} is deleted` : undefined;
+  }
+  const job = jobs.saved.running.get(task.id);
+  if (!job) return undefined;
+  const { id, name } = statusOf(task.type === 'job-end' ? job.outcome.status : task.status);
+  const verb = task.type === 'job-end' ? 'ends at' : 'reaches';
+  return `The job of ${job.kind} ${task.id} ${verb} ${id} ${name}`;
+}

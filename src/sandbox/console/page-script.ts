@@ -1,0 +1,136 @@
+/**
+ * Runs in each page of the console: sends its forms as JSON, and keeps its live parts up to date. It is served as the text of
+ * this function, so that it refers to nothing outside of it.
+ */
+export function pageScript(): void {
+  const notice = document.querySelector('#notice');
+
+  const show = (message: string, isError: boolean, code?: unknown): void => {
+    if (!notice) return;
+    const text = document.createElement('p');
+    text.textContent = message;
+    const parts: Element[] = [text];
+    if (typeof code === 'string') {
+      const line = document.createElement('code');
+      line.textContent = code;
+      parts.push(line);
+    }
+    const close = document.createElement('button');
+    close.textContent = 'Close';
+    close.addEventListener('click', () => notice.replaceChildren());
+    notice.className = isError ? 'bad' : 'good';
+    notice.replaceChildren(...parts, close);
+  };
+
+  /** Returns the fields of a form with the types of their inputs; empty ones are left out. */
+  const readFields = (form: HTMLFormElement): Record<string, unknown> => {
+    const fields: Record<string, unknown> = {};
+    for (const element of form.elements) {
+      if (!(element instanceof HTMLInputElement || element instanceof HTMLSelectElement)) continue;
+      const { name, value, type } = element;
+      if (name === '' || value === '') continue;
+      if (element instanceof HTMLInputElement && type === 'checkbox') {
+        if (element.dataset.list === undefined) fields[name] = element.checked;
+        else if (element.checked) fields[name] = [...Object(fields[name] ?? []), value];
+      } else {
+        const isNumber = type === 'number' || element.dataset.type === 'number';
+        fields[name] = isNumber ? Number(value) * Number(element.dataset.factor ?? 1) : value;
+      }
+    }
+    return fields;
+  };
+
+  /** Groups the fields of limits: `read.limit` belongs to `read`. */
+  const nest = (fields: Record<string, unknown>): Record<string, unknown> => {
+    const nested: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(fields)) {
+      const [group = name, field] = name.split('.');
+      nested[group] = field === undefined ? value : { ...Object(nested[group]), [field]: value };
+    }
+    return nested;
+  };
+
+  const isBusy = (part: Element): boolean => {
+    const { activeElement } = document;
+    const isTyping = activeElement?.matches('input, select, textarea') && part.contains(activeElement);
+    return Boolean(isTyping) || part.querySelector('form.changed') !== null;
+  };
+
+  /** Replaces the live parts that have changed, except those that somebody is filling in. */
+  const refresh = async (): Promise<void> => {
+    const response = await fetch(location.href).catch(() => undefined);
+    if (!response?.ok || response.redirected) return;
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+    for (const part of document.querySelectorAll('[data-live]')) {
+      const other = fresh.getElementById(part.id);
+      if (!other || other.innerHTML === part.innerHTML || isBusy(part)) continue;
+      const focused = part.contains(document.activeElement) ? document.activeElement : null;
+      const label = focused?.textContent;
+      for (const details of part.querySelectorAll('details[open][id]')) {
+        other.querySelector(`#${CSS.escape(details.id)}`)?.setAttribute('open', '');
+      }
+      const scrolled = part.querySelector('.scroll')?.scrollLeft ?? 0;
+      part.replaceChildren(...other.childNodes);
+      part.querySelector('.scroll')?.scrollTo({ left: scrolled });
+      if (!focused) continue;
+      for (const candidate of part.querySelectorAll<HTMLElement>('a, button, summary')) {
+        if (candidate.textContent === label) {
+          candidate.focus();
+          break;
+        }
+      }
+    }
+  };
+
+  const send = async (form: HTMLFormElement, action: string): Promise<void> => {
+    const [method = 'POST', path = ''] = action.split(' ');
+    const body = method === 'DELETE' ? {} : { body: JSON.stringify(nest(readFields(form))) };
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(path, { method, headers, ...body }).catch(() => undefined);
+    const result: Record<string, unknown> | undefined = await response?.json().catch(() => undefined);
+    if (!response?.ok) {
+      show(String(result?.message ?? 'The sandbox does not respond.'), true);
+      return;
+    }
+    form.classList.remove('changed');
+    form.reset();
+    const secret = result?.token ?? result?.secret;
+    const once = secret === undefined ? '' : ` Copy it now, it is shown once: ${secret}`;
+    show(`${form.dataset.done ?? 'Done.'}${once}`, false, result?.typescript);
+    if (response.redirected || form.dataset.leave !== undefined) location.assign(form.dataset.leave ?? '/');
+    else await refresh();
+  };
+
+  document.addEventListener('input', ({ target }) => {
+    if (target instanceof Element) target.closest('form')?.classList.add('changed');
+  });
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || form.dataset.action === undefined) return;
+    event.preventDefault();
+    const { action, confirm: question } = form.dataset;
+    if (question === undefined || confirm(question)) void send(form, action);
+  });
+  document.addEventListener('click', ({ target }) => {
+    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null;
+    const source = button && document.querySelector(`#${button.dataset.copy}`);
+    if (source) void navigator.clipboard.writeText(source.textContent).then(() => show('Copied.', false));
+  });
+
+  if (document.querySelector('[data-live]')) {
+    let pending: Promise<void> | undefined;
+    let isStale = false;
+    const update = (): void => {
+      if (pending) isStale = true;
+      else {
+        pending = refresh().finally(() => {
+          pending = undefined;
+          const again = isStale;
+          isStale = false;
+          if (again) update();
+        });
+      }
+    };
+    new EventSource('/events').addEventListener('change', update);
+  }
+}

@@ -1,0 +1,77 @@
+import { html } from 'hono/html';
+import type { Company } from '../../state.ts';
+import { actionForm, type Html, input, live, meter } from '../html.ts';
+import type { ConsoleContext } from '../operator-api.ts';
+import type { Page } from '../page.ts';
+
+const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
+
+/** The limits of the service, and the build budgets of organizations. */
+export function limitsPage({ service, sandbox }: ConsoleContext): Page {
+  const { state, clock, limits } = service;
+  const now = clock.now();
+  const used = [...state.tokens.values()].flatMap(({ id, kind, account, buckets }) =>
+    [...buckets].map(([name, window]) =>
+      meter(`${name}, ${kind} token ${id} of ${account.email}`, window.count(now), window.limit),
+    ),
+  );
+  const companies = sandbox.accounts.list().filter(isFirstOfCompany);
+  return {
+    title: 'Limits',
+    content: [
+      html`<h2>Rate buckets in use</h2>`,
+      live('buckets', used.length > 0 ? used : html`<p class="empty">No token has sent a request yet.</p>`),
+      html`<h2>Build budgets</h2>`,
+      live(
+        'budgets',
+        [...state.companies.values()].map((company) => budget(company, now)),
+      ),
+      companies.map(({ email, company }) =>
+        actionForm({
+          action: 'POST /api/budget',
+          submit: `Set the budget of ${company.name}`,
+          values: { account: email },
+          fields: [
+            input('Builds an hour', 'buildsPerHour', { type: 'number', min: 0 }),
+            input('Builds a day', 'buildsPerDay', { type: 'number', min: 0 }),
+          ],
+        }),
+      ),
+      html`<h2>Change limits</h2>
+${BUCKETS.map((name) =>
+  actionForm({
+    action: 'POST /api/limits',
+    submit: `Set ${name}`,
+    fields: [
+      input(`Requests (${name})`, `${name}.limit`, {
+        type: 'number',
+        min: 0,
+        placeholder: limits[name].limit,
+        required: true,
+      }),
+      input(`Interval in seconds (${name})`, `${name}.interval`, {
+        type: 'number',
+        min: 0,
+        value: limits[name].interval / 1000,
+        'data-factor': 1000,
+        required: true,
+      }),
+    ],
+  }),
+)}`,
+    ],
+  };
+}
+
+/** Returns whether an account is the first of its organization. */
+const isFirstOfCompany = <T extends { readonly company: { readonly name: string } }>(
+  { company }: T,
+  index: number,
+  accounts: readonly T[],
+): boolean => accounts.findIndex((other) => other.company.name === company.name) === index;
+
+/** Returns the build budget of an organization. */
+export function budget({ name, hourlyBuilds, dailyBuilds }: Company, now: number): Html {
+  return html`${meter(`${name}: builds in the last hour`, hourlyBuilds.count(now), hourlyBuilds.limit)}
+${meter(`${name}: builds in the last day`, dailyBuilds.count(now), dailyBuilds.limit)}`;
+}

@@ -1,0 +1,147 @@
+import { html } from 'hono/html';
+import type { LogEntry } from '../../state.ts';
+import { badge, type Content, facts, type Html, httpBadge, input, live, select, table, timeElement } from '../html.ts';
+import type { ConsoleContext } from '../operator-api.ts';
+import type { Page } from '../page.ts';
+import type { RecordedRequest } from '../recorder.ts';
+import { curlOf, fetchOf, relevantHeaders } from '../snippets.ts';
+
+const PAGE_SIZE = 100;
+
+/** The requests as they come, filtered by the query. */
+export function requestsPage({ service, recorder }: ConsoleContext, query: URLSearchParams): Page {
+  const { state, clock } = service;
+  const matching = state.log.filter(createFilter(query));
+  const page = Math.max(1, Math.trunc(Number(query.get('page'))) || 1);
+  const end = Math.max(0, matching.length - (page - 1) * PAGE_SIZE);
+  const start = Math.max(0, end - PAGE_SIZE);
+  const rows = matching.slice(start, end).reverse();
+  const now = clock.now();
+  const empty =
+    state.log.length === 0
+      ? html`No requests yet. Send one to the API, for example with a client whose <code>baseUrl</code> is its address.`
+      : 'No request matches the filter.';
+  return {
+    title: 'Requests',
+    content: html`${filterForm(query)}
+${live('log', [
+  html`<p>${matching.length} of ${state.requestCount} requests${pages(query, page, start > 0)}</p>`,
+  table(
+    'Requests, the latest first',
+    ['Request', 'Status', 'Why', 'Account', 'Bucket', 'Duration', 'Time'],
+    rows.map((entry) => row(entry, recorder.find(entry.id), now)),
+    empty,
+  ),
+])}`,
+  };
+}
+
+function row(entry: LogEntry, recorded: RecordedRequest | undefined, now: number): readonly Content[] {
+  const { id, method, path, status, account, bucket, at } = entry;
+  return [
+    html`<a href="/requests/${id}"><b>${method}</b> <span class="path">${path}</span></a>`,
+    httpBadge(status),
+    reasons(entry),
+    account ?? '',
+    bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '',
+    recorded ? `${recorded.duration.toFixed(1)} ms` : '',
+    timeElement(at, now),
+  ];
+}
+
+const reasons = ({ why, fault, replayed }: LogEntry): Content => [
+  fault === undefined ? '' : badge('warn', `fault: ${fault}`),
+  replayed ? badge('quiet', 'replayed') : '',
+  why === undefined ? '' : html` <span class="why">${why}</span>`,
+];
+
+/** Returns the links to the pages before and after. */
+function pages(query: URLSearchParams, page: number, hasOlder: boolean): Content {
+  const link = (target: number, text: string): Html => {
+    const params = new URLSearchParams(query);
+    params.set('page', String(target));
+    return html` <a href="/?${params.toString()}">${text}</a>`;
+  };
+  return [page > 1 ? link(page - 1, 'Newer') : '', hasOlder ? link(page + 1, 'Older') : ''];
+}
+
+const STATUSES = [
+  ['', 'All'],
+  ['errors', 'Errors'],
+  ['2', '2xx'],
+  ['4', '4xx'],
+  ['5', '5xx'],
+  ['0', 'No response'],
+  ['faults', 'Faults'],
+] as const;
+
+function filterForm(query: URLSearchParams): Html {
+  return html`<form class="fields filter" method="get" action="/">
+${input('Path contains', 'path', { value: query.get('path') ?? '', type: 'search' })}
+${select('Status', 'status', STATUSES, query.get('status') ?? '')}
+${input('Account', 'account', { value: query.get('account') ?? '', type: 'search' })}
+<button>Filter</button>
+</form>`;
+}
+
+function createFilter(query: URLSearchParams): (entry: LogEntry) => boolean {
+  const [path = '', account = '', status = ''] = ['path', 'account', 'status'].map((name) => query.get(name) ?? '');
+  const hasStatus = (entry: LogEntry): boolean => {
+    if (status === 'faults') return entry.fault !== undefined;
+    if (status === 'errors') return entry.status === 0 || entry.status >= 400;
+    return status === '' || Math.floor(entry.status / 100) === Number(status);
+  };
+  return (entry) =>
+    `${entry.method} ${entry.path}`.includes(path) && (entry.account ?? '').includes(account) && hasStatus(entry);
+}
+
+/** One request: why it was answered so, and how to send it again. */
+export function requestPage({ service, recorder }: ConsoleContext, id: string): Page | undefined {
+  const entry = service.state.log.find((candidate) => candidate.id === id);
+  if (!entry) return undefined;
+  const recorded = recorder.find(id);
+  const { method, path, status, account, bucket, budget, why, fault, replayed, at } = entry;
+  const known: (readonly [string, Content])[] = [
+    ['Status', httpBadge(status)],
+    ['Why', why ?? (status < 400 && status > 0 ? 'Accepted' : '')],
+    ['Fault', fault ?? ''],
+    ['Replayed', replayed ? 'The stored response of the idempotency key was sent again' : ''],
+    ['Account', account ?? ''],
+    ['Bucket', bucket ? `${bucket.name}: ${bucket.used} of ${bucket.limit} after this request` : ''],
+    ['Build budget', budget ? budgetText(budget) : ''],
+    ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
+    ['Time', timeElement(at, service.clock.now())],
+    ['Request id', id],
+  ];
+  return {
+    title: `${method} ${path}`,
+    content: html`${facts(known.filter(([, value]) => value !== ''))}
+${recorded ? details(recorded) : html`<p class="empty">The request was sent before the console was opened.</p>`}
+<p><a href="/">All requests</a></p>`,
+  };
+}
+
+const budgetText = ({ hour, day }: NonNullable<LogEntry['budget']>): string =>
+  `${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day`;
+
+function details(recorded: RecordedRequest): Html {
+  const { body } = recorded;
+  return html`<h2>Headers</h2>
+${facts(relevantHeaders(recorded))}
+<h2>Body</h2>
+${body ? html`<pre tabindex="0">${pretty(body)}</pre>` : html`<p class="empty">No body, or one that is not kept.</p>`}
+${snippet('curl', 'As curl', curlOf(recorded))}
+${snippet('typescript', 'As TypeScript', fetchOf(recorded))}`;
+}
+
+const snippet = (id: string, title: string, code: string): Html => html`<h2>${title}</h2>
+<pre id="${id}" tabindex="0">${code}</pre>
+<button type="button" data-copy="${id}" aria-label="Copy ${title}">Copy</button>`;
+
+function pretty(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), undefined, 2);
+  } catch {
+    return body;
+  }
+}
