@@ -109,7 +109,7 @@ export interface BuildDefinition {
 }
 
 /** A file of points of interest that was submitted. */
-export interface PoiSubmission {
+interface PoiSubmission {
   readonly id: number;
   readonly rows: number;
   readonly created_at: string;

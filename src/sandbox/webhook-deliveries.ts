@@ -37,7 +37,7 @@ interface SenderOptions {
 }
 
 /** An event to deliver to one endpoint. */
-export interface EndpointEvent {
+interface EndpointEvent {
   readonly endpoint: Endpoint;
   readonly id: string;
   readonly type: string;

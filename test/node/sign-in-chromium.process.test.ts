@@ -22,6 +22,8 @@ describe('a sign-in in Chromium', () => {
         await page.goto(address);
         await page.getByLabel('Email').fill(credentials.email);
         await page.getByLabel('Password').fill(credentials.password);
+        await page.getByRole('button', { name: 'Log in' }).click();
+        await page.getByText(`for ${credentials.email}`).waitFor();
         await page.getByRole('button', { name: 'Allow' }).click();
       },
     });

@@ -3,7 +3,7 @@ import { AudienceClient } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { operations } from '../../src/spec/operations.ts';
 import { startBench } from '../support/sandbox.ts';
-import { credentials, startSandbox } from '../support/sandbox-calls.ts';
+import { credentials, DAY, startSandbox } from '../support/sandbox-calls.ts';
 
 describe('the routes that the specification shows', () => {
   it('the operation table has the documented methods and paths literally', () => {
@@ -112,12 +112,104 @@ describe('the sandbox', () => {
     await api.call('GET', '/api/v2/usage?yearmonth=2020-01', { token: api.token });
     expect(api.sandbox.log).toEqual([
       {
+        id: 'req_1',
         at: expect.stringMatching(/Z$/),
         method: 'GET',
         path: '/api/v2/usage',
         status: 200,
         account: credentials.email,
+        bucket: { name: 'read', used: 1, limit: 120 },
       },
+    ]);
+  });
+
+  it.each<[status: number, why: string, send: (api: ReturnType<typeof startSandbox>) => Promise<unknown>]>([
+    [401, 'Authorization was not sent', ({ call }) => call('GET', '/api/v2/usage')],
+    [401, 'has been revoked', ({ call }) => call('GET', '/api/v2/usage', { token: '9|x' })],
+    [
+      401,
+      'The token 3 expired at 1971-01-01T00:00:00+00:00',
+      async ({ sandbox, call, token }) => {
+        await sandbox.advance(365 * DAY);
+        await call('GET', '/api/v2/usage', { token });
+      },
+    ],
+    [
+      401,
+      'valid on the MCP endpoint only',
+      ({ call, account }) => call('GET', '/api/v2/usage', { token: account.token('mcp') }),
+    ],
+    [403, 'of kind api, without the scope mcp', ({ call, token }) => call('POST', '/api/v2/mcp', { token, body: {} })],
+    [
+      406,
+      'Accept is "text/html"',
+      ({ call, token }) => call('GET', '/api/v2/usage', { token, headers: { accept: 'text/html' } }),
+    ],
+    [
+      409,
+      'The first request with this key had another body',
+      async ({ create, token }) => {
+        await create(token, 'k');
+        await create(token, 'k', { name: 'y' });
+      },
+    ],
+    [
+      409,
+      'The first request with this key, audiences.create, has not ended',
+      async ({ sandbox, create, token }) => {
+        const release = sandbox.faults.add({ inFlight: 60_000, times: 1 });
+        const first = create(token, 'k');
+        await create(token, 'k');
+        // The first one ends later, and is logged after the refused one.
+        queueMicrotask(release);
+        await first;
+      },
+    ],
+    [
+      422,
+      'yearmonth: The yearmonth must be from 2020-01',
+      ({ call, token }) => call('GET', '/api/v2/usage?yearmonth=1999-01', { token }),
+    ],
+    [
+      429,
+      'The bucket read of token 3 holds 2 of 2 requests',
+      async ({ call, token }) => {
+        for (let count = 0; count < 3; count++) await call('GET', '/api/v2/usage', { token });
+      },
+    ],
+    [
+      429,
+      'Example Company has started 1 of 1 builds an hour, 1 of 300 a day',
+      async ({ create, token }) => {
+        await create(token);
+        await create(token);
+      },
+    ],
+    [
+      401,
+      'No account has this email address',
+      ({ call }) => call('POST', '/api/v2/auth/login', { body: { email: 'a@b.c', password: 'x' } }),
+    ],
+    [
+      400,
+      'invalid_redirect_uri: At least one redirect URI is required.',
+      ({ call }) => call('POST', '/oauth/register', { body: {} }),
+    ],
+  ])('the log shows why a %i was sent: %s', async (status, why, send) => {
+    const api = startSandbox({ start: 0, limits: { buildsPerHour: 1, read: { limit: 2, interval: 60_000 } } });
+    await send(api);
+    const refused = api.sandbox.log.find((entry) => entry.status === status);
+    expect(refused?.why).toContain(why);
+  });
+
+  it('the log shows the bucket and the build budget at the moment of a request', async () => {
+    const { sandbox, create, token } = startSandbox({ limits: { buildsPerHour: 1 } });
+    await create(token);
+    await create(token);
+    const budget = { hour: { used: 1, limit: 1 }, day: { used: 1, limit: 300 }, retry_after_seconds: 3600 };
+    expect(sandbox.log).toMatchObject([
+      { status: 200, bucket: { name: 'write', used: 1, limit: 30 }, budget },
+      { status: 429, bucket: { name: 'write', used: 2, limit: 30 }, budget },
     ]);
   });
 });

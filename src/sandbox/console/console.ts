@@ -107,6 +107,8 @@ function addAssets(app: Hono<Env>): void {
   asset('/console.css', 'text/css', STYLES);
   asset('/console.js', 'text/javascript', `(${pageScript.toString()})();`);
   asset('/icon.svg', 'image/svg+xml', ICON);
+  // Browsers ask for it before they have read a page.
+  asset('/favicon.ico', 'image/svg+xml', ICON);
 }
 
 /** Responds with a page. */

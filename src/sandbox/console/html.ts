@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { statusOf } from '../jobs.ts';
 
 /** Escaped HTML. */
 export type Html = ReturnType<typeof html>;
@@ -53,9 +52,6 @@ export function jobBadge({ id, name }: { readonly id: number; readonly name: str
   const tone = isDone ? 'good' : id === 107 ? 'warn' : id >= 400 || id === 5 ? 'bad' : 'busy';
   return badge(tone, `${id} ${name}`);
 }
-
-/** The final statuses that a developer chooses between. */
-export const FINAL_STATUSES = [104, 107, 400, 422].map(statusOf);
 
 /** Returns the status of a response; 0 is a connection that was cut. */
 export function httpBadge(status: number | undefined): Html {

@@ -126,11 +126,46 @@ describe('authorization', () => {
     expect(await response.json()).toMatchObject({ error, error_description: expect.any(String) });
   });
 
-  it('the consent page takes the credentials of the account and a decision', async () => {
+  it('the page asks to log in first, then for consent in the name of the session', async () => {
     const { sandbox, authorizationUrl, redeem, register } = await startOAuth();
-    const { client_id } = (await register({ redirect_uris: [REDIRECT], client_name: '<b>Mine</b>' })).body;
-    const page = await (await sandbox.fetch(authorizationUrl({ client_id }))).text();
-    expect(page).toContain('Allow &#60;b&#62;Mine&#60;/b&#62; to use your account?');
+    const { client_id } = (
+      await register({ redirect_uris: [REDIRECT], client_name: '<b>Mine</b>', token_endpoint_auth_method: 'none' })
+    ).body;
+    const url = authorizationUrl({ client_id });
+    const login = await sandbox.fetch(url);
+    expect(await login.text()).toContain('&lt;b&gt;Mine&lt;/b&gt; asks for access to your account.');
+    const body = new URLSearchParams(credentials);
+    const loggedIn = await sandbox.fetch(url, { method: 'POST', body, redirect: 'manual' });
+    expect([loggedIn.status, loggedIn.headers.get('location')]).toEqual([303, url]);
+    expect(loggedIn.headers.get('set-cookie')).toMatch(/^session_\w+=[\w-]+; Path=\/; HttpOnly; SameSite=Strict$/);
+    const cookie = loggedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const page = await (await sandbox.fetch(url, { headers: { cookie } })).text();
+    expect(page).toContain('Allow &lt;b&gt;Mine&lt;/b&gt; to use your account?');
+    expect(page).toContain(credentials.email);
+    const decide = (headers: Record<string, string>) =>
+      sandbox.fetch(url, {
+        method: 'POST',
+        headers: { cookie, ...headers },
+        body: new URLSearchParams({ decision: 'allow' }),
+        redirect: 'manual',
+      });
+    for (const headers of [{ 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.example' }])
+      expect((await decide(headers)).status).toBe(401);
+    const allowed = new URL((await decide({})).headers.get('location') ?? '');
+    expect((await redeem(allowed.searchParams.get('code') ?? '', { client_id })).status).toBe(200);
+  });
+
+  it('a browser that comes from another site opens the page again, with the cookie of the session', async () => {
+    const { sandbox, authorizationUrl } = await startOAuth();
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    const first = await (await sandbox.fetch(authorizationUrl(), { headers })).text();
+    expect(first).toMatch(/content="0; url=\/oauth\/authorize\?.*&amp;again=1"/);
+    const again = authorizationUrl({ again: '1' });
+    expect(await (await sandbox.fetch(again, { headers })).text()).toContain('Log in');
+  });
+
+  it('the consent page takes the credentials of the account and a decision', async () => {
+    const { sandbox, authorizationUrl, redeem } = await startOAuth();
     const decide = (form: Record<string, string>) =>
       sandbox.fetch(authorizationUrl(), { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
     const wrong = await decide({ email: credentials.email, password: 'wrong', decision: 'allow' });

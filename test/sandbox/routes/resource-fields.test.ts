@@ -68,7 +68,7 @@ describe('a resource has exactly the documented fields:', () => {
         pricing_model: expect.any(Object),
         datastreams: [{ name: expect.any(String), status: expect.any(String), results: { uri: '' } }],
         filters: { freq_limit: true, freq_min: 2, freq_max: null },
-        filter_hash: null,
+        filter_hash: expect.stringMatching(/^[0-9a-f]{16}$/),
         created_at: time,
         updated_at: time,
       },

@@ -146,7 +146,7 @@ describe('a claim', () => {
     const { reference } = await client.uploads.upload({ kind: 'poi_submission', data: csv(3) });
     const body = { upload_reference: reference };
     expect(await client.request('POST', '/api/v2/poi_submissions/create', { body })).toEqual([
-      { id: expect.any(Number), rows: 4 },
+      { id: expect.any(Number), rows: 4, created_at: expect.any(String) },
     ]);
   });
 });

@@ -30,7 +30,7 @@ ${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event' })}
 ${actionForm({
   action: 'POST /api/clock/advance',
   submit: 'Advance',
-  fields: input('Seconds', 'ms', { type: 'number', min: 0, required: true, 'data-factor': 1000 }),
+  fields: input('Seconds', 'ms', { type: 'number', min: 0, step: 'any', required: true, 'data-factor': 1000 }),
 })}
 <h2>Speed</h2><div class="actions">
 ${actionForm({ action: 'POST /api/clock/mode', submit: 'Pause', values: { mode: 'manual' } })}

@@ -32,7 +32,7 @@ ${actionForm({
     select('Kind', 'kind', KINDS),
     select('Status', 'status', STATUSES),
     input('Reason', 'reason', { placeholder: 'shown in the console only' }),
-    input('Duration in seconds', 'duration', { type: 'number', min: 0, 'data-factor': 1000 }),
+    input('Duration in seconds', 'duration', { type: 'number', min: 0, step: 'any', 'data-factor': 1000 }),
   ],
 })}`,
     ],

@@ -52,6 +52,7 @@ ${BUCKETS.map((name) =>
       input(`Interval in seconds (${name})`, `${name}.interval`, {
         type: 'number',
         min: 0,
+        step: 'any',
         value: limits[name].interval / 1000,
         'data-factor': 1000,
         required: true,

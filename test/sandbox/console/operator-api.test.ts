@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSandbox } from '../../src/sandbox/index.ts';
+import { createSandbox } from '../../../src/sandbox/index.ts';
 
 async function startConsole() {
   const sandbox = createSandbox({ start: 0 });
@@ -68,7 +68,9 @@ describe('the endpoints of the console', () => {
     expect((await send('GET', '/api/state')).data).toMatchObject({ jobs: [] });
     expect((await (await api(`/api/v2/audiences/${id}`)).json()).data[0].status.id).toBe(104);
     await send('POST', '/api/faults', { on: 'usage.get', status: 503, times: 1 });
-    expect((await send('GET', '/api/faults')).data).toEqual([{ on: 'usage.get', status: 503, times: 1 }]);
+    expect((await send('GET', '/api/faults')).data).toEqual([
+      { id: 1, on: 'usage.get', status: 503, times: 1, remaining: 1 },
+    ]);
     expect((await api('/api/v2/usage')).status).toBe(503);
     expect((await send('GET', '/api/faults')).data).toEqual([]);
   });

@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest';
+import { startConsole } from '../../support/console.ts';
+import { credentials } from '../../support/sandbox.ts';
+
+const URL_OF_RECEIVER = 'https://example.com/webhooks';
+
+describe('an action by its endpoint', () => {
+  it.each<[action: string, body: object, typescript: string, then: object]>([
+    ['POST /api/clock/advance', { ms: 600_000 }, 'await sandbox.advance(600000);', { now: '1970-01-01T00:10:00.000Z' }],
+    ['POST /api/clock/next', {}, 'await sandbox.advance(60000);', { now: '1970-01-01T00:01:00.000Z' }],
+    ['POST /api/clock/mode', { mode: 'manual' }, "sandbox.setClock('manual');", { mode: 'manual' }],
+    ['POST /api/clock/mode', { speed: 60 }, 'sandbox.setClock({ speed: 60 });', { speed: 60 }],
+    [
+      'POST /api/jobs/finish',
+      { kind: 'audience', id: 4, status: 107, reason: "It's empty" },
+      "sandbox.jobs.finish('audience', 4, 107, 'It\\'s empty');",
+      { status: 107 },
+    ],
+    [
+      'POST /api/jobs/next',
+      { kind: 'cohort', status: 422, duration: 5 },
+      "sandbox.jobs.next('cohort', { status: 422, duration: 5 });",
+      {},
+    ],
+    [
+      'POST /api/faults',
+      { on: 'usage.get', status: 503, times: 2 },
+      "sandbox.faults.add({ on: 'usage.get', status: 503, times: 2 });",
+      {},
+    ],
+    ['POST /api/faults/remove', { id: 1 }, 'sandbox.faults.remove(1);', {}],
+    ['DELETE /api/faults', {}, 'sandbox.faults.clear();', {}],
+    [
+      'POST /api/limits',
+      { read: { limit: 5, interval: 1000 } },
+      'sandbox.setLimits({ read: { limit: 5, interval: 1000 } });',
+      {},
+    ],
+    [
+      'POST /api/accounts',
+      { email: 'bo@example.com', password: 'x', company: 'Other' },
+      "sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });",
+      { email: 'bo@example.com' },
+    ],
+    [
+      'POST /api/budget',
+      { account: credentials.email, buildsPerHour: 3 },
+      `sandbox.accounts.get('${credentials.email}').company.setBuildBudget({ buildsPerHour: 3 });`,
+      {},
+    ],
+    ['POST /api/reset', {}, 'sandbox.restore(state);', {}],
+    [
+      'POST /api/tokens',
+      { kind: 'mcp' },
+      `sandbox.accounts.get('${credentials.email}').token('mcp');`,
+      { token: expect.stringMatching(/^\d+\|/) },
+    ],
+    ['POST /api/tokens/revoke', { id: 3 }, `sandbox.accounts.get('${credentials.email}').revokeToken(3);`, {}],
+    [
+      'POST /api/tokens/revoke-all',
+      { kind: 'api' },
+      `sandbox.accounts.get('${credentials.email}').revokeTokens('api');`,
+      { revoked: 1 },
+    ],
+    [
+      'POST /api/password',
+      { password: 'new' },
+      `sandbox.accounts.get('${credentials.email}').changePassword('new');`,
+      { changed: true },
+    ],
+    [
+      'POST /api/webhooks',
+      { url: URL_OF_RECEIVER, events: ['cohort.failed'] },
+      `sandbox.webhooks.create({ account: sandbox.accounts.get('${credentials.email}'), url: '${URL_OF_RECEIVER}', events: ['cohort.failed'] });`,
+      { id: expect.any(Number), secret: expect.stringMatching(/^whsec_/) },
+    ],
+    [
+      'POST /api/webhooks/rotate',
+      { id: 5 },
+      'sandbox.webhooks.rotate(5);',
+      { secret: expect.stringMatching(/^whsec_/) },
+    ],
+    ['POST /api/webhooks/pause', { id: 5 }, 'sandbox.webhooks.pause(5);', {}],
+    ['POST /api/webhooks/resume', { id: 5 }, 'sandbox.webhooks.resume(5);', {}],
+    ['POST /api/webhooks/test', { id: 5 }, 'sandbox.webhooks.test(5);', {}],
+    ['POST /api/webhooks/delete', { id: 5 }, 'sandbox.webhooks.delete(5);', {}],
+  ])('%s with %j does what it shows: %s', async (action, body, typescript, then) => {
+    const { act, createAudience, sandbox } = await startConsole();
+    expect(await createAudience()).toBe(4);
+    sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    sandbox.faults.add({ on: '/nothing', status: 500 });
+    const { status, data } = await act(action, body);
+    expect({ status, data }).toMatchObject({ status: 200, data: { typescript, ...then } });
+    expect(data).not.toHaveProperty('password');
+  });
+
+  it('redelivers an event, with its id and body, to each endpoint', async () => {
+    const bodies: string[] = [];
+    const { act, createAudience, sandbox } = await startConsole({
+      async deliver(request) {
+        bodies.push(await request.text());
+        return new Response(null);
+      },
+    });
+    const one = sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    sandbox.jobs.finish('audience', await createAudience(), 104);
+    await sandbox.advance(0);
+    const event = sandbox.webhooks.deliveries[0]?.eventId;
+    const { data } = await act('POST /api/webhooks/redeliver', { event });
+    expect(data.typescript).toBe(`sandbox.webhooks.redeliver('${event}');`);
+    await sandbox.advance(0);
+    expect(new Set(bodies).size).toBe(1);
+    expect(sandbox.webhooks.deliveries).toMatchObject(Array(4).fill({ eventId: event, attempt: 1, status: 200 }));
+    sandbox.webhooks.pause(one.id);
+    await act('POST /api/webhooks/redeliver', { event });
+    await sandbox.advance(0);
+    expect(sandbox.webhooks.deliveries).toHaveLength(5);
+    expect(await act('POST /api/webhooks/redeliver', { event: 'evt_other' })).toMatchObject({
+      status: 400,
+      data: { message: 'The log of deliveries has no event "evt_other".' },
+    });
+  });
+
+  it('a redelivery that fails is attempted six times', async () => {
+    const { act, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
+    const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    await act('POST /api/webhooks/redeliver', { event: sandbox.webhooks.deliveries[0]?.eventId });
+    await sandbox.advance(9 * 3_600_000);
+    expect(sandbox.webhooks.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]);
+    const last = sandbox.webhooks.deliveries.map(({ at, retryAt }) => retryAt !== undefined && retryAt > at);
+    expect(last).toEqual([true, true, true, true, true, false, true, true, true, true, true, false]);
+  });
+
+  it('reads what the actions change', async () => {
+    const { act, createAudience, sandbox } = await startConsole();
+    await createAudience();
+    sandbox.faults.add({ on: 'usage.get', status: 503, times: 1 });
+    expect((await act('GET /api/state')).data).toMatchObject({ clock: 'manual', requests: 1, jobs: [{ id: 4 }] });
+    expect((await act('GET /api/tasks')).data).toEqual([
+      { at: '1970-01-01T00:01:00.000Z', description: 'The job of audience 4 reaches 102 Building' },
+      { at: '1970-01-01T00:10:00.000Z', description: 'The job of audience 4 ends at 104 Completed' },
+    ]);
+    expect((await act('GET /api/requests')).data).toMatchObject([{ id: 'req_1', status: 200 }]);
+    expect((await act('GET /api/faults')).data).toMatchObject([{ id: 1, remaining: 1 }]);
+    expect((await act('GET /api/accounts')).data).toEqual([{ email: credentials.email, company: 'Example Company' }]);
+    expect((await act('GET /api/deliveries')).data).toEqual([]);
+  });
+
+  it.each([
+    ['POST /api/clock/next', {}, 'Nothing is due'],
+    ['POST /api/clock/mode', { mode: 'fast' }, "`clock` must be 'real', 'manual' or { speed }"],
+    ['POST /api/clock/mode', { speed: -1 }, '`clock.speed` must be a number above 0'],
+    ['POST /api/limits', { reed: 5 }, '`limits.reed` is not a limit'],
+    ['POST /api/limits', { read: 5 }, '`limits.read` must be { limit, interval }'],
+    ['POST /api/accounts', { email: 'x', password: 'y' }, '`email` must be an email address'],
+    ['POST /api/tokens', { kind: 'other' }, 'The kind of a token must be one of login, api, mcp'],
+    ['POST /api/tokens', { account: 'no@example.com', kind: 'api' }, 'There is no account no@example.com.'],
+    ['POST /api/webhooks', { url: 'x' }, '`url` must be an http(s) URL'],
+    ['POST /api/webhooks/rotate', { id: 99 }, 'There is no webhook endpoint 99.'],
+    ['POST /api/faults/remove', { id: 99 }, 'There is no fault rule 99.'],
+  ])('%s with %j is refused with the reason', async (action, body, message) => {
+    const { act } = await startConsole();
+    const { status, data } = await act(action, body);
+    expect(status).toBe(400);
+    expect(data.message).toContain(message);
+  });
+
+  it('a reset returns to the state in which the console was opened: its tokens are valid, the rest is gone', async () => {
+    const { act, api, createAudience, sandbox, account } = await startConsole();
+    await createAudience();
+    sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
+    await sandbox.advance(5_000);
+    await act('POST /api/reset');
+    expect(sandbox.accounts.list()).toEqual([account]);
+    expect(sandbox.jobs.running).toEqual([]);
+    expect(sandbox.log).toEqual([]);
+    expect(sandbox.now()).toBe(5_000);
+    expect((await (await api('GET', '/api/v2/audiences/index')).json()).data).toEqual([]);
+    expect(await createAudience()).toBe(4);
+  });
+
+  it('a clock that is paused, and runs again, shows the time in between', async () => {
+    const { act, sandbox } = await startConsole({ clock: 'real' });
+    await act('POST /api/clock/mode', { mode: 'manual' });
+    const paused = sandbox.now();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(sandbox.now()).toBe(paused);
+    await act('POST /api/clock/mode', { speed: 1_000 });
+    await expect.poll(() => sandbox.now()).toBeGreaterThan(paused + 1_000);
+  });
+
+  it('limits that are changed apply to tokens that exist', async () => {
+    const { act, api } = await startConsole();
+    expect((await api('GET', '/api/v2/audiences/index')).status).toBe(200);
+    await act('POST /api/limits', { read: { limit: 1, interval: 60_000 } });
+    expect((await api('GET', '/api/v2/audiences/index')).status).toBe(429);
+  });
+});
+
+describe('an action of an account', () => {
+  it('is done in the name of the session, whatever the body says', async () => {
+    const { act, logIn, sandbox } = await startConsole();
+    const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });
+    const cookie = await logIn();
+    await act('POST /account/api/tokens', { kind: 'api', account: 'bo@example.com' }, cookie);
+    expect(bo.tokens()).toEqual([]);
+    const { id } = sandbox.webhooks.create({ account: bo, url: URL_OF_RECEIVER });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    const event = sandbox.webhooks.deliveries[0]?.eventId;
+    for (const [verb, body] of Object.entries({ rotate: { id }, delete: { id }, redeliver: { event } }))
+      expect((await act(`POST /account/api/webhooks/${verb}`, body, cookie)).status).toBe(404);
+    expect(sandbox.webhooks.deliveries).toHaveLength(1);
+  });
+
+  it('needs a session, and no operator action is one', async () => {
+    const { act, logIn } = await startConsole();
+    expect((await act('POST /account/api/tokens', { kind: 'api' })).status).toBe(401);
+    const cookie = await logIn();
+    expect((await act('POST /account/api/clock/advance', { ms: 5 }, cookie)).status).toBe(404);
+  });
+
+  it('a new password needs the present one, ends all sessions and revokes all tokens', async () => {
+    const { act, logIn, account, request, sandbox } = await startConsole();
+    const cookie = await logIn();
+    const wrong = await act('POST /account/api/password', { current: 'wrong', password: 'new' }, cookie);
+    expect(wrong).toMatchObject({ status: 400, data: { message: 'The current password is another one.' } });
+    const change = { current: credentials.password, password: 'new' };
+    expect((await act('POST /account/api/password', change, cookie)).status).toBe(200);
+    expect(account.tokens()).toEqual([]);
+    expect((await request('/account', { headers: { cookie } })).headers.get('location')).toBe('/login?next=%2Faccount');
+    expect(await logIn(credentials.email, 'new')).toContain('session_');
+    expect(sandbox.accounts.get(credentials.email).password).toBe('new');
+  });
+
+  it('a logout ends the session and revokes the login token only', async () => {
+    const { logIn, account, request } = await startConsole();
+    account.token('login');
+    const cookie = await logIn();
+    const response = await request('/logout', { method: 'POST', headers: { cookie } });
+    expect(response.headers.get('set-cookie')).toContain('Max-Age=0');
+    expect(account.tokens().map(({ kind }) => kind)).toEqual(['api']);
+    expect((await request('/account', { headers: { cookie } })).status).toBe(302);
+  });
+});

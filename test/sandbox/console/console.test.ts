@@ -1,0 +1,226 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSandbox } from '../../../src/sandbox/index.ts';
+import { startConsole } from '../../support/console.ts';
+import { credentials } from '../../support/sandbox.ts';
+
+const PAGES = ['/', '/deliveries', '/jobs', '/clock', '/faults', '/limits', '/accounts', '/recording'];
+const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
+const SCRIPT = '<script>alert(1)</script><img src=x onerror=alert(2)>';
+
+/** Serves the console over HTTP. */
+async function serveConsole() {
+  const sandbox = createSandbox();
+  onTestFinished(() => sandbox.close());
+  sandbox.accounts.create(credentials);
+  const { consoleUrl = '', url } = await sandbox.listen({ console: true });
+  const { origin, searchParams } = new URL(consoleUrl);
+  return { sandbox, url, origin, consoleUrl, token: searchParams.get('token') ?? '' };
+}
+
+describe('the pages', () => {
+  it.each(PAGES)('%s shows what to do while there is nothing', async (path) => {
+    const { page } = await startConsole();
+    const text = await page(path);
+    expect(text).toContain('<main id="main"');
+    expect(text).not.toContain('undefined');
+  });
+
+  it('escape everything that others have sent', async () => {
+    const { api, act, page, logIn, sandbox } = await startConsole({
+      deliver: async () => new Response(SCRIPT, { headers: { 'content-length': String(SCRIPT.length) } }),
+    });
+    await act('POST /api/accounts', { email: `"${SCRIPT.replaceAll(' ', '')}"@x`, password: 'x', company: SCRIPT });
+    sandbox.webhooks.create({ url: `https://example.com/?${SCRIPT.replaceAll(' ', '')}`, name: SCRIPT });
+    const body = { name: SCRIPT, description: SCRIPT, [SCRIPT]: SCRIPT };
+    const audience = (await (await api('POST', '/api/v2/audiences/create', body)).json()).data[0].id;
+    sandbox.jobs.finish('audience', audience, 107, SCRIPT);
+    await api('POST', '/api/v2/cohorts/create', body);
+    await api('POST', '/api/v2/audiences/create', { ...body, filters: { [SCRIPT]: 1 } });
+    await api('GET', `/api/v2/${encodeURIComponent(SCRIPT)}`, undefined, { accept: SCRIPT });
+    await api('GET', '/api/v2/usage', undefined, { accept: SCRIPT, 'x-test': SCRIPT });
+    sandbox.faults.add({ on: `GET /${SCRIPT}*`, status: 500 });
+    sandbox.jobs.next('audience', 104);
+    await sandbox.advance(0);
+    const cookie = await logIn();
+    const details = sandbox.log.map(({ id }) => `/requests/${id}`);
+    const texts = await Promise.all([...PAGES, ...ACCOUNT_PAGES, ...details].map((path) => page(path, cookie)));
+    for (const text of texts) expect(text.replaceAll(/<script src="[^"]*" defer>/g, '')).not.toMatch(/<script|<img/);
+    expect(texts.filter((text) => text.includes('&lt;script&gt;')).length).toBeGreaterThan(8);
+  });
+
+  it('a request is shown with why it was refused, and as curl and TypeScript without its token', async () => {
+    const { api, page, token, sandbox } = await startConsole({ limits: { buildsPerHour: 1 } });
+    await api('POST', '/api/v2/audiences/create', { name: "It's" });
+    await api('POST', '/api/v2/audiences/create', { name: "It's" }, { 'idempotency-key': 'k' });
+    const text = await page(`/requests/${sandbox.log[1]?.id}`);
+    expect(text).toContain('Example Company has started 1 of 1 builds an hour, 1 of 300 a day');
+    expect(text).toContain('write: 2 of 30 after this request');
+    expect(text).toContain('curl &#39;http://localhost/api/v2/audiences/create&#39;');
+    expect(text).toContain('--data-binary &#39;{&quot;name&quot;:&quot;It&#39;\\&#39;&#39;s&quot;}&#39;');
+    expect(text).toContain('idempotency-key: k');
+    expect(text).toContain('authorization }');
+    expect(text).not.toContain(token);
+    expect(text).not.toContain(token.split('|')[1]);
+  });
+
+  it('10,000 requests are shown a hundred at a time, filtered on the server', async () => {
+    const { api, page } = await startConsole({ limits: { read: { limit: 1e6, interval: 1 } } });
+    for (let count = 0; count < 10_001; count++) await api('GET', '/api/v2/audiences/index');
+    await api('GET', '/api/v2/audiences/77');
+    const text = await page('/');
+    expect(text.match(/<tr>/g)).toHaveLength(101);
+    expect(text).toContain('10000 of 10002 requests');
+    expect(text).toContain('href="/?page=2"');
+    expect((await page('/?path=audiences/77')).match(/<tr>/g)).toHaveLength(2);
+    expect((await page('/?status=4')).match(/<tr>/g)).toHaveLength(2);
+    expect((await page('/?page=100')).match(/<tr>/g)).toHaveLength(101);
+    expect(await page('/?status=5')).toContain('No request matches the filter.');
+  });
+
+  it('with the assets, they weigh at most 60 KiB', async () => {
+    const { page, api, logIn } = await startConsole();
+    for (let count = 0; count < 120; count++) await api('GET', `/api/v2/audiences/${count}`);
+    const cookie = await logIn();
+    const paths = [...PAGES, ...ACCOUNT_PAGES, '/console.js', '/console.css', '/icon.svg'];
+    const sizes = await Promise.all(paths.map(async (path) => gzipSync(await page(path, cookie)).length));
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60 * 1024);
+  });
+
+  it('reasons of a 107 and notifications are on the pages of the account only', async () => {
+    const { page, logIn, createAudience, sandbox, api } = await startConsole({
+      deliver: async () => new Response(null, { status: 500 }),
+    });
+    const id = await createAudience();
+    const { id: endpoint } = sandbox.webhooks.create({ url: 'https://example.com/', name: 'Down' });
+    sandbox.jobs.finish('audience', id, 107, 'The domain list is empty.');
+    for (let count = 0; count < 19; count++) sandbox.webhooks.test(endpoint);
+    await sandbox.advance(9 * 3_600_000);
+    const cookie = await logIn();
+    expect(await page('/account/resources', cookie)).toContain('The domain list is empty.');
+    expect(await page('/account', cookie)).toContain('was disabled: 20 events in a row could not be delivered.');
+    expect(await (await api('GET', `/api/v2/audiences/${id}`)).text()).not.toContain('domain list');
+  });
+});
+
+describe('access over HTTP', () => {
+  it.each(PAGES)('%s needs the token of the run', async (path) => {
+    const { origin, token } = await serveConsole();
+    const refused = await fetch(`${origin}${path}`);
+    expect(refused.status).toBe(401);
+    expect(await refused.text()).toContain('The sandbox has printed an address with a token for this run');
+    expect((await fetch(`${origin}${path}?token=wrong`)).status).toBe(401);
+    const opened = await fetch(`${origin}/?token=${token}`);
+    const cookie = opened.headers.get('set-cookie') ?? '';
+    expect(cookie).toContain('; HttpOnly; SameSite=Strict');
+    expect(await opened.text()).toContain('url=/');
+    const headers = { cookie: cookie.split(';')[0] ?? '' };
+    expect((await fetch(`${origin}${path}`, { headers })).status).toBe(200);
+  });
+
+  it('every response forbids frames and content from elsewhere', async () => {
+    const { origin, token } = await serveConsole();
+    const headers = { authorization: `Bearer ${token}` };
+    for (const path of ['/', '/nothing', '/api/state', '/api/nothing', '/login', '/console.js']) {
+      const response = await fetch(`${origin}${path}`, { headers });
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'self'; frame-ancestors 'none'");
+      expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  it.each([
+    [{ origin: 'https://evil.example' }],
+    [{ 'sec-fetch-site': 'cross-site' }],
+    [{ 'sec-fetch-site': 'same-site' }],
+    [{ origin: 'null' }],
+  ])('a write and a stream of a page with %j are refused', async (headers) => {
+    const { origin, token, sandbox } = await serveConsole();
+    const init = { headers: { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' } };
+    const before = sandbox.accounts.list().length;
+    for (const path of ['/api/accounts', '/login', '/logout', '/login-as', '/account/api/tokens', '/recording/restart'])
+      expect((await fetch(`${origin}${path}`, { method: 'POST', body: '{}', ...init })).status).toBe(403);
+    expect((await fetch(`${origin}/events`, init)).status).toBe(403);
+    expect(sandbox.accounts.list()).toHaveLength(before);
+  });
+
+  it('a name that leads here by DNS rebinding is refused', async () => {
+    const { origin, token, sandbox } = await serveConsole();
+    const { port } = new URL(origin);
+    const headers = { authorization: `Bearer ${token}`, host: `evil.example:${port}` };
+    const { request } = await import('node:http');
+    const status = await new Promise((resolve) => {
+      request(`${origin}/api/state`, { headers }, (response) => resolve(response.resume().statusCode)).end();
+    });
+    expect(status).toBe(421);
+    const mounted = new Request('http://evil.example/', { headers: { host: 'evil.example' } });
+    expect((await sandbox.console(mounted)).status).toBe(421);
+  });
+
+  it('the stream reports changes, several as one, and ends with the sandbox', async () => {
+    const { origin, token, sandbox } = await serveConsole();
+    const response = await fetch(`${origin}/events`, { headers: { authorization: `Bearer ${token}` } });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const reader = response.body?.getReader();
+    const next = async () => new TextDecoder().decode((await reader?.read())?.value);
+    for (let count = 0; count < 50; count++) await sandbox.fetch('http://localhost/api/v2/usage');
+    expect(await next()).toBe('event: change\ndata:\n\n');
+    const ended = reader?.read();
+    await sandbox.close();
+    await expect(ended).rejects.toThrow();
+    expect((await fetch(`${origin}/events`).catch(() => undefined))?.status).toBeUndefined();
+  });
+
+  it('a login leads to the page that asked for it, and to no other origin', async () => {
+    const { request } = await startConsole();
+    for (const [next, location] of [
+      ['/account/tokens', '/account/tokens'],
+      ['//evil.example', '/account'],
+      ['/\\evil.example', '/account'],
+      ['https://evil.example', '/account'],
+    ]) {
+      const body = new URLSearchParams({ ...credentials, next: next ?? '' });
+      const response = await request('/login', { method: 'POST', body });
+      expect([response.status, response.headers.get('location')]).toEqual([303, location]);
+    }
+    const wrong = await request('/login', { method: 'POST', body: new URLSearchParams({ email: 'x', password: 'y' }) });
+    expect(wrong.status).toBe(401);
+  });
+});
+
+describe('the recording', () => {
+  it('is a test with the state, the times, the actions and the options', async () => {
+    const { api, act, page, token, sandbox } = await startConsole({ jobs: { duration: 60_000 }, seed: 7 });
+    const { id } = (await act('POST /api/webhooks', { url: 'https://example.com/' })).data;
+    await api('POST', '/api/v2/audiences/create', { name: 'x' });
+    await sandbox.advance(1_500);
+    await act('POST /api/webhooks/test', { id });
+    await sandbox.advance(0);
+    await act('POST /api/clock/mode', { mode: 'manual' });
+    const source = await page('/recording.test.ts');
+    expect(source).toContain('jobs: { duration: 60000 },');
+    expect(source).toContain('const receivers = [200];');
+    expect(source).toContain(`const bearer3 = 'Bearer ${token}';`);
+    expect(source).toContain("  await at(0);\n  expect(await send('http://localhost/api/v2/audiences/create', {");
+    expect(source).toContain(`  await at(1500);\n  sandbox.webhooks.test(${id});\n`);
+    expect(source).not.toContain('setClock');
+    expect(source.match(/await at\(/g)).toHaveLength(3);
+  });
+
+  it('begins again with the present state', async () => {
+    const { api, page, request, createAudience } = await startConsole();
+    await createAudience();
+    await request('/recording/restart', { method: 'POST' });
+    expect(await page('/recording')).toContain('Nothing has happened yet');
+    await api('GET', '/api/v2/usage');
+    const source = await page('/recording.test.ts');
+    expect(source.match(/await at\(/g)).toHaveLength(1);
+    expect(source).toContain('Visitors');
+  });
+
+  it('stops when it is full, and says so', async () => {
+    const { api, page } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
+    const name = 'x'.repeat(60_000);
+    for (let count = 0; count < 290; count++) await api('POST', '/api/v2/projects/create', { name });
+    expect(await page('/recording')).toContain('The recording is full.');
+  });
+});

@@ -1,0 +1,393 @@
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContextOptions, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { AudienceClient } from '../../../src/index.ts';
+import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
+import { launchChromium } from '../../support/example-page.ts';
+import { credentials } from '../../support/sandbox.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core');
+const OPERATOR_PAGES = ['/', '/deliveries', '/jobs', '/clock', '/faults', '/limits', '/accounts', '/recording'];
+const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser.close());
+
+/** A receiver of webhooks that responds with a status. */
+async function startReceiver() {
+  const received: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    received.push(JSON.parse(body).id);
+    response.writeHead(request.url === '/down' ? 500 : 200).end('{"received":true}');
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return { received, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** Serves a sandbox, and opens its console. */
+async function openConsole(options: SandboxOptions = {}, contextOptions: BrowserContextOptions = {}) {
+  const sandbox = createSandbox(options);
+  onTestFinished(() => sandbox.close());
+  const account = sandbox.accounts.create(credentials);
+  const { url, consoleUrl = '' } = await sandbox.listen({ console: true });
+  const client = new AudienceClient({ baseUrl: url, token: account.token('api'), rateLimits: false });
+  onTestFinished(() => client.close());
+  const context = await browser.newContext(contextOptions);
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(`${message.text()} ${message.location().url}`);
+  });
+  page.on('dialog', (dialog) => dialog.accept());
+  const { origin } = new URL(consoleUrl);
+  await page.goto(consoleUrl);
+  await page.waitForURL(`${origin}/`);
+  const open = async (path: string): Promise<void> => void (await page.goto(`${origin}${path}`));
+  /** Clicks a button, and waits until the page shows the TypeScript that does the same. */
+  const act = async (name: string | RegExp, typescript: string): Promise<void> => {
+    await page.getByRole('button', { name, exact: true }).first().click();
+    await page.locator('#notice code').filter({ hasText: typescript }).waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+  };
+  const logIn = async (password = credentials.password): Promise<void> => {
+    await open('/login');
+    await page.getByLabel('Email').fill(credentials.email);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  };
+  return { sandbox, account, client, context, page, problems, origin, url, consoleUrl, open, act, logIn };
+}
+
+/** Returns what axe finds wrong with a page. */
+async function violations(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: AXE });
+  return page.evaluate(async () => {
+    // @ts-expect-error The script defines it in the page.
+    const { violations: found } = await window.axe.run();
+    return found.flatMap(
+      ({ id, nodes }: { readonly id: string; readonly nodes: readonly { readonly html: string }[] }) =>
+        nodes.map(({ html }) => `${id}: ${html}`),
+    );
+  });
+}
+
+describe('the console in Chromium', () => {
+  it('the operator does everything on its pages, while a client works', async () => {
+    const { received, origin: receiver } = await startReceiver();
+    const { sandbox, client, page, problems, open, act } = await openConsole({
+      clock: { speed: 10 },
+      limits: { write: { limit: 1_000, interval: 60_000 }, buildsPerHour: 1_000, buildsPerDay: 1_000 },
+    });
+    // A client that creates, waits and reads for as long as the pages are used.
+    const stop = new AbortController();
+    const work = (async () => {
+      for (let count = 1; !stop.signal.aborted; count++) {
+        await client.audiences.create({ name: `Work ${count}` }, { idempotencyKey: `work-${count}` });
+        await client.audiences.list({ per_page: 5 });
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+    })();
+    onTestFinished(() => work.catch(() => {}));
+    onTestFinished(() => stop.abort());
+
+    // Requests appear without a reload, with their reason.
+    await page.getByRole('link', { name: 'POST /api/v2/audiences/create' }).first().waitFor();
+    await expect(client.audiences.get(999_999)).rejects.toThrow();
+    await page.getByText('Audience not found.').first().waitFor();
+    await page.getByLabel('Path contains').fill('999999');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByText('1 of ').waitFor();
+    await page.getByRole('link', { name: '/api/v2/audiences/999999' }).click();
+    await page.getByText('curl').last().waitFor();
+    expect(await page.locator('#typescript').textContent()).toContain('/api/v2/audiences/999999');
+
+    await open('/jobs');
+    const { id } = await client.cohorts.create({ name: 'Customers' });
+    await act(`Finish cohort ${id} as 107 Additional Info`, `sandbox.jobs.finish('cohort', ${id}, 107)`);
+    expect((await client.cohorts.get(id)).status.id).toBe(5);
+    await page.getByLabel('Kind').selectOption('cohort');
+    await page.getByLabel('Status').selectOption('422');
+    await page.getByLabel('Duration in seconds').fill('0');
+    await act('Queue the outcome', "sandbox.jobs.next('cohort', { status: 422, duration: 0 })");
+    expect((await client.cohorts.get((await client.cohorts.create({})).id)).status.id).toBe(5);
+
+    await open('/clock');
+    await act('Pause', "sandbox.setClock('manual')");
+    const paused = sandbox.now();
+    await act('+ 10 min', 'await sandbox.advance(600000)');
+    expect(sandbox.now()).toBe(paused + 600_000);
+    await page.getByLabel('Seconds').fill('1.5');
+    await act('Advance', 'await sandbox.advance(1500)');
+    await page
+      .getByText(/The job of audience \d+ ends at 104/)
+      .first()
+      .waitFor();
+    await act('To the next event', 'await sandbox.advance(');
+    await act('60 times', 'sandbox.setClock({ speed: 60 })');
+    await act('Real time', "sandbox.setClock('real')");
+
+    await open('/faults');
+    await page.getByLabel('Requests', { exact: true }).fill('usage.get');
+    await page.getByLabel('Respond with status').fill('418');
+    await page.getByLabel('Number of requests').fill('1');
+    await act('Add the rule', "sandbox.faults.add({ on: 'usage.get', status: 418, times: 1 })");
+    await expect(client.usage.get()).rejects.toThrow('418');
+    await page.getByText('No faults').waitFor();
+    await page.getByLabel('Cut the connection').selectOption('before');
+    await page.getByLabel('Requests', { exact: true }).fill('/nothing');
+    await act('Add the rule', "sandbox.faults.add({ on: '/nothing', cut: 'before' })");
+    await act('Remove rule 2', 'sandbox.faults.remove(2)');
+    await page.getByLabel('Respond with status').fill('500');
+    await page.getByLabel('Requests', { exact: true }).fill('/nothing');
+    await act('Add the rule', 'status: 500');
+    await act('Remove all', 'sandbox.faults.clear()');
+
+    await open('/limits');
+    await page.getByLabel('Builds an hour').fill('900');
+    await act('Set the budget of Example Company', 'setBuildBudget({ buildsPerHour: 900 })');
+    await page.getByText(/of 900/).waitFor();
+    await page.getByLabel('Requests (read)').fill('1000');
+    await act('Set read', 'sandbox.setLimits({ read: { limit: 1000, interval: 60000 } })');
+    await page.getByText(/of 1000/).first().waitFor();
+
+    sandbox.webhooks.create({ name: 'Up', url: `${receiver}/up` });
+    await open('/deliveries');
+    await act('Send test Up', 'sandbox.webhooks.test(');
+    await page.getByText('webhook.test').first().waitFor();
+    await act(/^Redeliver evt_/, 'sandbox.webhooks.redeliver(');
+    await expect.poll(() => received.filter((event) => event === received[0])).toHaveLength(2);
+    await page.getByText('webhook.test').first().click();
+    await page.getByText('"This is a test."').first().waitFor();
+
+    await open('/accounts');
+    await page.getByLabel('Email').fill('bo@example.com');
+    await page.getByLabel('Password').fill('x');
+    await page.getByLabel('Organization').fill('Other');
+    await act(
+      'Create the account',
+      "sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' })",
+    );
+    await page.getByRole('button', { name: 'Log in as bo@example.com' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    await open('/recording');
+    await page.getByText('sandbox.faults.clear();').waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download the test' }).click();
+    expect((await download).suggestedFilename()).toBe('recording.test.ts');
+    stop.abort();
+    await work;
+    await open('/accounts');
+    await act('Reset', 'sandbox.restore(state)');
+    expect(sandbox.accounts.list().map(({ email }) => email)).toEqual([credentials.email]);
+    expect(problems).toEqual([]);
+  });
+
+  it('the owner of an account does everything on its pages', async () => {
+    const { origin: receiver, received } = await startReceiver();
+    const { sandbox, account, client, page, problems, open, act, logIn } = await openConsole({ clock: 'manual' });
+    await logIn();
+    await open('/account/tokens');
+    await page.getByRole('combobox', { name: 'Kind', exact: true }).selectOption('mcp');
+    await page.getByRole('button', { name: 'Issue', exact: true }).click();
+    const shown = (await page.getByText('it is shown once').textContent()) ?? '';
+    const [id] = /\d+(?=\|)/.exec(shown) ?? [];
+    expect(account.tokens().map((token) => token.id)).toContain(Number(id));
+    await page.reload();
+    expect(await page.content()).not.toContain(shown.split('|')[1] ?? '');
+    await act(`Revoke token ${id}`, `revokeToken(${id})`);
+    account.token('mcp');
+    await page.getByLabel('Kind to revoke').selectOption('mcp');
+    await act('Revoke all', "revokeTokens('mcp')");
+    expect(account.tokens().map(({ kind }) => kind)).toEqual(['api']);
+
+    await open('/account/webhooks');
+    await page.getByLabel('Name').fill('Mine');
+    await page.getByLabel('URL').fill(`${receiver}/down`);
+    await page.getByLabel('audience.completed').check();
+    await page.getByLabel('audience.failed').check();
+    await page.getByRole('button', { name: 'Create the endpoint' }).click();
+    await page.getByText(/it is shown once: whsec_\w{32}/).waitFor();
+    await page.getByText('audience.completed, audience.failed').first().waitFor();
+    await act('Send test Mine', 'sandbox.webhooks.test(');
+    await page.getByText('1 of 6').waitFor();
+    await page.getByText('in 1 min').waitFor();
+    await act(/^Redeliver evt_/, 'sandbox.webhooks.redeliver(');
+    await expect.poll(() => received.length).toBe(2);
+    await act('Rotate secret Mine', 'sandbox.webhooks.rotate(');
+    await page.getByText('two signatures until').waitFor();
+    await act('Pause Mine', 'sandbox.webhooks.pause(');
+    await act('Resume Mine', 'sandbox.webhooks.resume(');
+    await act('Delete Mine', 'sandbox.webhooks.delete(');
+    await page.getByText('No webhook endpoints.').waitFor();
+
+    const { id: audience } = await client.audiences.create({ name: 'Visitors' });
+    sandbox.jobs.finish('audience', audience, 107, 'The domain list is empty.');
+    await open('/account/resources');
+    await page.getByText('The domain list is empty.').waitFor();
+    await page.getByText('107 Additional Info').waitFor();
+    await open('/account');
+    await page.getByText('builds in the last hour').waitFor();
+
+    await open('/account/password');
+    await page.getByLabel('Current password').fill(credentials.password);
+    await page.getByLabel('New password').fill('another');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('changePassword(').waitFor();
+    expect(account.tokens()).toEqual([]);
+    await open('/account/tokens');
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await logIn('another');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it.each(['light', 'dark'] as const)('axe finds nothing wrong with the pages, %s', async (colorScheme) => {
+    const { origin: receiver } = await startReceiver();
+    const { sandbox, client, page, open, logIn } = await openConsole(
+      { clock: 'manual' },
+      { colorScheme, bypassCSP: true },
+    );
+    expect(await violations(page)).toEqual([]);
+    const { id } = sandbox.webhooks.create({ name: 'Down', url: `${receiver}/down` });
+    const { id: audience } = await client.audiences.create({ name: 'Visitors' });
+    await client.audiences.create({ name: 'Running' });
+    sandbox.jobs.finish('audience', audience, 107, 'The domain list is empty.');
+    sandbox.faults.add({ on: 'usage.get', status: 503, times: 2 });
+    await expect(client.usage.get({}, { maxRetries: 0 })).rejects.toThrow();
+    await expect(client.audiences.get(99)).rejects.toThrow();
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    await open('/login');
+    expect(await violations(page)).toEqual([]);
+    await logIn();
+    for (const path of [...OPERATOR_PAGES, '/requests/req_1', ...ACCOUNT_PAGES, '/nothing']) {
+      await open(path);
+      expect([path, await violations(page)]).toEqual([path, []]);
+    }
+  });
+
+  it('pages fit a phone, and can be read without the script', async () => {
+    const small = { viewport: { width: 390, height: 800 } };
+    const { client, open, page, logIn, origin, consoleUrl } = await openConsole({ clock: 'manual' }, small);
+    await client.audiences.create({ name: 'A-long-name-that-does-not-break'.repeat(5) });
+    await logIn();
+    for (const path of [...OPERATOR_PAGES, '/requests/req_1', ...ACCOUNT_PAGES]) {
+      await open(path);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect([path, width]).toEqual([path, 390]);
+    }
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    onTestFinished(() => context.close());
+    const plain = await context.newPage();
+    await plain.goto(consoleUrl);
+    await plain.goto(`${origin}/`);
+    await plain.getByRole('link', { name: 'POST /api/v2/audiences/create' }).click();
+    await plain.getByRole('heading', { name: 'As curl' }).waitFor();
+  });
+
+  it('a page of another origin can neither read nor change anything, though the operator has the console open', async () => {
+    const { context, origin, sandbox, problems } = await openConsole();
+    const evil = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<p>Evil</p>'));
+    await new Promise<void>((resolve) => void evil.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void evil.close());
+    const { port } = evil.address() as AddressInfo;
+    const before = sandbox.now();
+    // The first one is another site, the second one another origin of the same site, to which cookies are sent.
+    for (const host of ['localhost', '127.0.0.1']) {
+      const page = await context.newPage();
+      await page.goto(`http://${host}:${port}/`);
+      const outcomes = await page.evaluate(async (target) => {
+        const read = (path: string, init: RequestInit) =>
+          fetch(`${target}${path}`, { credentials: 'include', ...init }).then(
+            () => 'read',
+            () => 'refused',
+          );
+        const stream = new Promise((resolve) => {
+          const events = new EventSource(`${target}/events`, { withCredentials: true });
+          events.onopen = () => resolve('read');
+          events.onerror = () => resolve('refused');
+        });
+        const body = '{"ms":86400000}';
+        return Promise.all([
+          read('/api/state', {}),
+          read('/', {}),
+          read('/api/clock/advance', { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+          read('/api/clock/advance', { method: 'POST', body, headers: { 'content-type': 'text/plain' } }),
+          stream,
+        ]);
+      }, origin);
+      expect(outcomes).toEqual(Array(5).fill('refused'));
+      const sent = page.waitForResponse(`${origin}/login-as`);
+      await page.evaluate(
+        ([target, email]) => {
+          const form = document.createElement('form');
+          form.method = 'post';
+          form.action = `${target}/login-as`;
+          const field = document.createElement('input');
+          field.name = 'email';
+          field.value = email ?? '';
+          form.append(field);
+          document.body.append(form);
+          form.submit();
+        },
+        [origin, credentials.email],
+      );
+      expect((await sent).status()).toBe(403);
+      const frame = await context.newPage();
+      await frame.goto(`http://${host}:${port}/`);
+      await frame.setContent(`<iframe src="${origin}/"></iframe>`);
+      expect(await frame.locator('iframe').contentFrame().locator('nav').count()).toBe(0);
+    }
+    expect(sandbox.now()).toBeLessThan(before + 86_400_000);
+    expect(problems).toEqual([]);
+  });
+
+  it('the consent page of OAuth knows the session of the console, also for a link on another site', async () => {
+    const { context, page, sandbox, url, logIn } = await openConsole();
+    const register = await fetch(`${url}/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ redirect_uris: ['http://127.0.0.1:1/callback'], token_endpoint_auth_method: 'none' }),
+    });
+    const { client_id } = await register.json();
+    const query = new URLSearchParams({
+      client_id,
+      response_type: 'code',
+      redirect_uri: 'http://127.0.0.1:1/callback',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const authorize = `${url}/oauth/authorize?${query}`;
+    await logIn();
+    const other = createServer((_, response) =>
+      response
+        .setHeader('content-type', 'text/html')
+        .end(`<a href="${authorize.replaceAll('&', '&amp;')}">Connect</a>`),
+    );
+    await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    const visitor = await context.newPage();
+    await visitor.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
+    await visitor.getByRole('link', { name: 'Connect' }).click();
+    await visitor.getByText(`for ${credentials.email}`).waitFor();
+    const redirected = visitor.waitForRequest((request) => request.url().startsWith('http://127.0.0.1:1/callback'));
+    await visitor.getByRole('button', { name: 'Allow' }).click();
+    expect(new URL((await redirected).url()).searchParams.get('code')).toMatch(/^code_/);
+    expect(sandbox.log.at(-1)).toMatchObject({ path: '/oauth/authorize', status: 303, account: credentials.email });
+    await page.close();
+  });
+});

@@ -1,0 +1,51 @@
+import { onTestFinished } from 'vitest';
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
+import { credentials } from './sandbox.ts';
+
+/** Starts a sandbox whose console is called in process, by its operator and by the owner of an account. */
+export async function startConsole(options: SandboxOptions = {}) {
+  const sandbox = createSandbox({
+    clock: 'manual',
+    start: 0,
+    deliver: async () => new Response('thanks', { headers: { 'content-length': '6' } }),
+    ...options,
+  });
+  onTestFinished(() => sandbox.close());
+  const account = sandbox.accounts.create(credentials);
+  const token = account.token('api');
+  const request = (path: string, init: RequestInit = {}) =>
+    sandbox.console(new Request(`http://localhost${path}`, { redirect: 'manual', ...init }));
+  const page = async (path: string, cookie = '') => (await request(path, { headers: { cookie } })).text();
+  /** Does an action by its endpoint. */
+  const act = async (path: string, body: unknown = {}, cookie = '') => {
+    const [method = '', target = ''] = path.split(' ');
+    const headers = { 'content-type': 'application/json', cookie };
+    const response = await request(target, {
+      method,
+      headers,
+      ...(method !== 'GET' && method !== 'DELETE' && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, data: await response.json() };
+  };
+  /** Logs in to the console; returns the cookie of the session. */
+  const logIn = async (email = credentials.email, password = credentials.password) => {
+    const response = await request('/login', { method: 'POST', body: new URLSearchParams({ email, password }) });
+    return response.headers.get('set-cookie')?.split(';')[0] ?? '';
+  };
+  const api = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    sandbox.fetch(`http://localhost${path}`, {
+      method,
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  const createAudience = async (name = 'Visitors'): Promise<number> =>
+    (await (await api('POST', '/api/v2/audiences/create', { name })).json()).data[0].id;
+  // The recording begins with the first request.
+  await request('/');
+  return { sandbox, account, token, request, page, act, logIn, api, createAudience };
+}
