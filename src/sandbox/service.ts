@@ -42,10 +42,20 @@ export interface HandledRequest {
   readonly isRoot: boolean;
 }
 
+/** A call of one of the sandbox's own methods. */
+export interface AdminCall {
+  /** Expression of the method, such as `sandbox.jobs.finish`. */
+  readonly method: string;
+  readonly args: readonly unknown[];
+  /** Time of the sandbox's clock when it was made. */
+  readonly time: number;
+}
+
 /** Follows what happens in a sandbox. */
 export interface Observer {
   readonly onRequest?: (handled: HandledRequest) => void;
   readonly onDelivery?: (attempt: DeliveryAttempt) => void;
+  readonly onCall?: (call: AdminCall) => void;
   readonly onChange?: () => void;
 }
 
@@ -66,8 +76,8 @@ export interface Service {
   /** Adds a request to the log. */
   readonly logRequest: (entry: LogEntry, handled: HandledRequest) => void;
   readonly observers: Set<Observer>;
-  /** Reports a change of the state that is neither a request nor a delivery nor a task. */
-  readonly changed: () => void;
+  /** Reports a call that has succeeded. */
+  readonly called: (call: AdminCall) => void;
   /** Aborted when the sandbox is closed. */
   readonly closed: AbortController;
 }
@@ -112,7 +122,10 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
     sessions: new Sessions(),
     redirectHosts: options.redirectHosts ?? [],
     observers,
-    changed,
+    called(call) {
+      for (const observer of observers) observer.onCall?.(call);
+      changed();
+    },
     logRequest(entry, handled) {
       state.requestCount++;
       appendBounded(state.log, entry, limits.logLength);

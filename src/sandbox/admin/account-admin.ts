@@ -5,6 +5,7 @@ import { DAY, HOUR, type SandboxLimits } from '../service-limits.ts';
 import { SlidingWindow } from '../sliding-window.ts';
 import type { AccountRecord, Company, TokenKind } from '../state.ts';
 import { issueToken, listGrants, listTokens, revokeGrant, revokeTokens } from '../tokens.ts';
+import { callSource, reportCalls } from './call-source.ts';
 
 /** An account to create. */
 export interface NewAccount {
@@ -137,13 +138,14 @@ export function createAccount(service: Service, input: NewAccount): AccountRecor
 }
 
 /** Returns an organization with its actions in the console. */
-export function companyAdmin({ state }: Service, name: string): SandboxCompany {
+export function companyAdmin(service: Service, name: string): SandboxCompany {
+  const { state } = service;
   const company = (): Company => {
     const found = state.companies.get(name);
     if (!found) throw new Error(`The company "${name}" does not exist any more.`);
     return found;
   };
-  return {
+  const admin: SandboxCompany = {
     get id() {
       return company().id;
     },
@@ -156,6 +158,7 @@ export function companyAdmin({ state }: Service, name: string): SandboxCompany {
       dailyBuilds.limit = buildsPerDay;
     },
   };
+  return reportCalls(service, callSource('sandbox.companies.get', [name]), admin, ['setBuildBudget']);
 }
 
 /**
@@ -169,7 +172,7 @@ export function accountAdmin(service: Service, email: string): SandboxAccount {
     if (!found) throw new Error(`The account ${email} does not exist any more.`);
     return found;
   };
-  return {
+  const admin: SandboxAccount = {
     email,
     get password() {
       return record().password;
@@ -205,6 +208,14 @@ export function accountAdmin(service: Service, email: string): SandboxAccount {
       return record().notifications;
     },
   };
+  return reportCalls(service, callSource('sandbox.accounts.get', [email]), admin, [
+    'token',
+    'revokeToken',
+    'revokeTokens',
+    'revokeConnection',
+    'changePassword',
+    'logout',
+  ]);
 }
 
 const TOKEN_KINDS: readonly TokenKind[] = ['login', 'api', 'mcp'];

@@ -18,6 +18,7 @@ import {
   type SandboxAccount,
   type SandboxCompany,
 } from './account-admin.ts';
+import { reportCalls } from './call-source.ts';
 import { type SandboxWebhooks, webhookAdmin } from './webhook-admin.ts';
 
 /** The sandbox as its operator sees it: clock, jobs, faults, limits, accounts and what happened. */
@@ -41,6 +42,8 @@ export interface SandboxAdmin {
   readonly companies: {
     /** Creates an organization, to which accounts belong by its name. */
     create(input: NewCompany): SandboxCompany;
+    /** Returns the organization with a name. */
+    get(name: string): SandboxCompany;
   };
   /**
    * Returns the state as plain JSON: `createSandbox({ state })` continues with it. Fault rules and options are not part of
@@ -112,44 +115,80 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
     clock.runDue();
     return jobs;
   };
-  return {
+  const report = <K extends string, T extends Record<K, (...args: never[]) => unknown>>(
+    source: string,
+    target: T,
+    ...names: K[]
+  ): T => reportCalls(service, source, target, names);
+  const admin: SandboxAdmin = {
     advance: (ms) => clock.advance(ms, () => webhooks.idle()),
     setClock: (mode) => clock.setMode(mode),
     now: () => clock.now(),
     setLimits: (limits) => setLimits(service, limits),
-    companies: { create: (input) => companyAdmin(service, createCompany(service, input).name) },
+    companies: report(
+      'sandbox.companies',
+      {
+        create: (input: NewCompany) => companyAdmin(service, createCompany(service, input).name),
+        get(name: string) {
+          if (!state.companies.has(name)) throw new Error(`There is no company "${name}".`);
+          return companyAdmin(service, name);
+        },
+      },
+      'create',
+    ),
     save: () => saveState(service, seed),
     restore: (saved) => restoreState(service, readState(saved, seed)),
-    accounts: {
-      list: () => [...state.accounts.values()].map(adminOf),
-      get(email) {
-        const record = state.accounts.get(email);
-        if (!record) throw new Error(`There is no account ${email}.`);
-        return adminOf(record);
+    accounts: report(
+      'sandbox.accounts',
+      {
+        list: () => [...state.accounts.values()].map(adminOf),
+        get(email: string) {
+          const record = state.accounts.get(email);
+          if (!record) throw new Error(`There is no account ${email}.`);
+          return adminOf(record);
+        },
+        create: (input: NewAccount) => adminOf(createAccount(service, input)),
       },
-      create: (input) => adminOf(createAccount(service, input)),
-    },
-    oauth: {
-      consent: (account, url) =>
-        grantAuthorization(service, readAuthorization(service, String(url)), recordOf(account)),
-    },
+      'create',
+    ),
+    oauth: report(
+      'sandbox.oauth',
+      {
+        consent: (account: SandboxAccount, url: string | URL) =>
+          grantAuthorization(service, readAuthorization(service, String(url)), recordOf(account)),
+      },
+      'consent',
+    ),
     webhooks: webhookAdmin(service, recordOf),
-    jobs: {
-      next: (kind, outcome) => jobs.next(kind, outcome),
-      finish: (kind, id, status, reason) => currentJobs().finish(kind, id, status, reason),
-      reason: (kind, id) => currentJobs().reason(kind, id),
-      get running() {
-        return currentJobs().running;
+    jobs: report(
+      'sandbox.jobs',
+      {
+        next: (kind: JobKind, outcome: JobOutcome) => jobs.next(kind, outcome),
+        finish: (kind: JobKind, id: number, status: number, reason?: string) =>
+          currentJobs().finish(kind, id, status, reason),
+        reason: (kind: JobKind, id: number) => currentJobs().reason(kind, id),
+        get running() {
+          return currentJobs().running;
+        },
       },
-    },
-    faults: {
-      add: (rule) => faults.add(rule),
-      list: () => faults.active,
-      remove: (id) => faults.remove(id),
-      clear: () => faults.clear(),
-    },
+      'next',
+      'finish',
+    ),
+    faults: report(
+      'sandbox.faults',
+      {
+        add: (rule: FaultRule) => faults.add(rule),
+        list: () => faults.active,
+        remove: (id: number) => faults.remove(id),
+        clear: () => faults.clear(),
+      },
+      'add',
+      'remove',
+      'clear',
+    ),
     log: state.log,
   };
+  return report('sandbox', admin, 'advance', 'setClock', 'setLimits', 'restore');
 }
 
 function setLimits({ state, limits }: Service, changes: Optional<SandboxLimits>): void {

@@ -3,6 +3,7 @@ import type { Service } from '../service.ts';
 import type { AccountRecord, Endpoint } from '../state.ts';
 import { type Delivery, rotateSecret } from '../webhook-deliveries.ts';
 import type { SandboxAccount } from './account-admin.ts';
+import { reportCalls } from './call-source.ts';
 
 /** A webhook endpoint to register. */
 export interface NewEndpoint {
@@ -59,7 +60,7 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
   };
   const setActive = (id: number, is_active: boolean): void =>
     void Object.assign(find(id), { is_active, consecutiveFailures: 0, updated_at: formatTimestamp(clock.now()) });
-  return {
+  const admin: SandboxWebhooks = {
     create({ account, name = 'Webhook', url, events = EVENT_TYPES }) {
       // Events of jobs that ended before now must not be sent to the new endpoint.
       clock.runDue();
@@ -109,6 +110,15 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
       return webhooks.deliveries;
     },
   };
+  return reportCalls(service, 'sandbox.webhooks', admin, [
+    'create',
+    'rotate',
+    'pause',
+    'resume',
+    'test',
+    'redeliver',
+    'delete',
+  ]);
 }
 
 function checkEndpoint(url: string, events: readonly string[]): void {

@@ -7,7 +7,7 @@ import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState, TokenKind } from '../state.ts';
 
-/** What an action works with: objects of the sandbox, or those that stand for expressions. */
+/** What an action works with. */
 export interface Subject {
   readonly sandbox: SandboxAdmin;
   /** The account of the session, or the one that the field `account` names; by default the first one. */
@@ -23,10 +23,8 @@ export interface Action {
   readonly path: string;
   /** Whether it belongs to an account, whose owner may do it, too. */
   readonly isOfAccount?: boolean;
-  /** `false` if a recording leaves it out. @default true */
-  readonly isRecorded?: boolean;
   /**
-   * Does the action by one call of the sandbox's own methods, from which its TypeScript follows. `fields` come from the
+   * Does the action by one call of the sandbox's own methods, which is its TypeScript, too. `fields` come from the
    * request's body: the methods check what is not checked here.
    */
   run(subject: Subject, fields: JsonObject, service: Service): unknown;
@@ -79,8 +77,6 @@ const OPERATOR_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/clock/mode',
-    // A recording has the time of each step.
-    isRecorded: false,
     run: ({ sandbox }, { mode, speed }) => sandbox.setClock((speed === undefined ? mode : { speed }) as ClockMode),
   },
   {

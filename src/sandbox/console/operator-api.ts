@@ -7,7 +7,6 @@ import type { Service } from '../service.ts';
 import { ACTIONS, type Action, FieldError, type Subject } from './actions.ts';
 import { dueTasks } from './due-tasks.ts';
 import type { Recorder } from './recorder.ts';
-import { expression, literal } from './typescript.ts';
 
 /** The parts of a sandbox that the console uses. */
 export interface ConsoleContext {
@@ -100,7 +99,7 @@ async function readFields(context: Context): Promise<JsonObject> {
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 
-/** Does an action, records it, and returns its result with the TypeScript that does the same. */
+/** Does an action; returns its result, and the TypeScript that does the same. */
 async function perform(
   { service, sandbox, recorder }: ConsoleContext,
   action: Action,
@@ -108,21 +107,6 @@ async function perform(
   fields: JsonObject,
 ): Promise<{ readonly result: unknown; readonly typescript: string }> {
   service.clock.runDue();
-  let call = '';
-  const onCall = (source: string): void => {
-    call = source;
-  };
-  // Run first with objects that stand for expressions, which calls nothing: the last call is the complete one.
-  action.run(
-    {
-      sandbox: expression('sandbox', onCall),
-      account: expression(`sandbox.accounts.get(${literal(account?.email)})`, onCall),
-      state: expression('state'),
-    },
-    fields,
-    service,
-  );
-  const time = service.clock.now();
   const subject: Subject = {
     sandbox,
     get account() {
@@ -131,12 +115,8 @@ async function perform(
     },
     state: recorder.recording.state,
   };
-  const running = action.run(subject, fields, service);
-  const typescript = `${running instanceof Promise ? 'await ' : ''}${call}`;
-  const result = await running;
-  if (action.isRecorded !== false) recorder.addCall(typescript, time);
-  service.changed();
-  return { result, typescript: `${typescript};` };
+  const result = await action.run(subject, fields, service);
+  return { result, typescript: `${recorder.lastCall};` };
 }
 
 /**

@@ -1,7 +1,7 @@
+import { expression, literal } from '../admin/call-source.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import type { RecordedRequest, Recording, Step } from './recorder.ts';
 import { fetchOptions } from './snippets.ts';
-import { expression, literal } from './typescript.ts';
 
 /** Options that follow from a recording, or have no effect on responses. */
 const LEFT_OUT: readonly string[] = [
@@ -88,9 +88,9 @@ function requestSource(request: RecordedRequest, storageUrl: string): string {
 const constantOf = (token: string): string => `bearer${token.split('|', 1)[0]}`;
 
 /** A consent of a logged-in session: its cookie is valid in that session only. */
-function consentSource({ entry, url }: RecordedRequest): string | undefined {
-  if (entry.method !== 'POST' || entry.status !== 303 || entry.account === undefined) return undefined;
-  if (!entry.path.endsWith('/oauth/authorize')) return undefined;
+function consentSource({ entry, url, body }: RecordedRequest): string | undefined {
+  const isConsent = entry.path === '/oauth/authorize' && entry.status === 303 && body?.includes('decision=allow');
+  if (!isConsent || entry.account === undefined) return undefined;
   return `  sandbox.oauth.consent(sandbox.accounts.get(${literal(entry.account)}), ${literal(url)});\n`;
 }
 

@@ -1,4 +1,5 @@
-import type { HandledRequest, Service } from '../service.ts';
+import { callSource, expression } from '../admin/call-source.ts';
+import type { AdminCall, HandledRequest, Service } from '../service.ts';
 import type { LogEntry, SandboxState } from '../state.ts';
 import type { Delivery, DeliveryAttempt } from '../webhook-deliveries.ts';
 
@@ -51,6 +52,7 @@ export class Recorder {
   readonly #requests = new Map<string, RecordedRequest>();
   #recording: { state: SandboxState; startedAt: number; steps: Step[]; attempts: DeliveryAttempt[]; isFull: boolean };
   #bytes = 0;
+  #lastCall = '';
 
   constructor(service: Service, save: () => SandboxState) {
     this.#service = service;
@@ -59,6 +61,7 @@ export class Recorder {
     service.observers.add({
       onRequest: (handled) => this.#addRequest(handled),
       onDelivery: (attempt) => void this.#recording.attempts.push(attempt),
+      onCall: (call) => this.#addCall(call),
     });
   }
 
@@ -83,9 +86,18 @@ export class Recorder {
     return this.#requests.get(id);
   }
 
-  /** Adds the call of an action, made at a time. */
-  addCall(call: string, time: number): void {
-    this.#add({ time, call }, call.length);
+  /** The latest call, in TypeScript. */
+  get lastCall(): string {
+    return this.#lastCall;
+  }
+
+  #addCall({ method, args, time }: AdminCall): void {
+    const { state } = this.#recording;
+    const shown = args.map((arg) => (arg === state ? expression('state') : arg));
+    const call = callSource(method, shown);
+    this.#lastCall = method === 'sandbox.advance' ? `await ${call}` : call;
+    // The times of the steps contain how the clock ran.
+    if (method !== 'sandbox.setClock') this.#add({ time, call: this.#lastCall }, call.length);
   }
 
   #addRequest({ entry, request, body, token, duration, isRoot }: HandledRequest): void {
@@ -102,6 +114,9 @@ export class Recorder {
     const recording = this.#recording;
     this.#bytes += bytes;
     if (recording.steps.length >= MAX_STEPS || this.#bytes > MAX_BYTES) recording.isFull = true;
-    if (!recording.isFull) recording.steps.push(step);
+    if (recording.isFull) return;
+    // A call that moves the clock is reported when it has ended, after what happened meanwhile.
+    const index = recording.steps.findLastIndex(({ time }) => time <= step.time);
+    recording.steps.splice(index + 1, 0, step);
   }
 }

@@ -1,5 +1,5 @@
+import { expression, literal } from '../admin/call-source.ts';
 import type { RecordedRequest } from './recorder.ts';
-import { expression, literal } from './typescript.ts';
 
 /** Headers that a snippet leaves out, because every client sends them. */
 const IMPLIED: readonly string[] = [

@@ -45,7 +45,7 @@ describe('an action by its endpoint', () => {
     [
       'POST /api/budget',
       { account: credentials.email, buildsPerHour: 3 },
-      `sandbox.accounts.get('${credentials.email}').company.setBuildBudget({ buildsPerHour: 3 });`,
+      "sandbox.companies.get('Example Company').setBuildBudget({ buildsPerHour: 3 });",
       {},
     ],
     ['POST /api/reset', {}, 'sandbox.restore(state);', {}],

@@ -201,9 +201,10 @@ describe('the recording', () => {
     expect(source).toContain('const receivers = [200];');
     expect(source).toContain(`const bearer3 = 'Bearer ${token}';`);
     expect(source).toContain("  await at(0);\n  expect(await send('http://localhost/api/v2/audiences/create', {");
+    expect(source).toContain('  await at(0);\n  await sandbox.advance(1500);\n');
     expect(source).toContain(`  await at(1500);\n  sandbox.webhooks.test(${id});\n`);
     expect(source).not.toContain('setClock');
-    expect(source.match(/await at\(/g)).toHaveLength(3);
+    expect(source.match(/await at\(/g)).toHaveLength(5);
   });
 
   it('begins again with the present state', async () => {

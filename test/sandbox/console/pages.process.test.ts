@@ -47,7 +47,8 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') problems.push(`${message.text()} ${message.location().url}`);
+    if (message.type() === 'error' || message.type() === 'warning')
+      problems.push(`${message.text()} ${message.location().url}`);
   });
   page.on('dialog', (dialog) => dialog.accept());
   const { origin } = new URL(consoleUrl);
@@ -160,7 +161,10 @@ describe('the console in Chromium', () => {
     await page.getByText(/of 900/).waitFor();
     await page.getByLabel('Requests (read)').fill('1000');
     await act('Set read', 'sandbox.setLimits({ read: { limit: 1000, interval: 60000 } })');
-    await page.getByText(/of 1000/).first().waitFor();
+    await page
+      .getByText(/of 1000/)
+      .first()
+      .waitFor();
 
     sandbox.webhooks.create({ name: 'Up', url: `${receiver}/up` });
     await open('/deliveries');

@@ -1,0 +1,61 @@
+import type { Service } from '../service.ts';
+
+/** Marks a value that stands for an expression of source code. */
+const SOURCE = Symbol('source');
+
+/** Returns a value as a TypeScript literal, or as the expression it stands for. */
+export function literal(value: unknown): string {
+  if (typeof value === 'string') return quote(value);
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  const source = sourceOf(value);
+  if (source !== undefined) return source;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  if (fields.length === 0) return '{}';
+  return `{ ${fields.map(([name, field]) => `${nameOf(name)}: ${literal(field)}`).join(', ')} }`;
+}
+
+const nameOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name));
+
+/** Returns a string literal in single quotes; line separators and what could end a script element are escaped. */
+const quote = (text: string): string =>
+  `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'").replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
+
+function sourceOf(value: unknown): string | undefined {
+  const isTarget = typeof value === 'object' && value !== null;
+  return isTarget && SOURCE in value ? String(value[SOURCE]) : undefined;
+}
+
+/** Returns a value that stands for an expression of source code. */
+export const expression = (source: string): object => ({ [SOURCE]: source });
+
+/** Returns a call in source code. */
+export const callSource = (method: string, args: readonly unknown[]): string =>
+  `${method}(${args.map(literal).join(', ')})`;
+
+/**
+ * Has each successful call of the named methods reported, under the expression that stands for the object. As an argument of
+ * another call, the object is shown as that expression.
+ */
+export function reportCalls<K extends string, T extends Record<K, (...args: never[]) => unknown>>(
+  { clock, called }: Pick<Service, 'clock' | 'called'>,
+  source: string,
+  target: T,
+  names: readonly K[],
+): T {
+  for (const name of names) {
+    const method = target[name];
+    const reported = (...args: never[]): unknown => {
+      const time = clock.now();
+      const result = method(...args);
+      const report = <R>(value: R): R => {
+        called({ method: `${source}.${name}`, args, time });
+        return value;
+      };
+      return result instanceof Promise ? result.then(report) : report(result);
+    };
+    // The wrapper takes and returns the same as the method.
+    Object.assign(target, { [name]: reported });
+  }
+  return Object.defineProperty(target, SOURCE, { value: source });
+}
