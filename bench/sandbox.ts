@@ -1,10 +1,11 @@
 /**
  * Measures the sandbox: the time to create one; a read in process and over HTTP, compared with a bare `node:http` server
- * that returns the same bytes (medians of interleaved rounds); and memory over 100,000 requests and 2,000 sandboxes.
+ * that returns the same bytes (medians of interleaved rounds), also while the console is open; and memory over 100,000 requests and 2,000 sandboxes.
  *
  *   npm run bench:sandbox
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSandbox } from 'audience-activation/sandbox';
@@ -25,10 +26,16 @@ console.log(
   `create: first ${(durations[0] ?? 0).toFixed(2)} ms, median ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms`,
 );
 
-const sandbox = createSandbox({ limits: { read: { limit: 1e9, interval: 60_000 } } });
+const options = { limits: { read: { limit: 1e9, interval: 60_000 } } };
+const sandbox = createSandbox(options);
 const token = sandbox.accounts.create({ email: 'me@example.com', password: 'x' }).token('api');
 const headers = { accept: 'application/json', authorization: `Bearer ${token}` };
 const { url, close } = await sandbox.listen();
+const observed = createSandbox(options);
+observed.accounts.create({ email: 'me@example.com', password: 'x' }).token('api');
+const { url: observedUrl, consoleUrl = '' } = await observed.listen({ console: true });
+const page = fork('bench/support/console-page.ts', [consoleUrl]);
+await once(page, 'message');
 const path = '/api/v2/audiences/index';
 const bytes = await (await fetch(`${url}${path}`, { headers })).text();
 const bare = createServer((_, response) => response.setHeader('content-type', 'application/json').end(bytes));
@@ -38,6 +45,7 @@ const bareUrl = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`;
 const contenders: Readonly<Record<string, () => Promise<Response>>> = {
   'bare node:http': () => fetch(`${bareUrl}${path}`, { headers }),
   'sandbox over HTTP': () => fetch(`${url}${path}`, { headers }),
+  'with the console': () => fetch(`${observedUrl}${path}`, { headers }),
   'sandbox in process': () => sandbox.fetch(`${url}${path}`, { headers }),
 };
 const times = await medianOfRounds(contenders, ROUNDS, async (call) => {
@@ -49,6 +57,10 @@ const reference = times.get('bare node:http') ?? 0;
 for (const [name, time] of times) {
   console.log(`${name.padEnd(18)} ${time.toFixed(3)} ms per read  ${(time / reference).toFixed(2)} x`);
 }
+const open = times.get('with the console') ?? 0;
+console.log(`with the console, against without: ${(open / (times.get('sandbox over HTTP') ?? 0)).toFixed(2)} x`);
+page.kill();
+await observed.close();
 await close();
 bare.close();
 bare.closeAllConnections();

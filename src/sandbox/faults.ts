@@ -97,9 +97,11 @@ export class Faults {
     this.#remove(active);
   }
 
-  /** Removes all rules. */
-  clear(): void {
+  /** Removes all rules; returns how many could still apply. */
+  clear(): number {
+    const count = this.active.length;
     for (const active of this.#rules) this.#remove(active);
+    return count;
   }
 
   #remove(active: ActiveRule): void {

@@ -33,6 +33,8 @@ describe('sandbox', () => {
       .toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ POST \/api\/v2\/audiences\/create 200 dev@example\.com$/m);
     expect(printed.out).toMatch(/ POST \/api\/v2\/auth\/login 200 dev@example\.com\n/);
     expect(printed.out.match(/Token/g)).toHaveLength(1);
+    const console = wordAfter(printed.out, 'Console');
+    expect(await (await fetch(console)).text()).toContain('Open the console');
     child.kill('SIGINT');
     expect(await ended).toMatchObject({ code: 0, err: '' });
   }, 40_000);
@@ -65,7 +67,7 @@ describe('sandbox', () => {
     const { url, close } = await createSandbox().listen();
     const { port } = new URL(url);
     await close();
-    const { child, printed, ended } = await start(
+    const { child, printed, ended, scene } = await start(
       ...[
         '--port',
         port,
@@ -77,8 +79,11 @@ describe('sandbox', () => {
         'me@example.com',
         '--password',
         'pw',
+        '--no-console',
       ],
     );
+    expect(printed.out).not.toContain('Console');
+    expect((await scene.run(['sandbox', 'status'])).err).toContain('No sandbox is running');
     expect(printed.out).toContain(`API      http://sandbox.test:${port}\n`);
     expect(printed.out).toContain('Account  me@example.com  password: pw\n');
     child.kill('SIGINT');

@@ -26,6 +26,10 @@ describe('sandbox --state', () => {
     const first = await start(scene, '--state', file, '--webhook', 'http://127.0.0.1:1/hook', '--duration', '1h');
     const { id } = await first.client.audiences.create({ name: 'Kept' });
     await expect.poll(async () => (await readFile(file, 'utf8')).includes('Kept')).toBe(true);
+    // Actions of the operator are written as requests are.
+    const { id: finished } = await first.client.audiences.create({ name: 'Finished' });
+    expect(await scene.run(['sandbox', 'finish', `audience:${finished}`, '422'])).toMatchObject({ code: 0 });
+    await expect.poll(async () => (await readFile(file, 'utf8')).includes('422')).toBe(true);
     first.child.kill('SIGKILL');
     await first.ended;
     expect((await stat(file)).mode & 0o777).toBe(0o600);

@@ -184,7 +184,8 @@ async function operateRunning(
   choice: SandboxChoice,
   ...[method, path, body]: [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
 ): Promise<ExitCode> {
-  await output.object(Object(await operate(await requireSandbox(choice), method, path, body, signal)));
+  const { typescript, ...result } = Object(await operate(await requireSandbox(choice), method, path, body, signal));
+  await output.object(result);
   return EXIT.done;
 }
 

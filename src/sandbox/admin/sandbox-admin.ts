@@ -90,8 +90,8 @@ export interface SandboxAdmin {
     list(): ActiveFault[];
     /** Removes one rule. */
     remove(id: number): void;
-    /** Removes all rules. */
-    clear(): void;
+    /** Removes all rules. Returns how many could still apply. */
+    clear(): number;
   };
   /** The latest requests (10,000 unless `limits.logLength` differs), oldest first. */
   readonly log: readonly LogEntry[];

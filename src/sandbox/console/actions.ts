@@ -37,6 +37,11 @@ export class FieldError extends Error {
   override readonly name = 'FieldError';
 }
 
+/** Thrown for an id that does not exist, or not for the account. */
+export class NotFoundError extends Error {
+  override readonly name = 'NotFoundError';
+}
+
 function number(fields: JsonObject, name: string): number {
   const value = fields[name];
   if (typeof value === 'number') return value;
@@ -86,7 +91,10 @@ const OPERATOR_ACTIONS: readonly Action[] = [
       const reason = optional(string, fields, 'reason');
       const more = reason === undefined ? [] : ([reason] as const);
       const kind = string(fields, 'kind') as JobKind;
-      return sandbox.jobs.finish(kind, number(fields, 'id'), number(fields, 'status'), ...more);
+      const id = number(fields, 'id');
+      if (!sandbox.jobs.running.some((job) => job.kind === kind && job.id === id))
+        throw new NotFoundError(`No job of ${kind} ${id} is running.`);
+      return sandbox.jobs.finish(kind, id, number(fields, 'status'), ...more);
     },
   },
   {
@@ -106,7 +114,12 @@ const OPERATOR_ACTIONS: readonly Action[] = [
     path: '/faults/remove',
     run: ({ sandbox }, fields) => sandbox.faults.remove(number(fields, 'id')),
   },
-  { method: 'DELETE', path: '/faults', run: ({ sandbox }) => sandbox.faults.clear() },
+  {
+    method: 'DELETE',
+    path: '/faults',
+    run: ({ sandbox }) => sandbox.faults.clear(),
+    respond: (removed) => ({ removed }),
+  },
   { method: 'POST', path: '/limits', run: ({ sandbox }, fields) => sandbox.setLimits(fields) },
   {
     method: 'POST',

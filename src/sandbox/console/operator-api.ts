@@ -4,7 +4,7 @@ import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
-import { ACTIONS, type Action, FieldError, type Subject } from './actions.ts';
+import { ACTIONS, type Action, FieldError, NotFoundError, type Subject } from './actions.ts';
 import { dueTasks } from './due-tasks.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -73,11 +73,6 @@ function withErrors(): Hono<Env> {
   const app = new Hono<Env>();
   app.onError((error, { json }) => json({ message: error.message }, error instanceof NotFoundError ? 404 : 400));
   return app;
-}
-
-/** Thrown for an id that does not exist, or not for the account. */
-class NotFoundError extends Error {
-  override readonly name = 'NotFoundError';
 }
 
 function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly Action[], actor: Actor): void {
