@@ -236,7 +236,8 @@ export class WebhookSender {
         return send(request);
       });
       const response = await Promise.race([sent, aborted]);
-      entry.response = await Promise.race([readStart(response), aborted]).catch(() => '');
+      // A body that was read already cannot be shown.
+      entry.response = await readStart(response).catch(() => '');
       return response.status;
     } catch (error) {
       entry.response = describeFailure(error);
@@ -254,12 +255,21 @@ const isReachable = (endpoint: Endpoint): boolean =>
 /** Maximum length of a response in the log. */
 const MAX_RESPONSE = 1_000;
 
-/** Returns the first chunk of a response whose length is known: others may not send any in time. */
+/** How long the first bytes of a response's body are waited for, in milliseconds of the machine's clock. */
+const BODY_TIMEOUT_MS = 1_000;
+
+/** Returns the first bytes of a response's body; an empty string if none arrive in time. */
 async function readStart(response: Response): Promise<string> {
   const reader = response.body?.getReader();
-  const hasLength = Number(response.headers.get('content-length') ?? 0) > 0;
-  const chunk = hasLength ? await reader?.read() : undefined;
-  reader?.cancel().catch(() => {});
+  if (!reader) return '';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, BODY_TIMEOUT_MS, undefined);
+    unref(timer);
+  });
+  const chunk = await Promise.race([reader.read(), late]);
+  clearTimeout(timer);
+  reader.cancel().catch(() => {});
   return new TextDecoder().decode(chunk?.value).slice(0, MAX_RESPONSE);
 }
 

@@ -23,11 +23,12 @@ nav a:hover { background: var(--line); } nav a[aria-current] { background: var(-
 main { padding: 0 1.25rem 6rem; max-width: 90rem; margin: 0 auto; } main:focus { outline: none; }
 h1 { font-size: 1.5rem; margin: 1rem 0 .75rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
 a { color: var(--link); } :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
-.scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; }
-table { border-collapse: collapse; width: 100%; } caption { text-align: left; padding: .4rem .75rem; color: var(--soft); }
+.scroll { position: relative; overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; }
+table { border-collapse: collapse; width: 100%; } caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+tr:first-child th { border-top: 0; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem; border-top: 1px solid var(--line); }
 th { background: var(--raised); font-weight: 600; white-space: nowrap; } td { min-width: 4rem; overflow-wrap: break-word; }
-.path, code, pre { font-family: ui-monospace, monospace; font-size: .9em; } .path { overflow-wrap: anywhere; }
+.path, code, pre { font-family: ui-monospace, monospace; font-size: .9em; } .path { overflow-wrap: break-word; }
 .why { color: var(--soft); overflow-wrap: anywhere; } time { white-space: nowrap; }
 pre { background: var(--raised); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; }
 .badge { display: inline-block; padding: 0 .5rem; border-radius: 1rem; border: 1px solid currentColor; font-size: .9em; white-space: nowrap; }

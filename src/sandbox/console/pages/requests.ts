@@ -39,7 +39,7 @@ ${live('log', [
 function row(entry: LogEntry, recorded: RecordedRequest | undefined, now: number): readonly Content[] {
   const { id, method, path, status, account, bucket, at } = entry;
   return [
-    html`<a href="/requests/${id}"><b>${method}</b> <span class="path">${path}</span></a>`,
+    html`<a href="/requests/${id}"><b>${method}</b> ${pathElement(path)}</a>`,
     httpBadge(status),
     reasons(entry),
     account ?? '',
@@ -48,6 +48,10 @@ function row(entry: LogEntry, recorded: RecordedRequest | undefined, now: number
     timeElement(at, now),
   ];
 }
+
+/** Returns a path that can be broken after its slashes. */
+const pathElement = (path: string): Html =>
+  html`<span class="path">${path.split('/').map((segment, index) => (index === 0 ? segment : html`/<wbr>${segment}`))}</span>`;
 
 const reasons = ({ why, fault, replayed }: LogEntry): Content => [
   fault === undefined ? '' : badge('warn', `fault: ${fault}`),
@@ -110,7 +114,7 @@ export function requestPage({ service, recorder }: ConsoleContext, id: string): 
     ['Bucket', bucket ? `${bucket.name}: ${bucket.used} of ${bucket.limit} after this request` : ''],
     ['Build budget', budget ? budgetText(budget) : ''],
     ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
-    ['Time', timeElement(at, service.clock.now())],
+    ['Time', html`${at}, ${timeElement(at, service.clock.now())}`],
     ['Request id', id],
   ];
   return {

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { AudienceClient } from 'audience-activation';
+import { createSandbox } from 'audience-activation/sandbox';
+import { chromium } from 'playwright';
+import { CHROMIUM } from './chromium.ts';
+
+/**
+ * Takes the screenshots of `docs/images`: pages of the console after a day's work against it.
+ *
+ *   npm run screenshots
+ */
+const FOLDER = 'docs/images';
+const credentials = { email: 'ada@example.com', password: 'secret' };
+
+const receiver = createServer((request, response) => {
+  request.resume();
+  response.writeHead(request.url === '/old' ? 410 : 200).end('{"received":true}');
+}).listen(0, '127.0.0.1');
+await once(receiver, 'listening');
+const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+
+const sandbox = createSandbox({ clock: 'manual', start: Date.UTC(2026, 5, 15, 9, 30), jobs: { devices: 48_213 } });
+const account = sandbox.accounts.create({ ...credentials, company: 'Example Company' });
+sandbox.webhooks.create({ url: `${receiverUrl}/webhooks`, name: 'Backend' });
+sandbox.webhooks.create({ url: `${receiverUrl}/old`, name: 'Old backend' });
+const { url, consoleUrl = '' } = await sandbox.listen({ console: true });
+const options = { baseUrl: url, rateLimits: false, maxRetries: 0, maxRetryWait: 0, logLevel: 'off' } as const;
+const client = new AudienceClient({ ...options, token: account.token('api') });
+const stranger = new AudienceClient({ ...options, token: '99|revoked' });
+const ignore = (): void => {};
+
+const { id: audience_id } = await client.audiences.create({ name: 'Visitors of June' }, { idempotencyKey: 'june' });
+await client.audiences.create({ name: 'Visitors of May' }, { idempotencyKey: 'june' }).catch(ignore);
+const { id: broken } = await client.audiences.create({ name: 'Nobody' });
+sandbox.jobs.finish('audience', broken, 107, 'No device visits these domains: widen the filter.');
+await sandbox.advance(11 * 60_000);
+await client.activations.create({ audience_id, description: 'Summer campaign' });
+await client.activations.create({ audience_id: broken }).catch(ignore);
+await client.cohorts.create({ name: 'Customers' });
+await client.audiences.create({ name: 'Visitors of July' });
+await stranger.audiences.list().catch(ignore);
+sandbox.faults.add({ on: 'usage.get', status: 503, times: 3 });
+await client.usage.get().catch(ignore);
+account.company.setBuildBudget({ buildsPerHour: 5 });
+await client.estimates.create({ name: 'One too many' }).catch(ignore);
+await client.audiences.list();
+await sandbox.advance(20_000);
+
+const { origin } = new URL(consoleUrl);
+const browser = await chromium.launch(CHROMIUM);
+mkdirSync(FOLDER, { recursive: true });
+
+/** Takes a screenshot of a page. */
+async function shoot(name: string, path: string, colorScheme: 'light' | 'dark', width: number, height: number) {
+  const context = await browser.newContext({ colorScheme, viewport: { width, height } });
+  const page = await context.newPage();
+  await page.goto(consoleUrl);
+  await page.waitForURL(`${origin}/`);
+  if (path.startsWith('/account')) {
+    await page.goto(`${origin}/login?next=${path}`);
+    await page.getByLabel('Email').fill(credentials.email);
+    await page.getByLabel('Password').fill(credentials.password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL(`${origin}${path}`);
+  } else await page.goto(`${origin}${path}`);
+  if (path === '/deliveries') await page.locator('summary').first().click();
+  await page.screenshot({ path: `${FOLDER}/${name}.png` });
+  await context.close();
+}
+
+await shoot('console-requests', '/', 'light', 1200, 620);
+await shoot('console-deliveries-dark', '/deliveries', 'dark', 1200, 760);
+await shoot('console-clock', '/clock', 'light', 1200, 720);
+await shoot('console-account-dark', '/account/resources', 'dark', 1200, 720);
+await shoot('console-phone', '/', 'light', 390, 760);
+await browser.close();
+await client.close();
+await stranger.close();
+await sandbox.close();
+receiver.close();
