@@ -78,7 +78,7 @@ export interface Endpoint extends Mutable<WebhookEndpoint> {
   consecutiveFailures: number;
 }
 
-/** What a usage report counts. Its fields are invented, except the build budget's. */
+/** Names of the counts in a usage report. They are invented, because only the build budget is specified. */
 export const USAGE_NAMES = [
   'audiences',
   'lookalikes',
@@ -122,7 +122,7 @@ export interface Company {
   readonly hourlyBuilds: SlidingWindow;
   readonly dailyBuilds: SlidingWindow;
   readonly endpoints: Endpoint[];
-  /** What was counted, by month (`YYYY-MM`). */
+  /** Counts by month (`YYYY-MM`). */
   readonly usage: Map<string, UsageCounts>;
 }
 
@@ -153,8 +153,8 @@ export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Use of a limit: how much of it was counted, after the request that shows it. */
 export interface LimitUse {
-  /** Name of the rate bucket: `read`, `write`, `mcp`, `login` or `mint`. */
-  readonly name: TokenBucket | AddressBucket;
+  /** Name of the rate bucket. */
+  readonly name: 'read' | 'write' | 'mcp' | 'login' | 'mint';
   readonly used: number;
   readonly limit: number;
 }

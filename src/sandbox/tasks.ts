@@ -9,7 +9,7 @@ import { completeCohort } from './routes/cohort-routes.ts';
 import { replay } from './routes/project-routes.ts';
 import type { Service, Task } from './service.ts';
 import type { Mutable } from './state.ts';
-import { countUsage } from './usage.ts';
+import { countUsage } from './usage-counts.ts';
 
 /** Does a task whose time has come. */
 export function runTask(service: Service, task: Task): void {

@@ -141,9 +141,9 @@ export function createAccount(service: Service, input: NewAccount): AccountRecor
 export function companyAdmin(service: Service, name: string): SandboxCompany {
   const { state } = service;
   const company = (): Company => {
-    const found = state.companies.get(name);
-    if (!found) throw new Error(`The company "${name}" does not exist any more.`);
-    return found;
+    const record = state.companies.get(name);
+    if (!record) throw new Error(`The company "${name}" does not exist any more.`);
+    return record;
   };
   const admin: SandboxCompany = {
     get id() {
@@ -168,9 +168,9 @@ export function companyAdmin(service: Service, name: string): SandboxCompany {
 export function accountAdmin(service: Service, email: string): SandboxAccount {
   const { state, random } = service;
   const record = (): AccountRecord => {
-    const found = state.accounts.get(email);
-    if (!found) throw new Error(`The account ${email} does not exist any more.`);
-    return found;
+    const account = state.accounts.get(email);
+    if (!account) throw new Error(`The account ${email} does not exist any more.`);
+    return account;
   };
   const admin: SandboxAccount = {
     email,

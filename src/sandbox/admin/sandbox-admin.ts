@@ -193,8 +193,8 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
 
 function setLimits({ state, limits }: Service, changes: Optional<SandboxLimits>): void {
   checkLimits(changes);
-  const given = Object.entries(changes).filter(([, limit]) => limit !== undefined);
-  Object.assign(limits, Object.fromEntries(given));
+  const overrides = Object.entries(changes).filter(([, limit]) => limit !== undefined);
+  Object.assign(limits, Object.fromEntries(overrides));
   for (const { buckets } of state.tokens.values()) {
     for (const [name, window] of buckets) window.setLimit(limits[name]);
   }

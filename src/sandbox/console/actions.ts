@@ -7,7 +7,7 @@ import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState, TokenKind } from '../state.ts';
 
-/** What an action works with. */
+/** The objects that an action works with. */
 export interface Subject {
   readonly sandbox: SandboxAdmin;
   /** The account of the session, or the one that the field `account` names; by default the first one. */
@@ -21,7 +21,7 @@ export interface Action {
   readonly method: 'POST' | 'DELETE';
   /** Path below the prefix of the endpoints. */
   readonly path: string;
-  /** Whether it belongs to an account, whose owner may do it, too. */
+  /** `true` if it belongs to an account, whose owner may do it, too. */
   readonly isOfAccount?: boolean;
   /**
    * Does the action by one call of the sandbox's own methods, which is its TypeScript, too. `fields` come from the

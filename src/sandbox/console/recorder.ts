@@ -24,7 +24,7 @@ export interface Step {
   readonly call?: string;
 }
 
-/** What has happened since a state. */
+/** The steps since a state. */
 export interface Recording {
   readonly state: SandboxState;
   readonly startedAt: number;

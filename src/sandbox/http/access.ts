@@ -5,7 +5,7 @@ import type { Service } from '../service.ts';
 import { SlidingWindow } from '../sliding-window.ts';
 import type { AccountRecord, AddressBucket, LimitUse, Token, TokenBucket } from '../state.ts';
 import { findToken } from '../tokens.ts';
-import { countUsage } from '../usage.ts';
+import { countUsage } from '../usage-counts.ts';
 import { failure, tooManyRequests, unauthenticated } from './responses.ts';
 
 /** Context of a request: bindings of its transport, and variables that middleware sets for routes and the log. */

@@ -68,9 +68,9 @@ export function draftActivation(service: Service, body: JsonObject, account: Acc
 
 /** Reads the connection to deliver by, which must exist (assumed). */
 function readConnection({ connection_id = 1 }: JsonObject, errors: FieldErrors): DeliveryConnection {
-  const found = CONNECTIONS.find(({ id }) => id === connection_id);
-  if (!found) errors.connection_id = ['The selected connection id is invalid.'];
-  return found ?? { id: 0, partner: { name: '', description: '' }, pricing: {} };
+  const connection = CONNECTIONS.find(({ id }) => id === connection_id);
+  if (!connection) errors.connection_id = ['The selected connection id is invalid.'];
+  return connection ?? { id: 0, partner: { name: '', description: '' }, pricing: {} };
 }
 
 /** Reads the names of the datastreams to deliver to, which must exist (assumed). */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import { HOUR } from '../service-limits.ts';
 import type { AccountRecord, BuildDefinition, Mutable, ReplayTask } from '../state.ts';
-import { countUsage } from '../usage.ts';
+import { countUsage } from '../usage-counts.ts';
 import { type FieldErrors, findById, readName } from './body-fields.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
 import { draftBuild } from './scheduled-builds.ts';

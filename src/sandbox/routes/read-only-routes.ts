@@ -6,8 +6,8 @@ import { failure, invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { APPS_PAGE, FIRST_USAGE_MONTH, REFERENCE_PAGE } from '../service-limits.ts';
 import { type Endpoint, USAGE_NAMES } from '../state.ts';
-import { monthOf } from '../usage.ts';
-import { currentBudget, pastBudget } from './build-budget.ts';
+import { monthOf } from '../usage-counts.ts';
+import { currentBudget, pastBudget } from './budget-use.ts';
 import { REFERENCE } from './reference-data.ts';
 import { pageOf, routePath } from './resource-routes.ts';
 

@@ -8,9 +8,9 @@ import type { JobKind, JobResult } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
 import type { AccountRecord, BuildName, Mutable } from '../state.ts';
-import { countUsage } from '../usage.ts';
+import { countUsage } from '../usage-counts.ts';
 import { type FieldErrors, findById, readPositiveInteger } from './body-fields.ts';
-import { buildWait, currentBudget } from './build-budget.ts';
+import { buildWait, currentBudget } from './budget-use.ts';
 
 /** A new resource, or the errors of the body it would be created from. */
 export type Draft<T> =

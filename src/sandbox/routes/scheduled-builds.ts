@@ -38,6 +38,6 @@ function add<T extends Build['resource']>(
   if ('errors' in draft) return undefined;
   const { name, resource, result = {} } = draft;
   resources.set(resource.id, resource);
-  const known: JobResult = rows === undefined ? result : { ...result, rows };
-  return { kind, name, resource, result: known };
+  const findings: JobResult = rows === undefined ? result : { ...result, rows };
+  return { kind, name, resource, result: findings };
 }

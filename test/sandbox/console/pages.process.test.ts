@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient } from '../../../src/index.ts';
@@ -8,7 +8,6 @@ import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.t
 import { launchChromium } from '../../support/example-page.ts';
 import { credentials } from '../../support/sandbox.ts';
 
-const AXE = createRequire(import.meta.url).resolve('axe-core');
 const OPERATOR_PAGES = ['/', '/deliveries', '/jobs', '/clock', '/faults', '/limits', '/accounts', '/recording'];
 const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 
@@ -73,7 +72,7 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
 
 /** Returns what axe finds wrong with a page; the colours are the difference between light and dark. */
 async function violations(page: Page): Promise<string[]> {
-  await page.addScriptTag({ path: AXE });
+  await page.addScriptTag({ content: axe.source });
   await page.emulateMedia({ colorScheme: 'light' });
   const light = await runAxe(page);
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -83,8 +82,8 @@ async function violations(page: Page): Promise<string[]> {
 function runAxe(page: Page, ...rules: string[]): Promise<string[]> {
   return page.evaluate(async (runOnly) => {
     // @ts-expect-error The script defines it in the page.
-    const { violations: found } = await window.axe.run(document, runOnly.length > 0 ? { runOnly } : {});
-    return found.flatMap(
+    const { violations: problems } = await window.axe.run(document, runOnly.length > 0 ? { runOnly } : {});
+    return problems.flatMap(
       ({ id, nodes }: { readonly id: string; readonly nodes: readonly { readonly html: string }[] }) =>
         nodes.map(({ html }) => `${id}: ${html}`),
     );

@@ -3,9 +3,9 @@ import type { SandboxAccount } from '../../admin/account-admin.ts';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { AccountRecord } from '../../state.ts';
 import { actionForm, badge, type Content, type Html, input, live, select, table, timeElement } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
-import { deliveryTable, endpointTable } from './deliveries.ts';
+import { deliveryTable, endpointTable } from './deliveries-page.ts';
 
 /** The webhook endpoints of the account's organization. */
 export function webhooksPage(console: ConsoleContext, { company }: AccountRecord): Page {

@@ -4,9 +4,9 @@ import { eligibilityOf } from '../../routes/eligibility.ts';
 import type { Service } from '../../service.ts';
 import { type AccountRecord, USAGE_NAMES } from '../../state.ts';
 import { badge, type Content, type Html, jobBadge, live, table, timeElement } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
-import { budget } from './limits.ts';
+import { budget } from './limits-page.ts';
 
 /** Usage, build budget and notifications of an account. */
 export function overviewPage({ service }: ConsoleContext, account: AccountRecord): Page {

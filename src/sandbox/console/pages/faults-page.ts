@@ -2,8 +2,8 @@ import { html } from 'hono/html';
 import { operations } from '../../../spec/operations.ts';
 import { describeFault } from '../../faults.ts';
 import { actionForm, input, live, select, table } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
 
 const CUTS = [
   ['', 'no'],

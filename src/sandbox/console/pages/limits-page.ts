@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { Company } from '../../state.ts';
 import { actionForm, type Html, input, live, meter } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
 
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
 

@@ -2,8 +2,8 @@ import { html } from 'hono/html';
 import type { Company, Endpoint } from '../../state.ts';
 import type { DeliveryAttempt } from '../../webhook-deliveries.ts';
 import { actionForm, type Content, facts, type Html, httpBadge, live, table, timeElement } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
 
 const MAX_ROWS = 100;
 

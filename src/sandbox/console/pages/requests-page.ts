@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import { badge, type Content, facts, type Html, httpBadge, input, live, select, table, timeElement } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
 import type { RecordedRequest } from '../recorder.ts';
 import { curlOf, fetchOf, relevantHeaders } from '../snippets.ts';
 
@@ -105,7 +105,7 @@ export function requestPage({ service, recorder }: ConsoleContext, id: string): 
   if (!entry) return undefined;
   const recorded = recorder.find(id);
   const { method, path, status, account, bucket, budget, why, fault, replayed, at } = entry;
-  const known: (readonly [string, Content])[] = [
+  const entries: (readonly [string, Content])[] = [
     ['Status', httpBadge(status)],
     ['Why', why ?? (status < 400 && status > 0 ? 'Accepted' : '')],
     ['Fault', fault ?? ''],
@@ -119,7 +119,7 @@ export function requestPage({ service, recorder }: ConsoleContext, id: string): 
   ];
   return {
     title: `${method} ${path}`,
-    content: html`${facts(known.filter(([, value]) => value !== ''))}
+    content: html`${facts(entries.filter(([, value]) => value !== ''))}
 ${recorded ? details(recorded) : html`<p class="empty">The request was sent before the console was opened.</p>`}
 <p><a href="/">All requests</a></p>`,
   };

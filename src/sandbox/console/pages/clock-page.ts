@@ -2,8 +2,8 @@ import { html } from 'hono/html';
 import type { ClockMode } from '../../clock.ts';
 import { dueTasks } from '../due-tasks.ts';
 import { actionForm, durationText, facts, input, live, table, timeElement } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
 
 const STEPS = [60_000, 600_000, 3_600_000, 86_400_000];
 const MAX_TASKS = 100;

@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { durationText, live, table } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
 
 const MAX_ROWS = 200;
 
-/** What has happened since the recording began, and the test that repeats it. */
+/** The steps since the recording began, and the test that repeats them. */
 export function recordingPage({ recorder }: ConsoleContext): Page {
   const { steps, startedAt, isFull } = recorder.recording;
   const latest = steps.slice(-MAX_ROWS).reverse();

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { listTokens } from '../../tokens.ts';
 import { actionForm, input, live, table } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
 
 /** The accounts and their organizations. */
 export function accountsPage({ service }: ConsoleContext): Page {

@@ -29,7 +29,7 @@ const ACCOUNT_LINKS: readonly Link[] = [
   ['/account/password', 'Password'],
 ];
 
-/** Who looks at a page, and from where. */
+/** The reader of a page. */
 export interface Viewer {
   readonly path: string;
   readonly isOperator: boolean;

@@ -2,8 +2,8 @@ import { html } from 'hono/html';
 import { type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
 import { actionForm, type Content, input, jobBadge, live, select, table, timeElement } from '../html.ts';
+import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { Page } from '../page.ts';
 
 const KINDS = ['audience', 'lookalike', 'estimate', 'activation', 'cohort'].map((kind) => [kind, kind] as const);
 const STATUSES = [104, 107, 400, 422].map((id) => [id, `${id} ${statusOf(id).name}`] as const);
