@@ -45,9 +45,11 @@ describe('the packed tarball', () => {
     expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
   });
 
-  it('contains every guide, and no decision record', () => {
+  it('contains every guide with its images, and no decision record', () => {
     const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
-    expect(readdirSync(join(project, 'node_modules', 'audience-activation', 'docs')).sort()).toEqual(guides.sort());
+    expect(readdirSync(join(project, 'node_modules', 'audience-activation', 'docs')).sort()).toEqual(
+      [...guides, 'images'].sort(),
+    );
   });
 
   it('lists bundled packages with their licences', () => {
