@@ -14,8 +14,11 @@ export interface Scheduled<Task> {
 /** Maximum delay of `setTimeout`, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The latest time of a JavaScript `Date`. */
-const MAX_DATE_MS = 8.64e15;
+/** The latest time that `advance` moves a clock to: all that is due later has a year of four digits, too. */
+const MAX_TIME = Date.UTC(9_000, 0);
+
+/** Number of tasks after which `advance` lets other events of the process happen. */
+const TASKS_PER_TURN = 2_000;
 
 /** The sandbox's time and the tasks scheduled on it. Times are milliseconds since 1970. */
 export class Clock<Task> {
@@ -135,10 +138,12 @@ export class Clock<Task> {
 
   async #advance(ms: number, settle: () => Promise<void>): Promise<void> {
     const target = this.now() + ms;
-    if (!(ms >= 0 && target <= MAX_DATE_MS))
-      throw new Error(`\`ms\` of \`advance\` must be a number from 0 that stays within the range of Date, not ${ms}.`);
+    if (!(ms >= 0 && target <= MAX_TIME))
+      throw new Error(`\`ms\` of \`advance\` must be a number from 0 that stays before the year 9000, not ${ms}.`);
     await settle();
+    let count = 0;
     for (let next = this.#tasks.at(-1); next && next.time <= target; next = this.#tasks.at(-1)) {
+      if (++count % TASKS_PER_TURN === 0) await nextTurn();
       this.#moveTo(next.time);
       this.#runUntil(next.time);
       await settle();
@@ -196,11 +201,23 @@ const MAX_SPEED = 1e6;
 
 /** Checks how a clock is to run. */
 export function checkMode(mode: ClockMode): void {
-  const speed = typeof mode === 'object' && mode !== null ? mode.speed : 1;
+  const speed = typeof mode === 'object' ? mode?.speed : 1;
   if (!(typeof speed === 'number' && speed > 0 && speed <= MAX_SPEED))
     throw new Error(`\`clock.speed\` must be a number above 0 and up to ${MAX_SPEED}, not ${speed}.`);
   if (typeof mode !== 'object' && mode !== 'real' && mode !== 'manual')
     throw new Error(`\`clock\` must be 'real', 'manual' or { speed }, not ${String(mode)}.`);
+}
+
+/** Resolves when other events have had their turn. Not by a timer, because tests may replace these. */
+function nextTurn(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
 }
 
 /** Lets the process exit while a timer is set; browsers have no `unref`. */

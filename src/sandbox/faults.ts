@@ -54,7 +54,7 @@ export interface ActiveFault {
 }
 
 interface ActiveRule {
-  readonly id: number;
+  id: number;
   readonly rule: FaultRule;
   readonly matches: (request: FaultRequest) => boolean;
   /** Aborted when the rule is removed, which releases the requests it holds. */
@@ -74,14 +74,24 @@ export class Faults {
     for (const rule of rules) this.add(rule);
   }
 
-  /** Adds a rule after the existing ones. Returns a function that removes it. */
-  add(rule: FaultRule): () => void {
+  /** Adds a rule after the existing ones. Returns its id. */
+  add(rule: FaultRule): number {
     checkRule(rule);
     const remaining = rule.times ?? Number.POSITIVE_INFINITY;
     const id = this.#nextId++;
     const active: ActiveRule = { id, rule, matches: createMatcher(rule), removed: new AbortController(), remaining };
     this.#rules.add(active);
-    return () => this.#remove(active);
+    return id;
+  }
+
+  has(id: number): boolean {
+    return [...this.#rules].some((active) => active.id === id);
+  }
+
+  /** Numbers the rules from 1, as they are in another sandbox that begins with them. */
+  renumber(): void {
+    this.#nextId = 1;
+    for (const active of this.#rules) active.id = this.#nextId++;
   }
 
   /** The rules that can still apply, in order. */
@@ -156,6 +166,11 @@ function checkRule(rule: FaultRule): void {
       typeof value === 'number' && value >= 0 && value <= max,
       `\`${name}\` must be a number from 0${max < Number.POSITIVE_INFINITY ? ` to ${max}` : ''}, not ${value}`,
     );
+  const { on } = rule;
+  check(
+    on === undefined || typeof on === 'string' || typeof on === 'function',
+    '`on` must be an operation, a path, a method and path, or a function',
+  );
   const unknown = Object.keys(rule).find((name) => !RULE_FIELDS.includes(name));
   check(unknown === undefined, `\`${unknown}\` is not a field: use ${RULE_FIELDS.join(', ')}`);
   checkRange('rate', rate, 1);
@@ -173,6 +188,10 @@ function checkRule(rule: FaultRule): void {
     `\`cut\` must be "before", "after" or "body", not "${cut}"`,
   );
   const failures = [status !== undefined, cut !== undefined, malformed === true].filter(Boolean).length;
+  check(
+    malformed === undefined || typeof malformed === 'boolean',
+    `\`malformed\` must be true or false, not ${malformed}`,
+  );
   check(failures <= 1, '`status`, `cut` and `malformed` exclude each other');
   check(
     inFlight === 0 || (status === undefined && cut !== 'before'),

@@ -1,4 +1,5 @@
 import { type Clock, formatTimestamp } from './clock.ts';
+import { MAX_DURATION_MS } from './service-limits.ts';
 import type { AccountRecord } from './state.ts';
 
 /** Kinds of worker jobs. */
@@ -269,7 +270,8 @@ function readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, nu
   if (!Object.hasOwn(PHASES, kind))
     throw new Error(`The kind of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);
   const result = typeof outcome === 'number' ? { status: outcome } : outcome;
-  const { status } = result;
+  const { status, duration } = result;
+  if (duration !== undefined) checkDuration(duration);
   const isFinal =
     status === COMPLETED || status === NEEDS_INFO || (Number.isInteger(status) && status >= 400 && status < 500);
   if (isFinal || (kind === 'cohort' && (status === COHORT_COMPLETED || status === COHORT_NOT_AVAILABLE))) return result;
@@ -277,6 +279,6 @@ function readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, nu
 }
 
 function checkDuration(ms: number): number {
-  if (ms >= 0 && ms < Number.POSITIVE_INFINITY) return ms;
-  throw new Error(`The duration of a job must be a finite number of milliseconds from 0, not ${ms}.`);
+  if (ms >= 0 && ms <= MAX_DURATION_MS) return ms;
+  throw new Error(`The duration of a job must be a number of milliseconds from 0 to 100 years, not ${ms}.`);
 }

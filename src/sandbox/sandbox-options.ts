@@ -1,8 +1,8 @@
 import type { Optional } from '../util/input-types.ts';
-import { type ClockMode, checkMode } from './clock.ts';
+import { type ClockMode, checkMode, MAX_TIMER_MS } from './clock.ts';
 import type { FaultRule } from './faults.ts';
 import type { JobOptions } from './jobs.ts';
-import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
+import { MAX_DURATION_MS, type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
 import type { LogEntry, SandboxState } from './state.ts';
 import type { Delivery } from './webhook-deliveries.ts';
 
@@ -84,12 +84,18 @@ export function checkLimits(limits: Optional<SandboxLimits>): void {
   for (const [name, limit] of Object.entries(limits)) checkLimit(name, limit);
 }
 
+/** Limits that are durations. */
+const LONGEST: Readonly<Record<string, number>> = { claimWindow: MAX_DURATION_MS, deliveryTimeout: MAX_TIMER_MS };
+
 function checkLimit(name: string, limit: unknown): void {
   if (limit === undefined) return;
   const standard = Object.entries(SERVICE_LIMITS).find(([key]) => key === name)?.[1];
   if (standard === undefined)
     throw new Error(`\`limits.${name}\` is not a limit: use ${Object.keys(SERVICE_LIMITS).join(', ')}.`);
   const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0;
+  const longest = LONGEST[name];
+  if (longest !== undefined && !(isCount(limit) && Number(limit) <= longest))
+    throw new Error(`\`limits.${name}\` must be a number of milliseconds from 0 to ${longest}.`);
   const isWindow = (value: unknown): boolean =>
     typeof value === 'object' &&
     value !== null &&

@@ -33,11 +33,15 @@ const REVIVERS = {
   FilePart: (stats: FilePart['stats']) => new FilePart(stats),
 };
 
-/** Saves the state of a service, with the log of requests or with an empty one. */
-export function saveState(service: Service, seed: number, log = service.state.log): SandboxState {
+/** Saves the state of a service at a time, by default the present, with the log of requests or with another one. */
+export function saveState(
+  service: Service,
+  seed: number,
+  now = service.clock.now(),
+  log = service.state.log,
+): SandboxState {
   const { state, clock, jobs, webhooks, random, faults } = service;
   const { storageUrl, ...rest } = state;
-  const now = clock.now();
   const snapshot: Snapshot = {
     now,
     state: { ...rest, log },

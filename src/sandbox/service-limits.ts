@@ -37,6 +37,9 @@ const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+/** Longest duration of the sandbox's clock: whatever begins before {@link MAX_TIME} then ends at a time that can be shown. */
+export const MAX_DURATION_MS = 100 * 366 * DAY;
+
 /** The defaults: the limits of the service (specification, "Limits"), and `logLength`. */
 export const SERVICE_LIMITS: SandboxLimits = {
   read: { limit: 120, interval: MINUTE },

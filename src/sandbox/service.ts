@@ -8,11 +8,11 @@ import { Sessions } from './sessions.ts';
 import {
   appendBounded,
   createState,
+  type FileStats,
   type LogEntry,
   type Mutable,
   type ReplayTask,
   type State,
-  type Token,
 } from './state.ts';
 import { type DeliveryAttempt, type DeliveryTask, WebhookSender } from './webhook-deliveries.ts';
 
@@ -29,13 +29,28 @@ export interface Effects {
   endJob(service: Service, job: RunningJob, succeeded: boolean): void;
 }
 
+/** A point in the history of a sandbox. */
+export interface Moment {
+  /** Time of the sandbox's clock. */
+  readonly time: number;
+  /** Number of moments before it. */
+  readonly order: number;
+}
+
 /** A request with what the log leaves out. */
 export interface HandledRequest {
   readonly entry: LogEntry;
-  readonly request: Request;
-  /** The body, if a route has read it; files are not kept. */
+  /** URL at the address of the server, whatever the request's `Host` was. */
+  readonly url: string;
+  readonly headers: Headers;
+  /** Address of the client. */
+  readonly address: string;
+  /** The body, if a route has read it. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
-  readonly token: Token | undefined;
+  /** The file that was received, whose bytes are not kept. */
+  readonly file: FileStats | undefined;
+  /** When it came, and how many steps before. */
+  readonly started: Moment;
   /** Milliseconds of the machine's clock. */
   readonly duration: number;
   /** `false` for requests that a tool of the MCP endpoint makes. */
@@ -47,8 +62,7 @@ export interface AdminCall {
   /** Expression of the method, such as `sandbox.jobs.finish`. */
   readonly method: string;
   readonly args: readonly unknown[];
-  /** Time of the sandbox's clock when it was made. */
-  readonly time: number;
+  readonly started: Moment;
 }
 
 /** Follows what happens in a sandbox. */
@@ -76,6 +90,8 @@ export interface Service {
   /** Adds a request to the log. */
   readonly logRequest: (entry: LogEntry, handled: HandledRequest) => void;
   readonly observers: Set<Observer>;
+  /** Returns the present moment. */
+  readonly moment: () => Moment;
   /** Reports a call that has succeeded. */
   readonly called: (call: AdminCall) => void;
   /** Aborted when the sandbox is closed. */
@@ -88,6 +104,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
   const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {} } = options;
   const { onRequest, onDelivery, onChange } = options;
   const observers = new Set<Observer>();
+  let moments = 0;
   const changed = (): void => {
     notify(onChange, undefined);
     for (const observer of observers) observer.onChange?.();
@@ -122,6 +139,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
     sessions: new Sessions(),
     redirectHosts: options.redirectHosts ?? [],
     observers,
+    moment: () => ({ time: clock.now(), order: moments++ }),
     called(call) {
       for (const observer of observers) observer.onCall?.(call);
       changed();

@@ -1,5 +1,7 @@
 import type { AccountRecord } from './state.ts';
 
+const MAX_SESSIONS = 1_000;
+
 /** Sessions of accounts that have logged in to the console. They end with the process. */
 export class Sessions {
   /** Cookies do not differ by port, so that two sandboxes need two names. */
@@ -11,6 +13,8 @@ export class Sessions {
   start({ email }: AccountRecord): string {
     const id = crypto.randomUUID();
     this.#emails.set(id, email);
+    const [oldest = ''] = this.#emails.keys();
+    if (this.#emails.size > MAX_SESSIONS) this.#emails.delete(oldest);
     return setCookie(this.cookie, id);
   }
 
@@ -25,9 +29,9 @@ export class Sessions {
     return `${setCookie(this.cookie, '')}; Max-Age=0`;
   }
 
-  /** Ends all sessions of an account. */
-  endAll(email: string): void {
-    for (const [id, owner] of this.#emails) if (owner === email) this.#emails.delete(id);
+  /** Ends all sessions, of one account or of all. */
+  endAll(email?: string): void {
+    for (const [id, owner] of this.#emails) if (email === undefined || owner === email) this.#emails.delete(id);
   }
 }
 

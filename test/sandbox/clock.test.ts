@@ -65,11 +65,11 @@ describe('advance', () => {
     expect(sandbox.now()).toBe(1_000);
   });
 
-  it('`advance` refuses a time beyond the range of Date', async () => {
+  it('`advance` refuses a time from the year 9000 on', async () => {
     const sandbox = createSandbox({ clock: 'manual' });
     for (const ms of [Number.POSITIVE_INFINITY, 8.64e15, Number.NaN])
       await expect(sandbox.advance(ms)).rejects.toThrow(/`ms` of `advance` must be a number from 0/);
-    const queued = await Promise.allSettled([sandbox.advance(6e15), sandbox.advance(6e15)]);
+    const queued = await Promise.allSettled([sandbox.advance(1.5e14), sandbox.advance(1.5e14)]);
     expect(queued.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect((await sandbox.fetch('http://x/api/v2/usage')).status).toBe(406);
   });

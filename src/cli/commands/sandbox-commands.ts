@@ -137,7 +137,7 @@ function checked<T>(create: () => T): T {
 /** Throws the error of a flag, or of a port that cannot be listened on. */
 function refuse(cause: unknown): never {
   const { code, message }: { readonly code?: unknown; readonly message?: unknown } = Object(cause);
-  const advice = code === 'EADDRINUSE' ? '. Choose another --port or --storage-port.' : '';
+  const advice = code === 'EADDRINUSE' ? '. Choose another --port, --storage-port or --console-port.' : '';
   const exitCode = code === undefined ? EXIT.usage : EXIT.unexpected;
   throw new CommandError(`${message}${advice}`, { exitCode, cause });
 }
@@ -174,7 +174,8 @@ async function requireSandbox(choice: SandboxChoice): Promise<RunningSandbox> {
   const sandbox = await findSandbox(choice);
   if (sandbox) return sandbox;
   const which = choice.baseUrl ?? (choice.port === undefined ? undefined : `port ${choice.port}`);
-  const message = which === undefined ? 'No sandbox is running' : `No sandbox is running at ${which}`;
+  const message =
+    which === undefined ? 'No sandbox with a console is running' : `No sandbox with a console is running at ${which}`;
   throw new CommandError(`${message}: start one with \`audience-activation sandbox\`.`, { exitCode: EXIT.refused });
 }
 

@@ -6,6 +6,8 @@ const SOURCE = Symbol('source');
 /** Returns a value as a TypeScript literal, or as the expression it stands for. */
 export function literal(value: unknown): string {
   if (typeof value === 'string') return quote(value);
+  if (value instanceof URL) return quote(value.href);
+  if (value instanceof Date) return `new Date(${quote(value.toISOString())})`;
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   const source = sourceOf(value);
   if (source !== undefined) return source;
@@ -17,7 +19,7 @@ export function literal(value: unknown): string {
 
 const nameOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name));
 
-/** Returns a string literal in single quotes; line separators and what could end a script element are escaped. */
+/** Returns a string literal in single quotes; line separators are escaped. */
 const quote = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'").replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
 
@@ -29,6 +31,20 @@ function sourceOf(value: unknown): string | undefined {
 /** Returns a value that stands for an expression of source code. */
 export const expression = (source: string): object => ({ [SOURCE]: source });
 
+/** Fields that are not shown. */
+const SECRET_FIELDS: readonly string[] = ['password', 'secret'];
+
+/** Returns a call in source code without passwords and states, which are long and contain secrets. */
+export function shownCall(method: string, args: readonly unknown[]): string {
+  const hide = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || sourceOf(value) !== undefined) return value;
+    if ('version' in value && 'seed' in value) return expression('state');
+    const fields = Object.entries(value).map(([name, field]) => [name, SECRET_FIELDS.includes(name) ? '…' : field]);
+    return Array.isArray(value) ? value : Object.fromEntries(fields);
+  };
+  return callSource(method, method.endsWith('.changePassword') ? args.map(() => '…') : args.map(hide));
+}
+
 /** Returns a call in source code. */
 export const callSource = (method: string, args: readonly unknown[]): string =>
   `${method}(${args.map(literal).join(', ')})`;
@@ -38,7 +54,7 @@ export const callSource = (method: string, args: readonly unknown[]): string =>
  * another call, the object is shown as that expression.
  */
 export function reportCalls<K extends string, T extends Record<K, (...args: never[]) => unknown>>(
-  { clock, called }: Pick<Service, 'clock' | 'called'>,
+  { moment, called }: Pick<Service, 'moment' | 'called'>,
   source: string,
   target: T,
   names: readonly K[],
@@ -46,10 +62,10 @@ export function reportCalls<K extends string, T extends Record<K, (...args: neve
   for (const name of names) {
     const method = target[name];
     const reported = (...args: never[]): unknown => {
-      const time = clock.now();
+      const started = moment();
       const result = method(...args);
       const report = <R>(value: R): R => {
-        called({ method: `${source}.${name}`, args, time });
+        called({ method: `${source}.${name}`, args, started });
         return value;
       };
       return result instanceof Promise ? result.then(report) : report(result);

@@ -27,7 +27,7 @@ export interface SandboxAdmin {
    * Moves the clock forward by milliseconds, whatever its mode. Everything due runs in order, and webhook deliveries are
    * awaited: a webhook receiver that awaits this causes a deadlock.
    *
-   * @throws if `ms` is not a number from 0 within the range of `Date`
+   * @throws if `ms` is not a number from 0, or leads to the year 9000 or later
    */
   advance(ms: number): Promise<void>;
   /** Lets the clock run in another way from now on: `'manual'` pauses it, `'real'` continues at the time it shows. */
@@ -137,7 +137,10 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
       'create',
     ),
     save: () => saveState(service, seed),
-    restore: (saved) => restoreState(service, readState(saved, seed)),
+    restore(saved) {
+      restoreState(service, readState(saved, seed));
+      service.sessions.endAll();
+    },
     accounts: report(
       'sandbox.accounts',
       {
@@ -177,7 +180,12 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
     faults: report(
       'sandbox.faults',
       {
-        add: (rule: FaultRule) => faults.add(rule),
+        add(rule: FaultRule) {
+          const id = faults.add(rule);
+          return () => {
+            if (faults.has(id)) admin.faults.remove(id);
+          };
+        },
         list: () => faults.active,
         remove: (id: number) => faults.remove(id),
         clear: () => faults.clear(),

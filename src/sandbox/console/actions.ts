@@ -12,7 +12,7 @@ export interface Subject {
   readonly sandbox: SandboxAdmin;
   /** The account of the session, or the one that the field `account` names; by default the first one. */
   readonly account: SandboxAccount;
-  /** The state when the console was opened. */
+  /** The state when the recording began. */
   readonly state: SandboxState;
 }
 
@@ -21,8 +21,11 @@ export interface Action {
   readonly method: 'POST' | 'DELETE';
   /** Path below the prefix of the endpoints. */
   readonly path: string;
-  /** `true` if it belongs to an account, whose owner may do it, too. */
-  readonly isOfAccount?: boolean;
+  /**
+   * Set if it belongs to an account, whose owner may do it, too: to the account alone, or to a webhook endpoint or an event of
+   * its organization, which the fields `id` and `event` name.
+   */
+  readonly subject?: 'account' | 'endpoint' | 'event';
   /**
    * Does the action by one call of the sandbox's own methods, which is its TypeScript, too. `fields` come from the
    * request's body: the methods check what is not checked here.
@@ -151,41 +154,48 @@ const ACCOUNT_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/tokens',
+    subject: 'account',
     run: ({ account }, fields) => account.token(string(fields, 'kind') as TokenKind),
     respond: (token) => ({ token }),
   },
   {
     method: 'POST',
     path: '/tokens/revoke',
+    subject: 'account',
     run: ({ account }, fields) => account.revokeToken(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/tokens/revoke-all',
+    subject: 'account',
     run: ({ account }, fields) => account.revokeTokens(string(fields, 'kind') as TokenKind),
     respond: (revoked) => ({ revoked }),
   },
   {
     method: 'POST',
     path: '/connections/revoke',
+    subject: 'account',
     run: ({ account }, fields) => account.revokeConnection(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/password',
+    subject: 'account',
     run: ({ account }, fields) => account.changePassword(string(fields, 'password')),
     respond: () => ({ changed: true }),
   },
   {
     method: 'POST',
     path: '/webhooks',
+    subject: 'account',
     run({ sandbox, account }, fields) {
       const { events } = fields;
+      if (events !== undefined && !Array.isArray(events)) throw new FieldError('`events` must be an array.');
       return sandbox.webhooks.create({
         account,
         name: optional(string, fields, 'name'),
         url: string(fields, 'url'),
-        ...(Array.isArray(events) && { events: events.map(String) }),
+        ...(events && { events: events.map(String) }),
       });
     },
     respond: Object,
@@ -193,38 +203,41 @@ const ACCOUNT_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/webhooks/rotate',
+    subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.rotate(number(fields, 'id')),
     respond: Object,
   },
   {
     method: 'POST',
     path: '/webhooks/pause',
+    subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.pause(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/webhooks/resume',
+    subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.resume(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/webhooks/test',
+    subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.test(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/webhooks/delete',
+    subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.delete(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/webhooks/redeliver',
+    subject: 'event',
     run: ({ sandbox }, fields) => sandbox.webhooks.redeliver(string(fields, 'event')),
   },
 ];
 
 /** All actions. */
-export const ACTIONS: readonly Action[] = [
-  ...OPERATOR_ACTIONS,
-  ...ACCOUNT_ACTIONS.map((action) => ({ ...action, isOfAccount: true })),
-];
+export const ACTIONS: readonly Action[] = [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS];

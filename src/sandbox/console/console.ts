@@ -2,10 +2,10 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
 import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { Env } from '../http/access.ts';
+import { ConnectionCut } from '../http/connection-cut.ts';
 import { checkHost, isSameOrigin } from '../http/middleware.ts';
 import { readForm } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
-import { saveState } from '../saved-state.ts';
 import type { Service } from '../service.ts';
 import { readCookie, setCookie } from '../sessions.ts';
 import type { AccountRecord } from '../state.ts';
@@ -46,7 +46,7 @@ export function createConsole(
   options: SandboxOptions,
   seed: number,
 ): Hono<Env> {
-  const recorder = new Recorder(service, () => saveState(service, seed, []));
+  const recorder = new Recorder(service, seed);
   const console: ConsoleContext = { service, sandbox, recorder };
   const app = new Hono<Env>();
   app.use(checkHost((status, message) => Response.json({ message }, { status })));
@@ -55,16 +55,20 @@ export function createConsole(
   addAssets(app);
   app.get('/events', (context) => {
     const isKnown = isOperator(context) || service.sessions.find(context.req.raw) !== undefined;
-    return isKnown ? changeStream(service, context.req.raw.signal) : context.text('Log in first.', 401);
+    if (!isKnown) return context.text('Log in first.', 401);
+    // The body of a response to HEAD is dropped, and never cancelled.
+    return context.req.method === 'HEAD' ? context.body(null) : changeStream(service, context.req.raw.signal);
   });
   app.use('/api/*', requireOperator);
   app.route('/api', createOperatorApi(console));
+  app.all('/api/*', noEndpoint);
   addAccountPages(app, console);
   addOperatorPages(app, console, options);
+  app.onError((error, context) => {
+    if (error instanceof ConnectionCut) throw error;
+    return render(console, context, { title: 'The console failed', content: error.message }, 500);
+  });
   app.notFound((context) => {
-    const { method, path } = context.req;
-    if (/^\/(?:account\/)?api\//.test(path))
-      return context.json({ message: `The console has no endpoint ${method} ${path}.` }, 404);
     return render(console, context, { title: 'Not found', content: 'The console has no such page.' }, 404);
   });
   return app;
@@ -100,6 +104,9 @@ const requireOperator: Middleware = async (context, next) => {
   return context.json({ message: 'Send the token of `consoleUrl` as a bearer token.' }, 401);
 };
 
+const noEndpoint = ({ json, req: { method, path } }: Context<Env>): Response =>
+  json({ message: `The console has no endpoint ${method} ${path}.` }, 404);
+
 function addAssets(app: Hono<Env>): void {
   const asset = (path: string, type: string, content: string): void => {
     app.get(path, () => new Response(content, { headers: { 'content-type': `${type}; charset=utf-8` } }));
@@ -112,7 +119,7 @@ function addAssets(app: Hono<Env>): void {
 }
 
 /** Responds with a page. */
-function render({ service }: ConsoleContext, context: Context<Env>, page: Page, status: 200 | 401 | 404 = 200) {
+function render({ service }: ConsoleContext, context: Context<Env>, page: Page, status: 200 | 401 | 404 | 500 = 200) {
   const viewer = {
     path: context.req.path,
     isOperator: isOperator(context),
@@ -208,6 +215,7 @@ function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
     accountOf(context) ? next() : context.json({ message: 'Log in first.' }, 401),
   );
   app.route('/account/api', createAccountApi(console));
+  app.all('/account/api/*', noEndpoint);
   const pages: Readonly<Record<string, (account: AccountRecord) => Page>> = {
     '/account': (account) => overviewPage(console, account),
     '/account/resources': (account) => resourcesPage(console, account),
@@ -226,4 +234,8 @@ function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
 }
 
 /** Returns a path of the console: nothing that leads to another origin. */
-const pathOf = (next: string | null): string => (next && /^\/(?![/\\])/.test(next) ? next : '/account');
+function pathOf(next: string | null): string {
+  const base = 'http://localhost';
+  const url = URL.canParse(next ?? '', base) ? new URL(next ?? '', base) : undefined;
+  return next && url?.origin === base ? `${url.pathname}${url.search}` : '/account';
+}

@@ -4,6 +4,7 @@ import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
+import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { ACTIONS, type Action, FieldError, NotFoundError, type Subject } from './actions.ts';
 import { dueTasks } from './due-tasks.ts';
 import type { Recorder } from './recorder.ts';
@@ -58,7 +59,7 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
 export function createAccountApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const app = withErrors();
-  const actions = ACTIONS.filter(({ isOfAccount }) => isOfAccount);
+  const actions = ACTIONS.filter(({ subject }) => subject !== undefined);
   addActions(app, console, actions, {
     find({ req }) {
       const email = service.sessions.find(req.raw);
@@ -110,29 +111,24 @@ async function perform(
     },
     state: recorder.recording.state,
   };
-  const result = await action.run(subject, fields, service);
-  return { result, typescript: `${recorder.lastCall};` };
+  const running = action.run(subject, fields, service);
+  // Read before anything else is awaited, which may be another call.
+  const call = recorder.lastCall;
+  const result = await running;
+  return { result, typescript: `${running instanceof Promise ? recorder.lastCall : call};` };
 }
 
-/**
- * Checks what an account does on its own pages: webhook endpoints and events are those of its organization, and a new password
- * needs the present one.
- */
+/** Checks that an account may do an action on its own pages: with what its organization has, and with its present password. */
 function checkOwner(
   { state, webhooks }: Service,
   { email, password }: SandboxAccount,
-  { path }: Action,
+  { path, subject }: Action,
   { id, event, current }: JsonObject,
 ): void {
-  if (path === '/password' && current !== password) throw new FieldError('The current password is another one.');
-  if (!path.startsWith('/webhooks/')) return;
   const endpoints = state.accounts.get(email)?.company.endpoints ?? [];
-  const isOwn =
-    event === undefined
-      ? endpoints.some((endpoint) => endpoint.id === id)
-      : webhooks.attempts.some((attempt) => attempt.event.id === event && endpoints.includes(attempt.event.endpoint));
-  if (!isOwn)
-    throw new NotFoundError(
-      event === undefined ? `There is no webhook endpoint ${id}.` : `There is no event ${event}.`,
-    );
+  if (subject === 'endpoint' && !endpoints.some((endpoint) => endpoint.id === id))
+    throw new NotFoundError(`There is no webhook endpoint ${id}.`);
+  const isSent = (one: DeliveryAttempt): boolean => one.event.id === event && endpoints.includes(one.event.endpoint);
+  if (subject === 'event' && !webhooks.attempts.some(isSent)) throw new NotFoundError(`There is no event ${event}.`);
+  if (path === '/password' && current !== password) throw new FieldError('The current password is another one.');
 }

@@ -50,13 +50,18 @@ export function pageScript(): void {
     return nested;
   };
 
+  /** Returns whether somebody is typing, clicking or selecting in a part. */
   const isBusy = (part: Element): boolean => {
     const { activeElement } = document;
     const isTyping = activeElement?.matches('input, select, textarea') && part.contains(activeElement);
-    return Boolean(isTyping) || part.querySelector('form.changed') !== null;
+    const selection = document.getSelection();
+    const isSelected = selection?.isCollapsed === false && part.contains(selection.anchorNode);
+    return Boolean(isTyping || isSelected) || part.querySelector('form.changed, form.sending, :active') !== null;
   };
 
-  /** Replaces the live parts that have changed, except those that somebody is filling in. */
+  const labelOf = (element: Element): string | null => element.getAttribute('aria-label') ?? element.textContent;
+
+  /** Replaces the live parts that have changed, except those that somebody uses. */
   const refresh = async (): Promise<void> => {
     const response = await fetch(location.href).catch(() => undefined);
     if (!response?.ok || response.redirected) return;
@@ -65,7 +70,6 @@ export function pageScript(): void {
       const other = fresh.getElementById(part.id);
       if (!other || other.innerHTML === part.innerHTML || isBusy(part)) continue;
       const focused = part.contains(document.activeElement) ? document.activeElement : null;
-      const label = focused?.textContent;
       for (const details of part.querySelectorAll('details[open][id]')) {
         other.querySelector(`#${CSS.escape(details.id)}`)?.setAttribute('open', '');
       }
@@ -73,32 +77,30 @@ export function pageScript(): void {
       part.replaceChildren(...other.childNodes);
       part.querySelector('.scroll')?.scrollTo({ left: scrolled });
       if (!focused) continue;
-      for (const candidate of part.querySelectorAll<HTMLElement>('a, button, summary')) {
-        if (candidate.textContent === label) {
-          candidate.focus();
-          break;
-        }
-      }
+      const candidates = [...part.querySelectorAll<HTMLElement>('a, button, summary')];
+      candidates.find((candidate) => labelOf(candidate) === labelOf(focused))?.focus();
     }
   };
 
   const send = async (form: HTMLFormElement, action: string): Promise<void> => {
     const [method = 'POST', path = ''] = action.split(' ');
-    const body = method === 'DELETE' ? {} : { body: JSON.stringify(nest(readFields(form))) };
+    const sent = JSON.stringify(nest(readFields(form)));
     const headers = { 'content-type': 'application/json' };
+    const body = method === 'DELETE' ? {} : { body: sent };
     const response = await fetch(path, { method, headers, ...body }).catch(() => undefined);
     const result: Record<string, unknown> | undefined = await response?.json().catch(() => undefined);
     if (!response?.ok) {
       show(String(result?.message ?? 'The sandbox does not respond.'), true);
       return;
     }
-    form.classList.remove('changed');
-    form.reset();
+    // Not if somebody has typed in the meantime.
+    if (JSON.stringify(nest(readFields(form))) === sent) {
+      form.classList.remove('changed');
+      form.reset();
+    }
     const secret = result?.token ?? result?.secret;
     const once = secret === undefined ? '' : ` Copy it now, it is shown once: ${secret}`;
-    show(`${form.dataset.done ?? 'Done.'}${once}`, false, result?.typescript);
-    if (response.redirected || form.dataset.leave !== undefined) location.assign(form.dataset.leave ?? '/');
-    else await refresh();
+    show(`Done.${once}`, false, result?.typescript);
   };
 
   document.addEventListener('input', ({ target }) => {
@@ -109,7 +111,12 @@ export function pageScript(): void {
     if (!(form instanceof HTMLFormElement) || form.dataset.action === undefined) return;
     event.preventDefault();
     const { action, confirm: question } = form.dataset;
-    if (question === undefined || confirm(question)) void send(form, action);
+    if (form.classList.contains('sending') || !(question === undefined || confirm(question))) return;
+    form.classList.add('sending');
+    void send(form, action).finally(() => {
+      form.classList.remove('sending');
+      void refresh();
+    });
   });
   document.addEventListener('click', ({ target }) => {
     const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null;
@@ -117,20 +124,29 @@ export function pageScript(): void {
     if (source) void navigator.clipboard.writeText(source.textContent).then(() => show('Copied.', false));
   });
 
-  if (document.querySelector('[data-live]')) {
-    let pending: Promise<void> | undefined;
-    let isStale = false;
-    const update = (): void => {
-      if (pending) isStale = true;
-      else {
-        pending = refresh().finally(() => {
-          pending = undefined;
-          const again = isStale;
-          isStale = false;
-          if (again) update();
-        });
-      }
-    };
-    new EventSource('/events').addEventListener('change', update);
-  }
+  if (!document.querySelector('main [data-live]')) return;
+  let isStale = false;
+  let isRefreshing = false;
+  const update = async (): Promise<void> => {
+    isStale = true;
+    if (isRefreshing) return;
+    isRefreshing = true;
+    while (isStale) {
+      isStale = false;
+      await refresh();
+    }
+    isRefreshing = false;
+  };
+  // Browsers open six connections to an origin: only the pages that are seen have a stream.
+  let events: EventSource | undefined;
+  const listen = (): void => {
+    events?.close();
+    events = undefined;
+    if (document.hidden) return;
+    events = new EventSource('/events');
+    events.addEventListener('change', () => void update());
+    void update();
+  };
+  document.addEventListener('visibilitychange', listen);
+  listen();
 }

@@ -1,56 +1,56 @@
 import { expression, literal } from '../admin/call-source.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
-import type { RecordedRequest, Recording, Step } from './recorder.ts';
-import { fetchOptions } from './snippets.ts';
+import type { HandledRequest } from '../service.ts';
+import { SERVICE_LIMITS } from '../service-limits.ts';
+import type { Recording, Step } from './recorder.ts';
+import { decode, relevantHeaders } from './snippets.ts';
 
-/** Options that follow from a recording, or have no effect on responses. */
-const LEFT_OUT: readonly string[] = [
-  'seed',
-  'start',
-  'clock',
-  'state',
-  'onRequest',
-  'onDelivery',
-  'onChange',
-  'deliver',
-];
+/** Options that a recording continues with; the others follow from it, or have no effect on responses. */
+const KEPT_OPTIONS = ['jobs', 'redirectHosts', 'signatureClock'] as const satisfies readonly (keyof SandboxOptions)[];
 
 /** Origin of the storage of a sandbox that does not listen. */
 const STORAGE = 'https://storage.sandbox.invalid';
 
+/** Largest file that a test sends in place of the one that was uploaded, in bytes. */
+const MAX_FILE = 2 ** 26;
+
 /**
  * Returns a test for vitest that repeats a recording in a sandbox and expects the same statuses. It continues with the state at
- * the start of the recording, at the times of its steps, and receivers of webhooks respond as they did. Requests that
- * overlapped are sent one after the other, in the order in which they ended.
+ * the start of the recording. Every step begins at its time, a request that overlapped with others ends after them, and receivers of
+ * webhooks respond as they did.
  */
 export function recordedTest(recording: Recording, options: SandboxOptions, storageUrl: string): string {
-  const { state, startedAt, steps, deliveries } = recording;
-  const statuses = deliveries.toSorted((a, b) => a.at - b.at).map(({ status }) => status ?? 0);
-  const plain = Object.entries(options).filter(([name, value]) => !LEFT_OUT.includes(name) && value !== undefined);
-  const functions = plain.filter(([, value]) => hasFunction(value)).map(([name]) => name);
-  const kept = plain
-    .filter(([name]) => !functions.includes(name))
-    .map(([name, value]) => `    ${name}: ${literal(value)},\n`);
-  const tokens = new Set(steps.flatMap(({ request }) => request?.token ?? []));
-  const constants = [...tokens].map((token) => `  const ${constantOf(token)} = ${literal(`Bearer ${token}`)};\n`);
-  const title = `the session of ${new Date(startedAt).toISOString()}`;
-  const missing = functions.map((name) => `    // Add the option \`${name}\`: it contains functions.\n`);
-  return `import { createSandbox } from 'audience-activation/sandbox';
+  const { state, startedAt, limits, faults, steps, receivers } = recording;
+  const writer = new StepWriter(startedAt, storageUrl);
+  const lines = steps.flatMap((step, index) => writer.write(step, index)).concat(writer.end());
+  const changed = Object.entries(limits).filter(([name, limit]) => literal(limit) !== literal(defaultLimit(name)));
+  const rules = faults.map(({ rule, remaining }) => ({
+    ...rule,
+    ...(Number.isFinite(remaining) && { times: remaining }),
+  }));
+  const settings = Object.entries({
+    ...Object.fromEntries(KEPT_OPTIONS.map((name) => [name, options[name]])),
+    ...(changed.length > 0 && { limits: Object.fromEntries(changed) }),
+    ...(rules.length > 0 && { faults: rules }),
+  }).flatMap(([name, value]) => (value === undefined ? [] : [settingSource(name, value)]));
+  return `// A recorded session. It contains the tokens, passwords and secrets of the sandbox.
+import { createSandbox } from 'audience-activation/sandbox';
 import { expect, test } from 'vitest';
 
-test(${literal(title)}, async () => {
-  /** Statuses of the receivers of webhooks, in the order of the attempts; 0 for none. */
-  const receivers = ${literal(statuses)};
+test(${literal(`the session of ${new Date(startedAt).toISOString()}`)}, { timeout: 120_000 }, async () => {
+  /** Statuses of the receivers of webhooks, by URL and event; 0 for no response. */
+  const receivers: Record<string, number[]> = ${literal(Object.fromEntries(receivers))};
   const sandbox = createSandbox({
     state,
     clock: 'manual',
-${[...kept, ...missing].join('')}    deliver: async () => {
-      const status = receivers.shift() ?? 204;
+${settings.join('')}    async deliver(request) {
+      const { id } = await request.json();
+      const status = receivers[\`\${request.url} \${id}\`]?.shift() ?? 204;
       if (status === 0) throw new Error('no response');
       return new Response(null, { status });
     },
   });
-${constants.join('')}  const start = sandbox.now();
+${writer.constants()}  const start = sandbox.now();
   /** Moves the clock to a time, in milliseconds since the start. */
   const at = (ms: number) => sandbox.advance(Math.max(0, start + ms - sandbox.now()));
   /** Sends a request; returns its status, 0 if the connection is cut. */
@@ -58,49 +58,131 @@ ${constants.join('')}  const start = sandbox.now();
     const response = await sandbox.fetch(url, { redirect: 'manual', ...init }).catch(() => undefined);
     return response?.status ?? 0;
   };
+  /** Resolves when the requests that were sent have begun. */
+  const begun = () => new Promise((resolve) => setTimeout(resolve, 5));
+  /** Returns a file of a size and a number of lines. */
+  const file = (size: number, lines: number) => new Blob(['x'.repeat(size - lines), '\\n'.repeat(lines)]);
 
-${steps.map((step) => stepSource(step, startedAt, storageUrl)).join('')}  await sandbox.close();
+${lines.join('')}  await sandbox.close();
 });
 
 const state = JSON.parse(${literal(JSON.stringify(state))});
 `;
 }
 
-function stepSource({ time, request, call }: Step, startedAt: number, storageUrl: string): string {
-  const wait = `  await at(${Math.max(0, Number((time - startedAt).toFixed(3)))});\n`;
-  return request ? `${wait}${requestSource(request, storageUrl)}` : `${wait}  ${call};\n`;
-}
+const defaultLimit = (name: string): unknown => Object.entries(SERVICE_LIMITS).find(([key]) => key === name)?.[1];
 
-function requestSource(request: RecordedRequest, storageUrl: string): string {
-  const { entry, url, body, token } = request;
-  const consent = consentSource(request);
-  if (consent !== undefined) return consent;
-  const { origin, pathname, search } = new URL(url);
-  const target = origin === storageUrl ? `${STORAGE}${pathname}${search}` : url;
-  const authorization = token === undefined ? undefined : expression(constantOf(token));
-  const init = literal(fetchOptions(request, authorization));
-  const file = entry.method === 'PUT' && body === undefined ? fileSource(request) : undefined;
-  const options = file === undefined ? init : `{ ...${init}, body: ${file} }`;
-  return `  expect(await send(${literal(target)}, ${options})).toBe(${entry.status});\n`;
-}
-
-/** Returns the name of the constant with the `Authorization` header of a token, which begins with its id. */
-const constantOf = (token: string): string => `bearer${token.split('|', 1)[0]}`;
-
-/** A consent of a logged-in session: its cookie is valid in that session only. */
-function consentSource({ entry, url, body }: RecordedRequest): string | undefined {
-  const isConsent = entry.path === '/oauth/authorize' && entry.status === 303 && body?.includes('decision=allow');
-  if (!isConsent || entry.account === undefined) return undefined;
-  return `  sandbox.oauth.consent(sandbox.accounts.get(${literal(entry.account)}), ${literal(url)});\n`;
-}
-
-/** The bytes of a file are not kept; one with the same length takes their place. */
-function fileSource({ headers }: RecordedRequest): string {
-  const size = Number(headers.find(([name]) => name === 'content-length')?.[1] ?? 0);
-  return `'x'.repeat(${size})`;
+function settingSource(name: string, value: unknown): string {
+  return hasFunction(value)
+    ? `    // Add the option \`${name}\`: it contains functions.\n`
+    : `    ${name}: ${literal(value)},\n`;
 }
 
 function hasFunction(value: unknown): boolean {
   if (typeof value === 'function') return true;
   return typeof value === 'object' && value !== null && Object.values(value).some(hasFunction);
+}
+
+/** Writes steps in the order in which they began. */
+class StepWriter {
+  readonly #startedAt: number;
+  readonly #storageUrl: string;
+  /** Names of constants, by the value of an `Authorization` header. */
+  readonly #authorizations = new Map<string, string>();
+  /** Requests that have begun and not ended, as the code that awaits each. */
+  #pending: { readonly order: number; readonly time: number; readonly code: string }[] = [];
+  #time = -1;
+
+  constructor(startedAt: number, storageUrl: string) {
+    this.#startedAt = startedAt;
+    this.#storageUrl = storageUrl;
+  }
+
+  /** Returns the lines of a step, after those of the requests that have ended before. */
+  write(step: Step, index: number): string[] {
+    const lines = this.#endBefore(step.started.order);
+    if ('call' in step) return [...lines, ...this.#at(step.started.time), `  ${step.call};\n`];
+    const { request, started, ended } = step;
+    if ([411, 421].includes(request.entry.status)) return lines;
+    const consent = consentSource(request);
+    if (consent !== undefined) return [...lines, ...this.#at(started.time), consent];
+    const call = this.#sendSource(request);
+    if (call === undefined) {
+      const { method, path, status } = request.entry;
+      return [...lines, `  // Not repeated, because its body was not kept: ${method} ${path} (${status})\n`];
+    }
+    const { status } = request.entry;
+    lines.push(...this.#at(started.time));
+    // Whatever began in between has a number between those of the request.
+    if (ended.order === started.order + 1) return [...lines, `  expect(await ${call}).toBe(${status});\n`];
+    const name = `request${index + 1}`;
+    this.#pending.push({ ...ended, code: `  expect(await ${name}).toBe(${status});\n` });
+    return [...lines, `  const ${name} = ${call};\n  await begun();\n`];
+  }
+
+  /** Returns the lines that await the requests which have not ended. */
+  end(): string[] {
+    return this.#endBefore(Number.POSITIVE_INFINITY);
+  }
+
+  /** Returns the lines of the constants. */
+  constants(): string {
+    return [...this.#authorizations].map(([value, name]) => `  const ${name} = ${literal(value)};\n`).join('');
+  }
+
+  #endBefore(order: number): string[] {
+    const ended = this.#pending.filter((one) => one.order < order).sort((a, b) => a.order - b.order);
+    this.#pending = this.#pending.filter((one) => one.order >= order);
+    return ended.flatMap(({ time, code }) => [...this.#at(time), code]);
+  }
+
+  #at(time: number): string[] {
+    const ms = Math.max(0, Number((time - this.#startedAt).toFixed(3)));
+    if (ms <= this.#time) return [];
+    this.#time = ms;
+    return [`  await at(${ms});\n`];
+  }
+
+  /** Returns the code that sends a request; `undefined` if its body was not kept. */
+  #sendSource(request: HandledRequest): string | undefined {
+    const { entry, url, headers, address } = request;
+    const body = bodySource(request);
+    if (body === undefined && Number(headers.get('content-length') ?? 0) > 0) return undefined;
+    const { origin, pathname, search } = new URL(url);
+    const target = origin === this.#storageUrl ? `${STORAGE}${pathname}${search}` : url;
+    const authorization = headers.get('authorization');
+    const init = {
+      ...(entry.method !== 'GET' && { method: entry.method }),
+      headers: {
+        ...Object.fromEntries(relevantHeaders(request)),
+        ...(authorization !== null && { authorization: expression(this.#nameOf(authorization)) }),
+        ...(address !== '127.0.0.1' && { 'x-forwarded-for': address }),
+      },
+      ...(body !== undefined && { body: expression(body) }),
+    };
+    return `send(${literal(target)}, ${literal(init)})`;
+  }
+
+  #nameOf(authorization: string): string {
+    const name = this.#authorizations.get(authorization) ?? `authorization${this.#authorizations.size + 1}`;
+    this.#authorizations.set(authorization, name);
+    return name;
+  }
+}
+
+/** Returns the code of a body; `undefined` if there is none, or if it was not kept. */
+function bodySource({ body, file }: HandledRequest): string | undefined {
+  if (file) return file.size <= MAX_FILE ? `file(${file.size}, ${Math.min(file.size, file.lines)})` : undefined;
+  if (!body?.length) return undefined;
+  const text = decode(body);
+  if (text !== undefined) return literal(text);
+  const base64 = btoa(Array.from(body, (byte) => String.fromCharCode(byte)).join(''));
+  return `Uint8Array.from(atob('${base64}'), (character) => character.charCodeAt(0))`;
+}
+
+/** A consent of a logged-in session: its cookie is valid in that session only. */
+function consentSource({ entry, url, body }: HandledRequest): string | undefined {
+  const isConsent = entry.path === '/oauth/authorize' && entry.status === 303 && body;
+  if (!isConsent || entry.account === undefined || !decode(body)?.includes('decision=allow')) return undefined;
+  return `  sandbox.oauth.consent(sandbox.accounts.get(${literal(entry.account)}), ${literal(url)});\n`;
 }

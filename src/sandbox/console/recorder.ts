@@ -1,66 +1,56 @@
-import { callSource, expression } from '../admin/call-source.ts';
-import type { AdminCall, HandledRequest, Service } from '../service.ts';
-import type { LogEntry, SandboxState } from '../state.ts';
-import type { Delivery, DeliveryAttempt } from '../webhook-deliveries.ts';
+import { callSource, expression, shownCall } from '../admin/call-source.ts';
+import type { ActiveFault } from '../faults.ts';
+import { saveState } from '../saved-state.ts';
+import type { AdminCall, HandledRequest, Moment, Service } from '../service.ts';
+import type { SandboxLimits } from '../service-limits.ts';
+import type { SandboxState } from '../state.ts';
+import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 
-/** A request with what the log leaves out. Credentials in headers are not kept. */
-export interface RecordedRequest {
-  readonly entry: LogEntry;
-  readonly url: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Text of the body, if a route has read it; `undefined` also if it is too long to be kept. */
-  readonly body: string | undefined;
-  /** Value of the token that was sent. */
-  readonly token: string | undefined;
-  /** Milliseconds of the machine's clock. */
-  readonly duration: number;
-}
-
-/** A step of a recording: a request, or the call that an action has made. */
-export interface Step {
-  /** Time of the sandbox's clock. */
-  readonly time: number;
-  readonly request?: RecordedRequest;
-  readonly call?: string;
-}
+/** A request, or a call of the sandbox's own methods: when it began and, for a request, when it ended. */
+export type Step =
+  | { readonly started: Moment; readonly ended: Moment; readonly request: HandledRequest }
+  | { readonly started: Moment; readonly call: string; readonly shown: string };
 
 /** The steps since a state. */
 export interface Recording {
   readonly state: SandboxState;
+  /** Time of the state. */
   readonly startedAt: number;
+  readonly limits: SandboxLimits;
+  readonly faults: readonly ActiveFault[];
+  /** In the order in which they began. */
   readonly steps: readonly Step[];
-  readonly deliveries: readonly Delivery[];
+  /** Statuses of webhook receivers, by URL and id of the event, in the order of the attempts; 0 if there was no response. */
+  readonly receivers: ReadonlyMap<string, readonly number[]>;
   /** `true` if there was more than fits. */
   readonly isFull: boolean;
 }
 
 /** Longest body that is kept, in bytes. */
-const MAX_BODY = 65_536;
+const MAX_BODY = 2 ** 20;
 
-/** Bounds of a recording: number of steps, and bytes of their bodies. */
+/** Bounds of a recording, and of the requests whose details are shown: their number, and bytes of bodies, headers and URLs. */
 const MAX_STEPS = 10_000;
 const MAX_BYTES = 2 ** 24;
 
-/** Headers that hold credentials. */
-const CREDENTIALS: readonly string[] = ['authorization', 'cookie', 'proxy-authorization'];
-
-/** Records requests and actions while a console is open. */
+/** Records requests and calls while a console is open. */
 export class Recorder {
   readonly #service: Service;
-  readonly #save: () => SandboxState;
-  /** By id, the latest ones: as many as the log has. */
-  readonly #requests = new Map<string, RecordedRequest>();
-  #recording: { state: SandboxState; startedAt: number; steps: Step[]; attempts: DeliveryAttempt[]; isFull: boolean };
+  readonly #seed: number;
+  /** The latest requests, oldest first, within the bounds. */
+  readonly #requests = new Map<string, HandledRequest>();
+  #requestBytes = 0;
+  #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;
   #lastCall = '';
 
-  constructor(service: Service, save: () => SandboxState) {
+  constructor(service: Service, seed: number) {
     this.#service = service;
-    this.#save = save;
+    this.#seed = seed;
     this.#recording = this.#begin();
     service.observers.add({
       onRequest: (handled) => this.#addRequest(handled),
-      onDelivery: (attempt) => void this.#recording.attempts.push(attempt),
+      onDelivery: (attempt) => this.#addDelivery(attempt),
       onCall: (call) => this.#addCall(call),
     });
   }
@@ -72,51 +62,86 @@ export class Recorder {
   }
 
   #begin() {
-    const state = this.#save();
-    return { state, startedAt: this.#service.clock.now(), steps: [], attempts: [], isFull: false };
+    const { clock, limits, faults } = this.#service;
+    faults.renumber();
+    const startedAt = clock.now();
+    return {
+      state: saveState(this.#service, this.#seed, startedAt, []),
+      startedAt,
+      limits: { ...limits },
+      faults: faults.active,
+      steps: [],
+      receivers: new Map<string, number[]>(),
+      isFull: false,
+    };
   }
 
   get recording(): Recording {
-    const { attempts, ...recording } = this.#recording;
-    return { ...recording, deliveries: attempts.flatMap(({ delivery }) => delivery ?? []) };
+    const { steps } = this.#recording;
+    // Requests and calls are added when they have ended.
+    return { ...this.#recording, steps: steps.toSorted((a, b) => a.started.order - b.started.order) };
   }
 
-  /** Returns a request of the log. */
-  find(id: string): RecordedRequest | undefined {
-    return this.#requests.get(id);
-  }
-
-  /** The latest call, in TypeScript. */
+  /** The latest call, in TypeScript, as it is shown. */
   get lastCall(): string {
     return this.#lastCall;
   }
 
-  #addCall({ method, args, time }: AdminCall): void {
-    const { state } = this.#recording;
-    const shown = args.map((arg) => (arg === state ? expression('state') : arg));
-    const call = callSource(method, shown);
-    this.#lastCall = method === 'sandbox.advance' ? `await ${call}` : call;
-    // The times of the steps contain how the clock ran.
-    if (method !== 'sandbox.setClock') this.#add({ time, call: this.#lastCall }, call.length);
+  /** Returns the details of a request of the log, if they are kept. */
+  find(entry: HandledRequest['entry']): HandledRequest | undefined {
+    const handled = this.#requests.get(entry.id);
+    // After another state was restored, ids are used again.
+    return handled?.entry === entry ? handled : undefined;
   }
 
-  #addRequest({ entry, request, body, token, duration, isRoot }: HandledRequest): void {
-    const text = body && body.length <= MAX_BODY ? new TextDecoder().decode(body) : undefined;
-    const headers = [...request.headers].filter(([name]) => !CREDENTIALS.includes(name));
-    const recorded = { entry, url: request.url, headers, body: text, token: token?.value, duration };
-    this.#requests.set(entry.id, recorded);
-    const [oldest] = this.#requests.keys();
-    if (oldest !== undefined && this.#requests.size > this.#service.limits.logLength) this.#requests.delete(oldest);
-    if (isRoot) this.#add({ time: this.#service.clock.now(), request: recorded }, text?.length ?? 0);
+  #addCall({ method, args, started }: AdminCall): void {
+    const { state } = this.#recording;
+    const prefix = method === 'sandbox.advance' ? 'await ' : '';
+    const call = `${prefix}${callSource(
+      method,
+      args.map((arg) => (arg === state ? expression('state') : arg)),
+    )}`;
+    const shown = `${prefix}${shownCall(method, args)}`;
+    this.#lastCall = shown;
+    // The times of the steps contain how the clock ran.
+    if (method !== 'sandbox.setClock') this.#add({ started, call, shown }, call.length);
+  }
+
+  #addDelivery({ event, delivery }: DeliveryAttempt): void {
+    const { receivers, isFull } = this.#recording;
+    const key = `${event.endpoint.url} ${event.id}`;
+    if (!isFull && receivers.size < MAX_STEPS)
+      receivers.set(key, [...(receivers.get(key) ?? []), delivery?.status ?? 0]);
+  }
+
+  #addRequest(handled: HandledRequest): void {
+    const { entry, isRoot, started } = handled;
+    const request = withinBounds(handled);
+    const bytes = sizeOf(request);
+    this.#requests.delete(entry.id);
+    this.#requests.set(entry.id, request);
+    this.#requestBytes += bytes;
+    for (const [id, oldest] of this.#requests) {
+      if (this.#requestBytes <= MAX_BYTES && this.#requests.size <= MAX_STEPS) break;
+      this.#requests.delete(id);
+      this.#requestBytes -= sizeOf(oldest);
+    }
+    if (isRoot) this.#add({ started, ended: this.#service.moment(), request }, bytes);
   }
 
   #add(step: Step, bytes: number): void {
     const recording = this.#recording;
     this.#bytes += bytes;
     if (recording.steps.length >= MAX_STEPS || this.#bytes > MAX_BYTES) recording.isFull = true;
-    if (recording.isFull) return;
-    // A call that moves the clock is reported when it has ended, after what happened meanwhile.
-    const index = recording.steps.findLastIndex(({ time }) => time <= step.time);
-    recording.steps.splice(index + 1, 0, step);
+    if (!recording.isFull) recording.steps.push(step);
   }
+}
+
+/** Leaves out a body that is too long. */
+const withinBounds = (handled: HandledRequest): HandledRequest =>
+  handled.body && handled.body.length > MAX_BODY ? { ...handled, body: undefined } : handled;
+
+function sizeOf({ url, headers, body }: HandledRequest): number {
+  const texts = [...headers].map(([name, value]) => name.length + value.length);
+  return url.length + texts.reduce((sum, length) => sum + length, 0) + (body?.length ?? 0);
 }

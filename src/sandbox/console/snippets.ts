@@ -1,8 +1,9 @@
 import { expression, literal } from '../admin/call-source.ts';
-import type { RecordedRequest } from './recorder.ts';
+import type { HandledRequest } from '../service.ts';
+import { redactBody, redactUrl } from './redact.ts';
 
-/** Headers that a snippet leaves out, because every client sends them. */
-const IMPLIED: readonly string[] = [
+/** Headers that a snippet leaves out, because every client sends them, or because they hold credentials. */
+const LEFT_OUT: readonly string[] = [
   'host',
   'connection',
   'content-length',
@@ -12,39 +13,56 @@ const IMPLIED: readonly string[] = [
   'transfer-encoding',
   'origin',
   'referer',
+  'x-forwarded-for',
+  'authorization',
+  'proxy-authorization',
+  'cookie',
 ];
 
-/** Returns the headers that matter to the service. */
-export function relevantHeaders({ headers }: RecordedRequest): (readonly [name: string, value: string])[] {
-  return headers.filter(([name]) => !IMPLIED.includes(name) && !name.startsWith('sec-'));
+/** Returns the headers that matter to the service, without credentials. */
+export function relevantHeaders({ headers }: HandledRequest): (readonly [name: string, value: string])[] {
+  return [...headers].filter(([name]) => !LEFT_OUT.includes(name) && !name.startsWith('sec-'));
+}
+
+/** Returns the text of a body without credentials; `undefined` if there is none, or if it is not text. */
+export function shownBody({ body, headers }: HandledRequest): string | undefined {
+  const text = body && decode(body);
+  return text ? redactBody(text, headers.get('content-type') ?? undefined) : undefined;
+}
+
+/** Decodes UTF-8; returns `undefined` for other bytes. */
+export function decode(bytes: Uint8Array<ArrayBuffer>): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Returns the request as a command, with the token in a variable of the shell. */
-export function curlOf(request: RecordedRequest): string {
-  const { entry, url, body, token } = request;
-  const parts = [`curl ${quoteForShell(url)}`];
-  if (entry.method !== 'GET') parts.push(`-X ${entry.method}`);
-  if (token !== undefined) parts.push('-H "Authorization: Bearer $TOKEN"');
+/** Returns the request as a command, with credentials in a variable of the shell. */
+export function curlOf(request: HandledRequest): string {
+  const { entry, url, headers } = request;
+  const body = shownBody(request);
+  const parts = [`curl --globoff ${quoteForShell(redactUrl(url))}`];
+  if (entry.method !== 'GET') parts.push(`-X ${quoteForShell(entry.method)}`);
+  if (headers.has('authorization')) parts.push('-H "Authorization: $AUTHORIZATION"');
   for (const [name, value] of relevantHeaders(request)) parts.push(`-H ${quoteForShell(`${name}: ${value}`)}`);
-  if (body !== undefined && body !== '') parts.push(`--data-binary ${quoteForShell(body)}`);
+  // Not `--data`, which reads a file if the body begins with `@`.
+  if (body !== undefined) parts.push(`--data-raw ${quoteForShell(body)}`);
   return parts.join(' \\\n  ');
 }
 
-/** Returns the options of `fetch` for a request; `authorization` is the value of that header. */
-export function fetchOptions(request: RecordedRequest, authorization: unknown): object {
-  const { entry, body } = request;
-  const headers = Object.fromEntries(relevantHeaders(request));
-  return {
+/** Returns the request as TypeScript, with credentials in a variable. */
+export function fetchOf(request: HandledRequest): string {
+  const { entry, url, headers } = request;
+  const body = shownBody(request);
+  const authorization = headers.has('authorization') ? { authorization: expression('authorization') } : {};
+  const options = {
     ...(entry.method !== 'GET' && { method: entry.method }),
-    headers: { ...headers, ...(authorization !== undefined && { authorization }) },
-    ...(body !== undefined && body !== '' && { body }),
+    headers: { ...Object.fromEntries(relevantHeaders(request)), ...authorization },
+    ...(body !== undefined && { body }),
   };
-}
-
-/** Returns the request as TypeScript, with the value of the header in a variable. */
-export function fetchOf(request: RecordedRequest): string {
-  const authorization = request.token === undefined ? undefined : expression('authorization');
-  return `await fetch(${literal(request.url)}, ${literal(fetchOptions(request, authorization))});`;
+  return `await fetch(${literal(redactUrl(url))}, ${literal(options)});`;
 }

@@ -3,7 +3,7 @@ import type { BuildBudget } from '../../schemas/usage-report.ts';
 import { formatExpiry } from '../clock.ts';
 import type { Service } from '../service.ts';
 import { SlidingWindow } from '../sliding-window.ts';
-import type { AccountRecord, AddressBucket, LimitUse, Token, TokenBucket } from '../state.ts';
+import type { AccountRecord, AddressBucket, FileStats, LimitUse, Token, TokenBucket } from '../state.ts';
 import { findToken } from '../tokens.ts';
 import { countUsage } from '../usage-counts.ts';
 import { failure, tooManyRequests, unauthenticated } from './responses.ts';
@@ -13,8 +13,8 @@ export interface Env {
   Bindings: {
     /** Address of the client. */
     readonly address: string;
-    /** Set for requests over HTTP: the names that `Host` may hold besides addresses and localhost. */
-    readonly overHttp?: { readonly names: readonly string[] };
+    /** Set for requests over HTTP: the server's origin, and the names that `Host` may hold besides addresses and localhost. */
+    readonly overHttp?: { readonly origin?: string; readonly names: readonly string[] };
     /** Origin of the storage to use. @default `storageUrl` of the state */
     readonly storageUrl?: string;
     /** Token of the run, which requests to the console need; without it, none is needed. */
@@ -35,6 +35,8 @@ export interface Env {
     budget: BuildBudget;
     /** The body, once a route has read it. */
     body: Uint8Array<ArrayBuffer>;
+    /** The file that was received. */
+    file: FileStats;
     /** Waits while a fault rule keeps the create request in flight. */
     holdInFlight?: () => Promise<void>;
   };
@@ -42,9 +44,12 @@ export interface Env {
 
 type Middleware = MiddlewareHandler<Env>;
 
+/** Maximum length of a reason in the log. */
+export const MAX_WHY = 500;
+
 /** Returns an error response, and has the log show why. */
 export function refuse(context: Context<Env>, why: string, response: Response): Response {
-  context.set('why', why);
+  context.set('why', why.slice(0, MAX_WHY));
   return response;
 }
 

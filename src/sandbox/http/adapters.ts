@@ -75,6 +75,7 @@ export function createAdapters(
     fetch: async (input, init) => fetchInProcess(respond, new Request(input, init)),
     handlers: [createHandler({ respond, origin: options.origin, isStorage })],
     async console(request) {
+      if (closed.signal.aborted) throw new Error('The sandbox is closed.');
       const console = await openConsole();
       // A server that passes requests on must not be reached by DNS rebinding.
       const overHttp = request.headers.has('host') ? { names: [] } : undefined;

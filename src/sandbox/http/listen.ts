@@ -100,7 +100,7 @@ async function serve(
 ): Promise<PortServer> {
   const { createAdaptorServer } = await import('@hono/node-server');
   const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');
-  const overHttp = { names: [name.toLowerCase()] };
+  const overHttp = { origin: '', names: [name.toLowerCase()] };
   const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
     try {
       const address = (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
@@ -125,8 +125,9 @@ async function serve(
       if ('closeAllConnections' in server) server.closeAllConnections();
     });
   let closing: Promise<void> | undefined;
+  overHttp.origin = `http://${shown.includes(':') ? `[${shown}]` : shown}:${address.port}`;
   return {
-    url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${address.port}`,
+    url: overHttp.origin,
     close() {
       closing ??= stop();
       return closing;

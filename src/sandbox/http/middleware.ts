@@ -3,7 +3,7 @@ import { cors } from 'hono/cors';
 import { describeFault } from '../faults.ts';
 import type { Service } from '../service.ts';
 import type { LogEntry } from '../state.ts';
-import type { Env } from './access.ts';
+import { type Env, MAX_WHY } from './access.ts';
 import { ConnectionCut } from './connection-cut.ts';
 import { isObject, NestingError, parseJson } from './request-body.ts';
 import { invalid } from './responses.ts';
@@ -42,7 +42,8 @@ const logRequests =
     const { clock, state } = service;
     clock.runDue();
     if (context.req.method === 'OPTIONS') return next();
-    const started = performance.now();
+    const started = service.moment();
+    const startedAt = performance.now();
     try {
       await next();
     } finally {
@@ -54,12 +55,26 @@ const logRequests =
       const { env, req } = context;
       // The requests of an MCP tool follow from the message that calls it.
       const isRoot = env.token === undefined;
-      const token = context.get('token');
-      const duration = performance.now() - started;
-      service.logRequest(entry, { entry, request: req.raw, body: context.get('body'), token, duration, isRoot });
+      service.logRequest(entry, {
+        entry,
+        url: ownUrl(context),
+        headers: req.raw.headers,
+        address: env.address,
+        body: context.get('body'),
+        file: context.get('file'),
+        started,
+        duration: performance.now() - startedAt,
+        isRoot,
+      });
     }
     return undefined;
   };
+
+/** Returns the URL of a request at the address of the server: its `Host` may be any. */
+function ownUrl({ env, req }: Context<Env>): string {
+  const { origin, pathname, search } = new URL(req.url);
+  return `${env.overHttp?.origin ?? origin}${pathname}${search}`;
+}
 
 function logEntry(context: Context<Env>, id: string, now: number, status: number, why: string | undefined): LogEntry {
   const account = context.get('account')?.email;
@@ -80,9 +95,6 @@ function logEntry(context: Context<Env>, id: string, now: number, status: number
     ...(budget && { budget }),
   };
 }
-
-/** Maximum length of a reason in the log. */
-const MAX_WHY = 500;
 
 /** Returns the reason that an error response contains: of the envelope, of OAuth, or of object storage. */
 async function describeError(response: Response): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { operations } from '../../spec/operations.ts';
-import type { Env } from '../http/access.ts';
+import { type Env, refuse } from '../http/access.ts';
 import { isSameOrigin } from '../http/middleware.ts';
 import { NestingError, readBody, readForm } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
@@ -90,7 +90,10 @@ async function authorize(service: Service, context: Context<Env>): Promise<Respo
     // A page of another origin cannot read credentials, but the browser may send it the cookie.
     const ofSession = isSameOrigin(context) ? session : undefined;
     const account = form.has('email') ? findAccount(service, form) : ofSession;
-    if (!account) return consentLoginPage(request, 'These credentials do not match our records.');
+    if (!account || (form.get('decision') !== 'allow' && !isSameOrigin(context))) {
+      const problem = account ? 'Send the form of this page.' : 'These credentials do not match our records.';
+      return refuse(context, problem, consentLoginPage(request, problem));
+    }
     context.set('account', account);
     if (form.get('decision') === 'allow') return context.redirect(grantAuthorization(service, request, account), 303);
     context.header('set-cookie', sessions.start(account));

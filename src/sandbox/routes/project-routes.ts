@@ -4,7 +4,7 @@ import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
-import { HOUR } from '../service-limits.ts';
+import { HOUR, MAX_DURATION_MS } from '../service-limits.ts';
 import type { AccountRecord, BuildDefinition, Mutable, ReplayTask } from '../state.ts';
 import { countUsage } from '../usage-counts.ts';
 import { type FieldErrors, findById, readName } from './body-fields.ts';
@@ -13,6 +13,7 @@ import { draftBuild } from './scheduled-builds.ts';
 
 const DEFAULT_INTERVAL_HOURS = 24;
 const MIN_INTERVAL_HOURS = 0.1;
+const MAX_INTERVAL_HOURS = MAX_DURATION_MS / HOUR;
 
 function draftProject({ state, clock }: Service, body: JsonObject): Draft<Project> {
   const errors: FieldErrors = {};
@@ -34,8 +35,10 @@ function draftSchedule(service: Service, body: JsonObject, account: AccountRecor
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled schedule', errors);
   const hours = body.interval_hours ?? DEFAULT_INTERVAL_HOURS;
-  if (typeof hours !== 'number' || hours < MIN_INTERVAL_HOURS)
-    errors.interval_hours = [`The interval must be a number of hours from ${MIN_INTERVAL_HOURS}.`];
+  if (typeof hours !== 'number' || hours < MIN_INTERVAL_HOURS || hours > MAX_INTERVAL_HOURS)
+    errors.interval_hours = [
+      `The interval must be a number of hours from ${MIN_INTERVAL_HOURS} to ${MAX_INTERVAL_HOURS}.`,
+    ];
   const definition = readSource(body, account, errors);
   if (typeof hours !== 'number' || Object.keys(errors).length > 0) return { errors };
   const resource: Mutable<Schedule> = { ...body, id: service.state.nextId++, name, replays: 0 };
@@ -73,6 +76,7 @@ export function replay(service: Service, task: ReplayTask): void {
   if (!build) return;
   const { kind, name, resource, result } = build;
   jobs.start({ kind, name, resource, account, result });
+  build.add();
   account.definitions.set(resource.id, definition);
   countUsage(account.company, clock.now(), 'scheduled_builds');
   schedule.replays = Number(schedule.replays) + 1;

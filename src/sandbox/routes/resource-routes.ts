@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { type OperationName, operations } from '../../spec/operations.ts';
 import { type Env, refuse, requireToken, storageUrlOf } from '../http/access.ts';
+import { ConnectionCut } from '../http/connection-cut.ts';
 import { idempotent } from '../http/idempotency.ts';
 import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
 import { failure, invalid, success, tooManyRequests } from '../http/responses.ts';
@@ -76,6 +77,8 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
     const body = await readBody(context);
     if (!body) return invalid({ body: ['The body must be a JSON object, or multipart/form-data.'] });
     const account = context.get('account');
+    // Another state has replaced the one that the request belongs to.
+    if (service.state.accounts.get(account.email) !== account) throw new ConnectionCut();
     const { company } = account;
     const draft = type.draft(body, account);
     if ('errors' in draft) return invalid(draft.errors);

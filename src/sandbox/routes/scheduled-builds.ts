@@ -6,8 +6,11 @@ import { draftAudience, draftEstimate, draftLookalike } from './audience-routes.
 import { draftCohort } from './cohort-routes.ts';
 import type { Draft } from './resource-routes.ts';
 
-/** A build that is ready to start; its resource belongs to the account already. */
-type Build = Pick<JobStart, 'kind' | 'name' | 'resource' | 'result'>;
+/** A build that is ready to start. */
+interface Build extends Pick<JobStart, 'kind' | 'name' | 'resource' | 'result'> {
+  /** Adds its resource to the account. */
+  add(): void;
+}
 
 /** Builds a resource again from its definition. Returns `undefined` if a create request would be refused now. */
 export function draftBuild(
@@ -17,19 +20,19 @@ export function draftBuild(
 ): Build | undefined {
   switch (name) {
     case 'audiences':
-      return add('audience', draftAudience(service, body, account), account.audiences);
+      return buildOf('audience', draftAudience(service, body, account), account.audiences);
     case 'lookalikes':
-      return add('lookalike', draftLookalike(service, body, account), account.audiences);
+      return buildOf('lookalike', draftLookalike(service, body, account), account.audiences);
     case 'estimates':
-      return add('estimate', draftEstimate(service, body, account), account.estimates);
+      return buildOf('estimate', draftEstimate(service, body, account), account.estimates);
     case 'activations':
-      return add('activation', draftActivation(service, body, account), account.activations);
+      return buildOf('activation', draftActivation(service, body, account), account.activations);
     case 'cohorts':
-      return add('cohort', draftCohort(service, body, account), account.cohorts, { rows });
+      return buildOf('cohort', draftCohort(service, body, account), account.cohorts, { rows });
   }
 }
 
-function add<T extends Build['resource']>(
+function buildOf<T extends Build['resource']>(
   kind: JobKind,
   draft: Draft<T>,
   resources: Map<number, T>,
@@ -37,7 +40,6 @@ function add<T extends Build['resource']>(
 ): Build | undefined {
   if ('errors' in draft) return undefined;
   const { name, resource, result = {} } = draft;
-  resources.set(resource.id, resource);
   const findings: JobResult = rows === undefined ? result : { ...result, rows };
-  return { kind, name, resource, result: findings };
+  return { kind, name, resource, result: findings, add: () => void resources.set(resource.id, resource) };
 }

@@ -28,7 +28,8 @@ export function createStorage(service: Service): Hono<Env> {
   return app;
 }
 
-async function receiveUpload({ req, env }: Context<Env>, { state, clock }: Service): Promise<Response> {
+async function receiveUpload(context: Context<Env>, { state, clock }: Service): Promise<Response> {
+  const { req, env } = context;
   const slot = state.uploads.get(req.param('reference') ?? '');
   if (!slot || slot.signature !== req.query('signature') || slot.claimed) return denied();
   if (slot.expiresAt <= clock.now()) return denied('Request has expired');
@@ -39,6 +40,7 @@ async function receiveUpload({ req, env }: Context<Env>, { state, clock }: Servi
   const declaredProblem = declared === undefined ? undefined : sizeProblem(slot, Number(declared));
   if (declaredProblem) return storageError(400, 'EntityTooLarge', declaredProblem);
   const file = await measureFile(req.raw.body).catch(() => undefined);
+  if (file) context.set('file', file);
   if (!file || file.size !== Number(declared ?? file.size))
     return storageError(400, 'IncompleteBody', 'The body does not hold Content-Length bytes.');
   const problem = sizeProblem(slot, file.size);

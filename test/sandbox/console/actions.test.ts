@@ -39,7 +39,7 @@ describe('an action by its endpoint', () => {
     [
       'POST /api/accounts',
       { email: 'bo@example.com', password: 'x', company: 'Other' },
-      "sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });",
+      "sandbox.accounts.create({ email: 'bo@example.com', password: '…', company: 'Other' });",
       { email: 'bo@example.com' },
     ],
     [
@@ -65,7 +65,7 @@ describe('an action by its endpoint', () => {
     [
       'POST /api/password',
       { password: 'new' },
-      `sandbox.accounts.get('${credentials.email}').changePassword('new');`,
+      `sandbox.accounts.get('${credentials.email}').changePassword('…');`,
       { changed: true },
     ],
     [
@@ -152,7 +152,15 @@ describe('an action by its endpoint', () => {
   it.each([
     ['POST /api/clock/next', {}, 'Nothing is due'],
     ['POST /api/clock/mode', { mode: 'fast' }, "`clock` must be 'real', 'manual' or { speed }"],
+    ['POST /api/clock/mode', { mode: null }, '`clock.speed` must be a number above 0'],
     ['POST /api/clock/mode', { speed: -1 }, '`clock.speed` must be a number above 0'],
+    ['POST /api/jobs/next', { kind: 'audience', status: 104, duration: -1 }, 'must be a number of milliseconds from 0'],
+    ['POST /api/jobs/next', { kind: 'audience', status: 104, duration: 1e300 }, 'to 100 years'],
+    ['POST /api/clock/advance', { ms: 1e15 }, 'before the year 9000'],
+    ['POST /api/faults', { on: ['*'], status: 500 }, '`on` must be an operation'],
+    ['POST /api/faults', { malformed: 'x' }, '`malformed` must be true or false'],
+    ['POST /api/limits', { claimWindow: 1e300 }, '`limits.claimWindow` must be a number of milliseconds'],
+    ['POST /api/webhooks', { url: 'https://example.com', events: 'cohort.failed' }, '`events` must be an array'],
     ['POST /api/limits', { reed: 5 }, '`limits.reed` is not a limit'],
     ['POST /api/limits', { read: 5 }, '`limits.read` must be { limit, interval }'],
     ['POST /api/accounts', { email: 'x', password: 'y' }, '`email` must be an email address'],
@@ -180,6 +188,36 @@ describe('an action by its endpoint', () => {
     expect(sandbox.now()).toBe(5_000);
     expect((await (await api('GET', '/api/v2/audiences/index')).json()).data).toEqual([]);
     expect(await createAudience()).toBe(4);
+  });
+
+  it('a reset ends sessions, and cuts a create in flight, which starts nothing', async () => {
+    const { act, api, logIn, request, sandbox } = await startConsole();
+    const cookie = await logIn();
+    sandbox.faults.add({ inFlight: 60_000 });
+    const create = api('POST', '/api/v2/audiences/create', {}, { 'idempotency-key': 'k' }).catch(() => 'cut');
+    await request('/');
+    await act('POST /api/reset');
+    await act('DELETE /api/faults');
+    expect(await create).toBe('cut');
+    expect(sandbox.jobs.running).toEqual([]);
+    expect((await request('/account', { headers: { cookie } })).status).toBe(302);
+  });
+
+  it('a closed sandbox has no console', async () => {
+    const { request, sandbox } = await startConsole();
+    await sandbox.close();
+    await expect(request('/')).rejects.toThrow('The sandbox is closed.');
+  });
+
+  it('an advance by years lets other events happen', async () => {
+    const { api, sandbox, createAudience } = await startConsole({ jobs: { duration: 0 } });
+    const audience_id = await createAudience();
+    await api('POST', '/api/v2/schedules/create', { audience_id, interval_hours: 1 });
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    await sandbox.advance(365 * 86_400_000);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(2);
   });
 
   it('a clock that is paused, and runs again, shows the time in between', async () => {
@@ -213,7 +251,14 @@ describe('an action of an account', () => {
     const event = sandbox.webhooks.deliveries[0]?.eventId;
     for (const [verb, body] of Object.entries({ rotate: { id }, delete: { id }, redeliver: { event } }))
       expect((await act(`POST /account/api/webhooks/${verb}`, body, cookie)).status).toBe(404);
-    expect(sandbox.webhooks.deliveries).toHaveLength(1);
+    // An event of the account does not make the endpoint of another one its own.
+    const own = sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    sandbox.webhooks.test(own.id);
+    await sandbox.advance(0);
+    const ownEvent = sandbox.webhooks.deliveries.at(-1)?.eventId;
+    expect((await act('POST /account/api/webhooks/rotate', { id, event: ownEvent }, cookie)).status).toBe(404);
+    expect((await act('POST /account/api/webhooks/redeliver', { id: own.id, event }, cookie)).status).toBe(404);
+    expect(sandbox.webhooks.deliveries).toHaveLength(2);
   });
 
   it('needs a session, and no operator action is one', async () => {

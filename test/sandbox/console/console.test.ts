@@ -56,12 +56,39 @@ describe('the pages', () => {
     const text = await page(`/requests/${sandbox.log[1]?.id}`);
     expect(text).toContain('Example Company has started 1 of 1 builds an hour, 1 of 300 a day');
     expect(text).toContain('write: 2 of 30 after this request');
-    expect(text).toContain('curl &#39;http://localhost/api/v2/audiences/create&#39;');
-    expect(text).toContain('--data-binary &#39;{&quot;name&quot;:&quot;It&#39;\\&#39;&#39;s&quot;}&#39;');
+    expect(text).toContain('curl --globoff &#39;http://localhost/api/v2/audiences/create&#39;');
+    expect(text).toContain('--data-raw &#39;{&quot;name&quot;:&quot;It&#39;\\&#39;&#39;s&quot;}&#39;');
     expect(text).toContain('idempotency-key: k');
     expect(text).toContain('authorization }');
     expect(text).not.toContain(token);
     expect(text).not.toContain(token.split('|')[1]);
+  });
+
+  it('passwords, codes and tokens of a body or an address are never shown', async () => {
+    const { api, act, page, sandbox } = await startConsole();
+    await api('POST', '/api/v2/auth/login', credentials);
+    const form =
+      'grant_type=refresh_token&refresh_token=rt_hidden1&client_secret=hidden2&code=hidden3&code_verifier=hidden4';
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: 'Basic aGlkZGVuNTo=' };
+    await sandbox.fetch('http://localhost/oauth/token', { method: 'POST', headers, body: form });
+    await sandbox.fetch('https://storage.sandbox.invalid/uploads/x?signature=hidden6', { method: 'PUT', body: 'y' });
+    await act('POST /api/password', { password: 'hidden7' });
+    await act('POST /api/accounts', { email: 'bo@example.com', password: 'hidden8' });
+    const paths = ['/', '/recording', ...sandbox.log.map(({ id }) => `/requests/${id}`)];
+    const text = (await Promise.all(paths.map((path) => page(path)))).join('');
+    expect(text).not.toMatch(/hidden|aGlkZGVu/);
+    expect(text).not.toContain(credentials.password);
+    expect(text).toContain('grant_type=refresh_token');
+    expect(await page('/recording.test.ts')).toContain('contains the tokens, passwords and secrets of the sandbox');
+  });
+
+  it('the details of requests are bounded by their bytes', async () => {
+    const { api, page, sandbox } = await startConsole();
+    for (let count = 0; count < 20; count++)
+      await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
+    const [first, last] = [sandbox.log[0]?.id, sandbox.log.at(-1)?.id];
+    expect(await page(`/requests/${first}`)).toContain('Its details are not kept');
+    expect(await page(`/requests/${last}`)).toContain('As curl');
   });
 
   it('10,000 requests are shown a hundred at a time, filtered on the server', async () => {
@@ -156,6 +183,22 @@ describe('access over HTTP', () => {
     expect((await sandbox.console(mounted)).status).toBe(421);
   });
 
+  it('a snippet has the address of the server, whatever the Host of the request was', async () => {
+    const { origin, token, url, sandbox } = await serveConsole();
+    const { request } = await import('node:http');
+    await new Promise((resolve) => {
+      const headers = { host: '127.0.0.1:9', 'content-type': 'application/json' };
+      const options = { method: 'POST', headers };
+      request(`${url}/oauth/register`, options, (response) => resolve(response.resume())).end('@/etc/passwd');
+    });
+    const page = await fetch(`${origin}/requests/${sandbox.log[0]?.id}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const text = await page.text();
+    expect(text).toContain(`curl --globoff &#39;${url}/oauth/register&#39;`);
+    expect(text).toContain('--data-raw &#39;@/etc/passwd&#39;');
+  });
+
   it('the stream reports changes, several as one, and ends with the sandbox', async () => {
     const { origin, token, sandbox } = await serveConsole();
     const response = await fetch(`${origin}/events`, { headers: { authorization: `Bearer ${token}` } });
@@ -177,6 +220,8 @@ describe('access over HTTP', () => {
       ['//evil.example', '/account'],
       ['/\\evil.example', '/account'],
       ['https://evil.example', '/account'],
+      ['/\t/evil.example', '/account'],
+      ['/\n/evil.example', '/account'],
     ]) {
       const body = new URLSearchParams({ ...credentials, next: next ?? '' });
       const response = await request('/login', { method: 'POST', body });
@@ -198,13 +243,15 @@ describe('the recording', () => {
     await act('POST /api/clock/mode', { mode: 'manual' });
     const source = await page('/recording.test.ts');
     expect(source).toContain('jobs: { duration: 60000 },');
-    expect(source).toContain('const receivers = [200];');
-    expect(source).toContain(`const bearer3 = 'Bearer ${token}';`);
-    expect(source).toContain("  await at(0);\n  expect(await send('http://localhost/api/v2/audiences/create', {");
-    expect(source).toContain('  await at(0);\n  await sandbox.advance(1500);\n');
+    expect(source).toMatch(
+      /receivers: Record<string, number\[\]> = \{ 'https:\/\/example\.com\/ evt_\w+': \[200\] \};/,
+    );
+    expect(source).toContain(`const authorization1 = 'Bearer ${token}';`);
+    expect(source).toContain("  expect(await send('http://localhost/api/v2/audiences/create', {");
+    expect(source).toContain('  await sandbox.advance(1500);\n');
     expect(source).toContain(`  await at(1500);\n  sandbox.webhooks.test(${id});\n`);
     expect(source).not.toContain('setClock');
-    expect(source.match(/await at\(/g)).toHaveLength(5);
+    expect(source.match(/await at\(/g)).toHaveLength(2);
   });
 
   it('begins again with the present state', async () => {
@@ -214,7 +261,7 @@ describe('the recording', () => {
     expect(await page('/recording')).toContain('Nothing has happened yet');
     await api('GET', '/api/v2/usage');
     const source = await page('/recording.test.ts');
-    expect(source.match(/await at\(/g)).toHaveLength(1);
+    expect(source.match(/expect\(await send/g)).toHaveLength(1);
     expect(source).toContain('Visitors');
   });
 

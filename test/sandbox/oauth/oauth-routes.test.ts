@@ -149,8 +149,12 @@ describe('authorization', () => {
         body: new URLSearchParams({ decision: 'allow' }),
         redirect: 'manual',
       });
-    for (const headers of [{ 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.example' }])
+    for (const headers of [{ 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.example' }]) {
       expect((await decide(headers)).status).toBe(401);
+      const forced = await sandbox.fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+      expect([forced.status, forced.headers.get('set-cookie')]).toEqual([401, null]);
+    }
+    expect(sandbox.log.at(-1)?.why).toBe('Send the form of this page.');
     const allowed = new URL((await decide({})).headers.get('location') ?? '');
     expect((await redeem(allowed.searchParams.get('code') ?? '', { client_id })).status).toBe(200);
   });

@@ -37,7 +37,7 @@ ${actionForm({
   ],
 })}
 <h2>Reset</h2>
-<p>Returns to the state in which the console was opened: its accounts and tokens, without what happened since. Fault rules and the time stay.</p>
+<p>Returns to the state in which the recording began, by default when the console was opened: its accounts and tokens, without what happened since. Fault rules and the time stay.</p>
 ${actionForm({ action: 'POST /api/reset', submit: 'Reset', confirm: 'Reset the sandbox?' })}`,
     ],
   };

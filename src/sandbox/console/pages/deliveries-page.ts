@@ -27,24 +27,21 @@ export function deliveryTable({ service }: ConsoleContext, attempts: readonly De
   return table(
     'Deliveries, the latest first',
     ['Event', 'Endpoint', 'Attempt', 'Response', 'Time', 'Next attempt', 'Action'],
-    rows.map((attempt, index) => row(attempt, now, api, `delivery-${attempts.length - index}`)),
+    rows.map((attempt) => row(attempt, now, api)),
     'No deliveries yet. Send a test, or let a job end: its event goes to every endpoint that subscribes to it.',
   );
 }
 
-function row(
-  { event, delivery, signature, response }: DeliveryAttempt,
-  now: number,
-  api: string,
-  id: string,
-): Content[] {
+function row({ event, delivery, signature, response }: DeliveryAttempt, now: number, api: string): Content[] {
   const { attempt = 0, at = now, status, retryAt } = delivery ?? {};
   return [
-    html`<details id="${id}"><summary>${event.type} <code>${event.id}</code></summary>${facts([
-      ['URL', event.endpoint.url],
-      ['Service-Signature', html`<code>${signature}</code>`],
-      ['Response', response === '' ? 'no body' : html`<code>${response}</code>`],
-    ])}<pre tabindex="0">${JSON.stringify(JSON.parse(event.body), undefined, 2)}</pre></details>`,
+    html`<details id="${`${event.id}-${event.endpoint.id}-${attempt}-${at}`}"><summary>${event.type} <code>${event.id}</code></summary>${facts(
+      [
+        ['URL', event.endpoint.url],
+        ['Service-Signature', html`<code>${signature}</code>`],
+        ['Response', response === '' ? 'no body' : html`<code>${response}</code>`],
+      ],
+    )}<pre tabindex="0">${JSON.stringify(JSON.parse(event.body), undefined, 2)}</pre></details>`,
     `${event.endpoint.id} ${event.endpoint.name}`,
     `${attempt} of 6`,
     httpBadge(status),
@@ -62,13 +59,13 @@ function row(
 /** Returns the webhook endpoints with their actions. */
 export function endpointTable({ service }: ConsoleContext, endpoints: readonly Endpoint[], api: string): Html {
   const now = service.clock.now();
-  const action = (verb: string, { id, name }: Endpoint, submit: string, confirm?: string): Html =>
+  const action = (verb: string, { id, name }: Endpoint, submit: string, question?: string): Html =>
     actionForm({
       action: `POST ${api}/webhooks/${verb}`,
       submit,
       values: { id },
       label: `${submit} ${name}`,
-      ...(confirm !== undefined && { confirm }),
+      ...(question !== undefined && { confirm: question }),
     });
   return table(
     'Webhook endpoints',
@@ -84,8 +81,13 @@ export function endpointTable({ service }: ConsoleContext, endpoints: readonly E
       html`<div class="actions">${[
         action('test', endpoint, 'Send test'),
         endpoint.is_active ? action('pause', endpoint, 'Pause') : action('resume', endpoint, 'Resume'),
-        action('rotate', endpoint, 'Rotate secret', 'Rotate the secret? The previous one also signs for 24 hours.'),
-        action('delete', endpoint, 'Delete', 'Delete this endpoint?'),
+        action(
+          'rotate',
+          endpoint,
+          'Rotate secret',
+          `Rotate the secret of ${endpoint.name}? The previous one also signs for 24 hours.`,
+        ),
+        action('delete', endpoint, 'Delete', `Delete ${endpoint.name}?`),
       ]}</div>`,
     ]),
     'No webhook endpoints. Create one to have the events of jobs delivered to a URL.',

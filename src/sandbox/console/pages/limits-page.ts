@@ -37,29 +37,32 @@ export function limitsPage({ service, sandbox }: ConsoleContext): Page {
           ],
         }),
       ),
-      html`<h2>Change limits</h2>
-${BUCKETS.map((name) =>
-  actionForm({
-    action: 'POST /api/limits',
-    submit: `Set ${name}`,
-    fields: [
-      input(`Requests (${name})`, `${name}.limit`, {
-        type: 'number',
-        min: 0,
-        placeholder: limits[name].limit,
-        required: true,
-      }),
-      input(`Interval in seconds (${name})`, `${name}.interval`, {
-        type: 'number',
-        min: 0,
-        step: 'any',
-        value: limits[name].interval / 1000,
-        'data-factor': 1000,
-        required: true,
-      }),
-    ],
-  }),
-)}`,
+      html`<h2>Change limits</h2>`,
+      live(
+        'limits',
+        BUCKETS.map((name) =>
+          actionForm({
+            action: 'POST /api/limits',
+            submit: `Set ${name}`,
+            fields: [
+              input(`Requests (${name})`, `${name}.limit`, {
+                type: 'number',
+                min: 0,
+                placeholder: limits[name].limit,
+                required: true,
+              }),
+              input(`Interval in seconds (${name})`, `${name}.interval`, {
+                type: 'number',
+                min: 0,
+                step: 'any',
+                value: limits[name].interval / 1000,
+                'data-factor': 1000,
+                required: true,
+              }),
+            ],
+          }),
+        ),
+      ),
     ],
   };
 }

@@ -5,6 +5,9 @@ import type { ConsoleContext } from '../operator-api.ts';
 
 const MAX_ROWS = 200;
 
+/** Maximum length of a call that is shown. */
+const MAX_CALL = 500;
+
 /** The steps since the recording began, and the test that repeats them. */
 export function recordingPage({ recorder }: ConsoleContext): Page {
   const { steps, startedAt, isFull } = recorder.recording;
@@ -13,7 +16,7 @@ export function recordingPage({ recorder }: ConsoleContext): Page {
     title: 'Recording',
     content: [
       html`<p>Requests and actions since the recording began, as a test for vitest: it continues with the state of that time,
-repeats every step at its time, and expects the same statuses. The file contains tokens of the sandbox.</p>
+repeats every step at its time, and expects the same statuses. The file contains the tokens, passwords and secrets of the sandbox.</p>
 <p class="actions"><a class="button" href="/recording.test.ts" download>Download the test</a></p>
 <form method="post" action="/recording/restart"><button>Begin a new recording</button></form>`,
       live('steps', [
@@ -21,9 +24,11 @@ repeats every step at its time, and expects the same statuses. The file contains
         table(
           'Steps, the latest first',
           ['After', 'Step'],
-          latest.map(({ time, request, call }) => [
-            durationText(time - startedAt),
-            request ? `${request.entry.method} ${request.entry.path}` : html`<code>${call ?? ''};</code>`,
+          latest.map((step) => [
+            durationText(step.started.time - startedAt),
+            'request' in step
+              ? `${step.request.entry.method} ${step.request.entry.path}`
+              : html`<code>${step.shown.slice(0, MAX_CALL)};</code>`,
           ]),
           'Nothing has happened yet: send a request, or do something on these pages.',
         ),

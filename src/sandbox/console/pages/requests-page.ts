@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
+import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import { badge, type Content, facts, type Html, httpBadge, input, live, select, table, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
-import type { RecordedRequest } from '../recorder.ts';
-import { curlOf, fetchOf, relevantHeaders } from '../snippets.ts';
+import { curlOf, fetchOf, relevantHeaders, shownBody } from '../snippets.ts';
 
 const PAGE_SIZE = 100;
 
@@ -29,14 +29,14 @@ ${live('log', [
   table(
     'Requests, the latest first',
     ['Request', 'Status', 'Why', 'Account', 'Bucket', 'Duration', 'Time'],
-    rows.map((entry) => row(entry, recorder.find(entry.id), now)),
+    rows.map((entry) => row(entry, recorder.find(entry), now)),
     empty,
   ),
 ])}`,
   };
 }
 
-function row(entry: LogEntry, recorded: RecordedRequest | undefined, now: number): readonly Content[] {
+function row(entry: LogEntry, recorded: HandledRequest | undefined, now: number): readonly Content[] {
   const { id, method, path, status, account, bucket, at } = entry;
   return [
     html`<a href="/requests/${id}"><b>${method}</b> ${pathElement(path)}</a>`,
@@ -103,7 +103,7 @@ function createFilter(query: URLSearchParams): (entry: LogEntry) => boolean {
 export function requestPage({ service, recorder }: ConsoleContext, id: string): Page | undefined {
   const entry = service.state.log.find((candidate) => candidate.id === id);
   if (!entry) return undefined;
-  const recorded = recorder.find(id);
+  const recorded = recorder.find(entry);
   const { method, path, status, account, bucket, budget, why, fault, replayed, at } = entry;
   const entries: (readonly [string, Content])[] = [
     ['Status', httpBadge(status)],
@@ -120,7 +120,7 @@ export function requestPage({ service, recorder }: ConsoleContext, id: string): 
   return {
     title: `${method} ${path}`,
     content: html`${facts(entries.filter(([, value]) => value !== ''))}
-${recorded ? details(recorded) : html`<p class="empty">The request was sent before the console was opened.</p>`}
+${recorded ? details(recorded) : html`<p class="empty">Its details are not kept: it was sent before the console was opened, or long ago.</p>`}
 <p><a href="/">All requests</a></p>`,
   };
 }
@@ -128,8 +128,8 @@ ${recorded ? details(recorded) : html`<p class="empty">The request was sent befo
 const budgetText = ({ hour, day }: NonNullable<LogEntry['budget']>): string =>
   `${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day`;
 
-function details(recorded: RecordedRequest): Html {
-  const { body } = recorded;
+function details(recorded: HandledRequest): Html {
+  const body = shownBody(recorded);
   return html`<h2>Headers</h2>
 ${facts(relevantHeaders(recorded))}
 <h2>Body</h2>
