@@ -187,7 +187,7 @@ describe('the console in Chromium', () => {
     await page.getByLabel('Organization').fill('Other');
     await act(
       'Create the account',
-      "sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' })",
+      "sandbox.accounts.create({ email: 'bo@example.com', password: '…', company: 'Other' })",
     );
     await page.getByRole('button', { name: 'Log in as bo@example.com' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -285,6 +285,31 @@ describe('the console in Chromium', () => {
       await open(path);
       expect([path, await violations(page)]).toEqual([path, []]);
     }
+  });
+
+  it('what somebody does on a page survives the changes that arrive', async () => {
+    const { account, client, page, open, logIn } = await openConsole({ clock: 'manual' });
+    const { id } = await client.audiences.create({ name: 'First' });
+    const { id: second } = await client.audiences.create({ name: 'Second' });
+    await open('/jobs');
+    const button = page.getByRole('button', { name: `Finish audience ${second} as 422` });
+    await button.focus();
+    await client.audiences.create({ name: 'Third' });
+    await page.getByText('Third').waitFor();
+    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+
+    await open('/limits');
+    await page.getByLabel('Requests (read)').fill('77');
+    await client.audiences.get(id);
+    await page.getByText('1 of 120').waitFor();
+    expect(await page.getByLabel('Requests (read)').inputValue()).toBe('77');
+
+    await logIn();
+    await open('/account/tokens');
+    await page.getByRole('button', { name: 'Issue', exact: true }).dblclick();
+    await page.getByText('it is shown once').waitFor();
+    await page.getByRole('row').nth(2).waitFor();
+    expect(account.tokens()).toHaveLength(2);
   });
 
   it('pages fit a phone, and can be read without the script', async () => {

@@ -27,8 +27,8 @@ async function runVitest(source: string): Promise<{ readonly code: number; reado
 /** Clients that send each request once, and immediately. */
 const options = { rateLimits: false, maxRetries: 0, maxRetryWait: 0 } as const;
 
-/** A session with everything that a recording can hold; returns its test. */
-async function recordSession(): Promise<string> {
+/** A sandbox with a webhook endpoint, whose console is open. */
+async function startSession() {
   const receiver = createServer((request, response) => {
     request.resume();
     response.writeHead(request.url === '/down' ? 500 : 204).end();
@@ -46,40 +46,49 @@ async function recordSession(): Promise<string> {
   const account = sandbox.accounts.create(credentials);
   sandbox.webhooks.create({ url: `${receiverUrl}/down`, name: "It's down" });
   const { url, consoleUrl = '' } = await sandbox.listen({ console: true });
-  const console = new URL(consoleUrl);
-  const act = async (path: string, body: object) => {
-    const headers = {
-      authorization: `Bearer ${console.searchParams.get('token')}`,
-      'content-type': 'application/json',
-    };
-    const response = await fetch(`${console.origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const { origin, searchParams } = new URL(consoleUrl);
+  const authorization = `Bearer ${searchParams.get('token')}`;
+  const act = async (path: string, body: object = {}) => {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const response = await fetch(`${origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
     expect(response.status).toBe(200);
-    return response.json();
+    return path.startsWith('/api/') ? response.json() : undefined;
   };
-  const client = new AudienceClient({ baseUrl: url, token: account.token('api'), ...options });
-  onTestFinished(() => client.close());
-  const { token } = await client.auth.login(credentials);
-  const other = new AudienceClient({ baseUrl: url, token, ...options });
-  onTestFinished(() => other.close());
+  const connect = (token: string): AudienceClient => {
+    const client = new AudienceClient({ baseUrl: url, token, ...options });
+    onTestFinished(() => client.close());
+    return client;
+  };
+  const exported = async () => (await fetch(`${origin}/recording.test.ts`, { headers: { authorization } })).text();
+  const statuses = () => [...new Set(sandbox.log.map(({ status }) => status))].sort((x, y) => x - y);
+  return { sandbox, account, url, receiverUrl, act, connect, exported, statuses };
+}
 
+const ignore = (): void => {};
+
+/** A session with the work of a day. */
+async function recordDay(): Promise<string> {
+  const { sandbox, account, url, receiverUrl, act, connect, exported, statuses } = await startSession();
+  const client = connect(account.token('api'));
+  const other = connect((await client.auth.login(credentials)).token);
   const { id: audience_id } = await client.audiences.create(
     { name: "Bo's \u2028 <visitors>" },
     { idempotencyKey: 'a' },
   );
-  await client.audiences.create({ name: 'other' }, { idempotencyKey: 'a' }).catch(() => {});
-  await other.activations.create({ audience_id }).catch(() => {});
+  await client.audiences.create({ name: 'other' }, { idempotencyKey: 'a' }).catch(ignore);
+  await other.activations.create({ audience_id }).catch(ignore);
   await act('/api/jobs/finish', { kind: 'audience', id: audience_id, status: 104 });
   const activation = await other.activations.create({ audience_id, description: 'Now' });
   await act('/api/clock/mode', { speed: 40 });
   await act('/api/clock/advance', { ms: 40_000 });
   const { datastreams } = await client.activations.get(activation.id);
   await fetch(datastreams[0]?.results.uri ?? '', { headers: { range: 'bytes=5-' } });
-  const data = new Blob(['email\na@example.com\n']);
+  const data = new Blob(['email\n', 'a@example.com\n'.repeat(900)]);
   const { reference } = await client.uploads.upload({ kind: 'cohort', data });
-  await client.cohorts.create({ name: 'Customers', upload_reference: reference });
+  const cohort = await client.cohorts.create({ name: 'Customers', upload_reference: reference });
   await act('/api/faults', { on: 'usage.get', cut: 'before', times: 1 });
   await act('/api/faults', { on: 'usage.get', rate: 0.5, status: 503 });
-  for (let count = 0; count < 12; count++) await client.usage.get().catch(() => {});
+  for (let count = 0; count < 12; count++) await client.usage.get().catch(ignore);
   await act('/api/webhooks', { url: `${receiverUrl}/up`, account: credentials.email });
   const failed = sandbox.webhooks.deliveries[0]?.eventId;
   await act('/api/webhooks/redeliver', { event: failed });
@@ -91,22 +100,95 @@ async function recordSession(): Promise<string> {
     authorization: `Bearer ${mcp}`,
   };
   await fetch(`${url}/api/v2/mcp`, { method: 'POST', headers, body: JSON.stringify(message) });
-  for (let count = 0; count < 12; count++) await client.projects.create({ name: `P${count}` }).catch(() => {});
+  for (let count = 0; count < 12; count++) await client.projects.create({ name: `P${count}` }).catch(ignore);
+  await act('/api/clock/advance', { ms: 60_000 });
+  // 900 rows are enough to activate an audience made from the cohort, so that the rows of its file matter.
+  const later = connect(account.token('api'));
+  const { id: made } = await later.audiences.create({ name: 'Made', cohort_id: cohort.id });
+  await act('/api/jobs/finish', { kind: 'audience', id: made, status: 104 });
+  await later.activations.create({ audience_id: made });
   await act('/api/password', { password: 'another' });
-  await client.audiences.list().catch(() => {});
-  await client.auth.login(credentials).catch(() => {});
-  const authorization = { authorization: `Bearer ${console.searchParams.get('token')}` };
-  const statuses = new Set(sandbox.log.map(({ status }) => status));
-  expect([...statuses].sort((a, b) => a - b)).toEqual([0, 200, 206, 401, 409, 422, 429, 503]);
-  return (await fetch(`${console.origin}/recording.test.ts`, { headers: authorization })).text();
+  await client.audiences.list().catch(ignore);
+  await client.auth.login(credentials).catch(ignore);
+  expect(statuses()).toEqual([0, 200, 206, 401, 409, 422, 429, 503]);
+  return exported();
+}
+
+/** A session that begins in the middle, and holds what is hard to repeat. */
+async function recordOddities(): Promise<string> {
+  const { sandbox, account, url, act, connect, exported, statuses } = await startSession();
+  const client = connect(account.token('api'));
+  await act('/api/faults', { on: '/nothing', status: 500 });
+  await act('/api/faults', { on: 'webhooks.list', status: 503, times: 2 });
+  await act('/api/limits', { read: { limit: 8, interval: 60_000 } });
+  await client.webhooks.list().catch(ignore);
+  await act('/recording/restart');
+
+  // The second of two responses, a rule that is removed by its function, one that is removed by its id.
+  for (let count = 0; count < 2; count++) await client.webhooks.list().catch(ignore);
+  sandbox.faults.add({ on: 'projects.list', status: 502 })();
+  await client.projects.list();
+  await act('/api/faults/remove', { id: 1 });
+
+  // A create in flight, refused duplicates, and requests that overlap.
+  const remove = sandbox.faults.add({ on: 'audiences.create', inFlight: 30_000, times: 1 });
+  const first = client.audiences.create({ name: 'Once' }, { idempotencyKey: 'k' });
+  await expect
+    .poll(() =>
+      client.audiences.create({ name: 'Once' }, { idempotencyKey: 'k' }).then(
+        () => 0,
+        () => 1,
+      ),
+    )
+    .toBe(1);
+  remove();
+  await first;
+  await Promise.all(['A', 'B', 'C'].map((name) => client.audiences.create({ name })));
+
+  // Bodies that are not text, credentials of a client, an address behind a proxy, an object as argument.
+  const headers = {
+    accept: 'application/json',
+    'content-type': 'application/json',
+    authorization: `Bearer ${account.token('api')}`,
+  };
+  const send = (path: string, init: RequestInit) => fetch(`${url}${path}`, { method: 'POST', ...init });
+  for (const body of ['\ufeff{"name":"x"}', new Uint8Array([123, 255, 125])])
+    await send('/api/v2/projects/create', { headers, body });
+  const form = new FormData();
+  form.set('name', 'Customers');
+  form.set('file', new Blob(['a\n'.repeat(50_000)]), 'customers.csv');
+  await send('/api/v2/cohorts/create', {
+    headers: { accept: headers.accept, authorization: headers.authorization },
+    body: form,
+  });
+  const redirect = 'http://127.0.0.1:1/callback';
+  const registered = await send('/oauth/register', { headers, body: JSON.stringify({ redirect_uris: [redirect] }) });
+  const { client_id, client_secret } = await registered.json();
+  const basic = { authorization: `Basic ${btoa(`${client_id}:${client_secret}`)}` };
+  await send('/oauth/revoke', { headers: basic, body: new URLSearchParams({ token: 'x' }) });
+  const query = new URLSearchParams({ client_id, response_type: 'code', code_challenge: 'x'.repeat(43) });
+  query.set('code_challenge_method', 'S256');
+  sandbox.oauth.consent(account, new URL(`${url}/oauth/authorize?${query}`));
+  await send('/api/v2/auth/login', { headers: { ...headers, 'x-forwarded-for': '10.0.0.1' }, body: '{}' });
+
+  expect(statuses()).toEqual([200, 201, 409, 422, 503]);
+  // After a reset, ids and tokens are issued again.
+  await act('/api/reset');
+  await connect(account.token('api')).audiences.create({ name: 'Again' });
+  return exported();
 }
 
 describe('a session exported as a test', () => {
   it('runs green under vitest, and red if the sandbox responds with another status', async () => {
-    const source = await recordSession();
-    const green = await runVitest(source);
-    expect(green).toMatchObject({ code: 0, output: expect.stringContaining('1 passed') });
+    const source = await recordDay();
+    expect(await runVitest(source)).toMatchObject({ code: 0, output: expect.stringContaining('1 passed') });
     const red = await runVitest(source.replace('toBe(409)', 'toBe(200)'));
     expect(red).toMatchObject({ code: 1, output: expect.stringContaining('expected 409 to be 200') });
+  });
+
+  it('runs green with requests in flight, bytes, faults from before, and a reset', async () => {
+    const source = await recordOddities();
+    expect(source).toMatch(/const request\d+ = send\(.*\n {2}await begun\(\);/);
+    expect(await runVitest(source)).toMatchObject({ code: 0, output: expect.stringContaining('1 passed') });
   });
 });
