@@ -174,8 +174,7 @@ async function requireSandbox(choice: SandboxChoice): Promise<RunningSandbox> {
   const sandbox = await findSandbox(choice);
   if (sandbox) return sandbox;
   const which = choice.baseUrl ?? (choice.port === undefined ? undefined : `port ${choice.port}`);
-  const message =
-    which === undefined ? 'No sandbox is running' : `No sandbox is running at ${which}`;
+  const message = which === undefined ? 'No sandbox is running' : `No sandbox is running at ${which}`;
   throw new CommandError(`${message}: start one with \`audience-activation sandbox\`.`, { exitCode: EXIT.refused });
 }
 

@@ -1,6 +1,6 @@
 import { expression, literal } from '../admin/call-source.ts';
 import type { HandledRequest } from '../service.ts';
-import { redactBody, redactUrl } from './redact.ts';
+import { redactBody, redactUrl } from './redact-request.ts';
 
 /** Headers that a snippet leaves out, because every client sends them, or because they hold credentials. */
 const LEFT_OUT: readonly string[] = [
