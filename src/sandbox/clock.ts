@@ -18,7 +18,7 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_TIME = Date.UTC(9_000, 0);
 
 /** Number of tasks after which `advance` lets other events of the process happen. */
-const TASKS_PER_TURN = 2_000;
+const TASKS_AT_A_TIME = 2_000;
 
 /** The sandbox's time and the tasks scheduled on it. Times are milliseconds since 1970. */
 export class Clock<Task> {
@@ -143,7 +143,7 @@ export class Clock<Task> {
     await settle();
     let count = 0;
     for (let next = this.#tasks.at(-1); next && next.time <= target; next = this.#tasks.at(-1)) {
-      if (++count % TASKS_PER_TURN === 0) await nextTurn();
+      if (++count % TASKS_AT_A_TIME === 0) await yieldToOthers();
       this.#moveTo(next.time);
       this.#runUntil(next.time);
       await settle();
@@ -209,7 +209,7 @@ export function checkMode(mode: ClockMode): void {
 }
 
 /** Resolves when other events have had their turn. Not by a timer, because tests may replace these. */
-function nextTurn(): Promise<void> {
+function yieldToOthers(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
     port1.onmessage = () => {
