@@ -140,6 +140,16 @@ const OPERATOR_ACTIONS: readonly Action[] = [
   },
   {
     method: 'POST',
+    path: '/companies',
+    run: ({ sandbox }, fields) =>
+      sandbox.companies.create({
+        name: string(fields, 'name'),
+        buildsPerHour: optional(number, fields, 'buildsPerHour'),
+        buildsPerDay: optional(number, fields, 'buildsPerDay'),
+      }),
+  },
+  {
+    method: 'POST',
     path: '/budget',
     run: ({ account }, fields) =>
       account.company.setBuildBudget({

@@ -43,6 +43,12 @@ describe('an action by its endpoint', () => {
       { email: 'bo@example.com' },
     ],
     [
+      'POST /api/companies',
+      { name: 'Other', buildsPerHour: 2 },
+      "sandbox.companies.create({ name: 'Other', buildsPerHour: 2 });",
+      { name: 'Other' },
+    ],
+    [
       'POST /api/budget',
       { account: credentials.email, buildsPerHour: 3 },
       "sandbox.companies.get('Example Company').setBuildBudget({ buildsPerHour: 3 });",

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import axe from 'axe-core';
@@ -189,6 +190,8 @@ describe('the console in Chromium', () => {
       'Create the account',
       "sandbox.accounts.create({ email: 'bo@example.com', password: '…', company: 'Other' })",
     );
+    await page.getByLabel('Name', { exact: true }).fill('Third');
+    await act('Create the organization', "sandbox.companies.create({ name: 'Third' })");
     await page.getByRole('button', { name: 'Log in as bo@example.com' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
 
@@ -199,9 +202,11 @@ describe('the console in Chromium', () => {
     expect((await download).suggestedFilename()).toBe('recording.test.ts');
     stop.abort();
     await work;
+    await page.getByRole('button', { name: 'Begin a new recording' }).click();
+    await page.getByText('Nothing has happened yet').waitFor();
     await open('/accounts');
     await act('Reset', 'sandbox.restore(state)');
-    expect(sandbox.accounts.list().map(({ email }) => email)).toEqual([credentials.email]);
+    expect(sandbox.jobs.running).not.toEqual([]);
     expect(problems).toEqual([]);
   });
 
@@ -388,19 +393,20 @@ describe('the console in Chromium', () => {
     expect(problems).toEqual([]);
   });
 
-  it('the consent page of OAuth knows the session of the console, also for a link on another site', async () => {
-    const { context, page, sandbox, url, logIn } = await openConsole();
+  it('the consent page of OAuth knows the session of the console, also for a link on another site; its page revokes the connection', async () => {
+    const { context, page, url, open, act, logIn } = await openConsole();
     const register = await fetch(`${url}/oauth/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ redirect_uris: ['http://127.0.0.1:1/callback'], token_endpoint_auth_method: 'none' }),
     });
     const { client_id } = await register.json();
+    const verifier = 'v'.repeat(43);
     const query = new URLSearchParams({
       client_id,
       response_type: 'code',
       redirect_uri: 'http://127.0.0.1:1/callback',
-      code_challenge: 'x'.repeat(43),
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
     });
     const authorize = `${url}/oauth/authorize?${query}`;
@@ -418,8 +424,12 @@ describe('the console in Chromium', () => {
     await visitor.getByText(`for ${credentials.email}`).waitFor();
     const redirected = visitor.waitForRequest((request) => request.url().startsWith('http://127.0.0.1:1/callback'));
     await visitor.getByRole('button', { name: 'Allow' }).click();
-    expect(new URL((await redirected).url()).searchParams.get('code')).toMatch(/^code_/);
-    expect(sandbox.log.at(-1)).toMatchObject({ path: '/oauth/authorize', status: 303, account: credentials.email });
-    await page.close();
+    const code = new URL((await redirected).url()).searchParams.get('code') ?? '';
+    const form = { grant_type: 'authorization_code', client_id, code, code_verifier: verifier };
+    const exchange = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+    expect(exchange.status).toBe(200);
+    await open('/account/tokens');
+    await act('Revoke the connection of Unnamed client', 'revokeConnection(');
+    await page.getByText('No connections.').waitFor();
   });
 });

@@ -6,7 +6,8 @@ import type { ConsoleContext } from '../operator-api.ts';
 
 /** The accounts and their organizations. */
 export function accountsPage({ service }: ConsoleContext): Page {
-  const accounts = [...service.state.accounts.values()];
+  const { state, limits } = service;
+  const accounts = [...state.accounts.values()];
   return {
     title: 'Accounts',
     content: [
@@ -34,6 +35,16 @@ ${actionForm({
     input('Email', 'email', { type: 'email', required: true }),
     input('Password', 'password', { required: true, autocomplete: 'off' }),
     input('Organization', 'company', { placeholder: 'Example Company' }),
+  ],
+})}
+<h2>Create an organization</h2>
+${actionForm({
+  action: 'POST /api/companies',
+  submit: 'Create the organization',
+  fields: [
+    input('Name', 'name', { required: true }),
+    input('Builds an hour', 'buildsPerHour', { type: 'number', min: 0, placeholder: limits.buildsPerHour }),
+    input('Builds a day', 'buildsPerDay', { type: 'number', min: 0, placeholder: limits.buildsPerDay }),
   ],
 })}
 <h2>Reset</h2>
