@@ -45,9 +45,13 @@ class History {
     return this.#sandbox.advance(0);
   }
 
-  /** Continues in another sandbox. */
-  async moveOn(): Promise<void> {
+  /** Continues with its saved state, in another sandbox or in the same one. */
+  async moveOn(isSame: boolean): Promise<void> {
     const state = throughJson(this.#sandbox.save());
+    if (isSame) {
+      this.#sandbox.restore(state);
+      return;
+    }
     await this.#sandbox.close();
     const { seed, start, ...options } = this.#options;
     this.#sandbox = createSandbox({ ...options, state });
@@ -85,6 +89,11 @@ class History {
       () => this.answers.push(JSON.stringify(this.#sandbox.jobs.running)),
       () => this.answers.push(String(this.#sandbox.jobs.reason('audience', id))),
       () => this.#sandbox.webhooks.test(this.#endpoint()),
+      () => this.#sandbox.webhooks.redeliver(this.#pick(this.#sandbox.webhooks.deliveries).eventId),
+      () => this.#call('POST', '/activations/create', token, { audience_id: id, datastreams: ['devices', 'locations'] }),
+      () => this.#call('POST', '/cohorts/create', token, { source_audience_id: id }),
+      () => this.#call('POST', '/audiences/create', token, { cohort_id: id }),
+      () => this.#call('POST', '/schedules/create', token, { cohort_id: id, interval_hours: 1 }),
     ];
     try {
       await this.#pick(steps)();
@@ -200,7 +209,7 @@ describe('a saved state', () => {
         if (step === moveAt) {
           // Attempts in flight would be made again.
           await Promise.all([usual.settle(), moved.settle()]);
-          await moved.moveOn();
+          await moved.moveOn(round % 3 === 0);
         }
         await usual.step();
         await moved.step();
