@@ -49,6 +49,9 @@ interface PortServer {
   close(): Promise<void>;
 }
 
+/** Connections that wait to be accepted: a client may make a thousand calls at the same time. The default is 511. */
+const BACKLOG = 4_096;
+
 const WILDCARD_ADDRESSES: readonly string[] = ['0.0.0.0', '::'];
 
 /** The origins that a sandbox serves; `console` creates the handler of the console for the token of this run. */
@@ -114,7 +117,7 @@ async function serve(
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
