@@ -81,7 +81,7 @@ export async function startFaultProxy(
       );
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, resolve));
   onTestFinished(
     () =>
       new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 
 /** Starts a server on a free port of loopback, stops it after the running test, and returns its origin. */
 export async function listenForTest(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, resolve));
   onTestFinished(() => stop(server));
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');

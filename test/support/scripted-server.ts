@@ -127,7 +127,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
     seen.push(entry);
     if (!request.socket.destroyed) setTimeout(() => answer(step, entry, response), step.delay ?? 0);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
