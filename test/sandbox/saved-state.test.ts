@@ -90,7 +90,8 @@ class History {
       () => this.answers.push(String(this.#sandbox.jobs.reason('audience', id))),
       () => this.#sandbox.webhooks.test(this.#endpoint()),
       () => this.#sandbox.webhooks.redeliver(this.#pick(this.#sandbox.webhooks.deliveries).eventId),
-      () => this.#call('POST', '/activations/create', token, { audience_id: id, datastreams: ['devices', 'locations'] }),
+      () =>
+        this.#call('POST', '/activations/create', token, { audience_id: id, datastreams: ['devices', 'locations'] }),
       () => this.#call('POST', '/cohorts/create', token, { source_audience_id: id }),
       () => this.#call('POST', '/audiences/create', token, { cohort_id: id }),
       () => this.#call('POST', '/schedules/create', token, { cohort_id: id, interval_hours: 1 }),
