@@ -215,8 +215,13 @@ function createMatcher({ on, inFlight }: FaultRule): (request: FaultRequest) => 
 function matchPattern(on: string): (request: FaultRequest) => boolean {
   const operation = Object.entries(operations).find(([name]) => name === on)?.[1];
   const parts = /^(?:([A-Z]+) )?(\/.*|\*.*)$/.exec(operation ? `${operation.method} ${operation.path}` : on);
-  if (!parts)
-    throw new Error(`Invalid fault rule: \`on\` must be an operation, a path, or a method and path, not "${on}".`);
+  if (!parts) {
+    const similar = Object.keys(operations).find((name) => on !== '' && name.startsWith(on));
+    const hint = similar === undefined ? '' : ` Did you mean "${similar}"?`;
+    throw new Error(
+      `Invalid fault rule: \`on\` must be an operation, a path, or a method and path, not "${on}".${hint}`,
+    );
+  }
   const [, method, path = ''] = parts;
   const escaped = path.replace(/[.+?^$()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
   const pattern = new RegExp(`^${escaped.replace(/\{\w+\}/g, '[^/]+')}$`);

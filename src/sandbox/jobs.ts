@@ -184,6 +184,16 @@ export class Jobs {
     this.#next.set(kind, [...(this.#next.get(kind) ?? []), outcome]);
   }
 
+  /** Outcomes of future jobs, by kind. */
+  get queued(): { readonly kind: JobKind; readonly outcome: JobOutcome }[] {
+    return [...this.#next].flatMap(([kind, outcomes]) => outcomes.map((outcome) => ({ kind, outcome })));
+  }
+
+  /** Removes the outcomes of future jobs. */
+  clearNext(): void {
+    this.#next.clear();
+  }
+
   /** Starts the job of a new resource. */
   start(job: JobStart): void {
     const { kind, resource, name } = job;

@@ -60,9 +60,10 @@ export async function runSandbox(
     webhook === undefined || webhook === saved?.webhook?.url
       ? saved?.webhook
       : { url: webhook, ...checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook })) };
+  // Before the console is opened, whose recording begins with the present state.
+  const token = checked(() => tokenOf(account, saved?.token));
   const server = sandbox.listen({ port, storagePort, host, name, console, consolePort });
   const { url, storageUrl, consoleUrl } = await server.catch(refuse);
-  const token = checked(() => tokenOf(account, saved?.token));
   const webhookOf = endpoint && { url: endpoint.url, secret: endpoint.secret };
   const save = (): StateFile => ({ ...sandbox.save(), token, ...(webhookOf && { webhook: webhookOf }) });
   const warn = (message: string): void => output.log('warning', message);

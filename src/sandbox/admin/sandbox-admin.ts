@@ -76,6 +76,8 @@ export interface SandboxAdmin {
   readonly jobs: {
     /** Sets the outcome of the next job of a kind. Several calls queue up. */
     next(kind: JobKind, outcome: JobOutcome): void;
+    /** Removes the outcomes of jobs that have not begun. */
+    clearNext(): void;
     /** Ends a running job immediately with a final status id: 104, 107 or 4xx, for cohorts also 4 or 5. */
     finish(kind: JobKind, id: number, status: number, reason?: string): void;
     /** Returns why a job ended, which the console shows and the API does not. */
@@ -167,6 +169,7 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
       'sandbox.jobs',
       {
         next: (kind: JobKind, outcome: JobOutcome) => jobs.next(kind, outcome),
+        clearNext: () => jobs.clearNext(),
         finish: (kind: JobKind, id: number, status: number, reason?: string) =>
           currentJobs().finish(kind, id, status, reason),
         reason: (kind: JobKind, id: number) => currentJobs().reason(kind, id),
@@ -175,6 +178,7 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
         },
       },
       'next',
+      'clearNext',
       'finish',
     ),
     faults: report(

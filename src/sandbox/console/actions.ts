@@ -6,6 +6,7 @@ import type { JsonObject } from '../http/request-body.ts';
 import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState, TokenKind } from '../state.ts';
+import { dueTasks } from './due-tasks.ts';
 
 /** The objects that an action works with. */
 export interface Subject {
@@ -21,6 +22,8 @@ export interface Action {
   readonly method: 'POST' | 'DELETE';
   /** Path below the prefix of the endpoints. */
   readonly path: string;
+  /** Names of the fields it takes; any other is refused. Without them, the method that it calls checks the names. */
+  readonly fields?: readonly string[];
   /**
    * Set if it belongs to an account, whose owner may do it, too: to the account alone, or to a webhook endpoint or an event of
    * its organization, which the fields `id` and `event` name.
@@ -63,33 +66,37 @@ const optional = <T>(read: (fields: JsonObject, name: string) => T, fields: Json
 const nowOf = ({ clock }: Service): object => ({ now: new Date(clock.now()).toISOString() });
 
 /** Returns the milliseconds until the next task. */
-function untilNext({ clock }: Service): number {
-  const [next] = clock.tasks;
+function untilNext(service: Service): number {
+  const [next] = dueTasks(service);
   if (!next) throw new FieldError('Nothing is due: no job runs, no delivery waits for its next attempt.');
-  return Math.max(0, next.time - clock.now());
+  return Math.max(0, Math.ceil(next.time - service.clock.now()));
 }
 
 const OPERATOR_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/clock/advance',
+    fields: ['ms'],
     run: ({ sandbox }, fields) => sandbox.advance(number(fields, 'ms')),
     respond: (_, __, service) => nowOf(service),
   },
   {
     method: 'POST',
     path: '/clock/next',
+    fields: [],
     run: ({ sandbox }, _, service) => sandbox.advance(untilNext(service)),
     respond: (_, __, service) => nowOf(service),
   },
   {
     method: 'POST',
     path: '/clock/mode',
+    fields: ['mode', 'speed'],
     run: ({ sandbox }, { mode, speed }) => sandbox.setClock((speed === undefined ? mode : { speed }) as ClockMode),
   },
   {
     method: 'POST',
     path: '/jobs/finish',
+    fields: ['kind', 'id', 'status', 'reason'],
     run({ sandbox }, fields) {
       const reason = optional(string, fields, 'reason');
       const more = reason === undefined ? [] : ([reason] as const);
@@ -103,6 +110,7 @@ const OPERATOR_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/jobs/next',
+    fields: ['kind', 'status', 'reason', 'duration'],
     run({ sandbox }, fields) {
       const outcome = { status: number(fields, 'status'), reason: optional(string, fields, 'reason') };
       return sandbox.jobs.next(string(fields, 'kind') as JobKind, {
@@ -111,10 +119,17 @@ const OPERATOR_ACTIONS: readonly Action[] = [
       });
     },
   },
-  { method: 'POST', path: '/faults', run: ({ sandbox }, fields) => void sandbox.faults.add(fields as FaultRule) },
+  { method: 'DELETE', path: '/jobs/next', run: ({ sandbox }) => sandbox.jobs.clearNext() },
+  {
+    method: 'POST',
+    path: '/faults',
+    run: ({ sandbox }, fields) => void sandbox.faults.add(fields as FaultRule),
+    respond: (_, fields, { faults }) => ({ id: faults.active.at(-1)?.id, ...fields }),
+  },
   {
     method: 'POST',
     path: '/faults/remove',
+    fields: ['id'],
     run: ({ sandbox }, fields) => sandbox.faults.remove(number(fields, 'id')),
   },
   {
@@ -127,6 +142,7 @@ const OPERATOR_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/accounts',
+    fields: ['email', 'password', 'company', 'deliveryCredentials'],
     run({ sandbox }, fields) {
       const { deliveryCredentials } = fields;
       return sandbox.accounts.create({
@@ -141,6 +157,7 @@ const OPERATOR_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/companies',
+    fields: ['name', 'buildsPerHour', 'buildsPerDay'],
     run: ({ sandbox }, fields) =>
       sandbox.companies.create({
         name: string(fields, 'name'),
@@ -151,19 +168,21 @@ const OPERATOR_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/budget',
+    fields: ['buildsPerHour', 'buildsPerDay'],
     run: ({ account }, fields) =>
       account.company.setBuildBudget({
         buildsPerHour: optional(number, fields, 'buildsPerHour'),
         buildsPerDay: optional(number, fields, 'buildsPerDay'),
       }),
   },
-  { method: 'POST', path: '/reset', run: ({ sandbox, state }) => sandbox.restore(state) },
+  { method: 'POST', path: '/reset', fields: [], run: ({ sandbox, state }) => sandbox.restore(state) },
 ];
 
 const ACCOUNT_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/tokens',
+    fields: ['kind'],
     subject: 'account',
     run: ({ account }, fields) => account.token(string(fields, 'kind') as TokenKind),
     respond: (token) => ({ token }),
@@ -171,12 +190,14 @@ const ACCOUNT_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/tokens/revoke',
+    fields: ['id'],
     subject: 'account',
     run: ({ account }, fields) => account.revokeToken(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/tokens/revoke-all',
+    fields: ['kind'],
     subject: 'account',
     run: ({ account }, fields) => account.revokeTokens(string(fields, 'kind') as TokenKind),
     respond: (revoked) => ({ revoked }),
@@ -184,12 +205,14 @@ const ACCOUNT_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/connections/revoke',
+    fields: ['id'],
     subject: 'account',
     run: ({ account }, fields) => account.revokeConnection(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/password',
+    fields: ['password', 'current'],
     subject: 'account',
     run: ({ account }, fields) => account.changePassword(string(fields, 'password')),
     respond: () => ({ changed: true }),
@@ -197,6 +220,7 @@ const ACCOUNT_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/webhooks',
+    fields: ['name', 'url', 'events'],
     subject: 'account',
     run({ sandbox, account }, fields) {
       const { events } = fields;
@@ -213,6 +237,7 @@ const ACCOUNT_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/webhooks/rotate',
+    fields: ['id'],
     subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.rotate(number(fields, 'id')),
     respond: Object,
@@ -220,30 +245,35 @@ const ACCOUNT_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/webhooks/pause',
+    fields: ['id'],
     subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.pause(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/webhooks/resume',
+    fields: ['id'],
     subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.resume(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/webhooks/test',
+    fields: ['id'],
     subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.test(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/webhooks/delete',
+    fields: ['id'],
     subject: 'endpoint',
     run: ({ sandbox }, fields) => sandbox.webhooks.delete(number(fields, 'id')),
   },
   {
     method: 'POST',
     path: '/webhooks/redeliver',
+    fields: ['event'],
     subject: 'event',
     run: ({ sandbox }, fields) => sandbox.webhooks.redeliver(string(fields, 'event')),
   },

@@ -195,13 +195,19 @@ function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
   const { state, sessions } = service;
   const accountOf = ({ req }: Context<Env>): AccountRecord | undefined =>
     state.accounts.get(sessions.find(req.raw) ?? '');
-  app.get('/login', (context) => render(console, context, loginPage(context.req.query('next') ?? '/account')));
+  app.get('/login', (context) => {
+    const isChanged = context.req.query('changed') !== undefined;
+    return render(console, context, loginPage({ next: context.req.query('next') ?? '/account', isChanged }));
+  });
   app.post('/login', async (context) => {
     const form = await readForm(context);
-    const account = state.accounts.get(form.get('email') ?? '');
+    const email = form.get('email') ?? '';
+    const account = state.accounts.get(email);
     const next = pathOf(form.get('next'));
-    if (!account || account.password !== form.get('password'))
-      return render(console, context, loginPage(next, 'These credentials do not match our records.'), 401);
+    if (!account || account.password !== form.get('password')) {
+      const problem = 'These credentials do not match our records.';
+      return render(console, context, loginPage({ next, email, problem }), 401);
+    }
     context.header('set-cookie', sessions.start(account));
     return context.redirect(next, 303);
   });

@@ -2,9 +2,9 @@ import type { Scheduled } from '../clock.ts';
 import { statusOf } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
 
-/** A task that is due at a time of the sandbox's clock, RFC 3339 UTC, in words. */
+/** A task that is due at a time of the sandbox's clock, in words. */
 export interface DueTask {
-  readonly at: string;
+  readonly time: number;
   readonly description: string;
 }
 
@@ -12,7 +12,7 @@ export interface DueTask {
 export function dueTasks(service: Service): DueTask[] {
   return service.clock.tasks.flatMap((scheduled) => {
     const description = describe(service, scheduled);
-    return description === undefined ? [] : [{ at: new Date(scheduled.time).toISOString(), description }];
+    return description === undefined ? [] : [{ time: scheduled.time, description }];
   });
 }
 

@@ -67,10 +67,13 @@ export function table(
   empty: Content,
 ): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table>
+  // Roles, because rows are shown as blocks on phones, where the elements lose theirs.
+  const cells = (row: readonly Content[]): Html[] =>
+    row.map((cell, index) => html`<td role="cell" data-label="${columns[index] ?? ''}"><div>${cell}</div></td>`);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table role="table">
 <caption>${caption}</caption>
-<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
-<tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
+<thead role="rowgroup"><tr role="row">${columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`)}</tr></thead>
+<tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${cells(row)}</tr>\n`)}</tbody>
 </table></div>`;
 }
 
@@ -91,15 +94,17 @@ interface ActionForm {
   readonly confirm?: string;
   /** Describes the form, if its button alone does not. */
   readonly label?: string;
+  /** Page to open when it is done. */
+  readonly leave?: string;
 }
 
 /** Returns a form that the page's script sends as JSON. */
-export function actionForm({ action, submit, fields = '', values = {}, confirm, label }: ActionForm): Html {
+export function actionForm({ action, submit, fields = '', values = {}, confirm, label, leave }: ActionForm): Html {
   const hidden = Object.entries(values).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" data-type="${typeof value}">`,
   );
   const isInline = fields === '';
-  return html`<form class="${isInline ? 'inline' : 'fields'}" data-action="${action}"${confirm === undefined ? '' : html` data-confirm="${confirm}"`}>
+  return html`<form class="${isInline ? 'inline' : 'fields'}" method="post" data-action="${action}"${leave === undefined ? '' : html` data-leave="${leave}"`}${confirm === undefined ? '' : html` data-confirm="${confirm}"`}>
 ${hidden}${fields}<button${label === undefined ? '' : html` aria-label="${label}"`}>${submit}</button></form>`;
 }
 

@@ -56,10 +56,11 @@ export function layout({ title, content }: Page, { path, isOperator, email, now 
 <header>
 <p class="brand">audience-activation <b>sandbox</b></p>
 <p class="now" id="now" data-live>Clock <time datetime="${now}">${now.slice(0, 19).replace('T', ' ')}</time> UTC</p>
-${isOperator ? navigation('Sandbox', OPERATOR_LINKS, path) : ''}
-${email === undefined ? '' : accountNavigation(email, path)}
+${isOperator ? navigation('Operator', 'Operator', OPERATOR_LINKS, path) : ''}
+${email === undefined ? (path === '/login' ? '' : html`<p class="account"><a href="/login">Log in as the owner of an account</a></p>`) : accountNavigation(email, path)}
 </header>
 <main id="main" tabindex="-1">
+<noscript><p class="empty">These pages can be read without JavaScript; their actions need it.</p></noscript>
 <h1>${title}</h1>
 ${content}
 </main>
@@ -68,17 +69,17 @@ ${content}
 </html>`;
 }
 
-function navigation(label: string, links: readonly Link[], path: string): Html {
+function navigation(title: string, label: string, links: readonly Link[], path: string): Html {
   const isCurrent = (target: string): boolean =>
     target === path ||
     (target === '/' ? path.startsWith('/requests') : target !== '/account' && path.startsWith(`${target}/`));
-  return html`<nav aria-label="${label}"><ul>${links.map(
+  return html`<nav aria-label="${label}"><b>${title}</b><ul>${links.map(
     ([target, text]) =>
       html`<li><a href="${target}"${isCurrent(target) ? html` aria-current="page"` : ''}>${text}</a></li>`,
   )}</ul></nav>`;
 }
 
 const accountNavigation = (email: string, path: string): Html => html`<div class="account">
-${navigation(`Account ${email}`, ACCOUNT_LINKS, path)}
+${navigation('Account', `Account ${email}`, ACCOUNT_LINKS, path)}
 <form method="post" action="/logout"><span>${email}</span> <button>Log out</button></form>
 </div>`;

@@ -40,9 +40,12 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
     const now = new Date(clock.now()).toISOString();
     return json({ now, clock: clock.mode, requests: state.requestCount, jobs: jobs.running });
   });
-  app.get('/tasks', ({ json }) => json(dueTasks(service)));
+  app.get('/tasks', ({ json }) =>
+    json(dueTasks(service).map(({ time, description }) => ({ at: new Date(time).toISOString(), description }))),
+  );
   app.get('/requests', ({ json }) => json(state.log));
   app.get('/deliveries', ({ json }) => json(webhooks.deliveries));
+  app.get('/jobs/next', ({ json }) => json(jobs.queued));
   app.get('/faults', ({ json }) => {
     const rules = sandbox.faults.list();
     return json(
@@ -82,11 +85,20 @@ function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly A
       const sent = action.method === 'DELETE' ? {} : await readFields(context);
       const account = actor.find(context, sent);
       const { account: _, ...fields } = sent;
+      checkNames(action, fields);
       if (account) actor.check?.(account, action, fields);
       const { result, typescript } = await perform(console, action, account, fields);
       return context.json({ ...(action.respond?.(result, fields, console.service) ?? fields), typescript });
     });
   }
+}
+
+/** Refuses a field that the action does not take, because a typo would have no effect. */
+function checkNames({ fields: names }: Action, fields: JsonObject): void {
+  const unknown = names && Object.keys(fields).find((name) => !names.includes(name));
+  if (unknown === undefined || !names) return;
+  const known = names.length > 0 ? `use ${names.join(', ')}` : 'it takes none';
+  throw new FieldError(`\`${unknown}\` is not a field of this action: ${known}.`);
 }
 
 async function readFields(context: Context): Promise<JsonObject> {

@@ -5,33 +5,38 @@
 export function pageScript(): void {
   const notice = document.querySelector('#notice');
 
-  const show = (message: string, isError: boolean, code?: unknown): void => {
+  /** Shows a message, the TypeScript of an action, and a secret that is shown once. */
+  const show = (message: string, isError: boolean, code?: unknown, secret?: unknown): void => {
     if (!notice) return;
-    const text = document.createElement('p');
-    text.textContent = message;
-    const parts: Element[] = [text];
-    if (typeof code === 'string') {
-      const line = document.createElement('code');
-      line.textContent = code;
-      parts.push(line);
+    const element = (name: string, text: string): HTMLElement => {
+      const created = document.createElement(name);
+      created.textContent = text;
+      return created;
+    };
+    const parts = [element('p', message)];
+    if (typeof secret === 'string') {
+      const copy = element('button', 'Copy');
+      copy.addEventListener('click', () => void navigator.clipboard.writeText(secret));
+      parts.push(element('code', secret), copy);
     }
-    const close = document.createElement('button');
-    close.textContent = 'Close';
+    if (typeof code === 'string') parts.push(element('code', code));
+    const close = element('button', 'Close');
     close.addEventListener('click', () => notice.replaceChildren());
     notice.className = isError ? 'bad' : 'good';
     notice.replaceChildren(...parts, close);
   };
 
   /** Returns the fields of a form with the types of their inputs; empty ones are left out. */
-  const readFields = (form: HTMLFormElement): Record<string, unknown> => {
+  const readFields = (form: HTMLFormElement, button: HTMLElement | null = null): Record<string, unknown> => {
     const fields: Record<string, unknown> = {};
     for (const element of form.elements) {
-      if (!(element instanceof HTMLInputElement || element instanceof HTMLSelectElement)) continue;
+      const isButton = element instanceof HTMLButtonElement && element === button;
+      if (!(element instanceof HTMLInputElement || element instanceof HTMLSelectElement || isButton)) continue;
       const { name, value, type } = element;
       if (name === '' || value === '') continue;
       if (element instanceof HTMLInputElement && type === 'checkbox') {
-        if (element.dataset.list === undefined) fields[name] = element.checked;
-        else if (element.checked) fields[name] = [...Object(fields[name] ?? []), value];
+        if (!element.checked) continue;
+        fields[name] = element.dataset.list === undefined ? true : [...Object(fields[name] ?? []), value];
       } else {
         const isNumber = type === 'number' || element.dataset.type === 'number';
         fields[name] = isNumber ? Number(value) * Number(element.dataset.factor ?? 1) : value;
@@ -82,9 +87,9 @@ export function pageScript(): void {
     }
   };
 
-  const send = async (form: HTMLFormElement, action: string): Promise<void> => {
+  const send = async (form: HTMLFormElement, action: string, button: HTMLElement | null): Promise<void> => {
     const [method = 'POST', path = ''] = action.split(' ');
-    const sent = JSON.stringify(nest(readFields(form)));
+    const sent = JSON.stringify(nest(readFields(form, button)));
     const headers = { 'content-type': 'application/json' };
     const body = method === 'DELETE' ? {} : { body: sent };
     const response = await fetch(path, { method, headers, ...body }).catch(() => undefined);
@@ -94,13 +99,13 @@ export function pageScript(): void {
       return;
     }
     // Not if somebody has typed in the meantime.
-    if (JSON.stringify(nest(readFields(form))) === sent) {
+    if (JSON.stringify(nest(readFields(form, button))) === sent) {
       form.classList.remove('changed');
       form.reset();
     }
     const secret = result?.token ?? result?.secret;
-    const once = secret === undefined ? '' : ` Copy it now, it is shown once: ${secret}`;
-    show(`Done.${once}`, false, result?.typescript);
+    show(secret === undefined ? 'Done.' : 'Done. Copy it now, it is shown once:', false, result?.typescript, secret);
+    if (form.dataset.leave !== undefined) location.assign(form.dataset.leave);
   };
 
   document.addEventListener('input', ({ target }) => {
@@ -113,7 +118,7 @@ export function pageScript(): void {
     const { action, confirm: question } = form.dataset;
     if (form.classList.contains('sending') || !(question === undefined || confirm(question))) return;
     form.classList.add('sending');
-    void send(form, action).finally(() => {
+    void send(form, action, event.submitter).finally(() => {
       form.classList.remove('sending');
       void refresh();
     });
@@ -145,6 +150,12 @@ export function pageScript(): void {
     if (document.hidden) return;
     events = new EventSource('/events');
     events.addEventListener('change', () => void update());
+    events.addEventListener('error', () =>
+      show('Connection lost. If the sandbox was started again, open the address that it has printed.', true),
+    );
+    events.addEventListener('open', () => {
+      if (notice?.textContent?.startsWith('Connection lost')) notice.replaceChildren();
+    });
     void update();
   };
   document.addEventListener('visibilitychange', listen);

@@ -13,8 +13,9 @@ body { margin: 0; }
 .skip { position: absolute; left: -100vw; padding: .5rem 1rem; background: var(--page); }
 .skip:focus { left: 0; z-index: 2; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: center; padding: .5rem 1.25rem; background: var(--raised); border-bottom: 1px solid var(--line); }
+header > * { min-width: 0; max-width: 100%; }
 .brand, .now { margin: 0; } .now { color: var(--soft); margin-left: auto; font-variant-numeric: tabular-nums; }
-nav { flex-basis: 100%; } .account nav { flex-basis: auto; }
+nav { flex-basis: 100%; max-width: 100%; display: flex; gap: .75rem; align-items: center; min-width: 0; } nav b { color: var(--soft); font-weight: 400; } nav ul { min-width: 0; } .account nav { flex-basis: auto; }
 .account { flex-basis: 100%; display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; justify-content: space-between; }
 .account form { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; color: var(--soft); overflow-wrap: anywhere; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; margin: 0; padding: 0; }
@@ -28,7 +29,7 @@ table { border-collapse: collapse; width: 100%; } caption { position: absolute; 
 tr:first-child th { border-top: 0; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem; border-top: 1px solid var(--line); }
 th { background: var(--raised); font-weight: 600; white-space: nowrap; } td { min-width: 4rem; overflow-wrap: break-word; }
-.path, code, pre { font-family: ui-monospace, monospace; font-size: .9em; } .path { overflow-wrap: break-word; }
+.path, code, pre { font-family: ui-monospace, monospace; font-size: .9em; } .path { overflow-wrap: break-word; } td .path { display: inline-block; min-width: min(17rem, 100%); vertical-align: top; }
 .why { color: var(--soft); overflow-wrap: anywhere; } time { white-space: nowrap; }
 pre { background: var(--raised); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; }
 .badge { display: inline-block; padding: 0 .5rem; border-radius: 1rem; border: 1px solid currentColor; font-size: .9em; white-space: nowrap; }
@@ -41,11 +42,17 @@ fieldset { border: 1px solid var(--line); border-radius: .4rem; display: flex; f
 input, select, button, .button { font: inherit; min-height: 2.2rem; color: var(--text); background: var(--page); border: 1px solid light-dark(#7b8794, #75808f); border-radius: .4rem; padding: .3rem .6rem; max-width: 100%; }
 ::placeholder { color: var(--soft); opacity: 1; }
 button, .button { cursor: pointer; background: var(--raised); text-decoration: none; display: inline-block; } button:hover, .button:hover { border-color: var(--link); }
-.inline { display: inline; } .actions { display: flex; flex-wrap: wrap; gap: .35rem; margin: 0; }
+.inline { display: inline; } .actions { display: flex; flex-wrap: wrap; gap: .35rem; margin: 0; } td .actions { flex-wrap: nowrap; } main > .actions, main > form { margin-block: .75rem; }
 .meter { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; overflow-wrap: anywhere; } progress { accent-color: var(--link); width: 12rem; }
 #notice:not(:empty) { position: fixed; inset: auto 1rem 1rem; max-width: 60rem; margin: 0 auto; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; padding: .75rem 1rem; background: var(--raised); border: 1px solid currentColor; border-radius: .5rem; box-shadow: 0 4px 20px #0004; }
 #notice p { margin: 0; overflow-wrap: anywhere; } #notice code { color: var(--text); overflow-wrap: anywhere; }
-@media (max-width: 40rem) { .facts div { grid-template-columns: 1fr; gap: 0; } .fields { align-items: stretch; flex-direction: column; } main, header { padding-inline: .75rem; } }
+@media (max-width: 40rem) {
+  nav ul { flex-wrap: nowrap; overflow-x: auto; } .scroll { border: 0; }
+  table, tbody, tr, td { display: block; } thead { display: none; }
+  tr { border: 1px solid var(--line); border-radius: .5rem; margin-block: .5rem; padding: .35rem 0; }
+  td { display: grid; grid-template-columns: 6.5rem 1fr; gap: .5rem; border: 0; padding: .15rem .75rem; } td:has(> div:empty) { display: none; }
+  td::before { content: attr(data-label); color: var(--soft); } td > div { min-width: 0; } td .actions { flex-wrap: wrap; }
+ .facts div { grid-template-columns: 1fr; gap: 0; } .fields { align-items: stretch; flex-direction: column; } main, header { padding-inline: .75rem; } }
 `;
 
 /** The icon of its pages. */

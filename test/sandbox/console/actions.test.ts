@@ -22,11 +22,12 @@ describe('an action by its endpoint', () => {
       "sandbox.jobs.next('cohort', { status: 422, duration: 5 });",
       {},
     ],
+    ['DELETE /api/jobs/next', {}, 'sandbox.jobs.clearNext();', {}],
     [
       'POST /api/faults',
       { on: 'usage.get', status: 503, times: 2 },
       "sandbox.faults.add({ on: 'usage.get', status: 503, times: 2 });",
-      {},
+      { id: 2 },
     ],
     ['POST /api/faults/remove', { id: 1 }, 'sandbox.faults.remove(1);', {}],
     ['DELETE /api/faults', {}, 'sandbox.faults.clear();', {}],
@@ -140,6 +141,30 @@ describe('an action by its endpoint', () => {
     expect(last).toEqual([true, true, true, true, true, false, true, true, true, true, true, false]);
   });
 
+  it('advances to the next task that has an effect, and to none of a job that has ended', async () => {
+    const { act, createAudience, sandbox } = await startConsole();
+    sandbox.jobs.finish('audience', await createAudience(), 104);
+    expect((await act('POST /api/clock/next')).status).toBe(400);
+    await sandbox.advance(30_000);
+    await createAudience();
+    await act('POST /api/clock/next');
+    expect(sandbox.now()).toBe(90_000);
+  });
+
+  it('queues outcomes, and removes them', async () => {
+    const { act, page, createAudience, sandbox } = await startConsole();
+    await act('POST /api/jobs/next', { kind: 'audience', status: 107, reason: 'Queued', duration: 60_000 });
+    await act('POST /api/jobs/next', { kind: 'audience', status: 422 });
+    expect((await act('GET /api/jobs/next')).data).toMatchObject([{ kind: 'audience' }, { outcome: { status: 422 } }]);
+    expect(await page('/jobs')).toContain('Queued');
+    await createAudience();
+    await act('DELETE /api/jobs/next');
+    await createAudience();
+    await sandbox.advance(3_600_000);
+    expect(sandbox.jobs.reason('audience', 4)).toBe('Queued');
+    expect(sandbox.jobs.reason('audience', 5)).toBeUndefined();
+  });
+
   it('reads what the actions change', async () => {
     const { act, createAudience, sandbox } = await startConsole();
     await createAudience();
@@ -157,6 +182,9 @@ describe('an action by its endpoint', () => {
 
   it.each([
     ['POST /api/clock/next', {}, 'Nothing is due'],
+    ['POST /api/clock/next', { ms: 5 }, '`ms` is not a field of this action: it takes none.'],
+    ['POST /api/jobs/next', { kind: 'audience', status: 104, durationn: 5 }, 'use kind, status, reason, duration'],
+    ['POST /api/faults', { on: 'usage', status: 503 }, 'Did you mean "usage.get"?'],
     ['POST /api/clock/mode', { mode: 'fast' }, "`clock` must be 'real', 'manual' or { speed }"],
     ['POST /api/clock/mode', { mode: null }, '`clock.speed` must be a number above 0'],
     ['POST /api/clock/mode', { speed: -1 }, '`clock.speed` must be a number above 0'],
@@ -262,8 +290,8 @@ describe('an action of an account', () => {
     sandbox.webhooks.test(own.id);
     await sandbox.advance(0);
     const ownEvent = sandbox.webhooks.deliveries.at(-1)?.eventId;
-    expect((await act('POST /account/api/webhooks/rotate', { id, event: ownEvent }, cookie)).status).toBe(404);
-    expect((await act('POST /account/api/webhooks/redeliver', { id: own.id, event }, cookie)).status).toBe(404);
+    expect((await act('POST /account/api/webhooks/rotate', { id, event: ownEvent }, cookie)).status).toBe(400);
+    expect((await act('POST /account/api/webhooks/redeliver', { id: own.id, event }, cookie)).status).toBe(400);
     expect(sandbox.webhooks.deliveries).toHaveLength(2);
   });
 

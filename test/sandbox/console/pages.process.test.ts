@@ -123,7 +123,9 @@ describe('the console in Chromium', () => {
 
     await open('/jobs');
     const { id } = await client.cohorts.create({ name: 'Customers' });
-    await act(`Finish cohort ${id} as 107 Additional Info`, `sandbox.jobs.finish('cohort', ${id}, 107)`);
+    await page.getByLabel(`Reason for cohort ${id}`).fill('No rows');
+    await act(`Finish cohort ${id} as 107 Additional Info`, `sandbox.jobs.finish('cohort', ${id}, 107, 'No rows')`);
+    expect(sandbox.jobs.reason('cohort', id)).toBe('No rows');
     expect((await client.cohorts.get(id)).status.id).toBe(5);
     await page.getByLabel('Kind').selectOption('cohort');
     await page.getByLabel('Status').selectOption('422');
@@ -143,6 +145,7 @@ describe('the console in Chromium', () => {
       .first()
       .waitFor();
     await act('To the next event', 'await sandbox.advance(');
+    await client.audiences.list();
     await act('60 times', 'sandbox.setClock({ speed: 60 })');
     await act('Real time', "sandbox.setClock('real')");
 
@@ -157,14 +160,14 @@ describe('the console in Chromium', () => {
     await page.getByLabel('Requests', { exact: true }).fill('/nothing');
     await act('Add the rule', "sandbox.faults.add({ on: '/nothing', cut: 'before' })");
     await act('Remove rule 2', 'sandbox.faults.remove(2)');
-    await page.getByLabel('Respond with status').fill('500');
+    await page.getByLabel('Send half of the response').check();
     await page.getByLabel('Requests', { exact: true }).fill('/nothing');
-    await act('Add the rule', 'status: 500');
+    await act('Add the rule', "sandbox.faults.add({ on: '/nothing', malformed: true })");
     await act('Remove all', 'sandbox.faults.clear()');
 
     await open('/limits');
     await page.getByLabel('Builds an hour').fill('900');
-    await act('Set the budget of Example Company', 'setBuildBudget({ buildsPerHour: 900 })');
+    await act('Set the budget of Example Company', 'setBuildBudget({ buildsPerHour: 900, buildsPerDay: 1000 })');
     await page.getByText(/of 900/).waitFor();
     await page.getByLabel('Requests (read)').fill('1000');
     await act('Set read', 'sandbox.setLimits({ read: { limit: 1000, interval: 60000 } })');
@@ -217,7 +220,8 @@ describe('the console in Chromium', () => {
     await open('/account/tokens');
     await page.getByRole('combobox', { name: 'Kind', exact: true }).selectOption('mcp');
     await page.getByRole('button', { name: 'Issue', exact: true }).click();
-    const shown = (await page.getByText('it is shown once').textContent()) ?? '';
+    await page.getByText('it is shown once').waitFor();
+    const shown = (await page.locator('#notice code').first().textContent()) ?? '';
     const [id] = /\d+(?=\|)/.exec(shown) ?? [];
     expect(account.tokens().map((token) => token.id)).toContain(Number(id));
     await page.reload();
@@ -234,7 +238,7 @@ describe('the console in Chromium', () => {
     await page.getByLabel('audience.completed').check();
     await page.getByLabel('audience.failed').check();
     await page.getByRole('button', { name: 'Create the endpoint' }).click();
-    await page.getByText(/it is shown once: whsec_\w{32}/).waitFor();
+    await page.getByText(/^whsec_\w{32}$/).waitFor();
     await page.getByText('audience.completed, audience.failed').first().waitFor();
     await act('Send test Mine', 'sandbox.webhooks.test(');
     await page.getByText('1 of 6').waitFor();
@@ -260,7 +264,7 @@ describe('the console in Chromium', () => {
     await page.getByLabel('Current password').fill(credentials.password);
     await page.getByLabel('New password').fill('another');
     await page.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByText('changePassword(').waitFor();
+    await page.getByText('The password has changed').waitFor();
     expect(account.tokens()).toEqual([]);
     await open('/account/tokens');
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
@@ -315,6 +319,12 @@ describe('the console in Chromium', () => {
     await page.getByText('it is shown once').waitFor();
     await page.getByRole('row').nth(2).waitFor();
     expect(account.tokens()).toHaveLength(2);
+  });
+
+  it('a page says so when the sandbox has stopped', async () => {
+    const { page, sandbox } = await openConsole();
+    await sandbox.close();
+    await page.getByText('Connection lost.').waitFor();
   });
 
   it('pages fit a phone, and can be read without the script', async () => {

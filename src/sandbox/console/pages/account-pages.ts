@@ -102,6 +102,7 @@ export function passwordPage({ email }: AccountRecord): Page {
 ${actionForm({
   action: 'POST /account/api/password',
   submit: 'Change the password',
+  leave: '/login?changed',
   fields: [
     // Password managers need the name of the account.
     html`<input type="hidden" autocomplete="username" value="${email}">`,
@@ -112,14 +113,25 @@ ${actionForm({
   return { title: 'Password', content };
 }
 
-/** The form that logs in; `next` is the page to open then. */
-export function loginPage(next: string, problem?: string): Page {
+/** Values of the form that logs in. */
+interface LoginForm {
+  /** The page to open then. */
+  readonly next?: string;
+  readonly email?: string;
+  readonly problem?: string;
+  /** `true` if the password has just been changed. */
+  readonly isChanged?: boolean;
+}
+
+/** The form that logs in. */
+export function loginPage({ next = '/account', email = '', problem, isChanged = false }: LoginForm): Page {
   return {
     title: 'Log in',
-    content: html`${problem === undefined ? '' : html`<p role="alert" class="bad">${problem}</p>`}
+    content: html`${isChanged ? html`<p role="status" class="good">The password has changed, and all tokens are revoked. Log in again.</p>` : ''}
+${problem === undefined ? '' : html`<p role="alert" class="bad">${problem}</p>`}
 <form class="fields" method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
-${input('Email', 'email', { type: 'email', autocomplete: 'username', required: true })}
+${input('Email', 'email', { type: 'email', autocomplete: 'username', required: true, value: email })}
 ${input('Password', 'password', { type: 'password', autocomplete: 'current-password', required: true })}
 <button>Log in</button>
 </form>`,

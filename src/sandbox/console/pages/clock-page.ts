@@ -43,7 +43,7 @@ ${[10, 60, 3600].map((speed) => actionForm({ action: 'POST /api/clock/mode', sub
         table(
           'Due, the next one first',
           ['Time', 'Event'],
-          tasks.slice(0, MAX_TASKS).map(({ at, description }) => [timeElement(at, now), description]),
+          tasks.slice(0, MAX_TASKS).map(({ time, description }) => [timeElement(time, now), description]),
           'Nothing is due: no job runs, no delivery waits for its next attempt.',
         ),
       ),

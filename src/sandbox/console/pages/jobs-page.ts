@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { type RunningJob, statusOf } from '../../jobs.ts';
-import { actionForm, type Content, input, jobBadge, live, select, table, timeElement } from '../html.ts';
+import type { Service } from '../../service.ts';
+import { actionForm, type Content, durationText, input, jobBadge, live, select, table, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
 
@@ -28,36 +29,52 @@ export function jobsPage({ service }: ConsoleContext): Page {
         ),
       ),
       html`<h2>Outcome of the next job</h2>
-<p>Several outcomes of a kind queue up.</p>
-${actionForm({
-  action: 'POST /api/jobs/next',
-  submit: 'Queue the outcome',
-  fields: [
-    select('Kind', 'kind', KINDS),
-    select('Status', 'status', STATUSES),
-    input('Reason', 'reason', { placeholder: 'shown in the console only' }),
-    input('Duration in seconds', 'duration', { type: 'number', min: 0, step: 'any', 'data-factor': 1000 }),
-  ],
-})}`,
+<p>Several outcomes of a kind queue up.</p>`,
+      live('queued', queuedOutcomes(service)),
+      html`${actionForm({
+        action: 'POST /api/jobs/next',
+        submit: 'Queue the outcome',
+        fields: [
+          select('Kind', 'kind', KINDS),
+          select('Status', 'status', STATUSES),
+          input('Reason', 'reason', { placeholder: 'shown in the console only' }),
+          input('Duration in seconds', 'duration', { type: 'number', min: 0, step: 'any', 'data-factor': 1000 }),
+        ],
+      })}`,
     ],
   };
 }
 
 function row({ kind, name, account, resource, outcome }: RunningJob, end: number | undefined, now: number): Content[] {
   const { id } = resource;
-  const finish = (status: number): Content =>
-    actionForm({
-      action: 'POST /api/jobs/finish',
-      submit: String(status),
-      values: { kind, id, status },
-      label: `Finish ${kind} ${id} as ${status} ${statusOf(status).name}`,
-    });
+  const buttons = STATUSES.map(
+    ([status, text]) =>
+      html`<button name="status" value="${status}" data-type="number" aria-label="Finish ${kind} ${id} as ${text}">${status}</button>`,
+  );
   return [
     `${kind} ${id}`,
     name,
     account.email,
     jobBadge(resource.status),
     end === undefined ? '' : html`${timeElement(end, now)} at ${outcome.status}`,
-    html`<div class="actions">${STATUSES.map(([status]) => finish(status))}</div>`,
+    html`<form class="actions" method="post" data-action="POST /api/jobs/finish">
+<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="id" value="${id}" data-type="number">
+<input name="reason" placeholder="Reason" aria-label="Reason for ${kind} ${id}" size="12">${buttons}</form>`,
+  ];
+}
+
+function queuedOutcomes({ jobs }: Service): Content {
+  if (jobs.queued.length === 0) return '';
+  return [
+    table(
+      'Queued outcomes, the next one first',
+      ['Kind', 'Status', 'Reason', 'Duration'],
+      jobs.queued.map(({ kind, outcome }) => {
+        const { status, reason = '', duration } = typeof outcome === 'number' ? { status: outcome } : outcome;
+        return [kind, jobBadge(statusOf(status)), reason, duration === undefined ? '' : durationText(duration)];
+      }),
+      '',
+    ),
+    actionForm({ action: 'DELETE /api/jobs/next', submit: 'Remove all outcomes' }),
   ];
 }

@@ -26,16 +26,27 @@ export function limitsPage({ service, sandbox }: ConsoleContext): Page {
         'budgets',
         [...state.companies.values()].map((company) => budget(company, now)),
       ),
-      companies.map(({ email, company }) =>
-        actionForm({
-          action: 'POST /api/budget',
-          submit: `Set the budget of ${company.name}`,
-          values: { account: email },
-          fields: [
-            input('Builds an hour', 'buildsPerHour', { type: 'number', min: 0 }),
-            input('Builds a day', 'buildsPerDay', { type: 'number', min: 0 }),
-          ],
-        }),
+      live(
+        'budget-forms',
+        companies.map(({ email, company }) =>
+          actionForm({
+            action: 'POST /api/budget',
+            submit: `Set the budget of ${company.name}`,
+            values: { account: email },
+            fields: [
+              input('Builds an hour', 'buildsPerHour', {
+                type: 'number',
+                min: 0,
+                value: state.companies.get(company.name)?.hourlyBuilds.limit ?? '',
+              }),
+              input('Builds a day', 'buildsPerDay', {
+                type: 'number',
+                min: 0,
+                value: state.companies.get(company.name)?.dailyBuilds.limit ?? '',
+              }),
+            ],
+          }),
+        ),
       ),
       html`<h2>Change limits</h2>`,
       live(
@@ -48,7 +59,7 @@ export function limitsPage({ service, sandbox }: ConsoleContext): Page {
               input(`Requests (${name})`, `${name}.limit`, {
                 type: 'number',
                 min: 0,
-                placeholder: limits[name].limit,
+                value: limits[name].limit,
                 required: true,
               }),
               input(`Interval in seconds (${name})`, `${name}.interval`, {

@@ -25,7 +25,7 @@ export function requestsPage({ service, recorder }: ConsoleContext, query: URLSe
     title: 'Requests',
     content: html`${filterForm(query)}
 ${live('log', [
-  html`<p>${matching.length} of ${state.requestCount} requests${pages(query, page, start > 0)}</p>`,
+  html`<p>${matching.length} of the ${state.log.length} latest requests${pages(query, page, start > 0)}</p>`,
   table(
     'Requests, the latest first',
     ['Request', 'Status', 'Why', 'Account', 'Bucket', 'Duration', 'Time'],

@@ -8,6 +8,8 @@ import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
 import { budget } from './limits-page.ts';
 
+const MAX_MONTHS = 6;
+
 /** Usage, build budget and notifications of an account. */
 export function overviewPage({ service }: ConsoleContext, account: AccountRecord): Page {
   const { notifications, company } = account;
@@ -27,11 +29,13 @@ export function overviewPage({ service }: ConsoleContext, account: AccountRecord
 }
 
 function usageTable({ company }: AccountRecord): Html {
-  const months = [...company.usage].toReversed();
+  const months = [...company.usage].slice(-MAX_MONTHS).reverse();
   return table(
     'Usage by month, the latest first',
-    ['Month', ...USAGE_NAMES.map((name) => name.replaceAll('_', ' '))],
-    months.map(([month, counts]) => [month, ...USAGE_NAMES.map((name) => counts[name] ?? 0)]),
+    ['Count', ...months.map(([month]) => month)],
+    months.length === 0
+      ? []
+      : USAGE_NAMES.map((name) => [name.replaceAll('_', ' '), ...months.map(([, counts]) => counts[name] ?? 0)]),
     'Nothing has been counted yet. Send a request to the API.',
   );
 }
