@@ -47,6 +47,8 @@ export interface HandledRequest {
   readonly address: string;
   /** The body, if a route has read it. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
+  /** The response's body, if it is JSON and somebody observes the sandbox. */
+  readonly response: string | undefined;
   /** The file that was received, whose bytes are not kept. */
   readonly file: FileStats | undefined;
   /** When it came, and how many steps before. */

@@ -97,8 +97,8 @@ function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly A
 function checkNames({ fields: names }: Action, fields: JsonObject): void {
   const unknown = names && Object.keys(fields).find((name) => !names.includes(name));
   if (unknown === undefined || !names) return;
-  const known = names.length > 0 ? `use ${names.join(', ')}` : 'it takes none';
-  throw new FieldError(`\`${unknown}\` is not a field of this action: ${known}.`);
+  const hint = names.length > 0 ? `use ${names.join(', ')}` : 'it takes none';
+  throw new FieldError(`\`${unknown}\` is not a field of this action: ${hint}.`);
 }
 
 async function readFields(context: Context): Promise<JsonObject> {

@@ -141,7 +141,7 @@ export class Recorder {
 const withinBounds = (handled: HandledRequest): HandledRequest =>
   handled.body && handled.body.length > MAX_BODY ? { ...handled, body: undefined } : handled;
 
-function sizeOf({ url, headers, body }: HandledRequest): number {
+function sizeOf({ url, headers, body, response = '' }: HandledRequest): number {
   const texts = [...headers].map(([name, value]) => name.length + value.length);
-  return url.length + texts.reduce((sum, length) => sum + length, 0) + (body?.length ?? 0);
+  return url.length + texts.reduce((sum, length) => sum + length, 0) + (body?.length ?? 0) + response.length;
 }

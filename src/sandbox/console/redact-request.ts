@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../http/request-body.ts';
+import { parseJson } from '../http/request-body.ts';
 
 /** Names of fields and parameters that hold credentials. */
 const SECRETS: readonly string[] = [
@@ -27,12 +27,15 @@ export function redactUrl(url: string): string {
 export function redactBody(body: string, contentType = ''): string {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return redactForm(new URLSearchParams(body));
   const value = body.startsWith('{') ? parseJson(body) : undefined;
-  if (!isObject(value) || !Object.keys(value).some(isSecret)) return body;
-  return JSON.stringify(Object.fromEntries(Object.entries(value).map(([name, field]) => [name, hide(name, field)])));
+  return value === undefined
+    ? body
+    : JSON.stringify(value, (name, field) => (typeof field === 'string' ? hide(name, field) : field));
 }
 
 const isSecret = (name: string): boolean => SECRETS.includes(name);
-const hide = <T>(name: string, value: T): T | string => (isSecret(name) ? HIDDEN : value);
+/** Signatures of presigned URLs are hidden within strings, too. */
+const hide = (name: string, value: string): string =>
+  isSecret(name) ? HIDDEN : value.replaceAll(/([?&]signature=)[^&"]*/g, `$1${HIDDEN}`);
 
 function redactForm(form: URLSearchParams): string {
   return new URLSearchParams([...form].map(([name, value]) => [name, hide(name, value)])).toString();

@@ -15,7 +15,7 @@ body { margin: 0; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: center; padding: .5rem 1.25rem; background: var(--raised); border-bottom: 1px solid var(--line); }
 header > * { min-width: 0; max-width: 100%; }
 .brand, .now { margin: 0; } .now { color: var(--soft); margin-left: auto; font-variant-numeric: tabular-nums; }
-nav { flex-basis: 100%; max-width: 100%; display: flex; gap: .75rem; align-items: center; min-width: 0; } nav b { color: var(--soft); font-weight: 400; } nav ul { min-width: 0; } .account nav { flex-basis: auto; }
+nav { flex: 1 1 auto; max-width: 100%; display: flex; gap: .75rem; align-items: center; min-width: 0; } nav b { color: var(--soft); font-weight: 400; } nav ul { min-width: 0; }
 .account { flex-basis: 100%; display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; justify-content: space-between; }
 .account form { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; color: var(--soft); overflow-wrap: anywhere; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; margin: 0; padding: 0; }
@@ -29,7 +29,7 @@ table { border-collapse: collapse; width: 100%; } caption { position: absolute; 
 tr:first-child th { border-top: 0; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem; border-top: 1px solid var(--line); }
 th { background: var(--raised); font-weight: 600; white-space: nowrap; } td { min-width: 4rem; overflow-wrap: break-word; }
-.path, code, pre { font-family: ui-monospace, monospace; font-size: .9em; } .path { overflow-wrap: break-word; } td .path { display: inline-block; min-width: min(17rem, 100%); vertical-align: top; }
+.path, code, pre { font-family: ui-monospace, monospace; font-size: .9em; } .path { overflow-wrap: break-word; } .short { white-space: nowrap; }
 .why { color: var(--soft); overflow-wrap: anywhere; } time { white-space: nowrap; }
 pre { background: var(--raised); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; }
 .badge { display: inline-block; padding: 0 .5rem; border-radius: 1rem; border: 1px solid currentColor; font-size: .9em; white-space: nowrap; }
@@ -46,7 +46,9 @@ button, .button { cursor: pointer; background: var(--raised); text-decoration: n
 .meter { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; overflow-wrap: anywhere; } progress { accent-color: var(--link); width: 12rem; }
 #notice:not(:empty) { position: fixed; inset: auto 1rem 1rem; max-width: 60rem; margin: 0 auto; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; padding: .75rem 1rem; background: var(--raised); border: 1px solid currentColor; border-radius: .5rem; box-shadow: 0 4px 20px #0004; }
 #notice p { margin: 0; overflow-wrap: anywhere; } #notice code { color: var(--text); overflow-wrap: anywhere; }
+p.account { flex-basis: auto; margin: 0 0 0 auto; }
 @media (max-width: 40rem) {
+  .path { white-space: normal; }
   nav ul { flex-wrap: nowrap; overflow-x: auto; } .scroll { border: 0; }
   table, tbody, tr, td { display: block; } thead { display: none; }
   tr { border: 1px solid var(--line); border-radius: .5rem; margin-block: .5rem; padding: .35rem 0; }

@@ -6,7 +6,7 @@ import type { LogEntry } from '../state.ts';
 import { type Env, MAX_WHY } from './access.ts';
 import { ConnectionCut } from './connection-cut.ts';
 import { isObject, NestingError, parseJson } from './request-body.ts';
-import { invalid } from './responses.ts';
+import { invalid, textOf } from './responses.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
@@ -50,6 +50,7 @@ const logRequests =
       const response = context.finalized ? context.res : undefined;
       const why =
         context.get('why') ?? (response && response.status >= 400 ? await describeError(response) : undefined);
+      const text = response && service.observers.size > 0 ? await textOf(response) : undefined;
       const entry = logEntry(context, `req_${state.requestCount + 1}`, clock.now(), response?.status ?? 0, why);
       response?.headers.set('x-request-id', entry.id);
       const { env, req } = context;
@@ -61,6 +62,7 @@ const logRequests =
         headers: req.raw.headers,
         address: env.address,
         body: context.get('body'),
+        response: text,
         file: context.get('file'),
         started,
         duration: performance.now() - startedAt,

@@ -25,6 +25,18 @@ export function tooManyRequests(message: string, wait: number): Response {
   return response;
 }
 
+/** Texts of responses, so that an observer need not read them. */
+const texts = new WeakMap<Response, string>();
+
+/** Returns the text of a JSON response; `undefined` for others. */
+export async function textOf(response: Response): Promise<string | undefined> {
+  if (response.headers.get('content-type') !== 'application/json') return undefined;
+  return texts.get(response) ?? response.clone().text();
+}
+
 function json(status: number, body: unknown): Response {
-  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
+  const text = JSON.stringify(body);
+  const response = new Response(text, { status, headers: { 'content-type': 'application/json' } });
+  texts.set(response, text);
+  return response;
 }

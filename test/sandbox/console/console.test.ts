@@ -76,6 +76,10 @@ describe('the pages', () => {
       'grant_type=refresh_token&refresh_token=rt_hidden1&client_secret=hidden2&code=hidden3&code_verifier=hidden4';
     const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: 'Basic aGlkZGVuNTo=' };
     await sandbox.fetch('http://localhost/oauth/token', { method: 'POST', headers, body: form });
+    const reserved = await api('POST', '/api/v2/uploads/create', { kind: 'cohort' });
+    const { url } = (await reserved.json()).data;
+    await sandbox.fetch(url, { method: 'PUT', body: 'y' });
+    const login = await (await api('POST', '/api/v2/auth/login', credentials)).json();
     await sandbox.fetch('https://storage.sandbox.invalid/uploads/x?signature=hidden6', { method: 'PUT', body: 'y' });
     await act('POST /api/password', { password: 'hidden7' });
     await act('POST /api/accounts', { email: 'bo@example.com', password: 'hidden8' });
@@ -83,6 +87,9 @@ describe('the pages', () => {
     const text = (await Promise.all(paths.map((path) => page(path)))).join('');
     expect(text).not.toMatch(/hidden|aGlkZGVu/);
     expect(text).not.toContain(credentials.password);
+    expect(text).not.toContain(new URL(url).searchParams.get('signature'));
+    expect(text).not.toContain(login.data.token);
+    expect(text).toContain('Token generated successfully.');
     expect(text).toContain('grant_type=refresh_token');
     expect(await page('/recording.test.ts')).toContain('contains the tokens, passwords and secrets of the sandbox');
   });

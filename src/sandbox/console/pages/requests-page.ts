@@ -4,9 +4,13 @@ import type { LogEntry } from '../../state.ts';
 import { badge, type Content, facts, type Html, httpBadge, input, live, select, table, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
+import { redactBody } from '../redact-request.ts';
 import { curlOf, fetchOf, relevantHeaders, shownBody } from '../snippets.ts';
 
 const PAGE_SIZE = 100;
+
+/** Length of a path that is not broken into lines. */
+const MAX_SHORT = 40;
 
 /** The requests as they come, filtered by the query. */
 export function requestsPage({ service, recorder }: ConsoleContext, query: URLSearchParams): Page {
@@ -43,15 +47,18 @@ function row(entry: LogEntry, recorded: HandledRequest | undefined, now: number)
     httpBadge(status),
     reasons(entry),
     account ?? '',
-    bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '',
+    bucket ? html`<span class="short">${bucket.name} ${bucket.used}/${bucket.limit}</span>` : '',
     recorded ? `${recorded.duration.toFixed(1)} ms` : '',
     timeElement(at, now),
   ];
 }
 
-/** Returns a path that can be broken after its slashes. */
-const pathElement = (path: string): Html =>
-  html`<span class="path">${path.split('/').map((segment, index) => (index === 0 ? segment : html`/<wbr>${segment}`))}</span>`;
+/** Returns a path; a long one can be broken after its slashes. */
+function pathElement(path: string): Html {
+  if (path.length <= MAX_SHORT) return html`<span class="path short">${path}</span>`;
+  const [first, ...segments] = path.split('/');
+  return html`<span class="path">${first}${segments.map((segment) => html`/<wbr>${segment}`)}</span>`;
+}
 
 const reasons = ({ why, fault, replayed }: LogEntry): Content => [
   fault === undefined ? '' : badge('warn', `fault: ${fault}`),
@@ -129,11 +136,14 @@ const budgetText = ({ hour, day }: NonNullable<LogEntry['budget']>): string =>
   `${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day`;
 
 function details(recorded: HandledRequest): Html {
+  const { response } = recorded;
   const body = shownBody(recorded);
-  return html`<h2>Headers</h2>
+  return html`<h2>Request headers</h2>
 ${facts(relevantHeaders(recorded))}
-<h2>Body</h2>
+<h2>Request body</h2>
 ${body ? html`<pre tabindex="0">${pretty(body)}</pre>` : html`<p class="empty">No body, or one that is not kept.</p>`}
+<h2>Response</h2>
+${response ? html`<pre tabindex="0">${pretty(redactBody(response))}</pre>` : html`<p class="empty">No body, or one that is not kept.</p>`}
 ${snippet('curl', 'As curl', curlOf(recorded))}
 ${snippet('typescript', 'As TypeScript', fetchOf(recorded))}`;
 }
