@@ -29,7 +29,7 @@ export interface Recording {
 /** Longest body that is kept, in bytes. */
 const MAX_BODY = 2 ** 20;
 
-/** Bounds of a recording, and of the requests whose details are shown: their number, and bytes of bodies, headers and URLs. */
+/** Bounds of a recording, and of the requests whose details are shown: their number, and about their bytes. */
 const MAX_STEPS = 10_000;
 const MAX_BYTES = 2 ** 24;
 
@@ -122,7 +122,7 @@ export class Recorder {
     this.#requests.set(entry.id, request);
     this.#requestBytes += bytes;
     for (const [id, oldest] of this.#requests) {
-      if (this.#requestBytes <= MAX_BYTES && this.#requests.size <= MAX_STEPS) break;
+      if (this.#requestBytes <= MAX_BYTES) break;
       this.#requests.delete(id);
       this.#requestBytes -= sizeOf(oldest);
     }
@@ -141,7 +141,8 @@ export class Recorder {
 const withinBounds = (handled: HandledRequest): HandledRequest =>
   handled.body && handled.body.length > MAX_BODY ? { ...handled, body: undefined } : handled;
 
-function sizeOf({ url, headers, body, response = '' }: HandledRequest): number {
-  const texts = [...headers].map(([name, value]) => name.length + value.length);
-  return url.length + texts.reduce((sum, length) => sum + length, 0) + (body?.length ?? 0) + response.length;
-}
+/** Bytes that a request takes besides its URL and bodies, about. */
+const OVERHEAD = 1_000;
+
+const sizeOf = ({ url, body, response = '' }: HandledRequest): number =>
+  OVERHEAD + url.length + (body?.length ?? 0) + response.length;

@@ -183,7 +183,7 @@ describe('the console in Chromium', () => {
     await act(/^Redeliver evt_/, 'sandbox.webhooks.redeliver(');
     await expect.poll(() => received.filter((event) => event === received[0])).toHaveLength(2);
     await page.getByText('webhook.test').first().click();
-    await page.getByText('"This is a test."').first().waitFor();
+    await page.locator('details[open]').getByText('"This is a test."').waitFor();
 
     await open('/accounts');
     await page.getByLabel('Email').fill('bo@example.com');
