@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../errors/audience-error.ts';
 import type { DecodeContext, Envelope, RequestOptions, Transport } from '../http/index.ts';
 import { ApiPromise } from '../http/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
@@ -41,6 +42,28 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
       yield* page.items;
       page = page instanceof ListPage ? await page.fetchNext(seen) : undefined;
     }
+  }
+
+  /**
+   * Resolves with the rows of all pages, or with the first `limit` of them; no page is requested that is not needed.
+   *
+   * @example
+   * const newest = await client.audiences.list().toArray({ limit: 250 });
+   *
+   * @throws ConfigurationError if `limit` is not an integer from 0
+   */
+  async toArray({ limit = Number.POSITIVE_INFINITY }: { readonly limit?: number | undefined } = {}): Promise<T[]> {
+    if (!(limit >= 0) || limit % 1 > 0) {
+      // The first page has been requested already.
+      this.catch(() => {});
+      throw new ConfigurationError('`limit` of `toArray` must be an integer from 0.');
+    }
+    const rows: T[] = [];
+    for await (const row of this) {
+      if (rows.length < limit) rows.push(row);
+      if (rows.length >= limit) break;
+    }
+    return rows;
   }
 }
 

@@ -53,6 +53,29 @@ describe('a list', () => {
     ]);
   });
 
+  it('is an array of all rows, or of the first ones, without a page that is not needed', async () => {
+    const pages = [{ data: rows(1, 3) }, { data: rows(4, 3) }, { data: rows(7, 1) }];
+    for (const [limit, count, requests] of [
+      [undefined, 7, 3],
+      [6, 6, 2],
+      [4, 4, 2],
+      [3, 3, 1],
+      [0, 0, 1],
+      [Number.POSITIVE_INFINITY, 7, 3],
+    ] as const) {
+      const server = await startServer(pages);
+      const found = await clientOf(server).audiences.list({ per_page: 3 }).toArray({ limit });
+      expect(found.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7].slice(0, count));
+      expect(await server.seen()).toHaveLength(requests);
+    }
+  });
+
+  it.each([-1, 1.5, Number.NaN])('is not an array with the limit %j', async (limit) => {
+    const server = await startServer([{ data: rows(1, 1) }]);
+    const array = clientOf(server).audiences.list().toArray({ limit });
+    await expect(array).rejects.toMatchObject({ name: 'ConfigurationError' });
+  });
+
   it('whose rows differ in more than an id loses none', async () => {
     const places = ['country', 'state', 'city'].flatMap((type) => [0, 1].map((id) => ({ id, type })));
     const server = await startServer([{ data: places.slice(0, 4) }, { data: places.slice(4) }]);
