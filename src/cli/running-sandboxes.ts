@@ -106,7 +106,10 @@ export async function operate(
   const response = await fetch(`${origin}${path}`, {
     method,
     signal,
-    headers: { authorization: `Bearer ${searchParams.get('token')}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${searchParams.get('token')}`,
+      ...(body && { 'content-type': 'application/json' }),
+    },
     ...(body && { body: JSON.stringify(body) }),
   });
   const result: unknown = await response.json();

@@ -143,9 +143,12 @@ export class Clock<Task> {
     await settle();
     let count = 0;
     for (let next = this.#tasks.at(-1); next && next.time <= target; next = this.#tasks.at(-1)) {
-      if (++count % TASKS_AT_A_TIME === 0) await yieldToOthers();
       this.#moveTo(next.time);
-      this.#runUntil(next.time);
+      count += this.#runUntil(next.time, TASKS_AT_A_TIME);
+      if (count >= TASKS_AT_A_TIME) {
+        count = 0;
+        await yieldToOthers();
+      }
       await settle();
     }
     this.#moveTo(target);
@@ -156,8 +159,11 @@ export class Clock<Task> {
     if (time > this.now()) this.#start = time - this.#elapsed();
   }
 
-  #runUntil(time: number): void {
-    for (let next = this.#tasks.at(-1); next && next.time <= time; next = this.#tasks.at(-1)) {
+  /** Runs the tasks that are due at a time, at most `max`. Returns how many these are. */
+  #runUntil(time: number, max = Number.POSITIVE_INFINITY): number {
+    let count = 0;
+    for (let next = this.#tasks.at(-1); next && next.time <= time && count < max; next = this.#tasks.at(-1)) {
+      count++;
       this.#tasks.pop();
       // A task may call `runDue`, which runs other tasks within it.
       const outer = this.#taskTime;
@@ -168,6 +174,7 @@ export class Clock<Task> {
         this.#taskTime = outer;
       }
     }
+    return count;
   }
 
   /** Returns a task's index, by binary search: after all tasks that are due later. */

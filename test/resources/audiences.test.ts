@@ -64,8 +64,8 @@ describe('a list', () => {
       [Number.POSITIVE_INFINITY, 7, 3],
     ] as const) {
       const server = await startServer(pages);
-      const found = await clientOf(server).audiences.list({ per_page: 3 }).toArray({ limit });
-      expect(found.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7].slice(0, count));
+      const array = await clientOf(server).audiences.list({ per_page: 3 }).toArray({ limit });
+      expect(array.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7].slice(0, count));
       expect(await server.seen()).toHaveLength(requests);
     }
   });

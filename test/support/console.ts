@@ -19,12 +19,9 @@ export async function startConsole(options: SandboxOptions = {}) {
   /** Does an action by its endpoint. */
   const act = async (path: string, body: unknown = {}, cookie = '') => {
     const [method = '', target = ''] = path.split(' ');
-    const headers = { 'content-type': 'application/json', cookie };
-    const response = await request(target, {
-      method,
-      headers,
-      ...(method !== 'GET' && method !== 'DELETE' && { body: JSON.stringify(body) }),
-    });
+    const hasBody = method === 'POST';
+    const headers = { cookie, ...(hasBody && { 'content-type': 'application/json' }) };
+    const response = await request(target, { method, headers, ...(hasBody && { body: JSON.stringify(body) }) });
     return { status: response.status, data: await response.json() };
   };
   /** Logs in to the console; returns the cookie of the session. */

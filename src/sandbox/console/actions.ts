@@ -119,7 +119,7 @@ const OPERATOR_ACTIONS: readonly Action[] = [
       });
     },
   },
-  { method: 'DELETE', path: '/jobs/next', run: ({ sandbox }) => sandbox.jobs.clearNext() },
+  { method: 'DELETE', path: '/jobs/next', fields: [], run: ({ sandbox }) => sandbox.jobs.clearNext() },
   {
     method: 'POST',
     path: '/faults',
@@ -135,6 +135,7 @@ const OPERATOR_ACTIONS: readonly Action[] = [
   {
     method: 'DELETE',
     path: '/faults',
+    fields: [],
     run: ({ sandbox }) => sandbox.faults.clear(),
     respond: (removed) => ({ removed }),
   },
@@ -145,11 +146,13 @@ const OPERATOR_ACTIONS: readonly Action[] = [
     fields: ['email', 'password', 'company', 'deliveryCredentials'],
     run({ sandbox }, fields) {
       const { deliveryCredentials } = fields;
+      if (deliveryCredentials !== undefined && typeof deliveryCredentials !== 'boolean')
+        throw new FieldError('`deliveryCredentials` must be true or false.');
       return sandbox.accounts.create({
         email: string(fields, 'email'),
         password: string(fields, 'password'),
         company: optional(string, fields, 'company'),
-        ...(typeof deliveryCredentials === 'boolean' && { deliveryCredentials }),
+        ...(deliveryCredentials !== undefined && { deliveryCredentials }),
       });
     },
     respond: (_, { password, ...fields }) => fields,

@@ -242,6 +242,7 @@ function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
 /** Returns a path of the console: nothing that leads to another origin. */
 function pathOf(next: string | null): string {
   const base = 'http://localhost';
-  const url = URL.canParse(next ?? '', base) ? new URL(next ?? '', base) : undefined;
-  return next && url?.origin === base ? `${url.pathname}${url.search}` : '/account';
+  const url = next && URL.canParse(next, base) ? new URL(next, base) : undefined;
+  // A path that begins with two slashes is an address of another origin.
+  return url?.origin === base && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/account';
 }

@@ -32,8 +32,11 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   const { state, clock, webhooks, jobs } = service;
   const app = withErrors();
   addActions(app, console, ACTIONS, {
-    find: (_, { account }) =>
-      typeof account === 'string' ? sandbox.accounts.get(account) : sandbox.accounts.list()[0],
+    find(_, { account }) {
+      if (account === undefined) return sandbox.accounts.list()[0];
+      if (typeof account !== 'string') throw new FieldError('`account` must be the email of an account.');
+      return sandbox.accounts.get(account);
+    },
   });
   app.get('/state', ({ json }) => {
     clock.runDue();
@@ -82,7 +85,8 @@ function withErrors(): Hono<Env> {
 function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly Action[], actor: Actor): void {
   for (const action of actions) {
     app.on(action.method, action.path, async (context) => {
-      const sent = action.method === 'DELETE' ? {} : await readFields(context);
+      const hasBody = action.method !== 'DELETE' || context.req.header('content-type') !== undefined;
+      const sent = hasBody ? await readFields(context) : {};
       const account = actor.find(context, sent);
       const { account: _, ...fields } = sent;
       checkNames(action, fields);
@@ -102,7 +106,8 @@ function checkNames({ fields: names }: Action, fields: JsonObject): void {
 }
 
 async function readFields(context: Context): Promise<JsonObject> {
-  const body = await readBody(context);
+  const isJson = /^application\/json\b/i.test(context.req.header('content-type') ?? '');
+  const body = isJson ? await readBody(context) : undefined;
   if (body) return body;
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }

@@ -91,8 +91,8 @@ export function pageScript(): void {
     const [method = 'POST', path = ''] = action.split(' ');
     const sent = JSON.stringify(nest(readFields(form, button)));
     const headers = { 'content-type': 'application/json' };
-    const body = method === 'DELETE' ? {} : { body: sent };
-    const response = await fetch(path, { method, headers, ...body }).catch(() => undefined);
+    const init = method === 'DELETE' ? { method } : { method, headers, body: sent };
+    const response = await fetch(path, init).catch(() => undefined);
     const result: Record<string, unknown> | undefined = await response?.json().catch(() => undefined);
     if (!response?.ok) {
       show(String(result?.message ?? 'The sandbox does not respond.'), true);
@@ -150,9 +150,11 @@ export function pageScript(): void {
     if (document.hidden) return;
     events = new EventSource('/events');
     events.addEventListener('change', () => void update());
-    events.addEventListener('error', () =>
-      show('Connection lost. If the sandbox was started again, open the address that it has printed.', true),
-    );
+    events.addEventListener('error', () => {
+      // Not in place of a secret, which is shown once.
+      if (!notice?.querySelector('code'))
+        show('Connection lost. If the sandbox was started again, open the address that it has printed.', true);
+    });
     events.addEventListener('open', () => {
       if (notice?.textContent?.startsWith('Connection lost')) notice.replaceChildren();
     });

@@ -2,7 +2,7 @@ import { expression, literal } from '../admin/call-source.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import type { HandledRequest } from '../service.ts';
 import { SERVICE_LIMITS } from '../service-limits.ts';
-import type { Recording, Step } from './recorder.ts';
+import type { KeptRequest, Recording, Step } from './recorder.ts';
 import { decode, relevantHeaders } from './snippets.ts';
 
 /** Options that a recording continues with; the others follow from it, or have no effect on responses. */
@@ -10,6 +10,12 @@ const KEPT_OPTIONS = ['jobs', 'redirectHosts', 'signatureClock'] as const satisf
 
 /** Origin of the storage of a sandbox that does not listen. */
 const STORAGE = 'https://storage.sandbox.invalid';
+
+/** Statuses that follow from the connection: a length that is missing, a `Host` that is not known. */
+const NOT_REPEATED: readonly number[] = [411, 421];
+
+/** Methods that `fetch` cannot send. */
+const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
 
 /** Largest file that a test sends in place of the one that was uploaded, in bytes. */
 const MAX_FILE = 2 ** 26;
@@ -103,15 +109,14 @@ class StepWriter {
     const lines = this.#endBefore(step.started.order);
     if ('call' in step) return [...lines, ...this.#at(step.started.time), `  ${step.call};\n`];
     const { request, started, ended } = step;
-    if ([411, 421].includes(request.entry.status)) return lines;
+    const { method, path, status } = request.entry;
+    if (NOT_REPEATED.includes(status) || FORBIDDEN_METHODS.includes(method)) return lines;
     const consent = consentSource(request);
     if (consent !== undefined) return [...lines, ...this.#at(started.time), consent];
     const call = this.#sendSource(request);
     if (call === undefined) {
-      const { method, path, status } = request.entry;
       return [...lines, `  // Not repeated, because its body was not kept: ${method} ${path} (${status})\n`];
     }
-    const { status } = request.entry;
     lines.push(...this.#at(started.time));
     // Whatever began in between has a number between those of the request.
     if (ended.order === started.order + 1) return [...lines, `  expect(await ${call}).toBe(${status});\n`];
@@ -144,10 +149,12 @@ class StepWriter {
   }
 
   /** Returns the code that sends a request; `undefined` if its body was not kept. */
-  #sendSource(request: HandledRequest): string | undefined {
-    const { entry, url, headers, address } = request;
+  #sendSource(request: KeptRequest): string | undefined {
+    const { entry, url, headers, address, file } = request;
+    // A body that no route has read has no effect; a file that was cut, or is too long, cannot be repeated.
+    const isCut = entry.method === 'PUT' && entry.status === 400 && !file;
+    if (request.isBodyDropped || isCut || (file && file.size > MAX_FILE)) return undefined;
     const body = bodySource(request);
-    if (body === undefined && Number(headers.get('content-length') ?? 0) > 0) return undefined;
     const { origin, pathname, search } = new URL(url);
     const target = origin === this.#storageUrl ? `${STORAGE}${pathname}${search}` : url;
     const authorization = headers.get('authorization');
@@ -170,9 +177,9 @@ class StepWriter {
   }
 }
 
-/** Returns the code of a body; `undefined` if there is none, or if it was not kept. */
+/** Returns the code of a body; `undefined` if there is none. */
 function bodySource({ body, file }: HandledRequest): string | undefined {
-  if (file) return file.size <= MAX_FILE ? `file(${file.size}, ${Math.min(file.size, file.lines)})` : undefined;
+  if (file) return `file(${file.size}, ${Math.min(file.size, file.lines)})`;
   if (!body?.length) return undefined;
   const text = decode(body);
   if (text !== undefined) return literal(text);

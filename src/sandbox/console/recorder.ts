@@ -6,9 +6,15 @@ import type { SandboxLimits } from '../service-limits.ts';
 import type { SandboxState } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 
+/** A request as it is kept. */
+export interface KeptRequest extends HandledRequest {
+  /** `true` if its body was too long. */
+  readonly isBodyDropped?: boolean;
+}
+
 /** A request, or a call of the sandbox's own methods: when it began and, for a request, when it ended. */
 export type Step =
-  | { readonly started: Moment; readonly ended: Moment; readonly request: HandledRequest }
+  | { readonly started: Moment; readonly ended: Moment; readonly request: KeptRequest }
   | { readonly started: Moment; readonly call: string; readonly shown: string };
 
 /** The steps since a state. */
@@ -138,11 +144,16 @@ export class Recorder {
 }
 
 /** Leaves out a body that is too long. */
-const withinBounds = (handled: HandledRequest): HandledRequest =>
-  handled.body && handled.body.length > MAX_BODY ? { ...handled, body: undefined } : handled;
+const withinBounds = (handled: HandledRequest): KeptRequest =>
+  handled.body && handled.body.length > MAX_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
 
-/** Bytes that a request takes besides its URL and bodies, about. */
+/** Bytes that a request takes besides its texts, about. */
 const OVERHEAD = 1_000;
 
-const sizeOf = ({ url, body, response = '' }: HandledRequest): number =>
-  OVERHEAD + url.length + (body?.length ?? 0) + response.length;
+function sizeOf({ url, headers, body, response = '' }: HandledRequest): number {
+  let size = OVERHEAD + url.length + (body?.length ?? 0) + response.length;
+  headers.forEach((value, name) => {
+    size += name.length + value.length;
+  });
+  return size;
+}

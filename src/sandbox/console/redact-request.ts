@@ -1,6 +1,4 @@
-import { parseJson } from '../http/request-body.ts';
-
-/** Names of fields and parameters that hold credentials. */
+/** Names of fields and parameters that hold credentials, in lower case. */
 const SECRETS: readonly string[] = [
   'password',
   'current',
@@ -15,28 +13,31 @@ const SECRETS: readonly string[] = [
 ];
 
 const HIDDEN = '…';
+const NAMES = SECRETS.join('|');
+
+/** `"name": "value"` also of a cut text, `name=value`, and a part of a multipart body. */
+const FIELD = new RegExp(`(["']?\\b(?:${NAMES})["']?\\s*[:=]\\s*)(?:"(?:[^"\\\\]|\\\\.)*"?|[^&\\s,}]+)`, 'gi');
+const PART = new RegExp(`(name="(?:${NAMES})"\\s+)\\S[^\\r\\n]*`, 'gi');
 
 /** Returns a URL without the credentials in its query. */
 export function redactUrl(url: string): string {
-  const { origin, pathname, searchParams } = new URL(url);
-  const query = redactForm(searchParams);
-  return `${origin}${pathname}${query === '' ? '' : `?${query}`}`;
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${redactText(search)}`;
 }
 
-/** Returns the text of a body, JSON or a form, without the credentials in it. */
-export function redactBody(body: string, contentType = ''): string {
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return redactForm(new URLSearchParams(body));
-  const value = body.startsWith('{') ? parseJson(body) : undefined;
-  return value === undefined
-    ? body
-    : JSON.stringify(value, (name, field) => (typeof field === 'string' ? hide(name, field) : field));
+/** Returns the text of a body without the credentials in it, whatever its type is said to be. */
+export function redactBody(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body.replace(/^\ufeff/, '')), hideField);
+  } catch {
+    return redactText(body);
+  }
 }
 
-const isSecret = (name: string): boolean => SECRETS.includes(name);
-/** Signatures of presigned URLs are hidden within strings, too. */
-const hide = (name: string, value: string): string =>
-  isSecret(name) ? HIDDEN : value.replaceAll(/([?&]signature=)[^&"]*/g, `$1${HIDDEN}`);
-
-function redactForm(form: URLSearchParams): string {
-  return new URLSearchParams([...form].map(([name, value]) => [name, hide(name, value)])).toString();
+/** Numbers stay: `code` of an envelope is one. */
+function hideField(name: string, value: unknown): unknown {
+  if (SECRETS.includes(name.toLowerCase()) && typeof value !== 'number') return HIDDEN;
+  return typeof value === 'string' ? redactText(value) : value;
 }
+
+const redactText = (text: string): string => text.replaceAll(FIELD, `$1${HIDDEN}`).replaceAll(PART, `$1${HIDDEN}`);

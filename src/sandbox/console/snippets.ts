@@ -14,20 +14,23 @@ const LEFT_OUT: readonly string[] = [
   'origin',
   'referer',
   'x-forwarded-for',
-  'authorization',
-  'proxy-authorization',
   'cookie',
 ];
 
+/** Names of headers that hold credentials. */
+const CREDENTIALS = /auth|token|secret|api-?key/;
+
 /** Returns the headers that matter to the service, without credentials. */
 export function relevantHeaders({ headers }: HandledRequest): (readonly [name: string, value: string])[] {
-  return [...headers].filter(([name]) => !LEFT_OUT.includes(name) && !name.startsWith('sec-'));
+  return [...headers].filter(
+    ([name]) => !(LEFT_OUT.includes(name) || CREDENTIALS.test(name) || name.startsWith('sec-')),
+  );
 }
 
 /** Returns the text of a body without credentials; `undefined` if there is none, or if it is not text. */
-export function shownBody({ body, headers }: HandledRequest): string | undefined {
+export function shownBody({ body }: HandledRequest): string | undefined {
   const text = body && decode(body);
-  return text ? redactBody(text, headers.get('content-type') ?? undefined) : undefined;
+  return text ? redactBody(text) : undefined;
 }
 
 /** Decodes UTF-8; returns `undefined` for other bytes. */

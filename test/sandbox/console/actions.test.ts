@@ -199,6 +199,8 @@ describe('an action by its endpoint', () => {
     ['POST /api/limits', { read: 5 }, '`limits.read` must be { limit, interval }'],
     ['POST /api/accounts', { email: 'x', password: 'y' }, '`email` must be an email address'],
     ['POST /api/tokens', { kind: 'other' }, 'The kind of a token must be one of login, api, mcp'],
+    ['POST /api/tokens', { account: null, kind: 'api' }, '`account` must be the email of an account.'],
+    ['POST /api/accounts', { email: 'a@b', password: 'x', deliveryCredentials: 'yes' }, 'must be true or false'],
     ['POST /api/tokens', { account: 'no@example.com', kind: 'api' }, 'There is no account no@example.com.'],
     ['POST /api/webhooks', { url: 'x' }, '`url` must be an http(s) URL'],
     ['POST /api/webhooks/rotate', { id: 99 }, 'There is no webhook endpoint 99.'],

@@ -94,6 +94,37 @@ describe('the pages', () => {
     expect(await page('/recording.test.ts')).toContain('contains the tokens, passwords and secrets of the sandbox');
   });
 
+  it.each([
+    ['\n {"password":"hidden"}', 'application/json'],
+    ['\ufeff{"password":"hidden"}', 'application/json'],
+    ['[{"password":"hidden"}]', 'application/json'],
+    ['{"password":"hidden",}', 'application/json'],
+    ['{"password":["hidden"],"more":{"Token":{"a":"hidden"}}}', 'application/json'],
+    ['{"email":"x","password":"hidden', 'application/json'],
+    ['client_secret=hidden&code=hidden', 'text/plain'],
+    [
+      '--b\r\ncontent-disposition: form-data; name="password"\r\n\r\nhidden\r\n--b--',
+      'multipart/form-data; boundary=b',
+    ],
+    [`${'['.repeat(600)}"hidden_not"`, 'application/json'],
+  ])('a password in %j is not shown', async (body, type) => {
+    const { sandbox, page } = await startConsole();
+    const headers = { 'content-type': type, accept: 'application/json', 'x-api-key': 'hidden' };
+    await sandbox.fetch('http://localhost/api/v2/auth/login', { method: 'POST', headers, body });
+    const text = await page(`/requests/${sandbox.log[0]?.id}`);
+    expect(text).toContain('Request body');
+    expect(text).not.toMatch(/hidden(?!_not)/);
+  });
+
+  it('a token in half of a response is not shown', async () => {
+    const { api, page, sandbox } = await startConsole();
+    sandbox.faults.add({ malformed: true });
+    const response = await (await api('POST', '/api/v2/auth/api-token', credentials)).text();
+    const text = await page(`/requests/${sandbox.log[0]?.id}`);
+    const start = /"token":"([^"]*)/.exec(response)?.[1] ?? 'none';
+    expect(text).not.toContain(start);
+  });
+
   it('the details of requests are bounded by their bytes', async () => {
     const { api, page, sandbox } = await startConsole();
     for (let count = 0; count < 20; count++)
@@ -232,6 +263,9 @@ describe('access over HTTP', () => {
       ['//evil.example', '/account'],
       ['/\\evil.example', '/account'],
       ['https://evil.example', '/account'],
+      ['/.//evil.example', '/account'],
+      ['/x/..//evil.example', '/account'],
+      ['http://localhost//evil.example', '/account'],
       ['/\t/evil.example', '/account'],
       ['/\n/evil.example', '/account'],
     ]) {

@@ -130,6 +130,11 @@ async function recordOddities(): Promise<string> {
   await client.projects.list();
   await act('/api/faults/remove', { id: 1 });
 
+  // Creates that rules refuse before their bodies are read.
+  await act('/api/faults', { on: 'schedules.create', status: 503, times: 1 });
+  await act('/api/faults', { on: 'schedules.create', rate: 0.5, status: 503, times: 3 });
+  for (let count = 0; count < 6; count++) await client.schedules.create({ name: 'S' }).catch(ignore);
+
   // A create in flight, refused duplicates, and requests that overlap.
   const remove = sandbox.faults.add({ on: 'audiences.create', inFlight: 30_000, times: 1 });
   const first = client.audiences.create({ name: 'Once' }, { idempotencyKey: 'k' });
