@@ -74,18 +74,18 @@ export class Faults {
     for (const rule of rules) this.add(rule);
   }
 
-  /** Adds a rule after the existing ones. Returns its id. */
-  add(rule: FaultRule): number {
+  /** Adds a rule after the existing ones. Returns the active rule, whose id may change. */
+  add(rule: FaultRule): Readonly<ActiveRule> {
     checkRule(rule);
     const remaining = rule.times ?? Number.POSITIVE_INFINITY;
     const id = this.#nextId++;
     const active: ActiveRule = { id, rule, matches: createMatcher(rule), removed: new AbortController(), remaining };
     this.#rules.add(active);
-    return id;
+    return active;
   }
 
-  has(id: number): boolean {
-    return [...this.#rules].some((active) => active.id === id);
+  has(active: Readonly<ActiveRule>): boolean {
+    return this.#rules.has(active);
   }
 
   /** Numbers the rules from 1, as they are in another sandbox that begins with them. */

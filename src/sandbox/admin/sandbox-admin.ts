@@ -185,9 +185,9 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
       'sandbox.faults',
       {
         add(rule: FaultRule) {
-          const id = faults.add(rule);
+          const active = faults.add(rule);
           return () => {
-            if (faults.has(id)) admin.faults.remove(id);
+            if (faults.has(active)) admin.faults.remove(active.id);
           };
         },
         list: () => faults.active,

@@ -171,9 +171,9 @@ const OPERATOR_ACTIONS: readonly Action[] = [
   {
     method: 'POST',
     path: '/budget',
-    fields: ['buildsPerHour', 'buildsPerDay'],
-    run: ({ account }, fields) =>
-      account.company.setBuildBudget({
+    fields: ['company', 'buildsPerHour', 'buildsPerDay'],
+    run: ({ sandbox }, fields) =>
+      sandbox.companies.get(string(fields, 'company')).setBuildBudget({
         buildsPerHour: optional(number, fields, 'buildsPerHour'),
         buildsPerDay: optional(number, fields, 'buildsPerDay'),
       }),
@@ -245,34 +245,15 @@ const ACCOUNT_ACTIONS: readonly Action[] = [
     run: ({ sandbox }, fields) => sandbox.webhooks.rotate(number(fields, 'id')),
     respond: Object,
   },
-  {
-    method: 'POST',
-    path: '/webhooks/pause',
-    fields: ['id'],
-    subject: 'endpoint',
-    run: ({ sandbox }, fields) => sandbox.webhooks.pause(number(fields, 'id')),
-  },
-  {
-    method: 'POST',
-    path: '/webhooks/resume',
-    fields: ['id'],
-    subject: 'endpoint',
-    run: ({ sandbox }, fields) => sandbox.webhooks.resume(number(fields, 'id')),
-  },
-  {
-    method: 'POST',
-    path: '/webhooks/test',
-    fields: ['id'],
-    subject: 'endpoint',
-    run: ({ sandbox }, fields) => sandbox.webhooks.test(number(fields, 'id')),
-  },
-  {
-    method: 'POST',
-    path: '/webhooks/delete',
-    fields: ['id'],
-    subject: 'endpoint',
-    run: ({ sandbox }, fields) => sandbox.webhooks.delete(number(fields, 'id')),
-  },
+  ...(['pause', 'resume', 'test', 'delete'] as const).map(
+    (verb): Action => ({
+      method: 'POST',
+      path: `/webhooks/${verb}`,
+      fields: ['id'],
+      subject: 'endpoint',
+      run: ({ sandbox }, fields) => sandbox.webhooks[verb](number(fields, 'id')),
+    }),
+  ),
   {
     method: 'POST',
     path: '/webhooks/redeliver',

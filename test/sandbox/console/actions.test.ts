@@ -51,7 +51,7 @@ describe('an action by its endpoint', () => {
     ],
     [
       'POST /api/budget',
-      { account: credentials.email, buildsPerHour: 3 },
+      { company: 'Example Company', buildsPerHour: 3 },
       "sandbox.companies.get('Example Company').setBuildBudget({ buildsPerHour: 3 });",
       {},
     ],
@@ -149,6 +149,18 @@ describe('an action by its endpoint', () => {
     await createAudience();
     await act('POST /api/clock/next');
     expect(sandbox.now()).toBe(90_000);
+  });
+
+  it('the function that removes a rule removes it also after rules were numbered again', async () => {
+    const { act, request, sandbox } = await startConsole();
+    const first = sandbox.faults.add({ on: '/a', status: 500 });
+    const second = sandbox.faults.add({ on: '/b', status: 500 });
+    sandbox.faults.add({ on: '/c', status: 500 });
+    first();
+    await request('/recording/restart', { method: 'POST' });
+    second();
+    second();
+    expect((await act('GET /api/faults')).data).toMatchObject([{ id: 2, on: '/c' }]);
   });
 
   it('queues outcomes, and removes them', async () => {

@@ -7,7 +7,7 @@ import type { ConsoleContext } from '../operator-api.ts';
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
 
 /** The limits of the service, and the build budgets of organizations. */
-export function limitsPage({ service, sandbox }: ConsoleContext): Page {
+export function limitsPage({ service }: ConsoleContext): Page {
   const { state, clock, limits } = service;
   const now = clock.now();
   const used = [...state.tokens.values()].flatMap(({ id, kind, account, buckets }) =>
@@ -15,7 +15,7 @@ export function limitsPage({ service, sandbox }: ConsoleContext): Page {
       meter(`${name}, ${kind} token ${id} of ${account.email}`, window.count(now), window.limit),
     ),
   );
-  const companies = sandbox.accounts.list().filter(isFirstOfCompany);
+  const companies = [...state.companies.values()];
   return {
     title: 'Limits',
     content: [
@@ -28,21 +28,21 @@ export function limitsPage({ service, sandbox }: ConsoleContext): Page {
       ),
       live(
         'budget-forms',
-        companies.map(({ email, company }) =>
+        companies.map(({ name, hourlyBuilds, dailyBuilds }) =>
           actionForm({
             action: 'POST /api/budget',
-            submit: `Set the budget of ${company.name}`,
-            values: { account: email },
+            submit: `Set the budget of ${name}`,
+            values: { company: name },
             fields: [
               input('Builds an hour', 'buildsPerHour', {
                 type: 'number',
                 min: 0,
-                value: state.companies.get(company.name)?.hourlyBuilds.limit ?? '',
+                value: hourlyBuilds.limit,
               }),
               input('Builds a day', 'buildsPerDay', {
                 type: 'number',
                 min: 0,
-                value: state.companies.get(company.name)?.dailyBuilds.limit ?? '',
+                value: dailyBuilds.limit,
               }),
             ],
           }),
@@ -77,13 +77,6 @@ export function limitsPage({ service, sandbox }: ConsoleContext): Page {
     ],
   };
 }
-
-/** Returns whether an account is the first of its organization. */
-const isFirstOfCompany = <T extends { readonly company: { readonly name: string } }>(
-  { company }: T,
-  index: number,
-  accounts: readonly T[],
-): boolean => accounts.findIndex((other) => other.company.name === company.name) === index;
 
 /** Returns the build budget of an organization. */
 export function budget({ name, hourlyBuilds, dailyBuilds }: Company, now: number): Html {
