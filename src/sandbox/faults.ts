@@ -103,7 +103,7 @@ export class Faults {
   /** Removes one rule. */
   remove(id: number): void {
     const active = [...this.#rules].find((candidate) => candidate.id === id);
-    if (!active) throw new Error(`There is no fault rule ${id}.`);
+    if (!active) throw new Error(`The fault rule ${id} does not exist.`);
     this.#remove(active);
   }
 

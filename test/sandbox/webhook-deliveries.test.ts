@@ -156,7 +156,7 @@ describe('deliveries of the sandbox', () => {
     expect(sandbox.webhooks.deliveries).toHaveLength(2);
     sandbox.webhooks.delete(endpoint.id);
     expect(await client.webhooks.list()).toEqual([]);
-    expect(() => sandbox.webhooks.test(endpoint.id)).toThrow('There is no webhook endpoint');
+    expect(() => sandbox.webhooks.test(endpoint.id)).toThrow(`The webhook endpoint ${endpoint.id} does not exist.`);
   });
 
   it('20 consecutive exhausted deliveries disable an endpoint and notify its creator', async () => {

@@ -132,7 +132,7 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
       {
         create: (input: NewCompany) => companyAdmin(service, createCompany(service, input).name),
         get(name: string) {
-          if (!state.companies.has(name)) throw new Error(`There is no company "${name}".`);
+          if (!state.companies.has(name)) throw new Error(`The company "${name}" does not exist.`);
           return companyAdmin(service, name);
         },
       },
@@ -149,7 +149,7 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
         list: () => [...state.accounts.values()].map(adminOf),
         get(email: string) {
           const record = state.accounts.get(email);
-          if (!record) throw new Error(`There is no account ${email}.`);
+          if (!record) throw new Error(`The account ${email} does not exist.`);
           return adminOf(record);
         },
         create: (input: NewAccount) => adminOf(createAccount(service, input)),

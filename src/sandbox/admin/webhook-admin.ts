@@ -55,7 +55,7 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
   const find = (id: number): Endpoint => {
     const endpoints = [...state.companies.values()].flatMap((company) => company.endpoints);
     const endpoint = endpoints.find((candidate) => candidate.id === id);
-    if (!endpoint) throw new Error(`There is no webhook endpoint ${id}.`);
+    if (!endpoint) throw new Error(`The webhook endpoint ${id} does not exist.`);
     return endpoint;
   };
   const setActive = (id: number, is_active: boolean): void =>

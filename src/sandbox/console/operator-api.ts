@@ -144,8 +144,9 @@ function checkOwner(
 ): void {
   const endpoints = state.accounts.get(email)?.company.endpoints ?? [];
   if (subject === 'endpoint' && !endpoints.some((endpoint) => endpoint.id === id))
-    throw new NotFoundError(`There is no webhook endpoint ${id}.`);
+    throw new NotFoundError(`The webhook endpoint ${id} does not exist.`);
   const isSent = (one: DeliveryAttempt): boolean => one.event.id === event && endpoints.includes(one.event.endpoint);
-  if (subject === 'event' && !webhooks.attempts.some(isSent)) throw new NotFoundError(`There is no event ${event}.`);
+  if (subject === 'event' && !webhooks.attempts.some(isSent))
+    throw new NotFoundError(`The log of deliveries has no event "${event}".`);
   if (path === '/password' && current !== password) throw new FieldError('The current password is another one.');
 }

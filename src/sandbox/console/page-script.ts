@@ -142,7 +142,7 @@ export function pageScript(): void {
     }
     isRefreshing = false;
   };
-  // Browsers open six connections to an origin: only the pages that are seen have a stream.
+  // Browsers open six connections to an origin: only visible pages have a stream.
   let events: EventSource | undefined;
   const listen = (): void => {
     events?.close();

@@ -213,10 +213,10 @@ describe('an action by its endpoint', () => {
     ['POST /api/tokens', { kind: 'other' }, 'The kind of a token must be one of login, api, mcp'],
     ['POST /api/tokens', { account: null, kind: 'api' }, '`account` must be the email of an account.'],
     ['POST /api/accounts', { email: 'a@b', password: 'x', deliveryCredentials: 'yes' }, 'must be true or false'],
-    ['POST /api/tokens', { account: 'no@example.com', kind: 'api' }, 'There is no account no@example.com.'],
+    ['POST /api/tokens', { account: 'no@example.com', kind: 'api' }, 'The account no@example.com does not exist.'],
     ['POST /api/webhooks', { url: 'x' }, '`url` must be an http(s) URL'],
-    ['POST /api/webhooks/rotate', { id: 99 }, 'There is no webhook endpoint 99.'],
-    ['POST /api/faults/remove', { id: 99 }, 'There is no fault rule 99.'],
+    ['POST /api/webhooks/rotate', { id: 99 }, 'The webhook endpoint 99 does not exist.'],
+    ['POST /api/faults/remove', { id: 99 }, 'The fault rule 99 does not exist.'],
   ])('%s with %j is refused with the reason', async (action, body, message) => {
     const { act } = await startConsole();
     const { status, data } = await act(action, body);

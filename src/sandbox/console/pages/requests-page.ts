@@ -106,7 +106,7 @@ function createFilter(query: URLSearchParams): (entry: LogEntry) => boolean {
     `${entry.method} ${entry.path}`.includes(path) && (entry.account ?? '').includes(account) && hasStatus(entry);
 }
 
-/** One request: why it was answered so, and how to send it again. */
+/** One request: why it was refused, and how to send it again. */
 export function requestPage({ service, recorder }: ConsoleContext, id: string): Page | undefined {
   const entry = service.state.log.find((candidate) => candidate.id === id);
   if (!entry) return undefined;
