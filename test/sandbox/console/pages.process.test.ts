@@ -341,7 +341,7 @@ describe('the console in Chromium', () => {
     onTestFinished(() => context.close());
     const plain = await context.newPage();
     await plain.goto(consoleUrl);
-    await plain.goto(`${origin}/`);
+    await plain.waitForURL(`${origin}/`);
     await plain.getByRole('link', { name: 'POST /api/v2/audiences/create' }).click();
     await plain.getByRole('heading', { name: 'As curl' }).waitFor();
   });
