@@ -140,7 +140,7 @@ export {
   type ExplainOptions,
   explainActivation,
 } from './resources/index.ts';
-export type { Activation, ActivationCreate, Datastream } from './schemas/activation.ts';
+export type { Activation, ActivationCreate, Datastream, FrequencyFilters } from './schemas/activation.ts';
 export type {
   AnalysisType,
   Audience,
@@ -162,7 +162,14 @@ export type {
   Status,
   UploadKind,
 } from './schemas/common.ts';
-export type { Estimate, LookalikeCreate, OpenCreate, Project, Schedule } from './schemas/open-resources.ts';
+export type {
+  Estimate,
+  LookalikeConfig,
+  LookalikeCreate,
+  OpenCreate,
+  Project,
+  Schedule,
+} from './schemas/open-resources.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './schemas/standard-schema.ts';
 export type { UploadRequest, UploadReservation } from './schemas/upload-reservation.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage-report.ts';
@@ -200,4 +207,5 @@ export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';
 export type { Backoff, RetryBudgetOptions } from './util/retry.ts';
+export type { DidYouMean, NoCamelCase, Spelled } from './util/spelling.ts';
 export { parseTimestamp } from './util/timestamps.ts';

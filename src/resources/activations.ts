@@ -1,7 +1,12 @@
 import type { FieldErrors } from '../errors/error-details.ts';
 import type { RequestOptions, Transport } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
-import { type Activation, type ActivationCreate, activationResource } from '../schemas/activation.ts';
+import {
+  type Activation,
+  type ActivationCreate,
+  activationCreateSchema,
+  activationResource,
+} from '../schemas/activation.ts';
 import { COMPLETED, type IdLike, idOf } from '../spec/job-status.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';
 import { isObject } from '../util/json.ts';
@@ -24,6 +29,7 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
       name: 'activations',
       kind: 'activation',
       schema: activationResource,
+      body: activationCreateSchema,
       check: forbiddenFieldErrors,
     } as const;
     super(transport, plan, scheduler);

@@ -1,7 +1,7 @@
 import type { FieldErrors } from '../errors/error-details.ts';
 import type { Transport } from '../http/index.ts';
 import type { JobGroup, Scheduler } from '../polling/index.ts';
-import { type Audience, type AudienceCreate, audienceResource } from '../schemas/audience.ts';
+import { type Audience, type AudienceCreate, audienceCreateSchema, audienceResource } from '../schemas/audience.ts';
 import { WEB_VISITATION_LOOKBACK_DAYS } from '../spec/limits.ts';
 import { ListedJobResource } from './resource.ts';
 import { listedJobs } from './shared-jobs.ts';
@@ -35,7 +35,14 @@ export function datasetErrors(body: unknown): FieldErrors {
 export class Audiences extends ListedJobResource<Audience, AudienceCreate, 'audiences'> {
   /** @internal */
   constructor(transport: Transport, scheduler: Scheduler, jobs: JobGroup<Audience>) {
-    const plan = { name: 'audiences', kind: 'audience', schema: audienceResource, check: datasetErrors, jobs } as const;
+    const plan = {
+      name: 'audiences',
+      kind: 'audience',
+      schema: audienceResource,
+      body: audienceCreateSchema,
+      check: datasetErrors,
+      jobs,
+    } as const;
     super(transport, plan, scheduler);
   }
 }

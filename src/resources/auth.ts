@@ -1,5 +1,8 @@
 import type { Credentials, StoredToken, TokenOperation } from '../auth/index.ts';
 import type { ApiPromise, Decode, DecodeContext, RequestOptions, Transport, TransportInput } from '../http/index.ts';
+import { credentialsSchema } from '../schemas/credentials.ts';
+import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
+import type { OperationName } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 
 /** A new token, as the credential exchange returns it. */
@@ -60,7 +63,7 @@ export class Auth {
     options: RequestOptions,
   ): ApiPromise<Revocation> {
     return this.#transport.call(operation, {
-      ...credentialInput(this.#transport, credentials),
+      ...credentialInput(this.#transport, operation, credentials),
       decode: decodeRevocation,
       options,
     });
@@ -85,7 +88,7 @@ function requestToken<T>(
   narrow: (token: IssuedToken, context: DecodeContext) => T,
 ): ApiPromise<T> {
   return transport.call(operation, {
-    ...credentialInput(transport, credentials),
+    ...credentialInput(transport, operation, credentials),
     decode(data, context) {
       const issued = decodeToken(data, context);
       transport.settings.redactor.addRecent(issued.token);
@@ -101,6 +104,7 @@ const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/;
 /** Returns body, secrets and validation of a credential exchange. */
 function credentialInput(
   transport: Transport,
+  operation: OperationName,
   credentials: Credentials,
 ): Pick<TransportInput<unknown>, 'body' | 'validate' | 'secrets'> {
   const { email, password }: Partial<Credentials> = credentials ?? {};
@@ -108,10 +112,13 @@ function credentialInput(
   return {
     body: { email, password },
     secrets: [password],
-    validate: () => ({
-      ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['must be a valid email address.'] }),
-      ...(!(typeof password === 'string' && password !== '') && { password: ['must not be empty.'] }),
-    }),
+    validate: () => {
+      warnOfMisspeltFields(operation, credentials, credentialsSchema, transport);
+      return {
+        ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['must be a valid email address.'] }),
+        ...(!(typeof password === 'string' && password !== '') && { password: ['must not be empty.'] }),
+      };
+    },
   };
 }
 

@@ -5,11 +5,12 @@ import { JobError } from '../errors/job-errors.ts';
 import type { CreateOptions, Transport } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
 import { checkWaitOptions, type WaitOptions } from '../polling/index.ts';
-import { type Cohort, type CohortCreate, cohortResource } from '../schemas/cohort.ts';
+import { type Cohort, type CohortCreate, cohortCreateSchema, cohortResource } from '../schemas/cohort.ts';
 import type { UploadData, UploadOptions } from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import type { RequestBody } from '../util/input-types.ts';
+import type { Spelled } from '../util/spelling.ts';
 import { ListedJobResource } from './resource.ts';
 import type { Reservations, Uploads } from './uploads.ts';
 
@@ -31,7 +32,14 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
   /** @internal */
   constructor(transport: Transport, scheduler: Scheduler, uploads: Uploads, reservations: Reservations) {
     const check = (body: unknown) => reservations.claimErrors(body);
-    super(transport, { name: 'cohorts', kind: 'cohort', schema: cohortResource, check }, scheduler);
+    const plan = {
+      name: 'cohorts',
+      kind: 'cohort',
+      schema: cohortResource,
+      body: cohortCreateSchema,
+      check,
+    } as const;
+    super(transport, plan, scheduler);
     this.#uploads = uploads;
     this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
   }
@@ -44,7 +52,11 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
    * @example
    * const cohort = await client.cohorts.import(file, { name: 'Customers' });
    */
-  import(data: UploadData, fields?: RequestBody<CohortCreate>, options?: ImportOptions): Promise<Cohort> {
+  import<Fields extends RequestBody<CohortCreate> & Spelled<Fields, RequestBody<CohortCreate>>>(
+    data: UploadData,
+    fields?: Fields,
+    options?: ImportOptions,
+  ): Promise<Cohort> {
     return fromCallSite(
       async () => {
         const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...uploadOptions } = options ?? {};

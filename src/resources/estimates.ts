@@ -1,6 +1,6 @@
 import type { Transport } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
-import type { AudienceCreate } from '../schemas/audience.ts';
+import { type AudienceCreate, audienceCreateSchema } from '../schemas/audience.ts';
 import { type Estimate, estimateResource } from '../schemas/open-resources.ts';
 import { datasetErrors } from './audiences.ts';
 import { JobResource } from './resource.ts';
@@ -9,7 +9,13 @@ import { JobResource } from './resource.ts';
 export class Estimates extends JobResource<Estimate, AudienceCreate, 'estimates'> {
   /** @internal */
   constructor(transport: Transport, scheduler: Scheduler) {
-    const plan = { name: 'estimates', kind: 'estimate', schema: estimateResource, check: datasetErrors } as const;
+    const plan = {
+      name: 'estimates',
+      kind: 'estimate',
+      schema: estimateResource,
+      body: audienceCreateSchema,
+      check: datasetErrors,
+    } as const;
     super(transport, plan, scheduler);
   }
 }

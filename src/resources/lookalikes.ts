@@ -3,7 +3,7 @@ import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
 import type { JobGroup, Scheduler } from '../polling/index.ts';
 import { type Audience, audienceResource } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
-import type { LookalikeCreate } from '../schemas/open-resources.ts';
+import { type LookalikeCreate, lookalikeCreateSchema } from '../schemas/open-resources.ts';
 import { LOOKALIKE_TARGET_SIZE } from '../spec/limits.ts';
 import { JobResource } from './resource.ts';
 
@@ -30,6 +30,7 @@ export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalik
       name: 'lookalikes',
       kind: 'lookalike',
       schema: audienceResource,
+      body: lookalikeCreateSchema,
       check: targetSizeErrors,
       jobs,
     } as const;

@@ -3,6 +3,8 @@ import type { DecodeContext, Envelope, RequestOptions, Transport } from '../http
 import { ApiPromise } from '../http/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeList } from '../schemas/decode.ts';
+import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
+import { listQuerySchema } from '../schemas/queries.ts';
 import type { OperationName, PathParams, Query } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 
@@ -100,7 +102,10 @@ export function listPages<T>(
         ...(plan.path && { params: plan.path }),
         ...(options && { options }),
         query,
-        validate: () => pageErrors(query, plan.cap),
+        validate: () => {
+          warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
+          return pageErrors(query, plan.cap);
+        },
         decode: async (data, context) => {
           const rows = await decodeRows(data, context);
           const items = newRows(rows, query, { seen, keyOf, context });

@@ -3,6 +3,7 @@ import type { OpenObject } from '../schemas/common.ts';
 import { referenceRow } from '../schemas/open-resources.ts';
 import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../spec/limits.ts';
 import type { QueryOf } from '../util/input-types.ts';
+import type { Spelled } from '../util/spelling.ts';
 import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
 
 /** Groups of reference tables (specification, "Pagination"). */
@@ -18,7 +19,7 @@ export class Reference {
   }
 
   /** Lists a table. Pages have 500 rows by default and at most; those of `apps` have 250 by default and no maximum. */
-  list<Q extends QueryOf<Q> & ListFields = ListParams>(
+  list<Q extends QueryOf<Q> & ListFields & Spelled<Q, ListFields> = ListParams>(
     dataset: ReferenceDataset,
     name: string,
     params?: Q,

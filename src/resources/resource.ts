@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../errors/job-errors.ts';
@@ -7,12 +8,14 @@ import type { JobSource, Scheduler } from '../polling/index.ts';
 import { checkWaitOptions, JobGroup, Poller, type WaitOptions, type WatchOptions } from '../polling/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
+import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import type { IdLike, JobKind, Observed } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { Query } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import type { QueryOf, RequestBody } from '../util/input-types.ts';
+import type { Spelled } from '../util/spelling.ts';
 import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
 
@@ -26,6 +29,8 @@ export type ResourceName = ListedName | 'lookalikes' | 'estimates';
 export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly name: Name;
   readonly schema: ResourceSchema<T>;
+  /** Schema of the body of a create request. */
+  readonly body: z.ZodMiniType;
   /** Returns the errors for which the service would certainly refuse the body of a create request. */
   readonly check?: (body: unknown) => FieldErrors;
 }
@@ -62,12 +67,24 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
    * @throws {ValidationError} 422; `local` if the service would certainly refuse the body, which is not sent then.
    * @throws {BuildBudgetError} if it starts a job and the build budget is used up for longer than `maxRetryWait`.
    */
-  create(body: RequestBody<Fields>, options?: CreateOptions): ApiPromise<T> {
-    const { name, schema, check } = this.#plan;
-    return this.#transport.call(`${name}.create`, {
+  create<Body extends RequestBody<Fields> & Spelled<Body, RequestBody<Fields>>>(
+    body: Body,
+    options?: CreateOptions,
+  ): ApiPromise<T> {
+    return this.startCreate(body, options);
+  }
+
+  /** @internal Does what `create` does. */
+  protected startCreate(body: RequestBody<Fields>, options: CreateOptions | undefined): ApiPromise<T> {
+    const { name, schema, body: bodySchema, check } = this.#plan;
+    const operation = `${name}.create` as const;
+    return this.#transport.call(operation, {
       body,
       options,
-      ...(check && { validate: () => check(body) }),
+      validate: () => {
+        warnOfMisspeltFields(operation, body, bodySchema, this.#transport);
+        return check?.(body) ?? {};
+      },
       decode: decodeOne(schema),
     });
   }
@@ -90,7 +107,10 @@ export class ListedResource<T, Fields, Name extends ListedName = ListedName> ext
   }
 
   /** Lists the resources of the account. Await the result for the first page, or iterate it for all resources. */
-  list<Q extends QueryOf<Q> & ListFields = ListParams>(params?: Q, options?: RequestOptions): PagePromise<T> {
+  list<Q extends QueryOf<Q> & ListFields & Spelled<Q, ListFields> = ListParams>(
+    params?: Q,
+    options?: RequestOptions,
+  ): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 
@@ -155,7 +175,10 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
    * job has not (an abort aside), `error.created` has kind and id of the resource: the job keeps running, and
    * `client.waits.wait(error.created)` waits for it again.
    */
-  createAndWait(body: RequestBody<Fields>, options?: CreateAndWaitOptions<T>): Promise<T> {
+  createAndWait<Body extends RequestBody<Fields> & Spelled<Body, RequestBody<Fields>>>(
+    body: Body,
+    options?: CreateAndWaitOptions<T>,
+  ): Promise<T> {
     const work = async (): Promise<T> => {
       // Check first, so that a typo is reported before anything is created.
       checkWaitOptions(options?.wait);
@@ -167,7 +190,7 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
   /** @internal Does what `createAndWait` does. The caller must have checked the options of the wait. */
   protected async createThenWait(body: RequestBody<Fields>, options: CreateAndWaitOptions<T> = {}): Promise<T> {
     const { onCreated, wait = {}, ...request } = options;
-    const creating = this.create(body, request);
+    const creating = this.startCreate(body, request);
     const created = await creating;
     if (onCreated) {
       safely(
@@ -209,7 +232,10 @@ export class ListedJobResource<T extends Observed, Fields, Name extends JobListN
   }
 
   /** Lists the resources of the account. Await the result for the first page, or iterate it for all resources. */
-  list<Q extends QueryOf<Q> & ListFields = ListParams>(params?: Q, options?: RequestOptions): PagePromise<T> {
+  list<Q extends QueryOf<Q> & ListFields & Spelled<Q, ListFields> = ListParams>(
+    params?: Q,
+    options?: RequestOptions,
+  ): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 

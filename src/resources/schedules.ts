@@ -1,11 +1,11 @@
 import type { Transport } from '../http/index.ts';
-import { type OpenCreate, type Schedule, scheduleResource } from '../schemas/open-resources.ts';
+import { type OpenCreate, openCreateSchema, type Schedule, scheduleResource } from '../schemas/open-resources.ts';
 import { ListedResource } from './resource.ts';
 
 /** Schedules, which replay work; their replays cost no build budget. */
 export class Schedules extends ListedResource<Schedule, OpenCreate, 'schedules'> {
   /** @internal */
   constructor(transport: Transport) {
-    super(transport, { name: 'schedules', schema: scheduleResource });
+    super(transport, { name: 'schedules', schema: scheduleResource, body: openCreateSchema });
   }
 }

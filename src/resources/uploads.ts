@@ -3,11 +3,13 @@ import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
 import { localValidationError, messageOfFields } from '../http/index.ts';
 import type { UploadKind } from '../schemas/common.ts';
 import { decodeOne } from '../schemas/decode.ts';
+import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import {
   reservationResource,
   reservationSchema,
   type UploadRequest,
   type UploadReservation,
+  uploadRequestSchema,
 } from '../schemas/upload-reservation.ts';
 import { CLAIM_WINDOW, UPLOAD_SIZES } from '../spec/limits.ts';
 import {
@@ -22,6 +24,7 @@ import { fromCallSite } from '../util/call-site.ts';
 import { checkStorageHeaders, InvalidInputError } from '../util/input-checks.ts';
 import type { RequestBody } from '../util/input-types.ts';
 import type { JsonObject } from '../util/json.ts';
+import type { Spelled } from '../util/spelling.ts';
 
 /** Input of {@link Uploads.upload}: the file, and how to send it. */
 export interface UploadInput extends UploadOptions {
@@ -90,12 +93,22 @@ export class Uploads {
    *
    * @throws {ValidationError} `local` for a file larger than the service accepts.
    */
-  reserve(input: RequestBody<UploadRequest>, options: RequestOptions = {}): ApiPromise<UploadReservation> {
+  reserve<Body extends RequestBody<UploadRequest> & Spelled<Body, RequestBody<UploadRequest>>>(
+    input: Body,
+    options?: RequestOptions,
+  ): ApiPromise<UploadReservation> {
+    return this.#reserve(input, options);
+  }
+
+  #reserve(input: RequestBody<UploadRequest>, options: RequestOptions = {}): ApiPromise<UploadReservation> {
     const requestedAt = Date.now();
     return this.#transport.call('uploads.reserve', {
       body: input,
       options,
-      validate: () => sizeErrors(input),
+      validate: () => {
+        warnOfMisspeltFields('uploads.reserve', input, uploadRequestSchema, this.#transport);
+        return sizeErrors(input);
+      },
       decode: async (data, context) => {
         const reservation = await decodeReservation(data, context);
         this.#reservations.add(reservation.reference, input.size, requestedAt);
@@ -127,7 +140,7 @@ export class Uploads {
       const { kind, data, fields, ...options } = input;
       const { signal, maxRetries, maxRetryWait } = options;
       return this.#send('uploads.upload', data, options, (size) =>
-        this.reserve({ ...fields, kind, size }, { signal, maxRetries, maxRetryWait }),
+        this.#reserve({ ...fields, kind, size }, { signal, maxRetries, maxRetryWait }),
       );
     }, input.signal);
   }

@@ -1,6 +1,8 @@
 import type { FieldErrors } from '../errors/error-details.ts';
 import type { ApiPromise, CallOptions, DecodeContext, RequestOptions, Transport } from '../http/index.ts';
 import { decodeOne } from '../schemas/decode.ts';
+import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
+import { usageQuerySchema } from '../schemas/queries.ts';
 import { type BuildBudget, type Usage, usageResource } from '../schemas/usage-report.ts';
 import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';
 import { isObject, jsonTypeOf } from '../util/json.ts';
@@ -35,7 +37,10 @@ export function readUsage<T>(
   return transport.call('usage.get', {
     query: { yearmonth },
     options,
-    validate: () => monthErrors(yearmonth, Date.now()),
+    validate: () => {
+      warnOfMisspeltFields('usage.get', params, usageQuerySchema, transport);
+      return monthErrors(yearmonth, Date.now());
+    },
     decode: async (data, context) => {
       const usage = await decodeUsage(data, context);
       if (isObject(usage.build_budget)) emit(transport.settings, 'onBuildBudget', () => usage.build_budget);

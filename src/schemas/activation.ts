@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Optional, RequestBody } from '../util/input-types.ts';
+import type { NoCamelCase } from '../util/spelling.ts';
 import {
   type Creator,
   creatorSchema,
@@ -43,17 +44,25 @@ export interface Activation {
   readonly [more: string]: unknown;
 }
 
+/** Limits on how often a device must have been seen to be delivered; fields that are not specified pass through. */
+export interface FrequencyFilters
+  extends Optional<Activation['filters']>,
+    NoCamelCase<'freq_limit' | 'freq_min' | 'freq_max'> {
+  readonly [more: string]: unknown;
+}
+
 /**
  * The definition of an activation. The specification shows no body: these fields are assumed, and others pass through.
  * The three fields of type `undefined` must not be set: the specification says that the service refuses them.
  */
-export interface ActivationCreate {
+export interface ActivationCreate
+  extends NoCamelCase<'audience_id' | 'project_id' | 'partner_id' | 'partner_name' | 'pricing_model'> {
   readonly audience_id?: number | undefined;
   readonly description?: string | undefined;
   readonly project_id?: number | null | undefined;
   /** Delivery credentials, needed if none are stored on the connection. */
   readonly credentials?: unknown;
-  readonly filters?: RequestBody<Optional<Activation['filters']> & { readonly [more: string]: unknown }> | undefined;
+  readonly filters?: RequestBody<FrequencyFilters> | undefined;
   readonly partner_id?: undefined;
   readonly partner_name?: undefined;
   readonly pricing_model?: undefined;
@@ -81,6 +90,24 @@ export const activationSchema = z.looseObject({
   filter_hash: z.nullable(z.string()),
   created_at: z.string(),
   updated_at: z.string(),
+});
+
+/** Schema of {@link ActivationCreate}. */
+export const activationCreateSchema = z.looseObject({
+  audience_id: z.optional(z.int()),
+  description: z.optional(z.string()),
+  project_id: z.optional(z.nullable(z.int())),
+  credentials: z.optional(z.unknown()),
+  filters: z.optional(
+    z.looseObject({
+      freq_limit: z.optional(z.boolean()),
+      freq_min: z.optional(z.nullable(z.int())),
+      freq_max: z.optional(z.nullable(z.int())),
+    }),
+  ),
+  partner_id: z.optional(z.undefined()),
+  partner_name: z.optional(z.undefined()),
+  pricing_model: z.optional(z.undefined()),
 });
 
 /** Activations as responses hold them. */

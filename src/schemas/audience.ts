@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { RequestBody } from '../util/input-types.ts';
+import type { NoCamelCase } from '../util/spelling.ts';
 import {
   type Creator,
   creatorSchema,
@@ -74,7 +75,7 @@ export interface Audience {
 }
 
 /** A dataset in the body of a create request; fields that are not specified pass through. */
-export interface DatasetCreate {
+export interface DatasetCreate extends NoCamelCase<'analysis_type' | 'start_date' | 'end_date'> {
   readonly analysis_type?: AnalysisType | undefined;
   readonly start_date?: string | undefined;
   readonly end_date?: string | undefined;
@@ -82,7 +83,7 @@ export interface DatasetCreate {
 }
 
 /** The definition of an audience. The specification shows no body; these fields are assumed, others pass through. */
-export interface AudienceCreate {
+export interface AudienceCreate extends NoCamelCase<'project_id'> {
   readonly name?: string | undefined;
   readonly project_id?: number | null | undefined;
   readonly dataset?: readonly RequestBody<DatasetCreate>[] | undefined;
@@ -121,6 +122,22 @@ export const audienceSchema = z.looseObject({
   dataset: z.array(dataset),
   created_at: z.string(),
   updated_at: z.string(),
+});
+
+/** Schema of {@link AudienceCreate}. */
+export const audienceCreateSchema = z.looseObject({
+  name: z.optional(z.string()),
+  project_id: z.optional(z.nullable(z.int())),
+  dataset: z.optional(
+    z.array(
+      z.looseObject({
+        analysis_type: z.optional(z.string()),
+        start_date: z.optional(z.string()),
+        end_date: z.optional(z.string()),
+      }),
+    ),
+  ),
+  filters: z.optional(z.unknown()),
 });
 
 /** Audiences as responses hold them. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { NoCamelCase } from '../util/spelling.ts';
 import {
   type CohortStatusId,
   type OpenObject,
@@ -25,7 +26,7 @@ export interface Cohort {
 }
 
 /** The definition of a cohort. The specification shows no body; these fields are assumed, others pass through. */
-export interface CohortCreate {
+export interface CohortCreate extends NoCamelCase<'upload_reference' | 'project_id'> {
   readonly name?: string | undefined;
   /** Reference of a file that was uploaded within the last 15 minutes. */
   readonly upload_reference?: string | undefined;
@@ -44,6 +45,13 @@ export const cohortSchema = z.looseObject({
   source_audience: z.nullable(openObject),
   created_at: z.string(),
   updated_at: z.string(),
+});
+
+/** Schema of {@link CohortCreate}. */
+export const cohortCreateSchema = z.looseObject({
+  name: z.optional(z.string()),
+  upload_reference: z.optional(z.string()),
+  project_id: z.optional(z.nullable(z.int())),
 });
 
 /** Cohorts as responses hold them. */

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { RequestBody } from '../util/input-types.ts';
+import type { NoCamelCase } from '../util/spelling.ts';
 import {
   type LifecycleStatusId,
   type OpenObject,
@@ -34,18 +35,19 @@ export interface OpenCreate {
   readonly [more: string]: unknown;
 }
 
+/** The configuration of a lookalike; fields that are not specified pass through. */
+export interface LookalikeConfig extends NoCamelCase<'target_size'> {
+  /** From 1 to 4,000,000. */
+  readonly target_size?: number | undefined;
+  readonly [more: string]: unknown;
+}
+
 /** The definition of a lookalike. `config.target_size` is specified; the other fields are assumed. */
-export interface LookalikeCreate {
+export interface LookalikeCreate extends NoCamelCase<'source_audience_id'> {
   readonly name?: string | undefined;
   /** The seed: a completed audience of at least 1,000 devices. */
   readonly source_audience_id?: number | undefined;
-  readonly config?:
-    | RequestBody<{
-        /** From 1 to 4,000,000. */
-        readonly target_size?: number | undefined;
-        readonly [more: string]: unknown;
-      }>
-    | undefined;
+  readonly config?: RequestBody<LookalikeConfig> | undefined;
   readonly [more: string]: unknown;
 }
 
@@ -54,6 +56,16 @@ export const identifiedSchema = z.looseObject({ id: z.int() });
 
 /** Schema of {@link Estimate}. */
 export const estimateSchema = z.looseObject({ id: z.int(), status: statusSchema });
+
+/** Schema of {@link OpenCreate}. */
+export const openCreateSchema = z.looseObject({ name: z.optional(z.string()) });
+
+/** Schema of {@link LookalikeCreate}. */
+export const lookalikeCreateSchema = z.looseObject({
+  name: z.optional(z.string()),
+  source_audience_id: z.optional(z.int()),
+  config: z.optional(z.looseObject({ target_size: z.optional(z.int()) })),
+});
 
 /** Estimates as responses hold them. */
 export const estimateResource: ResourceSchema<Estimate> = { name: 'estimate', schema: estimateSchema };

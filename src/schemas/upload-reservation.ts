@@ -19,6 +19,9 @@ export interface UploadReservation {
   readonly [more: string]: unknown;
 }
 
+/** Schema of {@link UploadRequest}. */
+export const uploadRequestSchema = z.looseObject({ kind: z.string(), size: z.int() });
+
 /** Schema of {@link UploadReservation}. */
 export const reservationSchema = z.looseObject({
   reference: z.string().check(z.refine((text) => text !== '')),

@@ -1,6 +1,6 @@
 import '../support/nothing-left.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { type AudienceClient, AudienceError } from '../../src/index.ts';
+import { type AudienceClient, AudienceError, type CreateOptions } from '../../src/index.ts';
 import { type Fault, LOST, type Passing, startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';
 import { amount, seeded } from '../support/seeded.ts';
@@ -60,6 +60,11 @@ interface Outcome {
   readonly error?: AudienceError;
 }
 
+/** A namespace whose creates take a name. */
+interface Named {
+  create(body: { readonly name: string }, options: CreateOptions): PromiseLike<{ readonly id: number }>;
+}
+
 async function create(
   client: AudienceClient,
   kind: Kind,
@@ -75,8 +80,10 @@ async function create(
       ).id;
     case 'activations':
       return (await client.activations.create({ description: name, audience_id: seed }, options)).id;
-    default:
-      return (await client[kind].create({ name }, options)).id;
+    default: {
+      const resources: Named = client[kind];
+      return (await resources.create({ name }, options)).id;
+    }
   }
 }
 

@@ -1,19 +1,44 @@
 /** Schemas and the public interfaces written by hand say the same; checked with the sources, not the package. */
 import type * as z from 'zod/mini';
+import type { Credentials } from '../../src/auth/index.ts';
 import type { JobResources } from '../../src/errors/error-details.ts';
-import type { Activation, activationSchema } from '../../src/schemas/activation.ts';
-import type { Audience, audienceSchema } from '../../src/schemas/audience.ts';
-import type { Cohort, cohortSchema } from '../../src/schemas/cohort.ts';
+import type { ListFields, UsageParams } from '../../src/resources/index.ts';
+import type {
+  Activation,
+  ActivationCreate,
+  activationCreateSchema,
+  activationSchema,
+} from '../../src/schemas/activation.ts';
+import type { Audience, AudienceCreate, audienceCreateSchema, audienceSchema } from '../../src/schemas/audience.ts';
+import type { Cohort, CohortCreate, cohortCreateSchema, cohortSchema } from '../../src/schemas/cohort.ts';
+import type { credentialsSchema } from '../../src/schemas/credentials.ts';
 import type {
   Estimate,
   estimateSchema,
   identifiedSchema,
+  LookalikeCreate,
+  lookalikeCreateSchema,
+  OpenCreate,
+  openCreateSchema,
   Project,
   Schedule,
 } from '../../src/schemas/open-resources.ts';
+import type { listQuerySchema, usageQuerySchema } from '../../src/schemas/queries.ts';
+import type {
+  reservationSchema,
+  UploadRequest,
+  UploadReservation,
+  uploadRequestSchema,
+} from '../../src/schemas/upload-reservation.ts';
 import type { Usage, usageSchema } from '../../src/schemas/usage-report.ts';
 import type { WebhookEndpoint, webhookEndpointSchema } from '../../src/schemas/webhook-endpoint.ts';
 import type { JobKind } from '../../src/spec/job-status.ts';
+import type { DidYouMean } from '../../src/util/spelling.ts';
+
+/** Keys that are not compared: unknown further fields, and the names of fields in camel case. */
+type Extra<K, V> = string extends K ? never : [V] extends [DidYouMean<string> | undefined] ? UndefinedOnly<K, V> : K;
+/** Fields that must not be set have no value either. */
+type UndefinedOnly<K, V> = [V] extends [undefined] ? (K extends 'perPage' ? never : K) : never;
 
 /** The named fields of a type: unknown further fields, known literals and `readonly` aside. */
 type Plain<T> = T extends string
@@ -25,7 +50,7 @@ type Plain<T> = T extends string
       : T extends readonly (infer I)[]
         ? Plain<I>[]
         : T extends object
-          ? { -readonly [K in keyof T as string extends K ? never : K]: Plain<T[K]> }
+          ? { -readonly [K in keyof T as Extra<K, T[K]>]-?: Plain<T[K]> }
           : T;
 
 type Both<Interface, Schema extends z.ZodMiniType> = [Plain<Interface>] extends [Plain<z.infer<Schema>>]
@@ -47,4 +72,14 @@ export const agreed: readonly [
   Both<Schedule, typeof identifiedSchema>,
   Both<Usage, typeof usageSchema>,
   Both<WebhookEndpoint, typeof webhookEndpointSchema>,
-] = [true, true, true, true, true, true, true, true];
+  Both<UploadReservation, typeof reservationSchema>,
+  Both<AudienceCreate, typeof audienceCreateSchema>,
+  Both<ActivationCreate, typeof activationCreateSchema>,
+  Both<CohortCreate, typeof cohortCreateSchema>,
+  Both<LookalikeCreate, typeof lookalikeCreateSchema>,
+  Both<OpenCreate, typeof openCreateSchema>,
+  Both<UploadRequest, typeof uploadRequestSchema>,
+  Both<Credentials, typeof credentialsSchema>,
+  Both<ListFields, typeof listQuerySchema>,
+  Both<UsageParams, typeof usageQuerySchema>,
+] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true];

@@ -1,4 +1,4 @@
-import type { AudienceClient, WaitTarget } from '../../index.ts';
+import type { ApiPromise, AudienceClient, CreateOptions, JsonObject, WaitTarget } from '../../index.ts';
 import { readBody } from '../body-input.ts';
 import type { Context, Handler } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
@@ -14,6 +14,11 @@ interface CreateFlags extends Readonly<Record<string, unknown>> {
   readonly timeout?: number;
 }
 
+/** What every namespace with `create` has. */
+interface Creatable {
+  create(body: JsonObject, options: CreateOptions): ApiPromise<{ readonly id: number }>;
+}
+
 /** `<resource> create`: creates a resource, and prints it; with `--wait`, when its job has ended. */
 export const create =
   (name: ResourceName): Handler<CreateFlags> =>
@@ -23,7 +28,8 @@ export const create =
     if (flags.timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
     const body = await readBody(row.body, flags, signal);
     const client = await context.connect();
-    const creating = client[name].create(body, { idempotencyKey: flags.idempotencyKey, signal });
+    const resources: Creatable = client[name];
+    const creating = resources.create(body, { idempotencyKey: flags.idempotencyKey, signal });
     const created = await creating.catch((error: unknown) => {
       throw afterCreate(error, creating.idempotencyKey, signal);
     });

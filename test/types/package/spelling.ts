@@ -1,0 +1,155 @@
+/** Compiled against the built package: misspelt fields are refused, with the name of the right one; unknown ones pass. */
+
+import type {
+  ActivationCreate,
+  AudienceClient,
+  AudienceCreate,
+  CohortCreate,
+  DatasetCreate,
+  LookalikeConfig,
+  LookalikeCreate,
+} from 'audience-activation';
+
+export function misspeltBodies(client: AudienceClient, file: Blob): void {
+  const { audiences, lookalikes, estimates, activations, cohorts, projects, schedules, uploads } = client;
+  // @ts-expect-error project_id
+  audiences.create({ name: 'x', projectId: 7 });
+  // @ts-expect-error project_id
+  audiences.create({ name: 'x', ProjectID: 7 });
+  // @ts-expect-error project_id
+  audiences.create({ name: 'x', projectid: 7 });
+  // @ts-expect-error project_id
+  audiences.create({ name: 'x', 'project-id': 7 });
+  // @ts-expect-error project_id
+  audiences.create({ name: 'x', projct_id: 7 });
+  // @ts-expect-error project_id
+  audiences.create({ name: 'x', porject_id: 7 });
+  // @ts-expect-error project_id
+  audiences.create({ name: 'x', projects_id: 7 });
+  // @ts-expect-error name
+  audiences.create({ Name: 'x' });
+  // @ts-expect-error name
+  audiences.create({ nmae: 'x' });
+  // @ts-expect-error name
+  audiences.createAndWait({ names: 'x' });
+  // @ts-expect-error dataset
+  audiences.create({ datasets: [{ analysis_type: 'WebDomain' }] });
+  // @ts-expect-error dataset
+  audiences.create({ dataSet: [{ analysis_type: 'WebDomain' }] });
+  // @ts-expect-error dataset
+  audiences.create({ data_set: [{ analysis_type: 'WebDomain' }] });
+  // @ts-expect-error filters
+  audiences.create({ filter: { web: [1] } });
+  // @ts-expect-error filters
+  estimates.create({ fitlers: { web: [1] } });
+  // @ts-expect-error start_date
+  audiences.create({ dataset: [{ startDate: '2026-11-01' }] });
+  // @ts-expect-error start_date
+  audiences.create({ dataset: [{ stat_date: '2026-11-01' }] });
+  // @ts-expect-error end_date
+  audiences.create({ dataset: [{ endDate: '2026-11-01' }] });
+  // @ts-expect-error end_date, in the second element
+  audiences.create({ dataset: [{ end_date: '2026-11-01' }, { enddate: '2026-11-01' }] });
+  // @ts-expect-error analysis_type
+  estimates.createAndWait({ dataset: [{ analysisType: 'WebDomain' }] });
+  // @ts-expect-error analysis_type
+  estimates.create({ dataset: [{ analysys_type: 'WebDomain' }] });
+  // @ts-expect-error target_size
+  lookalikes.create({ config: { targetSize: 5_000 } });
+  // @ts-expect-error target_size
+  lookalikes.create({ config: { target_sise: 5_000 } });
+  // @ts-expect-error source_audience_id
+  lookalikes.create({ sourceAudienceId: 7 });
+  // @ts-expect-error source_audience_id
+  lookalikes.createAndWait({ source_audiences_id: 7 });
+  // @ts-expect-error config
+  lookalikes.create({ Config: { target_size: 7 } });
+  // @ts-expect-error audience_id
+  activations.create({ audienceId: 7 });
+  // @ts-expect-error audience_id
+  activations.create({ audience_ids: 7 });
+  // @ts-expect-error description
+  activations.create({ audience_id: 7, descripton: 'x' });
+  // @ts-expect-error credentials
+  activations.create({ audience_id: 7, credential: 'x' });
+  // @ts-expect-error freq_min
+  activations.create({ audience_id: 7, filters: { freqMin: 2 } });
+  // @ts-expect-error freq_limit
+  activations.createAndWait({ audience_id: 7, filters: { freq_limt: true } });
+  // @ts-expect-error upload_reference
+  cohorts.create({ uploadReference: 'x' });
+  // @ts-expect-error upload_reference
+  cohorts.create({ upload_refrence: 'x' });
+  // @ts-expect-error project_id
+  cohorts.import(file, { projectId: 7 });
+  // @ts-expect-error name
+  projects.create({ nam: 'x' });
+  // @ts-expect-error name
+  schedules.create({ NAME: 'x' });
+  // @ts-expect-error size
+  uploads.reserve({ kind: 'cohort', size: 9, Size: 9 });
+}
+
+export function misspeltQueries(client: AudienceClient): void {
+  // @ts-expect-error per_page
+  client.audiences.list({ perPage: 10 });
+  // @ts-expect-error per_page
+  client.audiences.list({ perpage: 10 });
+  // @ts-expect-error per_page
+  client.reference.list('web', 'domains', { 'per-page': 10 });
+  // @ts-expect-error page
+  client.projects.list({ pages: 2 });
+  // @ts-expect-error yearmonth
+  client.usage.get({ yearMonth: '2026-10' });
+  // @ts-expect-error yearmonth
+  client.usage.get({ year_month: '2026-10' });
+}
+
+interface Visitors {
+  name: string;
+  projectId: number;
+}
+
+/** Typed before they are passed: by an interface of the user's, by one of the package, by a value of type `any`. */
+export function misspeltTypes(client: AudienceClient, visitors: Visitors): void {
+  // @ts-expect-error project_id
+  client.audiences.create(visitors);
+  // @ts-expect-error project_id
+  client.audiences.create({ projectId: JSON.parse('7') });
+  // @ts-expect-error project_id
+  client.audiences.create({ projetc_id: JSON.parse('7') });
+  // @ts-expect-error project_id
+  const audience: AudienceCreate = { projectId: 7 };
+  // @ts-expect-error start_date
+  const dataset: DatasetCreate = { startDate: '2026-11-01' };
+  // @ts-expect-error target_size
+  const config: LookalikeConfig = { targetSize: 7 };
+  // @ts-expect-error source_audience_id
+  const lookalike: LookalikeCreate = { sourceAudienceId: 7 };
+  // @ts-expect-error audience_id
+  const activation: ActivationCreate = { audienceId: 7 };
+  // @ts-expect-error upload_reference
+  const cohort: CohortCreate = { uploadReference: 'x' };
+  console.log(audience, dataset, config, lookalike, activation, cohort);
+}
+
+export function unknownFields(client: AudienceClient, file: Blob): void {
+  const { audiences, lookalikes, estimates, activations, cohorts, projects, schedules, uploads } = client;
+  audiences.create({ title: 'x', operator: 'AND', cohort_id: 1, tags: [], labels: {}, notes: 'x' });
+  audiences.create({ identifiers: ['EID'], notify: true, priority: 1, folder_id: 1, owner: { id: 1 } });
+  audiences.create({ dataset: [{ domains: ['a.example'], merchants: [1], country: 'DE', frequency: 2, device: 'x' }] });
+  estimates.create({ precision: 2, sample: 0.1 });
+  lookalikes.create({ model: 'x', config: { expansion: true, seed: 1, similarity: 0.5 } });
+  activations.create({ identifier: 'EID', connection_id: 1, datastreams: ['x'], expires_at: null, budget: 1 });
+  activations.create({ filters: { weekdays: true, hours: [1] } });
+  cohorts.create({ source_audience_id: 1, file: 'x', delimiter: ';', columns: [] });
+  cohorts.import(file, { encoding: 'utf-8', header: true });
+  projects.create({ description: 'x', color: 'red' });
+  schedules.create({ cron: '* * * * *', interval_hours: 24, audience_id: 1, timezone: 'UTC' });
+  uploads.reserve({ kind: 'poi_submission', size: 9, checksum: 'x', content_type: 'text/csv' });
+  audiences.list({ search: 'x', status: [104], sort: 'name', order: 'asc', project_id: 1, cursor: 'x' });
+}
+
+/** A wrapper of the user's names the type of its body: an unknown one may have misspelt fields. */
+export const wrapper = <Body extends AudienceCreate>(client: AudienceClient, body: Body) =>
+  client.audiences.create<AudienceCreate>(body);
