@@ -1,6 +1,14 @@
 import type { Credentials, TokenInput, TokenSource } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
-import { DEFAULTS, type Fetch, type FetchOptions, type Hooks, platformFetch, type Settings } from '../http/index.ts';
+import {
+  DEFAULTS,
+  type Fetch,
+  type FetchOptions,
+  type Hooks,
+  OWN_FETCH_OPTIONS,
+  platformFetch,
+  type Settings,
+} from '../http/index.ts';
 import type { SharedWaits } from '../polling/index.ts';
 import type { RateLimiter } from '../rate-limit/index.ts';
 import { mergeRateLimits } from '../rate-limit/index.ts';
@@ -137,10 +145,7 @@ const isLimiter = (value: unknown): boolean =>
   typeof Object(value).acquire === 'function' && typeof Object(value).pause === 'function';
 
 /** Names of the hooks of a client. */
-const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onEnd', 'onWait', 'onBuildBudget', 'around'];
-
-/** Options of `fetch` that `fetchOptions` must not contain. */
-const OWN_FETCH_OPTIONS = ['body', 'headers', 'method', 'redirect', 'signal', 'window'];
+const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'shouldRetry', 'onEnd', 'onWait', 'onBuildBudget', 'around'];
 
 const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   timeout: nonNegative,
@@ -163,6 +168,7 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   onRequest: functionOption,
   onResponse: functionOption,
   onRetry: functionOption,
+  shouldRetry: functionOption,
   onEnd: functionOption,
   onWait: functionOption,
   onBuildBudget: functionOption,

@@ -38,7 +38,7 @@ import { createTransport } from './create-transport.ts';
 import { mergeOverrides } from './operation-overrides.ts';
 
 /** Options of {@link AudienceClient.request}. */
-export interface FreeRequestOptions<T = unknown, Q = Query> extends CreateOptions {
+export interface FreeRequestOptions<T = unknown, Q = Query> extends Omit<CreateOptions, 'query'> {
   /** Values by name for the parameters in the path, such as `{id}`. */
   readonly params?: PathParams | undefined;
   readonly query?: Q | undefined;

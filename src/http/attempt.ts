@@ -38,7 +38,7 @@ export async function attempt(call: Call, request: PreparedRequest, signal: Abor
     const scope = await acquirePermit(call, signal);
     return await exchange(call, request, scope, signal);
   } finally {
-    if (call.operation.startsJob) call.state.buildBudget.settle(signal);
+    if (call.usesBuildBudget) call.state.buildBudget.settle(signal);
   }
 }
 
@@ -50,11 +50,16 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<SuccessResponse> {
   const response = await sendAttempt(call, signal, (timeout) =>
-    send(request, call.token, signal, { ...call.settings, fetch: call.fetch, timeout }),
+    send(request, call.token, signal, {
+      ...call.settings,
+      fetchOptions: call.fetchOptions,
+      fetch: call.fetch,
+      timeout,
+    }),
   );
   try {
     const envelope = readSuccess(response, call);
-    if (call.operation.startsJob) call.state.buildBudget.release(scope, signal);
+    if (call.usesBuildBudget) call.state.buildBudget.release(scope, signal);
     call.succeed();
     return { ...response, envelope };
   } catch (error) {
@@ -85,7 +90,7 @@ export async function acquirePermit(call: Call, signal: AbortSignal): Promise<st
   const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
   const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
   const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
-  if (operation.startsJob) await passBuildBudget(call, request);
+  if (call.usesBuildBudget) await passBuildBudget(call, request);
   else await orNotSent(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
   options.onPermit?.(call.report.event.callId);
   return scope;
@@ -120,7 +125,8 @@ async function orNotSent(
 }
 
 async function getToken(call: Call, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {
-  const { state, rejectedToken } = call;
+  const { state, rejectedToken, options } = call;
+  if (options.token !== undefined) return options.token;
   let token: unknown;
   try {
     const rejected = rejectedToken === undefined ? {} : { rejected: rejectedToken };
@@ -189,21 +195,25 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
  */
 export async function handleRateLimit(
   failed: AttemptFailure,
-  { state, operation, settings }: Call,
+  call: Call,
   scope: string,
   signal: AbortSignal,
 ): Promise<AttemptFailure> {
+  const { state, operation, settings, usesBuildBudget } = call;
   const { failure, error } = failed;
   if (failure.kind !== 'status' || failure.status !== 429 || !(error instanceof RateLimitError)) return failed;
-  const refusal = operation.startsJob ? await state.buildBudget.classify(failure.retryAfter, signal) : undefined;
+  const { retryAfter } = failure;
+  const refusal = operation.startsJob
+    ? await state.buildBudget.classify(retryAfter, signal, usesBuildBudget)
+    : undefined;
   if (!refusal) {
     const { interval } = settings.rateLimits[operation.bucket];
-    const pause = Math.min(failure.retryAfter ?? settings.backoff.min, interval);
+    const pause = Math.min(retryAfter ?? settings.backoff.min, interval);
     runHook(settings, 'limiter.pause', () => state.limiter.pause(operation.bucket, scope, pause));
     return failed;
   }
-  const wait = failure.retryAfter ?? refusal.wait;
-  state.buildBudget.hold(scope, wait);
+  const wait = retryAfter ?? refusal.wait;
+  if (usesBuildBudget) state.buildBudget.hold(scope, wait);
   const retryAt = new Date(Date.now() + wait);
   const message = `${operation.name} failed: 429. The build budget of the organization is used up until ${retryAt.toISOString()}; nothing was created. Wait, or have the budget raised.`;
   const budgetError = new BuildBudgetError(message, {

@@ -1,4 +1,4 @@
-import { emit } from '../util/run-hooks.ts';
+import { emit, runHook } from '../util/run-hooks.ts';
 import type { ClientState } from './client-state.ts';
 import type { EndEvent, RequestEvent, ResponseEvent, RetryEvent } from './hooks.ts';
 import type { Settings } from './request-options.ts';
@@ -63,6 +63,19 @@ export class CallReport {
       logger.debug(`${fields.method} ${fields.path} → ${response.status}`, { ...fields, ...response, duration });
     }
     emit(this.#settings, 'onResponse', () => ({ ...this.event, ...response, duration }));
+  }
+
+  /** Returns whether no hook refuses a retry. */
+  allowsRetry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>): boolean {
+    return this.#settings.hooks.every(({ shouldRetry }) => {
+      let answer: unknown;
+      if (shouldRetry) {
+        runHook(this.#settings, 'shouldRetry', () => {
+          answer = shouldRetry({ ...this.event, ...retry });
+        });
+      }
+      return answer !== false;
+    });
   }
 
   /** Reports that another attempt follows after `wait` milliseconds. */

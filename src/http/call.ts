@@ -1,3 +1,4 @@
+import { isUsableToken } from '../auth/index.ts';
 import { ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import { TimeoutError } from '../errors/call-errors.ts';
@@ -16,6 +17,7 @@ import type { PreparedRequest, RequestInput } from './request.ts';
 import type { CallOptions, Settings } from './request-options.ts';
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
 import { attemptOutcome, consumesRetryBudget, nextRetry, outcomeOf, type RetryState } from './retry-policy.ts';
+import { OWN_FETCH_OPTIONS } from './send.ts';
 
 /** The input of a call, as its namespace describes it. */
 export interface CallInput extends RequestInput {
@@ -73,8 +75,8 @@ export class Call implements RetryState {
   #firstConflictAt = 0;
   /** True if the last retry consumed the retry budget. */
   paidForRetry = false;
-  /** True if a retry was not made because the retry budget is empty. */
-  isRetryBudgetEmpty = false;
+  /** Why a retry that the operation allows was not made. */
+  retryRefusal: string | undefined;
 
   constructor({ state, settings, operation, input, key }: CallParts) {
     this.state = state;
@@ -92,6 +94,9 @@ export class Call implements RetryState {
   /** Sends a request. */
   get fetch() {
     return wrapFetch(this.settings, this.additions);
+  }
+  get fetchOptions() {
+    return { ...this.settings.fetchOptions, ...this.options.fetchOptions };
   }
   get attempts() {
     return this.report.attempts;
@@ -119,13 +124,20 @@ export class Call implements RetryState {
   }
   get canRenewToken() {
     const { token } = this.operation;
-    return token !== 'none' && this.state.tokens[token].canRenew && this.rejectedToken === undefined;
+    if (token === 'none' || this.options.token !== undefined) return false;
+    return this.state.tokens[token].canRenew && this.rejectedToken === undefined;
+  }
+
+  /** True if the build budget of the client's organization governs the call: with another token, it may be another's. */
+  get usesBuildBudget() {
+    return this.operation.startsJob && this.options.token === undefined;
   }
 
   /** Removes from error texts the secrets sent by this call and those of its client. */
   get redactor(): Redactor {
     const { token, rejectedToken, input, options, settings } = this;
-    return settings.redactor.with([token, rejectedToken, ...(input.secrets ?? []), ...secretHeaders(options.headers)]);
+    const secrets = [token, options.token, rejectedToken, ...(input.secrets ?? []), ...secretHeaders(options.headers)];
+    return settings.redactor.with(secrets);
   }
 
   /** The call as hooks see it. */
@@ -217,7 +229,7 @@ async function executeSteps<R>(
   const { options, input, state } = call;
   // The options of background calls are the package's own, or have been checked.
   if (input.options && options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
-  const errors = input.validate?.() ?? {};
+  const errors = { ...optionErrors(call), ...input.validate?.() };
   if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
   signal.throwIfAborted();
   const request = await prepare(call);
@@ -229,6 +241,16 @@ async function executeSteps<R>(
   });
   if (options.priority !== 'background') state.retryBudget.onSuccess(call.paidForRetry);
   return result;
+}
+
+/** Returns the errors of the options that the types cannot exclude. */
+function optionErrors({ options: { token, fetchOptions }, operation }: Call): FieldErrors {
+  const own = Object.keys(fetchOptions ?? {}).find((name) => OWN_FETCH_OPTIONS.includes(name));
+  return {
+    ...(token !== undefined && operation.token === 'none' && { token: ['is not sent to the credential exchange.'] }),
+    ...(token !== undefined && !isUsableToken(token) && { token: ['must be visible ASCII without white space.'] }),
+    ...(own !== undefined && { fetchOptions: [`must not set ${own}: the client sets it.`] }),
+  };
 }
 
 /** Reports the end of a failed call; returns the error that it rejects with. */
@@ -245,16 +267,22 @@ function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
   if (failure.kind === 'status' && failure.status === 409) call.noteConflict();
   const next = nextRetry(failure, call, Math.random);
   if (!next) return undefined;
+  const retry = { reason: next.reason, error: failed.error, wait: next.delay };
+  if (!call.report.allowsRetry(retry)) {
+    call.retryRefusal = RETRY_REFUSED;
+    return undefined;
+  }
   call.paidForRetry = next.reason === 'transient' && consumesRetryBudget(failure);
   if (call.paidForRetry && !call.state.retryBudget.take()) {
-    call.isRetryBudgetEmpty = true;
+    call.retryRefusal = RETRY_BUDGET_EMPTY;
     return undefined;
   }
   call.noteRetry(failed, next.reason);
-  call.report.retry({ reason: next.reason, error: failed.error, wait: next.delay });
+  call.report.retry(retry);
   return next.delay;
 }
 
+const RETRY_REFUSED = 'It was not retried: the hook `shouldRetry` refused.';
 const RETRY_BUDGET_EMPTY =
   'It was not retried: earlier failures have used up the retry budget of this client (`retryBudget`).';
 
@@ -270,7 +298,7 @@ const ADVICE: Readonly<Record<CreateOutcome, string>> = {
 /** Returns the error that the caller's promise rejects with. */
 function finalError(thrown: unknown, call: Call): AudienceError {
   const failure = toError(thrown, call);
-  const error = call.isRetryBudgetEmpty ? withDetails(failure, {}, RETRY_BUDGET_EMPTY) : failure;
+  const error = call.retryRefusal === undefined ? failure : withDetails(failure, {}, call.retryRefusal);
   if (call.key === undefined) return error;
   const outcome = createOutcome(thrown, call);
   const isLocal = ValidationError.isInstance(error) && error.local;

@@ -116,6 +116,14 @@ export interface Hooks {
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
+   * Decides, before `onRetry`, whether a retry that the operation allows is made; `false` ends the call with the error of
+   * the attempt. Of several such hooks, each can refuse. If it throws, the retry is made.
+   *
+   * @example
+   * shouldRetry: ({ reason, attempt }) => reason !== 'transient' || attempt < 2
+   */
+  readonly shouldRetry?: ((event: RetryEvent) => boolean) | undefined;
+  /**
    * Called once at the end of each call: a success when its response has been read, also if its data then turn out not
    * to be as documented.
    */

@@ -38,6 +38,7 @@ export {
   type Fetch,
   type FetchOptions,
   isNotSent,
+  OWN_FETCH_OPTIONS,
   platformFetch,
   type ReceivedResponse,
   readResponse,

@@ -1,6 +1,6 @@
 import type { Priority } from '../rate-limit/index.ts';
 import type { RateLimits } from '../spec/limits.ts';
-import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
+import type { OperationName, Query, ResolvedOperation } from '../spec/operations.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
@@ -21,6 +21,15 @@ export interface RequestOptions {
   readonly deadline?: number | undefined;
   /** Additional headers, except `Authorization`, `Accept`, `Content-Type` and `Idempotency-Key`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Bearer token of this call in place of the client's, such as that of another account. It is not renewed after a 401,
+   * and has rate buckets of its own.
+   */
+  readonly token?: string | undefined;
+  /** Additional query parameters. Those that the method sets itself take precedence. */
+  readonly query?: Query | undefined;
+  /** More options for `fetch`, such as a `dispatcher`, in addition to those of the client. */
+  readonly fetchOptions?: FetchOptions | undefined;
 }
 
 /** Options of a call that creates something under an idempotency key. */

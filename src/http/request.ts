@@ -110,7 +110,8 @@ export async function prepareRequest({
   }
   const params = input.params ?? {};
   const path = fillPath(template, params);
-  const { query, body } = override ? applyOverride(override, { ...input, params }) : input;
+  const planned = options.query ? { ...input, query: { ...options.query, ...input.query } } : input;
+  const { query, body } = override ? applyOverride(override, { ...planned, params }) : planned;
   for (const [name, value] of Object.entries(params)) {
     if (template.includes(`{${name}}`) || contains(query, value) || contains(body, value)) continue;
     throw unsentError(name, override);
@@ -137,7 +138,7 @@ interface RequestPlan {
   readonly operation: ResolvedOperation;
   readonly input: RequestInput;
   readonly settings: { readonly baseUrl: string; readonly headers: HeaderRecord };
-  readonly options: { readonly headers?: HeaderRecord | undefined };
+  readonly options: { readonly headers?: HeaderRecord | undefined; readonly query?: Query | undefined };
   /** The idempotency key, for operations that take one. */
   readonly key: string | undefined;
 }

@@ -23,6 +23,9 @@ export const platformFetch: Fetch = (input, init) => globalThis.fetch(input, ini
 /** Options of `fetch` that a user may set; those of the SDK take precedence. */
 export type FetchOptions = Omit<RequestInit, 'body' | 'headers' | 'method' | 'redirect' | 'signal' | 'window'>;
 
+/** Options of `fetch` that {@link FetchOptions} must not contain. */
+export const OWN_FETCH_OPTIONS: readonly string[] = ['body', 'headers', 'method', 'redirect', 'signal', 'window'];
+
 /** How requests are sent. */
 export interface SendOptions {
   readonly fetch: Fetch;

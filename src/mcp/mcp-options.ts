@@ -42,6 +42,7 @@ export interface ConnectMcpOptions<C extends McpClient>
     | 'onRequest'
     | 'onResponse'
     | 'onRetry'
+    | 'shouldRetry'
     | 'onEnd'
     | 'around'
     | 'telemetry'

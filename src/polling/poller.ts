@@ -4,7 +4,16 @@ import { type IdLike, idOf } from '../spec/job-status.ts';
 import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import { checkHeaders, checkSendable, shown } from '../util/input-checks.ts';
-import { functionOption, nestedOptions, nonNegative, optionChecker, optionOf, signalOption } from '../util/options.ts';
+import { isObject } from '../util/json.ts';
+import {
+  functionOption,
+  nestedOptions,
+  nonNegative,
+  optionChecker,
+  optionOf,
+  signalOption,
+  stringOption,
+} from '../util/options.ts';
 import type { JobSource, Subscriber, UpdateSource } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import { StatusChanges } from './status-changes.ts';
@@ -54,6 +63,9 @@ const check = optionChecker<WaitOptions<never>>('a wait', {
     maxRetries: nonNegative,
     maxRetryWait: nonNegative,
     deadline: nonNegative,
+    token: stringOption,
+    query: optionOf(isObject, 'must be an object'),
+    fetchOptions: optionOf(isObject, 'must be an object'),
     headers: optionOf(
       isSendable,
       'must be headers that a request can carry, without those that the client sets itself (such as Authorization)',

@@ -90,9 +90,17 @@ export class BuildBudgetGate {
     this.#shared?.settle(attempt.id).catch(() => {});
   }
 
-  /** Returns the refusal if a 429 came from the budget, `undefined` if it came from a rate bucket. */
-  async classify(retryAfter: number | undefined, signal: AbortSignal): Promise<BudgetRefusal | undefined> {
+  /**
+   * Returns the refusal if a 429 came from the budget, `undefined` if it came from a rate bucket. `mayRead`: whether the
+   * usage report shows this budget.
+   */
+  async classify(
+    retryAfter: number | undefined,
+    signal: AbortSignal,
+    mayRead = true,
+  ): Promise<BudgetRefusal | undefined> {
     if (retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL) return { wait: retryAfter };
+    if (!mayRead) return undefined;
     const reading = this.#share(() => this.#readBudget(), signal);
     // Creates that start meanwhile wait for the result in `pass`, instead of being sent and refused as well.
     const settled = reading.then(

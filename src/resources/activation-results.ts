@@ -1,6 +1,6 @@
 import { ResponseError } from '../errors/call-errors.ts';
 import { ResultsNotReadyError } from '../errors/job-errors.ts';
-import type { Transport } from '../http/index.ts';
+import type { RequestOptions, Transport } from '../http/index.ts';
 import { jobError } from '../polling/index.ts';
 import type { Activation } from '../schemas/activation.ts';
 import { progressOf, statusText } from '../spec/job-status.ts';
@@ -27,7 +27,7 @@ export interface DownloadProgress {
 }
 
 /** Options of a download. */
-export interface DownloadOptions extends TransferOptions {
+export interface DownloadOptions extends TransferOptions, Pick<RequestOptions, 'token'> {
   /** Called as bytes arrive. An error that it throws is logged and does not affect the download. */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }

@@ -66,9 +66,9 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
     options: DownloadOptions,
     site: CallSite,
   ): AsyncGenerator<Download, void> {
-    const { signal, maxRetries, maxRetryWait } = options;
+    const { signal, maxRetries, maxRetryWait, token } = options;
     try {
-      const results = await this.results(target, { signal, maxRetries, maxRetryWait });
+      const results = await this.results(target, { signal, maxRetries, maxRetryWait, token });
       yield* downloadsOf(results, this.#transport, options);
     } catch (error) {
       throw isReason(error, [signal]) ? error : atCallSite(error, site);

@@ -15,7 +15,7 @@ import { ListedJobResource } from './resource.ts';
 import type { Reservations, Uploads } from './uploads.ts';
 
 /** Options of {@link Cohorts.import}. */
-export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idempotencyKey' | 'onConflict'> {
+export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idempotencyKey' | 'onConflict' | 'token'> {
   /** Called once, when storage has the file and before the claim. */
   readonly onUploaded?: ((upload: Upload) => void) | undefined;
   /** Called once with the created cohort, before the wait begins. */
@@ -60,12 +60,12 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
     return fromCallSite(
       async () => {
         const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...uploadOptions } = options ?? {};
-        const { signal, maxRetries, maxRetryWait } = uploadOptions;
+        const { signal, maxRetries, maxRetryWait, token } = uploadOptions;
         checkWaitOptions(wait);
         const upload = await this.#uploads.upload({ ...uploadOptions, kind: 'cohort', data });
         if (onUploaded) safely(() => onUploaded(upload), this.#report);
         const body = { ...fields, upload_reference: upload.reference };
-        const request = { signal, maxRetries, maxRetryWait, idempotencyKey, onConflict, onCreated, wait };
+        const request = { signal, maxRetries, maxRetryWait, token, idempotencyKey, onConflict, onCreated, wait };
         try {
           return await this.createThenWait(body, request);
         } catch (error) {

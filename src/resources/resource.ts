@@ -198,8 +198,11 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
         (message) => this.#logError(`\`onCreated\` threw: ${message}`),
       );
     }
+    // What one token has created, another one may not see.
+    const { token } = request;
+    const own = token === undefined ? {} : { request: { token, ...wait.request } };
     try {
-      return await this.#poller.wait(created, { ...wait, signal: wait.signal ?? request.signal });
+      return await this.#poller.wait(created, { ...wait, ...own, signal: wait.signal ?? request.signal });
     } catch (error) {
       throw withCreated(error, { kind: this.#kind, id: created.id }, creating.idempotencyKey);
     }

@@ -27,7 +27,7 @@ import type { JsonObject } from '../util/json.ts';
 import type { Spelled } from '../util/spelling.ts';
 
 /** Input of {@link Uploads.upload}: the file, and how to send it. */
-export interface UploadInput extends UploadOptions {
+export interface UploadInput extends UploadOptions, Pick<RequestOptions, 'token'> {
   readonly kind: UploadKind;
   readonly data: UploadData;
   /** Additional fields for the body of the request that reserves the slot. */
@@ -138,9 +138,9 @@ export class Uploads {
   upload(input: UploadInput): Promise<Upload> {
     return fromCallSite(async () => {
       const { kind, data, fields, ...options } = input;
-      const { signal, maxRetries, maxRetryWait } = options;
+      const { signal, maxRetries, maxRetryWait, token } = options;
       return this.#send('uploads.upload', data, options, (size) =>
-        this.#reserve({ ...fields, kind, size }, { signal, maxRetries, maxRetryWait }),
+        this.#reserve({ ...fields, kind, size }, { signal, maxRetries, maxRetryWait, token }),
       );
     }, input.signal);
   }

@@ -201,9 +201,10 @@ export class Transfer {
       backoff: settings.backoff,
       timeLeft: expiresAt - performance.now(),
     });
-    if (wait !== undefined) {
-      this.#report.retry({ reason: 'transient', error, wait });
-    }
+    if (wait === undefined) return undefined;
+    const retry = { reason: 'transient', error, wait } as const;
+    if (!this.#report.allowsRetry(retry)) return undefined;
+    this.#report.retry(retry);
     return wait;
   }
 }
