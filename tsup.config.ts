@@ -1,6 +1,6 @@
 import type { BuildOptions } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
-import { entriesAreExternal, noteInputs, privateZod } from './scripts/build-plugins.ts';
+import { entriesAreExternal, jsonAsText, noteInputs, privateZod } from './scripts/build-plugins.ts';
 
 const declarations = { compilerOptions: { stripInternal: true } };
 
@@ -39,6 +39,7 @@ export default defineConfig([
       // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
       client: 'src/client/client.ts',
       timestamps: 'src/util/timestamps.ts',
+      'openapi-json': 'src/spec/openapi.json',
     },
     dts: {
       ...declarations,
@@ -46,7 +47,7 @@ export default defineConfig([
     },
     // One file to open instead of thirty.
     noExternal: ['zod', 'uuid', 'ky', 'p-retry', 'p-throttle'],
-    esbuildPlugins: [noteInputs('client'), privateZod],
+    esbuildPlugins: [noteInputs('client'), privateZod, jsonAsText],
   },
   {
     ...shared,

@@ -29,6 +29,7 @@ const node = {
   test: {
     ...shared,
     name: 'node',
+    setupFiles: ['test/support/contract-setup.ts'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/**/*.{process,timed,realtime,browser}.test.ts'],
     // Tests wait more than they compute, and share no state.

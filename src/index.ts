@@ -16,6 +16,9 @@ export {
   type LoginTokenOptions,
   loginToken,
   mcpToken,
+  type OpenApiDocument,
+  type OpenApiOptions,
+  openApiDocument,
   type TokenSourceOptions,
 } from './client/index.ts';
 export {

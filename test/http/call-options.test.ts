@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { AudienceClient, RateLimitError, ServerError, type ValidationError } from '../../src/index.ts';
 import { startBench } from '../support/sandbox.ts';
-import { pattern } from '../support/script.ts';
 import { clientOf, failureOf, quick, startServer } from '../support/server.ts';
 import { wireActivation } from '../support/storage.ts';
 import { wireAudience } from '../support/wire-audience.ts';

@@ -47,11 +47,13 @@ const logRequests =
     try {
       await next();
     } finally {
-      const response = context.finalized ? context.res : undefined;
+      // A fault that cuts a body has read it.
+      const response = context.finalized && !context.res.bodyUsed ? context.res : undefined;
       const why =
         context.get('why') ?? (response && response.status >= 400 ? await describeError(response) : undefined);
       const text = response && service.observers.size > 0 ? await textOf(response) : undefined;
-      const entry = logEntry(context, `req_${state.requestCount + 1}`, clock.now(), response?.status ?? 0, why);
+      const status = context.finalized ? context.res.status : 0;
+      const entry = logEntry(context, `req_${state.requestCount + 1}`, clock.now(), status, why);
       response?.headers.set('x-request-id', entry.id);
       const { env, req } = context;
       // The requests of an MCP tool follow from the message that calls it.

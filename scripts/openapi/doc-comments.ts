@@ -1,0 +1,68 @@
+import { resolve } from 'node:path';
+import ts from 'typescript';
+import type { JsonSchema } from './json-schema.ts';
+
+/** Reads the doc comments of the public interfaces, so that the document says what the types say. */
+export class DocComments {
+  readonly #checker: ts.TypeChecker;
+  readonly #types = new Map<string, ts.Symbol>();
+
+  constructor(files: readonly string[]) {
+    const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
+    const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, resolve('.'));
+    const program = ts.createProgram(files, options);
+    this.#checker = program.getTypeChecker();
+    for (const file of files) {
+      const source = program.getSourceFile(file);
+      const module = source && this.#checker.getSymbolAtLocation(source);
+      for (const symbol of module ? this.#checker.getExportsOfModule(module) : []) {
+        const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
+        this.#types.set(symbol.name, isAlias ? this.#checker.getAliasedSymbol(symbol) : symbol);
+      }
+    }
+  }
+
+  /** Adds the doc comments of an interface and its properties, at any depth, to the schema of its values. */
+  describe(name: string, schema: JsonSchema): JsonSchema {
+    const symbol = this.#types.get(name);
+    if (!symbol) throw new Error(`The package exports no type ${name}.`);
+    return { ...this.#comment(symbol), ...this.#describeParts(this.#checker.getDeclaredTypeOfSymbol(symbol), schema) };
+  }
+
+  #describeParts(type: ts.Type, schema: JsonSchema): JsonSchema {
+    const inner = this.#objectTypeOf(type);
+    const { properties, items, anyOf, ...rest } = schema;
+    return {
+      ...rest,
+      ...(properties && {
+        properties: Object.fromEntries(
+          Object.entries(properties).map(([name, property]) => [name, this.#describeProperty(inner, name, property)]),
+        ),
+      }),
+      ...(items && { items: this.#describeParts(inner, items) }),
+      ...(anyOf && { anyOf: anyOf.map((part) => this.#describeParts(type, part)) }),
+    };
+  }
+
+  #describeProperty(owner: ts.Type, name: string, schema: JsonSchema): JsonSchema {
+    const symbol = owner.getProperty(name);
+    if (!symbol) return schema;
+    return { ...this.#comment(symbol), ...this.#describeParts(this.#checker.getTypeOfSymbol(symbol), schema) };
+  }
+
+  /** Returns the interface among what a property may be: the others are `null`, `undefined` and wider forms of it. */
+  #objectTypeOf(type: ts.Type): ts.Type {
+    const present = this.#checker.getNonNullableType(type);
+    const parts = present.isUnion() ? present.types : [present];
+    const main = parts.find((part) => part.symbol) ?? present;
+    return this.#checker.isArrayType(main)
+      ? this.#objectTypeOf(this.#checker.getIndexTypeOfType(main, ts.IndexKind.Number) ?? main)
+      : main;
+  }
+
+  #comment(symbol: ts.Symbol): JsonSchema {
+    const text = ts.displayPartsToString(symbol.getDocumentationComment(this.#checker));
+    const description = text.replace(/\{@link (\S+?)\}/g, '`$1`').replace(/\s+/g, ' ');
+    return description === '' ? {} : { description };
+  }
+}

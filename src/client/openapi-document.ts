@@ -1,0 +1,80 @@
+import document from '../spec/openapi.json' with { type: 'json' };
+import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
+import { isObject, type JsonObject } from '../util/json.ts';
+import { type OperationOverrides, resolveOperations } from './operation-overrides.ts';
+
+/** An OpenAPI 3.1 document. Its parts are plain JSON. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly [more: string]: unknown };
+  readonly servers: readonly JsonObject[];
+  /** Path items by path. Operations of this package have their name as `operationId`. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  /** The deliveries that the service sends, by event type. */
+  readonly webhooks: Readonly<Record<string, JsonObject>>;
+  readonly components: Readonly<Record<string, JsonObject>>;
+  readonly [more: string]: unknown;
+}
+
+/** Options of {@link openApiDocument}. */
+export interface OpenApiOptions {
+  /** The overrides of the client: method, path, rate bucket and retry policy of these operations are changed. */
+  readonly operations?: OperationOverrides | undefined;
+  /** Address of the service. @default a variable of the document */
+  readonly baseUrl?: string | undefined;
+}
+
+/**
+ * Returns the contract of the service as an OpenAPI 3.1 document: operations with rate buckets, idempotency keys and
+ * errors, the objects they exchange, and webhooks. `x-assumed` marks what the specification does not show. The same
+ * document, without overrides, is the file `audience-activation/openapi.json`.
+ *
+ * @throws {ConfigurationError} for an invalid override.
+ * @example
+ * const { paths } = openApiDocument({ operations: { 'audiences.get': 'GET /api/v2/audience/{id}' } });
+ */
+export function openApiDocument({ operations, baseUrl }: OpenApiOptions = {}): OpenApiDocument {
+  const resolved = resolveOperations(operations);
+  const paths: Record<string, Record<string, JsonObject>> = {};
+  for (const [path, item] of Object.entries<Readonly<Record<string, JsonObject>>>(document.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      for (const name of namesOf(operation)) {
+        const row = Object.hasOwn(resolved, name) ? resolved[name as OperationName] : undefined;
+        const place = row ?? { path, method };
+        const target = paths[place.path] ?? {};
+        paths[place.path] = target;
+        const key = place.method.toLowerCase();
+        const other = target[key];
+        target[key] = other ? withName(other, name) : row ? placed(operation, row) : operation;
+      }
+    }
+  }
+  return structuredClone({ ...document, ...(baseUrl !== undefined && { servers: [{ url: baseUrl }] }), paths });
+}
+
+/** Returns the operations of this package that an operation of the service is. */
+function namesOf(operation: JsonObject): readonly string[] {
+  const names = operation['x-operations'] ?? [operation.operationId];
+  return names as readonly string[]; // the document is our own
+}
+
+const withName = (operation: JsonObject, name: string): JsonObject => ({
+  ...operation,
+  'x-operations': [...namesOf(operation), name],
+});
+
+/** Returns an operation as its row of the table describes it. */
+function placed(operation: JsonObject, { name, path, bucket, retry, override }: ResolvedOperation): JsonObject {
+  const { 'x-operations': names, parameters, ...rest } = operation;
+  const adapted = ['query', 'body', 'data'].filter((field) => field in (override ?? {}));
+  const isSent = (parameter: unknown): boolean =>
+    !isObject(parameter) || parameter.in !== 'path' || path.includes(`{${parameter.name}}`);
+  return {
+    ...rest,
+    operationId: name,
+    parameters: Array.isArray(parameters) ? parameters.filter(isSent) : [],
+    'x-rate-limit-bucket': bucket,
+    'x-retry': retry,
+    ...(override && { 'x-overridden': adapted.length > 0 ? adapted : true }),
+  };
+}

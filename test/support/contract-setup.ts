@@ -1,0 +1,51 @@
+import { afterEach, expect, vi } from 'vitest';
+import type { HandledRequest } from '../../src/sandbox/service.ts';
+import type { Exchange } from './contract.ts';
+
+/**
+ * Compares everything that clients and sandboxes exchange in the tests with the OpenAPI document: every response of a
+ * sandbox without an injected fault, and every request of this package that was not refused.
+ */
+const violations = vi.hoisted((): Set<string> => new Set());
+
+vi.mock('../../src/sandbox/http/app.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../../src/sandbox/http/app.ts')>();
+  const { isDescribed, requestViolations, responseViolations } = await import('./contract.ts');
+
+  function check(exchange: Exchange): void {
+    for (const violation of responseViolations(exchange)) violations.add(violation);
+    const isOurs = exchange.headers.get('user-agent')?.startsWith('audience-activation/') ?? false;
+    if (!isOurs || exchange.status >= 400) return;
+    for (const violation of requestViolations(exchange)) violations.add(violation);
+  }
+
+  return {
+    ...original,
+    createApp(service: Parameters<typeof original.createApp>[0]) {
+      const app = original.createApp(service);
+      const { fetch } = app;
+      const handled = new Map<string, HandledRequest>();
+      service.observers.add({ onRequest: (request) => handled.set(request.entry.id, request) });
+      app.fetch = async (...args) => {
+        const answer = await fetch(...args);
+        const id = answer.headers.get('x-request-id') ?? '';
+        const request = handled.get(id);
+        handled.delete(id);
+        if (!request?.isRoot || request.entry.fault !== undefined) return answer;
+        const { entry, url, headers, response } = request;
+        if (!isDescribed(entry.method, url)) return answer;
+        const body = request.body && new TextDecoder().decode(request.body);
+        const { status, headers: responseHeaders } = answer;
+        check({ method: entry.method, url, headers, body, status, responseHeaders, response });
+        return answer;
+      };
+      return app;
+    },
+  };
+});
+
+afterEach(() => {
+  const found = [...violations];
+  violations.clear();
+  expect(found).toEqual([]);
+});
