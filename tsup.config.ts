@@ -78,7 +78,7 @@ export default defineConfig([
       '@modelcontextprotocol/core',
       'devalue',
     ],
-    esbuildPlugins: [noteInputs('sandbox'), privateZod],
+    esbuildPlugins: [noteInputs('sandbox'), privateZod, jsonAsText],
     // What is made for browsers runs in Node, too, and the sandbox runs in both.
     esbuildOptions(options) {
       setLineLimit(options);

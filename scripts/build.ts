@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { INPUTS } from './build-plugins.ts';
 import { thirdPartyLicences } from './licences.ts';
@@ -8,6 +8,8 @@ import { thirdPartyLicences } from './licences.ts';
 rmSync('dist', { recursive: true, force: true });
 const { status } = spawnSync('tsup', ['--silent'], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
+
+copyFileSync('src/spec/openapi.json', 'dist/openapi.json');
 
 // msw is optional: where it is not installed, the type of its handlers is `any`, and the compiler reports no error.
 const path = 'dist/sandbox.d.ts';

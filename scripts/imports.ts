@@ -43,7 +43,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 const COMMAND = 'cli';
 
 /** Client files whose code the sandbox may import. Otherwise it imports only types, because it checks the client. */
-const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set(['spec/operations.ts', 'version.ts']);
+const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set(['spec/operations.ts', 'spec/openapi.json', 'version.ts']);
 
 /**
  * Folder with the types of wire objects. Every folder may import them, because type imports vanish in compiled code.

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import document from '../../spec/openapi.json' with { type: 'json' };
 import { API } from '../../spec/operations.ts';
 import { mcpRoutes } from '../mcp/mcp-routes.ts';
 import { oauthRoutes } from '../oauth/oauth-routes.ts';
@@ -30,6 +31,10 @@ export function createApp(service: Service): Hono<Env> {
   uploadRoutes(app, service);
   oauthRoutes(app, service);
   mcpRoutes(app, service);
+  app.get('/openapi.json', ({ env, req }) => {
+    const url = env.overHttp?.origin ?? new URL(req.url).origin;
+    return Response.json({ ...document, servers: [{ url }] });
+  });
   app.notFound(({ req: { method, path } }) =>
     failure(
       404,
