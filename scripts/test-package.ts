@@ -4,6 +4,7 @@ import { browserSteps } from './package/browsers.ts';
 import { bundleSteps } from './package/bundles.ts';
 import { run } from './package/commands.ts';
 import { importSteps, licenceStep, nodeSteps } from './package/nodes.ts';
+import { openApiSteps } from './package/openapi.ts';
 import { openFolder, openProjects, type Projects, ROOT } from './package/project.ts';
 import { type Result, runSteps, type Step } from './package/report.ts';
 import { runtimeSteps } from './package/runtimes.ts';
@@ -26,6 +27,7 @@ const stepsOf = (projects: Projects): Step[] => [
   ...browserSteps(projects),
   ...typeSteps(projects),
   ...telemetrySteps(projects),
+  ...openApiSteps(projects),
 ];
 
 async function tryAll(folder: string): Promise<Result> {

@@ -114,18 +114,19 @@ const WIRE: Readonly<Record<string, JsonSchema>> = {
 
 /** Returns an object schema; unknown fields pass. */
 export function objectOf(properties: Readonly<Record<string, JsonSchema>>, required?: readonly string[]): JsonSchema {
-  return { type: 'object', properties, required: required ?? Object.keys(properties), additionalProperties: true };
+  return { type: 'object', properties, required: required ?? Object.keys(properties) };
 }
 
 /** Returns the schemas of all objects. */
 export function componentSchemas(comments: DocComments): Readonly<Record<string, JsonSchema>> {
-  const described = {
-    ...Object.fromEntries(
-      Object.entries(RESOURCES).map(([name, { schema, flags }]) => [name, jsonSchemaOf(schema, flags)]),
-    ),
-    ...Object.fromEntries(Object.entries(BODIES).map(([name, schema]) => [name, jsonSchemaOf(schema)])),
-    ...OTHERS,
-  };
+  const open = { additionalProperties: true };
+  const described: Record<string, JsonSchema> = { ...OTHERS };
+  for (const [name, { schema, flags }] of Object.entries(RESOURCES)) {
+    described[name] = { ...jsonSchemaOf(schema, flags), ...open };
+  }
+  for (const [name, schema] of Object.entries(BODIES)) {
+    described[name] = { ...jsonSchemaOf(schema), ...(name !== 'Credentials' && open) };
+  }
   const schemas = Object.entries(described).map(([name, schema]) => {
     const assumed = ASSUMED[name];
     const withBounds = name === 'LookalikeCreate' ? withTargetSize(schema) : schema;

@@ -47,6 +47,7 @@ export class DocComments {
   #describeProperty(owner: ts.Type, name: string, schema: JsonSchema): JsonSchema {
     const symbol = owner.getProperty(name);
     if (!symbol) return schema;
+    // A description of the schema's own says what differs on the wire.
     return { ...this.#comment(symbol), ...this.#describeParts(this.#checker.getTypeOfSymbol(symbol), schema) };
   }
 

@@ -219,7 +219,7 @@ function parametersOf(name: OperationName, row: Operation, { pages }: OperationD
 const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
   id: { description: 'Id of the resource.', schema: { type: 'integer', minimum: 1 } },
   dataset: { description: 'Group of tables.', schema: { type: 'string', enum: ['common', 'web', 'ctv', 'apps'] } },
-  name: { description: 'Name of the table.', schema: { type: 'string', minLength: 1 }, example: 'domains' },
+  name: { description: 'Name of the table.', schema: { type: 'string', pattern: '^[\\w-]+$' }, example: 'domains' },
 };
 
 const perPage = (name: OperationName, { size, cap }: NonNullable<OperationDetails['pages']>): Json => ({

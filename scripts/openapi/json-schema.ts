@@ -31,12 +31,24 @@ function timestamp(): JsonSchema {
 export function jsonSchemaOf(schema: z.ZodMiniType, flags: readonly string[] = []): JsonSchema {
   const json = z.toJSONSchema(schema, { unrepresentable: 'any', override: simplify }) as JsonSchema;
   const { $schema, '~standard': standard, properties = {}, ...rest } = json;
-  const wire = Object.entries(properties).map(([name, property]) => [name, flags.includes(name) ? FLAG : property]);
-  return { ...rest, properties: Object.fromEntries(wire) };
+  const names = Object.keys(properties);
+  const forbidden = names.filter((name) => isForbidden(properties[name]));
+  const wire = Object.entries(properties)
+    .filter(([name]) => !forbidden.includes(name))
+    .map(([name, property]) => [name, flags.includes(name) ? FLAG : property]);
+  const propertyNames = { not: { enum: forbidden } };
+  return { ...rest, properties: Object.fromEntries(wire), ...(forbidden.length > 0 && { propertyNames }) };
 }
 
+/** Returns whether a field must not be set. */
+const isForbidden = (schema: JsonSchema | undefined): boolean => schema?.not !== undefined;
+
 /** A flag as the specification describes it: `1`, or `false`. */
-const FLAG: JsonSchema = { type: ['boolean', 'integer'], enum: [false, true, 0, 1] };
+const FLAG: JsonSchema = {
+  description: 'The service sends `1` or `false`.',
+  type: ['boolean', 'integer'],
+  enum: [false, true, 0, 1],
+};
 
 /** A part of a schema that zod has written. */
 interface Part {
@@ -53,7 +65,10 @@ function simplify({ zodSchema, jsonSchema, path }: Part): void {
     delete jsonSchema.minimum;
     delete jsonSchema.maximum;
   }
-  if (jsonSchema.type === 'object') jsonSchema.additionalProperties = true;
+  // Where fields are described, generated types are stricter without an index signature.
+  if (jsonSchema.type === 'object' && Object.keys(jsonSchema.properties ?? {}).length > 0)
+    delete jsonSchema.additionalProperties;
+  else if (jsonSchema.type === 'object') jsonSchema.additionalProperties = true;
   if (jsonSchema.type === 'string' && path.at(-2) === 'properties') Object.assign(jsonSchema, FORMATS[name]);
   // Types of `null` are shorter as a second type.
   const [first, second] = jsonSchema.anyOf ?? [];

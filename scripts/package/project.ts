@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build, type Format } from 'esbuild';
 import { run } from './commands.ts';
-import { OPENTELEMETRY_API, TOOLS } from './versions.ts';
+import { OPENAPI_TOOLS, OPENTELEMETRY_API, TOOLS } from './versions.ts';
 
 /** Folders of one run. */
 export interface Projects {
@@ -11,6 +11,8 @@ export interface Projects {
   readonly app: string;
   /** Installs the tarball and the peer of its entry `otel` into another project, at the first call. */
   readonly traced: () => Promise<string>;
+  /** Installs the tarball and tools for OpenAPI documents into another project, at the first call. */
+  readonly described: () => Promise<string>;
   /** Installs runtimes, compilers and bundlers into another project, at the first call; resolves with its folder. */
   readonly tools: () => Promise<string>;
 }
@@ -33,12 +35,20 @@ export async function openProjects(folder: string): Promise<Projects> {
   };
   const app = await install('app');
   let traced: Promise<string> | undefined;
+  let described: Promise<string> | undefined;
   let tools: Promise<string> | undefined;
   return {
     app,
     traced() {
       traced ??= install('traced', `@opentelemetry/api@${OPENTELEMETRY_API}`);
       return traced;
+    },
+    described() {
+      described ??= install(
+        'described',
+        ...Object.entries(OPENAPI_TOOLS).map(([name, version]) => `${name}@${version}`),
+      );
+      return described;
     },
     tools() {
       tools ??= installTools(join(folder, 'tools'));

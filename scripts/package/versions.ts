@@ -10,6 +10,16 @@ export const WEBPACK = '5.112.2';
 /** Version of the peer that the entry `otel` needs. */
 export const OPENTELEMETRY_API = '1.9.0';
 
+/** Tools that read OpenAPI documents, and a TypeScript that all of them accept. */
+export const OPENAPI_TOOLS = {
+  '@hey-api/openapi-ts': '0.99.0',
+  '@redocly/cli': '2.77.0',
+  '@stoplight/spectral-cli': '6.16.3',
+  'openapi-fetch': '0.17.0',
+  'openapi-typescript': '7.13.0',
+  typescript: '5.9.3',
+} as const;
+
 /** Returns an alias for a version, because the project of tools has several versions of one package. */
 export const nodeAlias = (version: string): string => `node-${version}`;
 export const typescriptAlias = (version: string): string => `typescript-${version}`;

@@ -50,7 +50,10 @@ function requestsOf({ method, path, operation }: (typeof routes)[number], known:
       if (place === 'header') headers.set(String(name), encodeURIComponent(String(value)).slice(0, 255) || 'key');
     }
     const isForm = type === 'application/x-www-form-urlencoded';
-    const fields = Object.entries(Object(content)).map(([name, value]): [string, string] => [name, String(value)]);
+    const fields = Object.entries(Object(content)).map(([name, value]): [string, string] => [
+      name,
+      typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
+    ]);
     const text = isForm
       ? String(new URLSearchParams(fields))
       : content === undefined

@@ -23,7 +23,6 @@ export function arbitraryOf(schema: JsonObject, document: JsonObject, known: Kno
   if (typeof schema.$ref === 'string') return of(targetOf(schema.$ref, document));
   if ('const' in schema) return fc.constant(schema.const);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
-  if (isObject(schema.not)) return fc.constant(undefined);
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   if (types.length > 1) return fc.oneof(...types.map((type) => of({ ...schema, type })));
   switch (types[0]) {
@@ -74,7 +73,7 @@ function objectOf(
     ]),
   );
   const record = fc.record(named, { requiredKeys: Array.isArray(required) ? required : [] });
-  if (additionalProperties !== true) return record;
+  if (additionalProperties !== undefined && additionalProperties !== true) return record;
   const more = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 });
   return fc.tuple(more, record).map(([unknown, known]) => ({ ...unknown, ...known }));
 }

@@ -1,0 +1,51 @@
+/** Compiled with the types that openapi-typescript generates: each object is assignable to that of this package, and the reverse. */
+
+import type * as Ours from 'audience-activation';
+import type { components } from './generated/immutable.js';
+
+type Theirs = components['schemas'];
+/** The client makes a boolean of what the service sends as `1` or `false`. */
+type Normalized<T> = { readonly [K in keyof T]: K extends 'is_activation_allowed' ? boolean : T[K] };
+type Mutual<A, B> = [A] extends [B] ? ([B] extends [A] ? true : 'theirs is not ours') : 'ours is not theirs';
+const yes: {
+  readonly Audience: Mutual<Ours.Audience, Normalized<Theirs['Audience']>>;
+  readonly Activation: Mutual<Ours.Activation, Theirs['Activation']>;
+  readonly Cohort: Mutual<Ours.Cohort, Theirs['Cohort']>;
+  readonly Estimate: Mutual<Ours.Estimate, Theirs['Estimate']>;
+  readonly Project: Mutual<Ours.Project, Theirs['Project']>;
+  readonly Schedule: Mutual<Ours.Schedule, Theirs['Schedule']>;
+  readonly Usage: Mutual<Ours.Usage, Theirs['Usage']>;
+  readonly UploadReservation: Mutual<Ours.UploadReservation, Theirs['UploadReservation']>;
+  readonly WebhookEndpoint: Mutual<Ours.WebhookEndpoint, Theirs['WebhookEndpoint']>;
+  readonly AudienceCreate: Mutual<Ours.AudienceCreate, Theirs['AudienceCreate']>;
+  readonly ActivationCreate: Mutual<Ours.ActivationCreate, Theirs['ActivationCreate']>;
+  readonly CohortCreate: Mutual<Ours.CohortCreate, Theirs['CohortCreate']>;
+  readonly LookalikeCreate: Mutual<Ours.LookalikeCreate, Theirs['LookalikeCreate']>;
+  readonly OpenCreate: Mutual<Ours.OpenCreate, Theirs['OpenCreate']>;
+  readonly UploadRequest: Mutual<Ours.UploadRequest, Theirs['UploadRequest']>;
+  readonly Credentials: Mutual<Ours.Credentials, Theirs['Credentials']>;
+  readonly IssuedToken: Mutual<Ours.IssuedToken, Theirs['IssuedToken']>;
+  readonly ExpiringToken: Mutual<Ours.ExpiringToken, Theirs['ExpiringToken']>;
+  readonly Revocation: Mutual<Ours.Revocation, Theirs['Revocation']>;
+} = {
+  Audience: true,
+  Activation: true,
+  Cohort: true,
+  Estimate: true,
+  Project: true,
+  Schedule: true,
+  Usage: true,
+  UploadReservation: true,
+  WebhookEndpoint: true,
+  AudienceCreate: true,
+  ActivationCreate: true,
+  CohortCreate: true,
+  LookalikeCreate: true,
+  OpenCreate: true,
+  UploadRequest: true,
+  Credentials: true,
+  IssuedToken: true,
+  ExpiringToken: true,
+  Revocation: true,
+};
+console.log(yes);
