@@ -21,6 +21,7 @@ import { faultsPage } from './pages/faults-page.ts';
 import { jobsPage } from './pages/jobs-page.ts';
 import { limitsPage } from './pages/limits-page.ts';
 import { recordingPage } from './pages/recording-page.ts';
+import { operationPage, referencePage } from './pages/reference-page.ts';
 import { requestPage, requestsPage } from './pages/requests-page.ts';
 import { overviewPage, resourcesPage } from './pages/resource-pages.ts';
 import { recordedTest } from './recorded-test.ts';
@@ -141,6 +142,7 @@ function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: Sand
     '/limits': () => limitsPage(console),
     '/accounts': () => accountsPage(console),
     '/recording': () => recordingPage(console),
+    '/reference': referencePage,
   };
   app.use(async (context, next) => {
     const token = context.req.query('token');
@@ -155,6 +157,10 @@ function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: Sand
   }
   app.get('/requests/:id', (context) => {
     const page = requestPage(console, context.req.param('id'));
+    return page ? render(console, context, page) : context.notFound();
+  });
+  app.get('/reference/:operation', (context) => {
+    const page = operationPage(context.req.param('operation'));
     return page ? render(console, context, page) : context.notFound();
   });
   app.get('/recording.test.ts', () => {

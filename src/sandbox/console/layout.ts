@@ -19,6 +19,7 @@ const OPERATOR_LINKS: readonly Link[] = [
   ['/limits', 'Limits'],
   ['/accounts', 'Accounts'],
   ['/recording', 'Recording'],
+  ['/reference', 'Reference'],
 ];
 
 const ACCOUNT_LINKS: readonly Link[] = [

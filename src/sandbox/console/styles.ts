@@ -22,7 +22,7 @@ nav ul { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; margin: 
 nav a { display: block; padding: .3rem .6rem; border-radius: .4rem; color: inherit; text-decoration: none; }
 nav a:hover { background: var(--line); } nav a[aria-current] { background: var(--page); outline: 1px solid var(--line); font-weight: 600; }
 main { padding: 0 1.25rem 6rem; max-width: 90rem; margin: 0 auto; } main:focus { outline: none; }
-h1 { font-size: 1.5rem; margin: 1rem 0 .75rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
+h1 { font-size: 1.5rem; margin: 1rem 0 .75rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; } h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
 a { color: var(--link); } :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 .scroll { position: relative; overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; }
 table { border-collapse: collapse; width: 100%; } caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }

@@ -1,10 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openApiDocument } from '../../../src/index.ts';
 import { createSandbox } from '../../../src/sandbox/index.ts';
 import { startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
 
-const PAGES = ['/', '/deliveries', '/jobs', '/clock', '/faults', '/limits', '/accounts', '/recording'];
+const PAGES = ['/', '/deliveries', '/jobs', '/clock', '/faults', '/limits', '/accounts', '/recording', '/reference'];
 const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 const SCRIPT = '<script>alert(1)</script><img src=x onerror=alert(2)>';
 
@@ -17,6 +18,30 @@ async function serveConsole() {
   const { origin, searchParams } = new URL(consoleUrl);
   return { sandbox, url, origin, consoleUrl, token: searchParams.get('token') ?? '' };
 }
+
+describe('the reference', () => {
+  it('has a page for each operation of the service, with its fields and examples', async () => {
+    const { page } = await startConsole();
+    const list = await page('/reference');
+    const links = [...list.matchAll(/href="(\/reference\/[^"]+)"/g)].map(([, path = '']) => path);
+    const { paths } = openApiDocument();
+    expect(links).toHaveLength(Object.values(paths).flatMap((item) => Object.keys(item)).length);
+    for (const path of links) expect(await page(path)).toContain('<h2>Responses</h2>');
+    const create = await page('/reference/activations.create');
+    for (const part of [
+      'Idempotency-Key',
+      'audience_id',
+      'filters.freq_min',
+      'write',
+      'Retry-After',
+      '&quot;Delivery&quot;',
+    ]) {
+      expect(create).toContain(part);
+    }
+    expect(await page('/reference/audiences.list')).toContain('data[].eligibility.metrics.unique_eids');
+    expect(await page('/reference/nothing')).toContain('The console has no such page.');
+  });
+});
 
 describe('the pages', () => {
   it.each(PAGES)('%s shows what to do while there is nothing', async (path) => {

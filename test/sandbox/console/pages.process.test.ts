@@ -9,7 +9,17 @@ import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.t
 import { launchChromium } from '../../support/example-page.ts';
 import { credentials } from '../../support/sandbox.ts';
 
-const OPERATOR_PAGES = ['/', '/deliveries', '/jobs', '/clock', '/faults', '/limits', '/accounts', '/recording'];
+const OPERATOR_PAGES = [
+  '/',
+  '/deliveries',
+  '/jobs',
+  '/clock',
+  '/faults',
+  '/limits',
+  '/accounts',
+  '/recording',
+  '/reference',
+];
 const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 
 let browser: Browser;
@@ -290,7 +300,13 @@ describe('the console in Chromium', () => {
     await open('/login');
     expect(await violations(page)).toEqual([]);
     await logIn();
-    for (const path of [...OPERATOR_PAGES, '/requests/req_1', ...ACCOUNT_PAGES, '/nothing']) {
+    for (const path of [
+      ...OPERATOR_PAGES,
+      '/reference/audiences.create',
+      '/requests/req_1',
+      ...ACCOUNT_PAGES,
+      '/nothing',
+    ]) {
       await open(path);
       expect([path, await violations(page)]).toEqual([path, []]);
     }
@@ -332,7 +348,7 @@ describe('the console in Chromium', () => {
     const { client, open, page, logIn, origin, consoleUrl } = await openConsole({ clock: 'manual' }, small);
     await client.audiences.create({ name: 'A-long-name-that-does-not-break'.repeat(5) });
     await logIn();
-    for (const path of [...OPERATOR_PAGES, '/requests/req_1', ...ACCOUNT_PAGES]) {
+    for (const path of [...OPERATOR_PAGES, '/reference/audiences.create', '/requests/req_1', ...ACCOUNT_PAGES]) {
       await open(path);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect([path, width]).toEqual([path, 390]);

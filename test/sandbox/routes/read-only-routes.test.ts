@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { openApiDocument } from '../../../src/index.ts';
 import { createSandbox } from '../../../src/sandbox/index.ts';
 import { startSandbox } from '../../support/sandbox-calls.ts';
+
+describe('the OpenAPI document', () => {
+  it('is served without a token, with the address of the sandbox, and to pages of any origin', async () => {
+    await using sandbox = createSandbox();
+    const { url } = await sandbox.listen();
+    const response = await fetch(`${url}/openapi.json`, { headers: { origin: 'https://docs.example' } });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.json()).toEqual(openApiDocument({ baseUrl: url }));
+  });
+});
 
 describe('usage', () => {
   it.each(['2019-12', '2999-01', '202001', ''])('usage of %j is rejected', async (yearmonth) => {
