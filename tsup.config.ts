@@ -2,8 +2,6 @@ import type { BuildOptions } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 import { entriesAreExternal, jsonAsText, noteInputs, privateZod } from './scripts/build-plugins.ts';
 
-const declarations = { compilerOptions: { stripInternal: true } };
-
 /** Node prints the line that throws with an error that nothing catches: it should not be the entire file. */
 function setLineLimit(options: BuildOptions): void {
   options.lineLimit = 160;
@@ -23,27 +21,19 @@ const shared: Options = {
   esbuildOptions: setLineLimit,
 };
 
-const entries = {
-  index: 'src/index.ts',
-  mcp: 'src/mcp/index.ts',
-  oauth: 'src/oauth/index.ts',
-  node: 'src/node/index.ts',
-  webhooks: 'src/webhooks/index.ts',
-};
-
 export default defineConfig([
   {
     ...shared,
     entry: {
-      ...entries,
+      index: 'src/index.ts',
+      mcp: 'src/mcp/index.ts',
+      oauth: 'src/oauth/index.ts',
+      node: 'src/node/index.ts',
+      webhooks: 'src/webhooks/index.ts',
       // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
       client: 'src/client/client.ts',
       timestamps: 'src/util/timestamps.ts',
       'openapi-json': 'src/spec/openapi.json',
-    },
-    dts: {
-      ...declarations,
-      entry: entries,
     },
     // One file to open instead of thirty.
     noExternal: ['zod', 'uuid', 'ky', 'p-retry', 'p-throttle'],
@@ -53,7 +43,6 @@ export default defineConfig([
     ...shared,
     // By itself, so that the client is not split for what the two have in common.
     entry: { redis: 'src/redis/index.ts' },
-    dts: { ...declarations, entry: { redis: 'src/redis/index.ts' } },
     noExternal: ['zod', 'p-retry'],
     esbuildPlugins: [noteInputs('redis'), privateZod],
   },
@@ -61,14 +50,12 @@ export default defineConfig([
     ...shared,
     // By itself, because it shares only types with the client.
     entry: { otel: 'src/otel/index.ts' },
-    dts: { ...declarations, entry: { otel: 'src/otel/index.ts' } },
     esbuildPlugins: [noteInputs('otel')],
   },
   {
     ...shared,
     // By itself, so that what its servers bring along ends up in no chunk of the client's.
     entry: { sandbox: 'src/sandbox/index.ts' },
-    dts: { ...declarations, entry: { sandbox: 'src/sandbox/index.ts' } },
     // The sandbox is a test bed: its servers are part of it, not dependencies of every user.
     noExternal: [
       'zod',

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { definitionsOf } from '../support/editor.ts';
 
 const root = resolve('.');
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name);
@@ -42,7 +43,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('the packed tarball', () => {
   it('contains the built files, README, CHANGELOG and LICENSE, and nothing else', () => {
     const files = readdirSync(join(project, 'node_modules', 'audience-activation')).sort();
-    expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
+    expect(files).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist',
+      'docs',
+      'llms-full.txt',
+      'llms.txt',
+      'package.json',
+      'src',
+    ]);
   });
 
   it('contains every guide with its images, and no decision record', () => {
@@ -51,6 +62,33 @@ describe('the packed tarball', () => {
       [...guides, 'images'].sort(),
     );
   });
+
+  it('leads an editor from a name to its source', async () => {
+    const text = [
+      "import { AudienceClient, openApiDocument, type Cohort } from 'audience-activation';",
+      "import { createSandbox } from 'audience-activation/sandbox';",
+      "import { verifyWebhook } from 'audience-activation/webhooks';",
+      'declare const client: AudienceClient, cohort: Cohort;',
+      'client.audiences.createAndWait; cohort.total_eids; openApiDocument(); createSandbox(); verifyWebhook;',
+    ].join('\n');
+    const names = [
+      'AudienceClient',
+      'createAndWait',
+      'total_eids',
+      'openApiDocument',
+      'createSandbox',
+      'verifyWebhook',
+    ];
+    const found = await definitionsOf(join(project, 'editor'), text, names);
+    expect(found.map(({ file, line }) => `${file.split('/audience-activation/')[1]}: ${line}`)).toEqual([
+      expect.stringMatching(/^src\/client\/client\.ts: export class AudienceClient/),
+      expect.stringMatching(/^src\/resources\/resource\.ts: +createAndWait/),
+      expect.stringMatching(/^src\/schemas\/cohort\.ts: +readonly total_eids/),
+      expect.stringMatching(/^src\/client\/openapi-document\.ts: export function openApiDocument/),
+      expect.stringMatching(/^src\/sandbox\/index\.ts: export function createSandbox/),
+      expect.stringMatching(/^src\/webhooks\/verify\.ts: export (?:async )?function verifyWebhook/),
+    ]);
+  }, 60_000);
 
   it('lists bundled packages with their licences', () => {
     const path = join(project, 'node_modules', 'audience-activation', 'dist', 'THIRD-PARTY-LICENSES.txt');
