@@ -8,7 +8,7 @@ import { mappingsOfNames } from './declaration-map.ts';
 /** The entry points that have types. */
 const ENTRIES = ['index', 'mcp', 'node', 'oauth', 'otel', 'redis', 'sandbox', 'webhooks'] as const;
 
-/** What types need: older `lib`s lack the symbols of `await using`, and TypeScript 6 includes no types of Node. */
+/** Libraries that types need: older `lib`s lack the symbols of `await using`, and TypeScript 6 includes no types of Node. */
 const REFERENCES = [
   { reference: '<reference lib="esnext.disposable" />', needed: /async(?:Dispose|Disposable)/i },
   { reference: '<reference types="node" />', needed: /from 'node:/ },
@@ -45,10 +45,11 @@ async function complete(file: string): Promise<void> {
   const text = readFileSync(file, 'utf8');
   const added = REFERENCES.flatMap(({ reference, needed }) => (needed.test(text) ? [`/// ${reference}`] : []));
   const map = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
-  const mappings = ';'.repeat(added.length) + mappingsOfNames(text, map, dirname(file));
+  // Each addition is a line above the declarations.
+  const lines = added.length + (MSW_IMPORT.test(text) ? 1 : 0);
+  const mappings = ';'.repeat(lines) + mappingsOfNames(text, map, dirname(file));
   writeFileSync(`${file}.map`, JSON.stringify({ ...map, names: [], mappings }));
-  // In the line of the import, so that the lines that follow stay where they are.
-  const withoutMsw = text.replace(MSW_IMPORT, '/* @ts-ignore -- msw is optional */ $&');
+  const withoutMsw = text.replace(MSW_IMPORT, '// @ts-ignore -- msw is optional\n$&');
   writeFileSync(file, [...added, await withTypeModifiers(file, withoutMsw)].join('\n'));
 }
 

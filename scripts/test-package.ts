@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { browserSteps } from './package/browsers.ts';
 import { bundleSteps } from './package/bundles.ts';
 import { run } from './package/commands.ts';
+import { jestSteps } from './package/jest.ts';
 import { importSteps, licenceStep, nodeSteps } from './package/nodes.ts';
 import { openApiSteps } from './package/openapi.ts';
 import { openFolder, openProjects, type Projects, ROOT } from './package/project.ts';
@@ -28,6 +29,7 @@ const stepsOf = (projects: Projects): Step[] => [
   ...typeSteps(projects),
   ...telemetrySteps(projects),
   ...openApiSteps(projects),
+  ...jestSteps(projects),
 ];
 
 async function tryAll(folder: string): Promise<Result> {

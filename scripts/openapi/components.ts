@@ -18,7 +18,7 @@ import { LOOKALIKE_TARGET_SIZE } from '../../src/spec/limits.ts';
 import type { DocComments } from './doc-comments.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
-/** What responses contain, by the names of the public types. */
+/** Schemas of responses, by the names of the public types. */
 const RESOURCES: Readonly<Record<string, ResourceSchema<unknown>>> = {
   Audience: audienceResource,
   Activation: activationResource,
@@ -31,7 +31,7 @@ const RESOURCES: Readonly<Record<string, ResourceSchema<unknown>>> = {
   WebhookEndpoint: webhookEndpointResource,
 };
 
-/** What requests contain. */
+/** Schemas of the bodies of requests. */
 const BODIES: Readonly<Record<string, z.ZodMiniType>> = {
   AudienceCreate: audienceCreateSchema,
   ActivationCreate: activationCreateSchema,
@@ -42,7 +42,7 @@ const BODIES: Readonly<Record<string, z.ZodMiniType>> = {
   Credentials: credentialsSchema,
 };
 
-/** What is assumed of a schema, because the specification does not show it. */
+/** The parts of a schema that are assumed, because the specification does not show it. */
 const ASSUMED: Readonly<Record<string, string>> = {
   AudienceCreate:
     'Names of the fields. The specification mentions filter values, `project_id` and the `start_date` of datasets.',

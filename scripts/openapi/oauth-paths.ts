@@ -12,9 +12,9 @@ const REFUSED = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } },
 };
 
-const json = (description: string, schema: JsonSchema): Json => ({
+const json = (description: string, schema: JsonSchema, example: unknown): Json => ({
   description,
-  content: { 'application/json': { schema } },
+  content: { 'application/json': { schema, example } },
 });
 
 const operation = (operationId: string, summary: string, description: string, more: Json): Json => ({
@@ -37,9 +37,12 @@ const query = (name: string, description: string, schema: JsonSchema, required =
 /** Bodies and responses are those of the RFCs: the specification shows no others. */
 const BY_RFC = { 'x-assumed': 'Bodies and responses, by the RFC.' };
 
-const form = (schema: JsonSchema): Json => ({
-  requestBody: { required: true, content: { 'application/x-www-form-urlencoded': { schema } } },
+const form = (schema: JsonSchema, example: unknown): Json => ({
+  requestBody: { required: true, content: { 'application/x-www-form-urlencoded': { schema, example } } },
 });
+
+const CALLBACK = 'http://127.0.0.1:8976/callback';
+const BASE = 'https://api.example.com';
 
 const TOKENS = objectOf({
   access_token: text,
@@ -62,11 +65,17 @@ export const oauthPaths = (): Readonly<Record<string, Json>> => ({
               { redirect_uris: uris, client_name: text, grant_types: texts, scope: { type: 'string', const: 'mcp' } },
               ['redirect_uris'],
             ),
-            example: { redirect_uris: ['http://127.0.0.1:8976/callback'], client_name: 'Agent', scope: 'mcp' },
+            example: { redirect_uris: [CALLBACK], client_name: 'Agent', scope: 'mcp' },
           },
         },
       },
-      responses: { 201: json('The client.', objectOf({ client_id: text, redirect_uris: uris })), 400: REFUSED },
+      responses: {
+        201: json('The client.', objectOf({ client_id: text, redirect_uris: uris }), {
+          client_id: '<client id>',
+          redirect_uris: [CALLBACK],
+        }),
+        400: REFUSED,
+      },
     }),
   },
   '/oauth/authorize': {
@@ -74,7 +83,7 @@ export const oauthPaths = (): Readonly<Record<string, Json>> => ({
       ...BY_RFC,
       parameters: [
         query('response_type', 'Only `code`.', { type: 'string', const: 'code' }),
-        query('client_id', 'Id of the registered client.', text),
+        query('client_id', 'Id of the registered client.', { ...text, examples: ['<client id>'] }),
         query('redirect_uri', 'One of the registered URIs.', { type: 'string', format: 'uri' }),
         query('code_challenge', 'Challenge of PKCE (RFC 7636).', text),
         query('code_challenge_method', 'Only `S256`.', { type: 'string', const: 'S256' }),
@@ -103,21 +112,38 @@ export const oauthPaths = (): Readonly<Record<string, Json>> => ({
           },
           ['grant_type'],
         ),
+        { grant_type: 'refresh_token', client_id: '<client id>', refresh_token: '<refresh token>' },
       ),
-      responses: { 200: json('The tokens.', TOKENS), 400: REFUSED, 401: REFUSED },
+      responses: {
+        200: json('The tokens.', TOKENS, {
+          access_token: '<access token>',
+          token_type: 'Bearer',
+          expires_in: 3_600,
+          refresh_token: '<refresh token>',
+          scope: 'mcp',
+        }),
+        400: REFUSED,
+        401: REFUSED,
+      },
     }),
   },
   '/oauth/revoke': {
     post: operation('oauth.revoke', 'Revoke a token', 'Accepts access and refresh tokens (RFC 7009).', {
       ...BY_RFC,
-      ...form(objectOf({ token: text, token_type_hint: text, client_id: text }, ['token'])),
+      ...form(objectOf({ token: text, token_type_hint: text, client_id: text }, ['token']), {
+        token: '<refresh token>',
+        client_id: '<client id>',
+      }),
       responses: { 200: { description: 'The token is not valid any more.' }, 400: REFUSED, 401: REFUSED },
     }),
   },
   '/.well-known/oauth-protected-resource': {
     get: operation('oauth.resource', 'Metadata of the MCP endpoint', 'Names its authorization servers (RFC 9728).', {
       responses: {
-        200: json('The metadata.', objectOf({ resource: text, authorization_servers: texts }, ['resource'])),
+        200: json('The metadata.', objectOf({ resource: text, authorization_servers: texts }, ['resource']), {
+          resource: `${BASE}/api/v2/mcp`,
+          authorization_servers: [BASE],
+        }),
         '4XX': { description: 'Not served.' },
       },
     }),
@@ -129,7 +155,11 @@ export const oauthPaths = (): Readonly<Record<string, Json>> => ({
       'Its endpoints and grant types (RFC 8414).',
       {
         responses: {
-          200: json('The metadata.', objectOf({ issuer: text, authorization_endpoint: text, token_endpoint: text })),
+          200: json('The metadata.', objectOf({ issuer: text, authorization_endpoint: text, token_endpoint: text }), {
+            issuer: BASE,
+            authorization_endpoint: `${BASE}/oauth/authorize`,
+            token_endpoint: `${BASE}/oauth/token`,
+          }),
           '4XX': { description: 'Not served.' },
         },
       },

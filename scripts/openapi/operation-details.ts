@@ -1,7 +1,7 @@
 import type { OperationName } from '../../src/spec/operations.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** What the operation table does not say of an operation. */
+/** Description of an operation, beyond its row of the operation table. */
 export interface OperationDetails {
   readonly summary: string;
   readonly description: string;

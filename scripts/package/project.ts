@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build, type Format } from 'esbuild';
 import { run } from './commands.ts';
-import { OPENAPI_TOOLS, OPENTELEMETRY_API, TOOLS } from './versions.ts';
+import { JEST, OPENAPI_TOOLS, OPENTELEMETRY_API, TOOLS } from './versions.ts';
 
 /** Folders of one run. */
 export interface Projects {
@@ -13,6 +13,8 @@ export interface Projects {
   readonly traced: () => Promise<string>;
   /** Installs the tarball and tools for OpenAPI documents into another project, at the first call. */
   readonly described: () => Promise<string>;
+  /** Installs the tarball and Jest into another project, at the first call. */
+  readonly jested: () => Promise<string>;
   /** Installs runtimes, compilers and bundlers into another project, at the first call; resolves with its folder. */
   readonly tools: () => Promise<string>;
 }
@@ -36,6 +38,7 @@ export async function openProjects(folder: string): Promise<Projects> {
   const app = await install('app');
   let traced: Promise<string> | undefined;
   let described: Promise<string> | undefined;
+  let jested: Promise<string> | undefined;
   let tools: Promise<string> | undefined;
   return {
     app,
@@ -49,6 +52,10 @@ export async function openProjects(folder: string): Promise<Projects> {
         ...Object.entries(OPENAPI_TOOLS).map(([name, version]) => `${name}@${version}`),
       );
       return described;
+    },
+    jested() {
+      jested ??= install('jested', `jest@${JEST}`);
+      return jested;
     },
     tools() {
       tools ??= installTools(join(folder, 'tools'));

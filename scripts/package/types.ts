@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from './commands.ts';
@@ -5,6 +6,10 @@ import { ENTRIES } from './nodes.ts';
 import { type Projects, ROOT } from './project.ts';
 import type { Step } from './report.ts';
 import { TYPESCRIPTS, typescriptAlias } from './versions.ts';
+
+/** The configuration that the guide recommends. */
+const GUIDE = readFileSync(join(ROOT, 'docs/jest-and-typescript.md'), 'utf8');
+const [, guideConfig = ''] = /```json\n(\{\n {2}"compilerOptions"[\s\S]*?)```/.exec(GUIDE) ?? [];
 
 const MODULES = [
   // A `.cts` file is CommonJS, so it loads the package by `require`.
@@ -14,6 +19,9 @@ const MODULES = [
   { name: 'node16', files: ['consumer.ts', 'dynamic-import.cts'], options: { module: 'node16' } },
   { name: 'bundler', files: ['consumer.ts'], options: { module: 'esnext', moduleResolution: 'bundler' } },
   // No types by default, as in TypeScript 6 and later.
+  { name: 'the configuration of the guide', files: ['consumer.ts'], options: JSON.parse(guideConfig).compilerOptions },
+  // The types of `fetch` are those of Node.
+  { name: 'no `dom`', files: ['consumer.ts'], options: { module: 'nodenext', lib: ['es2023'] } },
   { name: 'no `types`', files: ['consumer.ts'], options: { module: 'nodenext', types: [] } },
 ] as const;
 

@@ -5,6 +5,7 @@ export const BUN = '1.4.5';
 export const DENO = '2.9.6';
 export const WORKERD = '1.20261117.1';
 export const VITE = '8.3.8';
+export const JEST = '30.5.2';
 export const WEBPACK = '5.112.2';
 
 /** Version of the peer that the entry `otel` needs. */

@@ -11,7 +11,9 @@ export interface TokenSource {
    * another token returns that one; otherwise it renews the token.
    */
   get(options: {
+    /** Token that the service has just refused; not set for the first request. */
     readonly rejected?: string | undefined;
+    /** Ends the wait for the token, because the call has been aborted. */
     readonly signal?: AbortSignal | undefined;
     /** @internal Context of the calling client, by which the sources of this package issue tokens. */
     readonly context?: TokenContext | undefined;
@@ -20,6 +22,7 @@ export interface TokenSource {
 
 /** A token as a store keeps it. */
 export interface StoredToken {
+  /** The bearer token itself: a secret. */
   readonly token: string;
   /** Expiry, in ISO 8601 with offset as the service writes it. */
   readonly expiresAt?: string | undefined;
@@ -28,7 +31,9 @@ export interface StoredToken {
 
 /** Keeps a token between process starts, or for several processes. */
 export interface TokenStore {
+  /** Resolves with the stored token, or with `undefined` if none is stored. */
   load(): Promise<StoredToken | undefined>;
+  /** Replaces the stored token; `undefined` deletes it. */
   save(token: StoredToken | undefined): Promise<void>;
   /** Runs `work` under a lock, so that no other user of the same store runs work at the same time. */
   withLock<R>(work: () => Promise<R>): Promise<R>;
@@ -36,7 +41,9 @@ export interface TokenStore {
 
 /** Email and password of an account. */
 export interface Credentials {
+  /** Email address that the account signs in with. */
   readonly email: string;
+  /** Password of the account. Changing it in the console revokes every token. */
   readonly password: string;
 }
 

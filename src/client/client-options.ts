@@ -73,7 +73,7 @@ export interface TunableOptions extends Hooks {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Receives the log lines. @default console */
   readonly logger?: Logger | undefined;
-  /** @default AUDIENCE_LOG of the environment (not in Deno), or 'warn' */
+  /** Lines to log, by their severity. @default AUDIENCE_LOG of the environment (not in Deno), or 'warn' */
   readonly logLevel?: LogLevel | undefined;
   /** Sends requests in place of the global `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -121,8 +121,11 @@ export interface ClientOptions extends TunableOptions {
 
 /** An application that uses this package. */
 export interface AppInfo {
+  /** Name without spaces, such as `my-app`. */
   readonly name: string;
+  /** Version that follows the name, as in `my-app/1.2.3`. */
   readonly version?: string | undefined;
+  /** Address about the application, which is added in parentheses. */
   readonly url?: string | undefined;
 }
 

@@ -41,12 +41,17 @@ import { mergeOverrides } from './operation-overrides.ts';
 export interface FreeRequestOptions<T = unknown, Q = Query> extends Omit<CreateOptions, 'query'> {
   /** Values by name for the parameters in the path, such as `{id}`. */
   readonly params?: PathParams | undefined;
+  /** Query parameters; those that are `undefined` or `null` are left out. */
   readonly query?: Q | undefined;
   /** A JSON value or a `FormData`. */
   readonly body?: unknown | undefined;
   /** Standard Schema, such as one of zod, that `data` is checked and converted by. */
   readonly schema?: StandardSchema<T> | undefined;
-  /** @default 'read' for GET, else 'write' */
+  /**
+   * Rate bucket that counts the request.
+   *
+   * @default that of the operation with this method and path; of others, 'read' for GET, else 'write'
+   */
   readonly bucket?: Bucket | undefined;
 }
 
@@ -70,7 +75,9 @@ export class AudienceClient {
   readonly activations: Activations;
   /** Cohorts imported from files. */
   readonly cohorts: Cohorts;
+  /** Projects, which organize work. */
   readonly projects: Projects;
+  /** Schedules, whose replays do not count in the build budget. */
   readonly schedules: Schedules;
   /** Reference tables. */
   readonly reference: Reference;

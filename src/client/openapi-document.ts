@@ -5,13 +5,23 @@ import { type OperationOverrides, resolveOperations } from './operation-override
 
 /** An OpenAPI 3.1 document. Its parts are plain JSON. */
 export interface OpenApiDocument {
+  /** Version of OpenAPI, such as `3.1.1`. */
   readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly [more: string]: unknown };
+  /** Title, version and description of the document. */
+  readonly info: {
+    /** Name of the service. */
+    readonly title: string;
+    /** Major version of the service's API, as in its paths. */
+    readonly version: string;
+    readonly [more: string]: unknown;
+  };
+  /** Address of the service: a variable, or the `baseUrl` that was passed. */
   readonly servers: readonly JsonObject[];
   /** Path items by path. Operations of this package have their name as `operationId`. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
   /** The deliveries that the service sends, by event type. */
   readonly webhooks: Readonly<Record<string, JsonObject>>;
+  /** Schemas, responses, headers, parameters and security schemes, by kind and name. */
   readonly components: Readonly<Record<string, JsonObject>>;
   readonly [more: string]: unknown;
 }
@@ -65,13 +75,15 @@ const withName = (operation: JsonObject, name: string): JsonObject => ({
 
 /** Returns an operation as its row of the table describes it. */
 function placed(operation: JsonObject, { name, path, bucket, retry, override }: ResolvedOperation): JsonObject {
-  const { 'x-operations': names, parameters, ...rest } = operation;
+  const { 'x-operations': names, 'x-assumed': assumed, parameters, ...rest } = operation;
+  const isMoved = override?.method !== undefined || override?.path !== undefined;
   const adapted = ['query', 'body', 'data'].filter((field) => field in (override ?? {}));
   const isSent = (parameter: unknown): boolean =>
     !isObject(parameter) || parameter.in !== 'path' || path.includes(`{${parameter.name}}`);
   return {
     ...rest,
     operationId: name,
+    ...(assumed !== undefined && !isMoved && { 'x-assumed': assumed }),
     parameters: Array.isArray(parameters) ? parameters.filter(isSent) : [],
     'x-rate-limit-bucket': bucket,
     'x-retry': retry,

@@ -5,7 +5,10 @@ import type { ApiErrorDetails, FieldErrors } from './error-details.ts';
 
 /** Any {@link ApiError}; its `code` determines its class and its fields. */
 export type AnyApiError =
-  | (ApiError & { readonly code: 'api-error' })
+  | (ApiError & {
+      /** Any error that has no class below. */
+      readonly code: 'api-error';
+    })
   | AuthenticationError
   | PermissionError
   | NotFoundError
@@ -13,7 +16,10 @@ export type AnyApiError =
   | ValidationError
   | ConflictError
   | ServerError
-  | (RateLimitError & { readonly code: 'rate-limited' })
+  | (RateLimitError & {
+      /** Not the build budget, but a rate limit. */
+      readonly code: 'rate-limited';
+    })
   | BuildBudgetError;
 
 /**
@@ -27,11 +33,15 @@ export class ApiError extends AudienceError {
   declare readonly status: number;
   /** The envelope's `code`, if the response had one. */
   declare readonly envelopeCode?: number;
+  /** Name of the operation, such as `audiences.get`; of a free request, its method and path. */
   declare readonly operation: string;
+  /** HTTP method of the request. */
   declare readonly method: string;
   /** Path below the base URL, without query. */
   declare readonly path: string;
+  /** Value of the response header that `requestIdHeader` names; quote it to the support of the service. */
   declare readonly requestId?: string;
+  /** Headers of the response, without secrets; empty if nothing was sent. */
   declare readonly headers: Headers;
   /** The response's body, cut at 2 KiB, without secrets. If storage refused: only the code and message of its error. */
   declare readonly body: string;
@@ -54,6 +64,7 @@ export class AuthenticationError extends ApiError {
   static override readonly className: string = 'AuthenticationError';
   declare static readonly isInstance: (value: unknown) => value is AuthenticationError;
   declare readonly code: 'authentication-failed';
+  /** `token`: the bearer token was refused; `credentials`: email and password were, in a credential exchange. */
   declare readonly reason: 'token' | 'credentials';
   constructor(message: string, details: ApiErrorDetails & { readonly reason: 'token' | 'credentials' }) {
     super(message, { code: 'authentication-failed', ...details });
@@ -132,6 +143,7 @@ export class RateLimitError extends ApiError {
   static override readonly className: string = 'RateLimitError';
   declare static readonly isInstance: (value: unknown) => value is Extract<AnyApiError, RateLimitError>;
   declare readonly code: 'rate-limited' | 'build-budget-exhausted';
+  /** Rate bucket of the request. For the build budget, that of the create: `write`. */
   declare readonly bucket: Bucket;
   constructor(
     message: string,

@@ -12,9 +12,10 @@ import type {
 
 /** Any error of this package; its `code` determines its fields. */
 export type AnyAudienceError = {
-  [Code in ErrorCode]: AudienceError & { readonly code: Code } & (Code extends keyof ErrorFields
-      ? ErrorFields[Code]
-      : unknown);
+  [Code in ErrorCode]: AudienceError & {
+    /** Determines the fields. */
+    readonly code: Code;
+  } & (Code extends keyof ErrorFields ? ErrorFields[Code] : unknown);
 }[ErrorCode];
 
 const BRAND = Symbol.for('audience-activation.error');

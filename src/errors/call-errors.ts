@@ -42,11 +42,15 @@ export class ResponseError extends AudienceError {
     | 'redirect-refused'
     | 'response-too-large'
     | 'callback-failed';
+  /** HTTP status of the response, not an error; 0 for a redirect in browsers, which hide its status. */
   declare readonly status: number;
+  /** Name of the operation, such as `audiences.get`. */
   declare readonly operation: string;
   /** The body, cut at 2 KiB, without secrets. */
   declare readonly body: string;
+  /** Value of the response header that `requestIdHeader` names, if the response has it. */
   declare readonly requestId?: string;
+  /** Number of attempts that the call made. */
   declare readonly attempts: number;
   constructor(
     message: string,

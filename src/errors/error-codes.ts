@@ -1,41 +1,77 @@
 /** Meaning of each error `code`. */
 export const ERROR_CODES = {
+  /** `ConfigurationError`: fix the option or argument that the message names. */
   'configuration-invalid': 'An option is missing or invalid; nothing was sent.',
+  /** Reason with which calls and waits end after `client.close()`. */
   'client-closed': 'The client was closed before or during the call.',
+  /** Also the error of token stores and OAuth; `cause` is the reason. */
   'token-unavailable': 'The token source failed, so the request could not be authorized.',
+  /** The error that your function threw is the `cause`. */
   'callback-failed': 'A limiter or an override passed to the client threw.',
+  /** `ConnectionError`; `outcome` says if a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
+  /** `TimeoutError`, once the retries are used up. */
   'attempt-timeout': 'An attempt took longer than `timeout`.',
+  /** `TimeoutError` of an upload or a download. */
   'idle-timeout': 'A transfer to or from storage moved no byte for `idleTimeout`.',
+  /** `TimeoutError` of a call with the option `deadline`. */
   'deadline-exceeded': 'The call took longer than `deadline`.',
+  /** `TimeoutError` of `signInWithBrowser`. */
   'sign-in-timeout': 'The user did not sign in with the browser within `timeout`.',
+  /** `ApiError`; see its `status`. */
   'api-error': 'The service responded with an error status that no other code covers.',
+  /** `AuthenticationError`; `reason` is `token` or `credentials`. */
   'authentication-failed': '401: the token or the credentials were refused.',
+  /** `PermissionError`, such as for an API token at the MCP endpoint. */
   'permission-denied': '403: the token is not permitted to do this.',
+  /** `NotFoundError` of a request with an id. */
   'not-found': '404: the resource does not exist for this account.',
+  /** `NotAcceptableError`; a proxy may have removed the header. */
   'not-acceptable': '406: `Accept: application/json` did not reach the service.',
+  /** `ValidationError`; sending the same body again does not help. */
   'validation-failed': '422, or invalid fields found before sending (`local`); `errors` names the fields.',
+  /** `ConflictError`; a new body needs a new key. */
   conflict: '409: the idempotency key is in use, with another body or by a create request still in flight.',
+  /** `RateLimitError`; `bucket` names the limit. */
   'rate-limited': '429: a rate limit is exceeded; `retryAt` is when a retry may succeed.',
+  /** `BuildBudgetError`; nothing was created. */
   'build-budget-exhausted': '429: the build budget of the organization is used up until `retryAt`.',
+  /** `ServerError`, once the retries are used up. */
   'server-error': '5xx: the service failed.',
+  /** `ResponseError`; its `body` shows the beginning of the response. */
   'not-an-envelope':
     'A 2xx response whose body is not an envelope (MCP: not a JSON-RPC response): a proxy responded, or it was cut off.',
+  /** `ResponseError`; the option `operations` adapts the client to such a service. */
   'response-invalid': 'A 2xx response that could not be read, or whose `data` does not have the documented shape.',
+  /** `ResponseError`; request less, or raise the option. */
   'response-too-large': 'A 2xx response whose body is larger than `maxResponseBytes`.',
+  /** `ResponseError`; set `baseUrl` to the service's own address. */
   'redirect-refused': 'The service or a proxy redirected; redirects are never followed.',
+  /** `JobFailedError`; `resource` is the final state. */
   'job-failed': 'The job ended with a 4xx status (cohorts: status 5).',
+  /** `JobNeedsInfoError`: the definition cannot be built, or the activation cannot be processed as requested. */
   'job-needs-info': 'The job ended at 107; the reason is visible in the console only.',
+  /** `JobCancelledError`, after `lookalikes.cancel`. */
   'job-cancelled': 'The lookalike was cancelled (status 400).',
+  /** `WaitTimeoutError`; `client.waits.wait(error)` waits again. */
   'wait-timeout': 'The wait timed out; the job keeps running.',
+  /** `ResultsNotReadyError`; `client.waits.wait(error)` waits for the activation. */
   'results-not-ready': 'The activation has not completed; its results are available at 104.',
+  /** `FileError`; `path` names the file, if there is one. */
   'file-unreadable': 'Data to upload, or a token file, could not be read completely.',
+  /** `FileError` of an upload with `openFile`. */
   'file-changed': 'A file changed after it was opened for the upload.',
+  /** `FileError` of the upload of a stream. */
   'size-mismatch': 'A stream had more or fewer bytes than its `size`.',
+  /** `FileError` of a download, or of a token file. */
   'disk-full': 'The disk is full.',
+  /** `FileError`; `path` names the file or its lock. */
   'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired.',
+  /** `WebhookVerificationError`; respond with 400. */
   'webhook-invalid': 'The webhook delivery could not be verified; `reason` says why.',
+  /** `OAuthError` of `authorize`, `callback`, `revoke` or a refresh. */
   'oauth-failed': 'A step of OAuth failed, at the authorization server or in this package; `error` is the reason.',
+  /** `ReauthorizationRequiredError`: call `authorize()`, then `callback()`. */
   'reauthorization-required': 'The user must sign in again.',
 } as const;
 

@@ -16,14 +16,19 @@ export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
 
 /** The resource that `createAndWait` created; pass its kind and id to `client.waits.wait`. */
 export interface Created {
+  /** Kind of the job that was started. */
   readonly kind: JobKind;
+  /** Id of the created resource. */
   readonly id: number;
 }
 
 /** Details of a failed create request. */
 export interface CreateDetails {
+  /** Key that the create request carried, set by the caller or at random. */
   readonly idempotencyKey?: string;
+  /** Effect of the request, as far as can be concluded. */
   readonly outcome?: CreateOutcome;
+  /** The created resource, if only the wait for its job failed. */
   readonly created?: Created;
 }
 
@@ -45,31 +50,45 @@ export interface Upload {
 
 /** Details of a failed upload or import. */
 export interface UploadDetails {
+  /** State of the slot that the file was sent to. */
   readonly slot?: SlotState;
+  /** The uploaded file, if only its claim failed. */
   readonly upload?: Upload;
 }
 
 /** Details that every error may carry. */
 export interface Details extends CreateDetails, UploadDetails {
+  /** The underlying error, without secrets. */
   readonly cause?: unknown;
 }
 
 /** Details of a failed call. */
 export interface CallDetails extends Details {
+  /** Name of the operation, such as `audiences.get`. */
   readonly operation: string;
+  /** Number of attempts that the call made. */
   readonly attempts: number;
 }
 
 /** Details of an `ApiError`. */
 export interface ApiErrorDetails extends CallDetails {
+  /** HTTP status of the response, or the one that the service would have responded with. */
   readonly status: number;
+  /** The envelope's `code`, if the response had one. */
   readonly envelopeCode?: number;
+  /** HTTP method of the request. */
   readonly method: string;
+  /** Path below the base URL, without query. */
   readonly path: string;
+  /** Value of the request id header, if the response had it. */
   readonly requestId?: string;
+  /** Headers of the response, without secrets. */
   readonly headers: Headers;
+  /** Body of the response, shortened and without secrets. */
   readonly body: string;
+  /** Seconds to wait before a retry. */
   readonly retryAfter?: number;
+  /** Earliest time at which a retry may succeed. */
   readonly retryAt?: Date;
 }
 
@@ -89,23 +108,36 @@ export type WebhookRefusal =
 
 /** The resource of each kind of job. */
 export interface JobResources {
+  /** Audience that a build resulted in. */
   readonly audience: Audience;
+  /** Audience with `is_lookalike: true`. */
   readonly lookalike: Audience;
+  /** Estimate of the size of an audience. */
   readonly estimate: Estimate;
+  /** Activation with its datastreams. */
   readonly activation: Activation;
+  /** Cohort imported from a file. */
   readonly cohort: Cohort;
 }
 
 /** Fields of the resource of any job. */
 export interface JobState {
+  /** Id of the resource. */
   readonly id: number;
   /** Status of the job. Final statuses are 104, 107 and 4xx; those of cohorts are numbered differently. */
-  readonly status: { readonly id: number; readonly name: string };
+  readonly status: {
+    /** Number that decides the progress. */
+    readonly id: number;
+    /** Name for people, such as `Completed`. */
+    readonly name: string;
+  };
 }
 
 /** Details of a job that did not complete. */
 export interface JobErrorDetails {
+  /** Kind of the job, such as `audience`. */
   readonly kind: JobKind;
+  /** Id of the resource. */
   readonly id: number;
   /** The resource when it was last read. */
   readonly resource: JobState;
@@ -113,15 +145,44 @@ export interface JobErrorDetails {
 
 /** The fields of a job's error, by its kind. */
 type JobFields<Optional extends boolean = false> = {
-  readonly [K in JobKind]: { readonly kind: K; readonly id: number } & (Optional extends true
-    ? { readonly resource?: JobResources[K] }
-    : { readonly resource: JobResources[K] });
+  readonly [K in JobKind]: {
+    /** Kind of the job, which determines the type of `resource`. */
+    readonly kind: K;
+    /** Id of the resource. */
+    readonly id: number;
+  } & (Optional extends true
+    ? {
+        /** The resource when it was last read, if it was. */
+        readonly resource?: JobResources[K];
+      }
+    : {
+        /** The resource when it was last read. */
+        readonly resource: JobResources[K];
+      });
 }[JobKind];
 
-type FileFields = { readonly path?: string };
-type OAuthFields = { readonly error: string; readonly status?: number };
-type RateLimitFields = ApiErrorDetails & { readonly bucket: Bucket };
-type ResponseFields = CallDetails & { readonly status: number; readonly body: string; readonly requestId?: string };
+type FileFields = {
+  /** Path of the file or its lock, if there is one. */
+  readonly path?: string;
+};
+type OAuthFields = {
+  /** The `error` of the authorization server, such as `invalid_grant`, or one of this package. */
+  readonly error: string;
+  /** HTTP status, if the server responded. */
+  readonly status?: number;
+};
+type RateLimitFields = ApiErrorDetails & {
+  /** Rate bucket of the request. */
+  readonly bucket: Bucket;
+};
+type ResponseFields = CallDetails & {
+  /** HTTP status of the response. */
+  readonly status: number;
+  /** Body of the response, shortened and without secrets. */
+  readonly body: string;
+  /** Value of the request id header, if the response had it. */
+  readonly requestId?: string;
+};
 
 /** The fields of errors by their `code`, besides those that every error has. */
 export interface ErrorFields {
@@ -131,14 +192,25 @@ export interface ErrorFields {
   readonly 'deadline-exceeded': CallDetails;
   readonly 'sign-in-timeout': CallDetails;
   readonly 'api-error': ApiErrorDetails;
-  readonly 'authentication-failed': ApiErrorDetails & { readonly reason: 'token' | 'credentials' };
+  readonly 'authentication-failed': ApiErrorDetails & {
+    /** The bearer token, or email and password. */
+    readonly reason: 'token' | 'credentials';
+  };
   readonly 'permission-denied': ApiErrorDetails;
   readonly 'not-found': ApiErrorDetails;
   readonly 'not-acceptable': ApiErrorDetails;
-  readonly 'validation-failed': ApiErrorDetails & { readonly errors: FieldErrors; readonly local: boolean };
+  readonly 'validation-failed': ApiErrorDetails & {
+    /** Messages by the name of the field that they are about. */
+    readonly errors: FieldErrors;
+    /** `true` if this package refused the fields before sending. */
+    readonly local: boolean;
+  };
   readonly conflict: ApiErrorDetails;
   readonly 'rate-limited': RateLimitFields;
-  readonly 'build-budget-exhausted': RateLimitFields & { readonly budget?: Readonly<Record<string, unknown>> };
+  readonly 'build-budget-exhausted': RateLimitFields & {
+    /** The budget in the usage report, if the report was read. */
+    readonly budget?: Readonly<Record<string, unknown>>;
+  };
   readonly 'server-error': ApiErrorDetails;
   readonly 'not-an-envelope': ResponseFields;
   readonly 'response-invalid': ResponseFields;
@@ -148,13 +220,23 @@ export interface ErrorFields {
   readonly 'job-needs-info': JobFields;
   readonly 'job-cancelled': JobFields;
   readonly 'wait-timeout': JobFields<true>;
-  readonly 'results-not-ready': { readonly kind: 'activation'; readonly id: number; readonly resource: Activation };
+  readonly 'results-not-ready': {
+    /** Kind of the job that has not completed. */
+    readonly kind: 'activation';
+    /** Id of the activation. */
+    readonly id: number;
+    /** The activation when it was last read. */
+    readonly resource: Activation;
+  };
   readonly 'file-unreadable': FileFields;
   readonly 'file-changed': FileFields;
   readonly 'size-mismatch': FileFields;
   readonly 'disk-full': FileFields;
   readonly 'file-unwritable': FileFields;
-  readonly 'webhook-invalid': { readonly reason: WebhookRefusal };
+  readonly 'webhook-invalid': {
+    /** Why the delivery was refused. */
+    readonly reason: WebhookRefusal;
+  };
   readonly 'oauth-failed': OAuthFields;
   readonly 'reauthorization-required': OAuthFields;
 }

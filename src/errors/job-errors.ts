@@ -5,7 +5,12 @@ import type { JobErrorDetails, JobResources, JobState } from './error-details.ts
 
 /** The error class `E`, with the type of its `resource` determined by its `kind`. */
 type OfKind<E extends JobError> = {
-  readonly [K in JobKind]: E & { readonly kind: K; readonly resource: JobResources[K] };
+  readonly [K in JobKind]: E & {
+    /** Kind of the job, which determines the type of `resource`. */
+    readonly kind: K;
+    /** The resource when it was last read. */
+    readonly resource: JobResources[K];
+  };
 }[JobKind];
 
 /** Any {@link JobError}; its `kind` determines the type of its `resource`. */
@@ -13,7 +18,12 @@ export type AnyJobError = OfKind<JobFailedError> | OfKind<JobNeedsInfoError> | O
 
 /** Any {@link WaitTimeoutError}; its `kind` determines the type of its `resource`. */
 export type AnyWaitTimeoutError = {
-  readonly [K in JobKind]: WaitTimeoutError & { readonly kind: K; readonly resource?: JobResources[K] };
+  readonly [K in JobKind]: WaitTimeoutError & {
+    /** Kind of the job, which determines the type of `resource`. */
+    readonly kind: K;
+    /** The resource when it was last read, if it was. */
+    readonly resource?: JobResources[K];
+  };
 }[JobKind];
 
 /** A job ended without completing. Its resource exists at the service. */
@@ -21,7 +31,9 @@ export class JobError extends AudienceError {
   static override readonly className: string = 'JobError';
   declare static readonly isInstance: (value: unknown) => value is AnyJobError;
   declare readonly code: 'job-failed' | 'job-needs-info' | 'job-cancelled';
+  /** Kind of the job, such as `audience`. */
   declare readonly kind: JobKind;
+  /** Id of the resource that the job belongs to. */
   declare readonly id: number;
   /** The resource when it was last read. */
   declare readonly resource: JobState;
@@ -65,7 +77,9 @@ export class WaitTimeoutError extends AudienceError {
   static override readonly className: string = 'WaitTimeoutError';
   declare static readonly isInstance: (value: unknown) => value is AnyWaitTimeoutError;
   declare readonly code: 'wait-timeout';
+  /** Kind of the job, such as `audience`: `client.waits.wait(error)` waits for it again. */
   declare readonly kind: JobKind;
+  /** Id of the resource that the job belongs to. */
   declare readonly id: number;
   /** The resource when it was last read, if it was. */
   declare readonly resource?: JobState;
@@ -82,7 +96,9 @@ export class ResultsNotReadyError extends AudienceError {
   static override readonly className: string = 'ResultsNotReadyError';
   declare static readonly isInstance: (value: unknown) => value is ResultsNotReadyError;
   declare readonly code: 'results-not-ready';
+  /** Kind of the job, so that `client.waits.wait(error)` waits for it. */
   declare readonly kind: 'activation';
+  /** Id of the activation. */
   declare readonly id: number;
   /** The activation when it was last read. */
   declare readonly resource: Activation;

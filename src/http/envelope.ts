@@ -2,6 +2,7 @@ import { isObject } from '../util/json.ts';
 
 /** The envelope of a successful response (specification, "Response envelope"). */
 export interface Envelope {
+  /** A response with the status `error` rejects the call with an `ApiError` instead. */
   readonly status: 'success';
   /** Mirrors the HTTP status. */
   readonly code: number;

@@ -9,6 +9,7 @@ export interface RequestEvent {
   readonly callId: string;
   /** Operation name, or method and path of a free request. */
   readonly operation: string;
+  /** HTTP method. */
   readonly method: string;
   /** Address of the service, or origin of the storage that a file is transferred to or from. */
   readonly baseUrl: string;
@@ -16,21 +17,25 @@ export interface RequestEvent {
   readonly path: string;
   /** Path with names of parameters, such as `/api/v2/audiences/{id}`; for a transfer there is none. */
   readonly pathTemplate?: string;
-  /** Rate bucket, and its limit. */
+  /** Rate bucket that counts the request; a transfer has none. */
   readonly bucket?: Bucket;
+  /** Limit of the rate bucket. */
   readonly rateLimit?: RateLimit;
   /** True for polls: one serves all waits that it shows the job of. */
   readonly isPoll: boolean;
   /** 1 for the first attempt, 0 before it. */
   readonly attempt: number;
+  /** Key of a create, the same in all attempts; other operations have none. */
   readonly idempotencyKey?: string;
 }
 
 /** A complete response, as hooks see it. */
 export interface ResponseEvent extends RequestEvent {
+  /** HTTP status, of a success or an error. */
   readonly status: number;
   /** Milliseconds from sending until the entire response has arrived; for a download, only its headers. */
   readonly duration: number;
+  /** Value of the response header that `requestIdHeader` names, if the response has it. */
   readonly requestId?: string;
 }
 
@@ -51,16 +56,17 @@ export interface RetryEvent extends RequestEvent {
 export interface EndEvent extends RequestEvent {
   /** `aborted` by the caller's signal, or because the stream of a download was cancelled. */
   readonly outcome: 'success' | 'failure' | 'aborted';
-  /** Status and request id of the response to the last request, if there was one. */
+  /** HTTP status of the response to the last request, if there was one. */
   readonly status?: number;
+  /** Request id of the response to the last request, if it had one. */
   readonly requestId?: string;
   /** The error that the call rejects with. */
   readonly error?: unknown;
-  /** Milliseconds from the call to its end; of these: */
+  /** Milliseconds from the call to its end, `queued` and `backoff` included. */
   readonly duration: number;
-  /** milliseconds waiting for the token, the build budget and permits of the rate bucket, */
+  /** Milliseconds spent waiting for the token, the build budget and permits of the rate bucket. */
   readonly queued: number;
-  /** milliseconds waiting between attempts. */
+  /** Milliseconds spent waiting between attempts. */
   readonly backoff: number;
 }
 
@@ -68,6 +74,7 @@ export interface EndEvent extends RequestEvent {
 export interface WaitInfo {
   /** The same in all events of one wait; unique in the process. */
   readonly waitId: string;
+  /** Kind of the job that is awaited. */
   readonly kind: JobKind;
   /** Id of the resource. */
   readonly id: number;
@@ -78,28 +85,43 @@ export type WaitEvent = WaitInfo & WaitStep;
 
 /** A step of a wait or a watch. */
 export type WaitStep =
-  | { readonly type: 'begun' }
-  /** A poll has shown the state of the job. `callId` is that of its request, unless another process sent it. */
-  | { readonly type: 'polled'; readonly source: 'poll' | 'list'; readonly status: number; readonly callId?: string }
-  /** The job has another status than before; `from` is not set for the first one that is known. */
   | {
-      readonly type: 'changed';
-      readonly source: 'poll' | 'list' | 'webhook';
+      /** The first event of every wait. */
+      readonly type: 'begun';
+    }
+  | {
+      /** A poll has shown the state of the job. */
+      readonly type: 'polled';
+      /** `poll`: a request for the resource; `list`: a page of the list. */
+      readonly source: 'poll' | 'list';
+      /** Status id of the job. */
       readonly status: number;
+      /** `callId` of the request, unless another process sent it. */
+      readonly callId?: string;
+    }
+  | {
+      /** The job has another status than before. */
+      readonly type: 'changed';
+      /** `poll`: a request for the resource; `list`: a page of the list; `webhook`: an event. */
+      readonly source: 'poll' | 'list' | 'webhook';
+      /** The new status id. */
+      readonly status: number;
+      /** The previous status id; not set for the first one that is known. */
       readonly from?: number;
     }
   | WaitEnd;
 
 /** The end of a wait or a watch. */
 export interface WaitEnd {
+  /** The last event of every wait. */
   readonly type: 'ended';
   /** How the job has ended or, if it has not: `timeout`, `aborted` by the caller, or `failure` of the polls. */
   readonly outcome: 'completed' | 'needs-info' | 'failed' | 'cancelled' | 'timeout' | 'aborted' | 'failure';
-  /** The last known status, if any. */
+  /** The last known status id, if any. */
   readonly status?: number;
-  /** How the end of the job was learned. */
+  /** How the end of the job was learned; not set if it has not ended. */
   readonly source?: 'poll' | 'list' | 'webhook';
-  /** Milliseconds. */
+  /** Milliseconds since the wait began. */
   readonly duration: number;
   /**
    * Milliseconds from the end of the job until the wait learned of it: since `updated_at`, which counts full seconds,
@@ -112,8 +134,11 @@ export interface WaitEnd {
 
 /** Callbacks that observe calls and waits. An error that one throws is logged and does not affect the call. */
 export interface Hooks {
+  /** Called before each attempt is sent, once it has its permit of the rate bucket. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  /** Called with each complete response, also one with an error status; not for an attempt without one. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
+  /** Called before the wait that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
    * Decides, before `onRetry`, whether a retry that the operation allows is made; `false` ends the call with the error of

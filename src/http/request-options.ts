@@ -22,8 +22,8 @@ export interface RequestOptions {
   /** Additional headers, except `Authorization`, `Accept`, `Content-Type` and `Idempotency-Key`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Bearer token of this call in place of the client's, such as that of another account. It is not renewed after a 401,
-   * and has rate buckets of its own.
+   * Bearer token of this call in place of the client's, such as that of another account. It is not renewed after a 401;
+   * the service counts its requests in other rate buckets.
    */
   readonly token?: string | undefined;
   /** Additional query parameters. Those that the method sets itself take precedence. */

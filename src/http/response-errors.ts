@@ -144,6 +144,11 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   return new AttemptFailure(failure, error);
 }
 
+/** A path that is assumed or overridden may not be that of the service. */
+const notFound = ({ documented, override }: ResolvedOperation): string =>
+  documented && !override?.path
+    ? 'The id does not exist for this account.'
+    : 'The id does not exist for this account, or the path is another one: see the option `operations`.';
 const NO_PERMISSION = 'The token is not permitted to do this. Use one of the right kind and scope.';
 
 const NO_MCP =
@@ -178,7 +183,7 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
     case 403:
       return new PermissionError(say(call.operation.token === 'mcp' ? NO_MCP : NO_PERMISSION), details);
     case 404:
-      return new NotFoundError(say('The id does not exist for this account.'), details);
+      return new NotFoundError(say(notFound(call.operation)), details);
     case 406:
       return new NotAcceptableError(say('A proxy may have removed `Accept: application/json`.'), details);
     case 409:

@@ -53,6 +53,7 @@ export class Transport {
 
 /** A payload with its response. */
 export interface WithResponse<T> {
+  /** The payload, as awaiting the call returns it. */
   readonly data: T;
   /** Status, headers and the unread body. */
   readonly response: Response;

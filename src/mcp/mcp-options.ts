@@ -5,7 +5,9 @@ import type { McpFetch } from './mcp-fetch.ts';
 
 /** The part of a transport of an official MCP package that `connectMcp` uses. */
 export interface McpTransport {
+  /** Ends the connection with its streams. */
   close(): Promise<unknown>;
+  /** Called once the connection has ended. */
   onclose?: (() => void) | undefined;
 }
 
@@ -14,6 +16,7 @@ export type McpTransportClass = new (url: URL, options: { readonly fetch: McpFet
 
 /** The part of a `Client` of an official MCP package that `connectMcp` uses. */
 export interface McpClient {
+  /** Initializes the protocol over a transport; resolves when the server has responded. */
   connect(transport: McpTransport): Promise<unknown>;
 }
 

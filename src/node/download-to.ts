@@ -9,6 +9,7 @@ import { replaceFile, writing } from './file-system.ts';
 export interface DownloadedFile {
   /** Name of the datastream. */
   readonly name: string;
+  /** Path of the file, in the directory that was passed. */
   readonly path: string;
   /** Size in bytes. */
   readonly size: number;

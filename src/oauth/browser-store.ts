@@ -4,13 +4,17 @@ import { ConfigurationError, check } from '../errors/audience-error.ts';
 
 /** Key-value storage of a page: `localStorage`, `sessionStorage`, or your own implementation, which may be async. */
 export interface TextStorage {
+  /** Returns the value of a key; `null` or `undefined` if it has none. */
   getItem(key: string): string | null | undefined | PromiseLike<string | null | undefined>;
+  /** Stores a value; throws or rejects if it could not. */
   setItem(key: string, value: string): unknown;
+  /** Deletes the value of a key. */
   removeItem(key: string): unknown;
 }
 
 /** Options of {@link browserTokenStore}. */
 export interface BrowserTokenStoreOptions {
+  /** Storage of the tokens: that of the origin, `localStorage`, or of the tab, `sessionStorage`. */
   readonly storage: TextStorage;
   /** Key of the entry; use another one for each user. @default 'audience-activation' */
   readonly key?: string | undefined;

@@ -1,3 +1,5 @@
+/** @module audience-activation/oauth */
+
 export { OAuthError, ReauthorizationRequiredError } from '../errors/oauth-errors.ts';
 export { type BrowserTokenStoreOptions, browserTokenStore, type TextStorage } from './browser-store.ts';
 export { createOAuthClient } from './oauth-client.ts';

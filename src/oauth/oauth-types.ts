@@ -6,6 +6,7 @@ import type { Backoff } from '../util/retry.ts';
 
 /** A client that is already registered with the authorization server. */
 export interface RegisteredClient {
+  /** Id that the authorization server has issued for the client. */
   readonly client_id: string;
   /** Secret of a confidential client. Do not set it in a browser, where users can read it. */
   readonly client_secret?: string | undefined;
@@ -39,12 +40,13 @@ export interface OAuthClientOptions extends Pick<RequestOptions, 'timeout' | 'ma
   readonly fetch?: Fetch | undefined;
   /** Receives log lines. @default console */
   readonly logger?: Logger | undefined;
-  /** @default 'warn' */
+  /** Lines to log, by their severity. @default 'warn' */
   readonly logLevel?: LogLevel | undefined;
 }
 
 /** Options of one step of the flow. */
 export interface OAuthStepOptions {
+  /** Aborts the step, which rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -66,6 +68,7 @@ export interface Authorization {
 
 /** An OAuth 2.1 client of the service for one user: a token source, and a `fetch` that uses it. */
 export interface OAuthClient extends TokenSource {
+  /** The `redirectUri` of the options. */
   readonly redirectUri: string;
   /**
    * Returns an access token that has not expired. Refreshes it a minute before it expires and if it is the `rejected`
@@ -73,7 +76,12 @@ export interface OAuthClient extends TokenSource {
    *
    * @throws {ReauthorizationRequiredError} if the user has to sign in.
    */
-  get(options?: { readonly rejected?: string | undefined; readonly signal?: AbortSignal | undefined }): Promise<string>;
+  get(options?: {
+    /** Token that the service has just refused. */
+    readonly rejected?: string | undefined;
+    /** Ends the wait for the token; a refresh that others wait for continues. */
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<string>;
   /**
    * Starts a sign-in: discovers the authorization server, registers a client if necessary, and returns the address for
    * the user's browser. `callback` completes the sign-in within ten minutes, in any process with the same store.

@@ -11,9 +11,13 @@ import { WaitSpans } from './wait-spans.ts';
 
 /** Options of {@link openTelemetry}. */
 export interface OpenTelemetryOptions {
-  /** @default the global one */
+  /** Provider of the tracer that records spans. @default the global one */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** @default the global one, as it is when `openTelemetry` is called */
+  /**
+   * Provider of the meter that records metrics.
+   *
+   * @default the global one, as it is when `openTelemetry` is called
+   */
   readonly meterProvider?: MeterProvider | undefined;
   /**
    * Where to send headers with trace context, such as `traceparent`: origins, or patterns of addresses without query. In

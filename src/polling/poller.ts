@@ -25,6 +25,7 @@ import { WaitReport } from './wait-report.ts';
 export interface UpdateInfo {
   /** Milliseconds since the wait began. */
   readonly elapsed: number;
+  /** Origin of the state: a request for the resource, a page of a list, or a webhook event. */
   readonly source: UpdateSource;
 }
 

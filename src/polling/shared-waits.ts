@@ -30,11 +30,15 @@ export interface FleetHost {
 
 /** A wait that is kept as data until its outcome has been handled. */
 export interface KeptWait {
+  /** Id of the wait, as `keep` returned it. */
   readonly id: string;
+  /** Kind of the job that is awaited. */
   readonly kind: JobKind;
+  /** Id of the job's resource. */
   readonly jobId: number;
   /** Name of the handler of its outcome. */
   readonly handler: string;
+  /** Data for the handler, as JSON returns them; `null` if none were passed. */
   readonly data: unknown;
 }
 
@@ -54,7 +58,9 @@ export interface KeepOptions {
 interface OutcomeFields<K extends JobKind> {
   /** Id of the wait: the same in every attempt to handle it. */
   readonly id: string;
+  /** Kind of the job, which determines the type of `resource`. */
   readonly kind: K;
+  /** Id of the job's resource. */
   readonly jobId: number;
   /** 1 for the first attempt to handle it; also counts attempts whose process was killed. */
   readonly attempt: number;
@@ -69,10 +75,17 @@ interface OutcomeFields<K extends JobKind> {
 export type KeptOutcome = {
   readonly [K in JobKind]:
     | (OutcomeFields<K> & {
+        /** Final progress of the job. */
         readonly status: 'completed' | 'needs-info' | 'failed' | 'cancelled';
+        /** The final state of the resource. */
         readonly resource: JobResources[K];
       })
-    | (OutcomeFields<K> & { readonly status: 'timed-out' | 'unreadable'; readonly resource?: undefined });
+    | (OutcomeFields<K> & {
+        /** Why the wait has ended without the end of the job. */
+        readonly status: 'timed-out' | 'unreadable';
+        /** Not set: no final state is known. */
+        readonly resource?: undefined;
+      });
 }[JobKind];
 
 /**
@@ -119,6 +132,7 @@ export interface Fleet {
 
 /** The store that processes of an account share: `redisWaits` of `audience-activation/redis`. */
 export interface SharedWaits {
+  /** The kind of store. */
   readonly store: 'redis';
   /** @internal */
   join(host: FleetHost): Fleet;

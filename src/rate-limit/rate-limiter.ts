@@ -13,6 +13,7 @@ export interface AcquireOptions {
   readonly scope: string;
   /** Background requests (waits, usage checks) yield to foreground ones. */
   readonly priority: Priority;
+  /** Ends the wait for the permit, which rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Maximum pause to wait for, in milliseconds. A limiter that knows of a longer one may reject immediately with an

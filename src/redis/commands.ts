@@ -2,13 +2,17 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 
 /** Commands of a `redis` (node-redis) client or cluster that this package uses. */
 export interface NodeRedis {
+  /** EVALSHA: runs a script that the server has cached, by its SHA-1. */
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** EVAL: runs a script, which the server caches. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
 /** Commands of an `ioredis` client or cluster that this package uses. */
 export interface IoRedis {
+  /** EVALSHA: runs a script that the server has cached, by its SHA-1. */
   evalsha(sha: string, keys: number, ...rest: string[]): Promise<unknown>;
+  /** EVAL: runs a script, which the server caches. */
   eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
 }
 

@@ -22,7 +22,12 @@ export interface RedisLimiterOptions {
    * Number of processes that share the limits. While Redis fails, each process uses its share, the limit divided by
    * `processes`. Without this option, requests wait until Redis responds.
    */
-  readonly fallback?: { readonly processes: number } | undefined;
+  readonly fallback?:
+    | {
+        /** Maximum number of processes, from 1. */
+        readonly processes: number;
+      }
+    | undefined;
   /** Receives a warning when Redis fails, and when it responds again. @default console */
   readonly logger?: Pick<Logger, 'warn'> | undefined;
 }

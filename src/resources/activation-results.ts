@@ -21,6 +21,7 @@ export interface ActivationResult {
 export interface DownloadProgress {
   /** Name of the datastream. */
   readonly name: string;
+  /** Bytes received so far, also by earlier requests of a resumed download. */
   readonly loaded: number;
   /** `undefined` while the length is unknown; equals `loaded` at the end. */
   readonly total: number | undefined;

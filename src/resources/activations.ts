@@ -55,7 +55,9 @@ export class Activations extends ListedJobResource<Activation, ActivationCreate,
    * to storage. In Node, `downloadTo` of `audience-activation/node` writes the files to a directory.
    *
    * @example
-   * for await (const { name, open } of client.activations.download(42)) await consume(name, await open());
+   * for await (const { name, open } of client.activations.download(42)) {
+   *   for await (const bytes of await open()) console.log(`${bytes.length} bytes of ${name}`);
+   * }
    */
   download(target: Activation | IdLike, options: DownloadOptions = {}): AsyncGenerator<Download, void> {
     return this.#download(target, options, captureCallSite());

@@ -7,6 +7,7 @@ import { isObject } from '../util/json.ts';
 
 /** A new token, as the credential exchange returns it. */
 export interface IssuedToken {
+  /** The bearer token: a secret. */
   readonly token: string;
   /** ISO 8601 with offset; login tokens have none. */
   readonly expires_at?: string;
@@ -20,6 +21,7 @@ export interface ExpiringToken extends IssuedToken {
 
 /** The number of tokens that a revocation ended. */
 export interface Revocation {
+  /** Number of tokens that were active. */
   readonly revoked: number;
 }
 

@@ -50,7 +50,10 @@ export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> 
    * `upload`: the file is in storage, and `create` can claim it without another upload.
    *
    * @example
-   * const cohort = await client.cohorts.import(file, { name: 'Customers' });
+   * const file = await openFile('customers.csv'); // of `audience-activation/node`; in browsers, the `File` of an input
+   * const cohort = await client.cohorts.import(file, { name: 'Customers' }, {
+   *   onProgress: ({ loaded, total }) => console.log(`${loaded} of ${total} bytes`),
+   * });
    */
   import<Fields extends RequestBody<CohortCreate> & Spelled<Fields, RequestBody<CohortCreate>>>(
     data: UploadData,

@@ -6,14 +6,17 @@ import { isObject } from '../util/json.ts';
 
 /** A reason that blocks or limits an activation. */
 export interface ActivationRemark {
+  /** Code to branch on: one of this package, or of the `eligibility` of the audience. */
   readonly code: OpenUnion<
     'not_completed' | 'too_few_devices' | 'affinity_device_coverage' | 'audience_expired' | 'not_allowed'
   >;
+  /** Explanation for people, in English. */
   readonly message: string;
 }
 
 /** Result of {@link explainActivation}. */
 export interface ActivationVerdict {
+  /** `true` if there are no `blockers`; only the service decides. */
   readonly allowed: boolean;
   /** Reasons that block it; empty if it is allowed. */
   readonly blockers: readonly ActivationRemark[];

@@ -27,8 +27,11 @@ export interface ListParams extends ListFields {
 export interface Page<T> {
   /** Rows of this page that no earlier page has shown. */
   readonly items: readonly T[];
+  /** Number of the page, from 1. */
   readonly page: number;
+  /** Rows per page that were requested; the last page may have fewer. */
   readonly perPage: number;
+  /** Envelope of the response, with the rows as the service sent them. */
   readonly envelope: Envelope;
   /** Fetches the next page; further calls return the same promise, unless it failed. `undefined` on the last page. */
   nextPage(): Promise<Page<T>> | undefined;

@@ -66,6 +66,10 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
    *
    * @throws {ValidationError} 422; `local` if the service would certainly refuse the body, which is not sent then.
    * @throws {BuildBudgetError} if it starts a job and the build budget is used up for longer than `maxRetryWait`.
+   * @example
+   * const dataset = [{ analysis_type: 'AffinityTransactions', start_date: '2026-05-01', end_date: '2026-05-31' }];
+   * const audience = await client.audiences.create({ name: 'Visitors', dataset });
+   * console.log(audience.id, audience.status.name); // its build is running
    */
   create<Body extends RequestBody<Fields> & Spelled<Body, RequestBody<Fields>>>(
     body: Body,
@@ -89,7 +93,14 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
     });
   }
 
-  /** Reads a resource. */
+  /**
+   * Reads a resource.
+   *
+   * @throws {NotFoundError} 404: the account has no resource with this id.
+   * @example
+   * const { name, status } = await client.audiences.get(42);
+   * if (status.id === 104) console.log(`${name} is completed.`);
+   */
   get(id: number, options?: RequestOptions): ApiPromise<T> {
     const { name, schema } = this.#plan;
     return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(schema) });
@@ -106,7 +117,13 @@ export class ListedResource<T, Fields, Name extends ListedName = ListedName> ext
     this.#lists = createLists(transport, plan);
   }
 
-  /** Lists the resources of the account. Await the result for the first page, or iterate it for all resources. */
+  /**
+   * Lists the resources of the account. Await the result for the first page, or iterate it for all resources.
+   *
+   * @example
+   * for await (const project of client.projects.list()) console.log(project.id);
+   * const { items } = await client.projects.list({ page: 2, per_page: 50 });
+   */
   list<Q extends QueryOf<Q> & ListFields & Spelled<Q, ListFields> = ListParams>(
     params?: Q,
     options?: RequestOptions,
@@ -156,6 +173,11 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
    * @throws {JobFailedError} at a 4xx status; a cohort at 5.
    * @throws {JobCancelledError} for a lookalike at 400.
    * @throws {WaitTimeoutError} after `timeout`, by default an hour; the job keeps running.
+   * @example
+   * const { results_count } = await client.audiences.wait(42, {
+   *   timeout: 30 * 60_000,
+   *   onUpdate: ({ status }, { elapsed }) => console.log(`${status.name} after ${elapsed} ms`),
+   * });
    */
   wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
     const work = async (): Promise<T> => {
@@ -174,6 +196,13 @@ export class JobResource<T extends Observed, Fields, Name extends ResourceName =
    * Creates a resource and waits for its job. Throws the errors of `create` and `wait`. If the wait fails although the
    * job has not (an abort aside), `error.created` has kind and id of the resource: the job keeps running, and
    * `client.waits.wait(error.created)` waits for it again.
+   *
+   * @example
+   * const dataset = [{ analysis_type: 'AffinityTransactions', start_date: '2026-05-01', end_date: '2026-05-31' }];
+   * const audience = await client.audiences.createAndWait(
+   *   { name: 'Visitors', dataset },
+   *   { onCreated: ({ id }) => console.log(`Building audience ${id}`), wait: { timeout: 30 * 60_000 } },
+   * );
    */
   createAndWait<Body extends RequestBody<Fields> & Spelled<Body, RequestBody<Fields>>>(
     body: Body,
@@ -234,7 +263,13 @@ export class ListedJobResource<T extends Observed, Fields, Name extends JobListN
     this.#lists = createLists(transport, plan);
   }
 
-  /** Lists the resources of the account. Await the result for the first page, or iterate it for all resources. */
+  /**
+   * Lists the resources of the account. Await the result for the first page, or iterate it for all resources.
+   *
+   * @example
+   * for await (const audience of client.audiences.list()) console.log(audience.id, audience.name);
+   * const { items } = await client.audiences.list({ page: 2, per_page: 50 });
+   */
   list<Q extends QueryOf<Q> & ListFields & Spelled<Q, ListFields> = ListParams>(
     params?: Q,
     options?: RequestOptions,

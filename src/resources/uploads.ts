@@ -28,7 +28,9 @@ import type { Spelled } from '../util/spelling.ts';
 
 /** Input of {@link Uploads.upload}: the file, and how to send it. */
 export interface UploadInput extends UploadOptions, Pick<RequestOptions, 'token'> {
+  /** Purpose of the file, which also decides its maximum size: 1 GB for `cohort`, 50 MB for `poi_submission`. */
   readonly kind: UploadKind;
+  /** The file: a `Blob`, its bytes, or a stream with `size`. In Node, `openFile(path)` returns a `Blob`. */
   readonly data: UploadData;
   /** Additional fields for the body of the request that reserves the slot. */
   readonly fields?: RequestBody<JsonObject> | undefined;

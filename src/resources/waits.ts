@@ -6,19 +6,25 @@ import { isObject } from '../util/json.ts';
 
 /** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
 export interface WaitTarget<K extends JobKind = JobKind> {
+  /** Kind of the job, which determines the type of the resource. */
   readonly kind: K;
+  /** Id of the job's resource. */
   readonly id: number;
 }
 
 /** A webhook event (specification, "Events"). Waits use its `type` and `data`. */
 export interface JobEvent {
-  /** Such as `audience.completed`. */
+  /** Event type, such as `audience.completed`. */
   readonly type: string;
   /** The resource as its GET returns it. */
   readonly data: unknown;
+  /** Id of the event, `evt_…`, the same in every delivery. */
   readonly id?: string | undefined;
+  /** Version of the envelope; currently `1`. */
   readonly schema_version?: number | undefined;
+  /** Time at which the event was recorded, RFC 3339 UTC. */
   readonly created_at?: string | undefined;
+  /** Id of the organization. */
   readonly company_id?: number | undefined;
 }
 

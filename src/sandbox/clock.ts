@@ -2,7 +2,13 @@
  * How the sandbox's time runs: `'real'` follows the machine's clock, `{ speed: 60 }` runs sixty times as fast, and
  * `'manual'` stands still. `sandbox.advance(ms)` moves each of them forward.
  */
-export type ClockMode = 'real' | 'manual' | { readonly speed: number };
+export type ClockMode =
+  | 'real'
+  | 'manual'
+  | {
+      /** Sandbox time per real time. */
+      readonly speed: number;
+    };
 
 /** A task, and when it is due. Tasks that are due at the same time run in the order of their numbers. */
 export interface Scheduled<Task> {

@@ -4,9 +4,11 @@ import type { Random } from './random.ts';
 
 /** A request, as the `on` function of a fault rule receives it. */
 export interface FaultRequest {
+  /** HTTP method, such as `POST`. */
   readonly method: string;
   /** Path without the query. */
   readonly path: string;
+  /** Headers as they were sent, the token included. */
   readonly headers: Headers;
 }
 
@@ -47,7 +49,9 @@ export interface FaultRule {
 
 /** A fault rule that has been added. */
 export interface ActiveFault {
+  /** Id for `faults.remove`. */
   readonly id: number;
+  /** The rule as it was added. */
   readonly rule: FaultRule;
   /** Number of further requests that it applies to; `Infinity` without `times`. */
   readonly remaining: number;

@@ -29,6 +29,7 @@ export type { Delivery } from './webhook-deliveries.ts';
 
 /** The service, emulated on this machine. */
 export interface Sandbox extends SandboxAdmin, SandboxAdapters {
+  /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

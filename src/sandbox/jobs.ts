@@ -7,6 +7,7 @@ export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'co
 
 /** A job, as the functions of `JobOptions` receive it. */
 export interface JobInfo {
+  /** Kind of the resource that the job is for. */
   readonly kind: JobKind;
   /** Id of the resource. */
   readonly id: number;
@@ -16,6 +17,7 @@ export interface JobInfo {
 
 /** Numbers of devices that a build finds. */
 export interface DeviceCounts {
+  /** Unique EIDs, as in `eligibility.metrics.unique_eids`. */
   readonly eids: number;
   /** For AffinityTransactions data only. @default a third of `eids` */
   readonly scids?: number | undefined;

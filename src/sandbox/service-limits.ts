@@ -1,6 +1,8 @@
 /** A rate limit: at most `limit` requests in any `interval` of milliseconds. */
 export interface WindowLimit {
+  /** Maximum number of requests. */
   readonly limit: number;
+  /** Length of the window, in milliseconds of the sandbox's clock. */
   readonly interval: number;
 }
 

@@ -155,7 +155,9 @@ export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export interface LimitUse {
   /** Name of the rate bucket. */
   readonly name: 'read' | 'write' | 'mcp' | 'login' | 'mint';
+  /** Requests that counted in the window, this one included unless it was refused. */
   readonly used: number;
+  /** Requests that the window allows. */
   readonly limit: number;
 }
 
@@ -165,6 +167,7 @@ export interface LogEntry {
   readonly id: string;
   /** Time of the sandbox's clock, RFC 3339 UTC. */
   readonly at: string;
+  /** HTTP method, such as `POST`. */
   readonly method: string;
   /** Path as sent, without the query. */
   readonly path: string;

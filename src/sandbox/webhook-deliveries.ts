@@ -11,8 +11,11 @@ import { appendBounded, type Company, type Endpoint } from './state.ts';
 
 /** One attempt to deliver a webhook event to an endpoint. */
 export interface Delivery {
+  /** Id of the receiving endpoint, as `webhooks.create` returned it. */
   readonly endpointId: number;
+  /** Id of the event, `evt_…`, the same in all attempts. */
   readonly eventId: string;
+  /** Event type, such as `audience.completed`. */
   readonly type: string;
   /** Number of the attempt, 1 to 6. */
   readonly attempt: number;

@@ -18,19 +18,25 @@ export type CohortStatusId = 1 | 2 | 3 | 4 | 5 | (number & Record<never, never>)
 
 /** A reference to a resource by id and name. */
 export interface NamedId {
+  /** Id by which the resource is read. */
   readonly id: number;
+  /** Name of the resource with this id. */
   readonly name: string;
 }
 
 /** A status; known ids depend on the kind of resource. */
 export interface Status<Id extends number = number> {
+  /** Number that decides the progress: branch on it rather than on `name`. */
   readonly id: Id;
+  /** Name for people, such as `Completed`. */
   readonly name: string;
 }
 
 /** The creator of a resource. */
 export interface Creator {
+  /** Name of the user. */
   readonly name: string;
+  /** Email address of the user. */
   readonly email: string;
 }
 

@@ -3,7 +3,7 @@ import { isObject } from '../util/json.ts';
 import type { Logger } from '../util/log.ts';
 import { similarField } from '../util/spelling.ts';
 
-/** What the check needs of a transport. */
+/** The parts of a transport that the check needs. */
 interface FieldLogger {
   readonly settings: { readonly logger: Logger };
   readonly state: { readonly loggedFields: Set<string> };

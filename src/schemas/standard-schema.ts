@@ -2,23 +2,53 @@ import type { Decode } from '../http/index.ts';
 
 /** The part of the Standard Schema interface (version 1) needed to check a value; zod's schemas implement it. */
 export interface StandardSchema<T> {
+  /** Properties of the interface; see https://standardschema.dev. */
   readonly '~standard': {
+    /** Version of the interface. */
     readonly version: 1;
+    /** Name of the schema library, such as `zod`. */
     readonly vendor: string;
+    /** Checks a value; returns it converted, or its problems. */
     readonly validate: (value: unknown) => StandardResult<T> | Promise<StandardResult<T>>;
-    readonly types?: { readonly input: unknown; readonly output: T } | undefined;
+    /** Types of the schema, for the compiler only. */
+    readonly types?:
+      | {
+          /** Type of the values to check. */
+          readonly input: unknown;
+          /** Type of the converted values. */
+          readonly output: T;
+        }
+      | undefined;
   };
 }
 
 /** Result of a check by a {@link StandardSchema}. */
 export type StandardResult<T> =
-  | { readonly value: T; readonly issues?: undefined }
-  | { readonly issues: readonly StandardIssue[] };
+  | {
+      /** The converted value. */
+      readonly value: T;
+      /** Not set for a valid value. */
+      readonly issues?: undefined;
+    }
+  | {
+      /** Problems of the value. */
+      readonly issues: readonly StandardIssue[];
+    };
 
 /** One problem of a checked value. */
 export interface StandardIssue {
+  /** Description of the problem, for people. */
   readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  /** Keys from the value down to its invalid part; without a path, the value itself is invalid. */
+  readonly path?:
+    | readonly (
+        | PropertyKey
+        | {
+            /** Name of a property, or index in an array. */
+            readonly key: PropertyKey;
+          }
+      )[]
+    | undefined;
 }
 
 /** Returns a decoder that checks `data` by a caller's schema. */

@@ -3,6 +3,7 @@ import type { ResourceSchema, UploadKind } from './common.ts';
 
 /** The file that a slot is reserved for. The specification shows kinds and sizes only; further fields pass through. */
 export interface UploadRequest {
+  /** Purpose of the file, which also decides its maximum size. */
   readonly kind: UploadKind;
   /** Bytes. At most 52,428,800 for `poi_submission`, 1,073,741,824 for `cohort`. */
   readonly size: number;
@@ -15,6 +16,7 @@ export interface UploadReservation {
   readonly reference: string;
   /** Presigned URL that accepts the file by `PUT`. */
   readonly url: string;
+  /** Time after which the URL accepts no file and the reference cannot be claimed, 15 minutes after the request. */
   readonly expires_at: string;
   readonly [more: string]: unknown;
 }

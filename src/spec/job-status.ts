@@ -13,8 +13,16 @@ const COHORT_NOT_AVAILABLE = 5;
 
 /** The fields of a resource that its job's progress depends on. */
 export interface Observed {
+  /** Id of the resource. */
   readonly id: number;
-  readonly status: { readonly id: number; readonly name: string };
+  /** Status of the job. */
+  readonly status: {
+    /** Number that decides the progress. */
+    readonly id: number;
+    /** Name for people, such as `Completed`. */
+    readonly name: string;
+  };
+  /** `true` for lookalikes, which end at 400 when they are cancelled. */
   readonly is_lookalike?: unknown;
 }
 
@@ -34,7 +42,12 @@ export function progressOf(kind: JobKind, { status, is_lookalike }: Observed): P
 }
 
 /** An id, or an object with one. */
-export type IdLike = number | { readonly id: number };
+export type IdLike =
+  | number
+  | {
+      /** Id of the resource. */
+      readonly id: number;
+    };
 
 /** Returns the id of a target. */
 export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);

@@ -5,14 +5,24 @@ import type { Redactor } from '../util/redact.ts';
 
 /** A stream of bytes: a web `ReadableStream`, including the result of Node's `Readable.toWeb`. */
 export interface ByteStream {
+  /** `true` once it has a reader: it cannot be uploaded then. */
   readonly locked: boolean;
+  /** Returns the only reader, and locks the stream. */
   getReader(): ByteReader;
+  /** Ends the stream without reading it to its end. */
   cancel(reason?: unknown): Promise<void>;
 }
 
 /** The reader of a {@link ByteStream}. */
 export interface ByteReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  /** Resolves with the next bytes, or with `done` at the end. */
+  read(): Promise<{
+    /** `true` at the end of the stream. */
+    readonly done: boolean;
+    /** The next bytes; not set at the end. */
+    readonly value?: Uint8Array | undefined;
+  }>;
+  /** Ends the stream without reading it to its end. */
   cancel(reason?: unknown): Promise<void>;
 }
 

@@ -14,6 +14,7 @@ import { type PutRequest, putByXhr } from './xhr-upload.ts';
 export interface UploadProgress {
   /** Never decreases; equals `total` only once storage has the file. */
   readonly loaded: number;
+  /** Size of the file. */
   readonly total: number;
 }
 

@@ -7,7 +7,13 @@ export type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 type Named<T> = { readonly [K in keyof T as string extends K ? never : K]: T[K] };
 
 /** A JSON object with the fields of `T` and any others: an object literal, or a value typed by an interface. */
-export type RequestBody<T> = T | (Named<T> & object & { readonly [Symbol.iterator]?: undefined });
+export type RequestBody<T> =
+  | T
+  | (Named<T> &
+      object & {
+        /** Refuses arrays. */
+        readonly [Symbol.iterator]?: undefined;
+      });
 
 /** Constraint for the type of a query, which may be an interface: each property must be a value that can be sent. */
 export type QueryOf<Q> = { readonly [K in keyof Q]: QueryValue | readonly QueryValue[] };

@@ -5,9 +5,13 @@ export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug';
 
 /** Receives log lines. `console` is a logger. */
 export interface Logger {
+  /** Logs a failure that no call reports, such as an error thrown by a callback of yours. */
   error(message: string, fields?: LogFields): void;
+  /** Logs a problem that the client works around, such as a response that is not as documented. */
   warn(message: string, fields?: LogFields): void;
+  /** Logs a retry, with its reason. */
   info(message: string, fields?: LogFields): void;
+  /** Logs a response, with its status and duration. */
   debug(message: string, fields?: LogFields): void;
 }
 

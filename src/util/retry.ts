@@ -3,9 +3,9 @@ import { sleep } from './abort.ts';
 
 /** Random waits between attempts, in milliseconds. */
 export interface Backoff {
-  /** @default 500 */
+  /** Minimum of every wait. @default 500 */
   readonly min: number;
-  /** @default 30000 */
+  /** Maximum of every wait. @default 30000 */
   readonly max: number;
 }
 

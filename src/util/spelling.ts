@@ -1,8 +1,9 @@
-declare const FIELD: unique symbol;
+declare const misspelt: unique symbol;
 
 /** Type of a misspelt field: no value has it, so that the compiler reports the field and names the right one. */
 export interface DidYouMean<Field extends string> {
-  readonly [FIELD]: Field;
+  /** Exists in types only, and contains the right name. */
+  readonly [misspelt]: Field;
 }
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -59,7 +60,7 @@ type Letters<Name extends string> = Name extends `${infer Head}_${infer Tail}`
     ? Letters<`${Head}${Tail}`>
     : Lowercase<Name>;
 
-/** Whether two names are equal, or differ by one letter: an additional, missing or different one, or two swapped. */
+/** `true` if two names are equal, or differ by one letter: an additional, missing or different one, or two swapped. */
 type IsSimilar<A extends string, B extends string> = A extends `${infer X}${infer RestOfA}`
   ? B extends `${infer Y}${infer RestOfB}`
     ? X extends Y

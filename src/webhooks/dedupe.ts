@@ -7,7 +7,17 @@ export interface DedupeStore {
    * Claims an event for `leaseMs`. Resolves with `busy` if the event is claimed already, and with `done` if it was
    * completed. A claim that is neither completed nor released within `leaseMs` ends, because its process may have died.
    */
-  claim(id: string, leaseMs: number): Promise<{ readonly lease: string } | 'busy' | 'done'>;
+  claim(
+    id: string,
+    leaseMs: number,
+  ): Promise<
+    | {
+        /** Names this claim, for `complete` and `release`. */
+        readonly lease: string;
+      }
+    | 'busy'
+    | 'done'
+  >;
   /** Marks an event as done. Does nothing if the event has been claimed again since. */
   complete(id: string, lease: string): Promise<void>;
   /** Ends a claim after a failure, so that the next delivery can claim the event. Does nothing for an older claim. */

@@ -6,27 +6,52 @@ import type { WebhookEvent } from './events.ts';
 export interface DeliveryInfo {
   /** The same in all events of one delivery; unique in the process. */
   readonly deliveryId: string;
-  /** Id and type of the event, once it is verified. */
+  /** Id of the event, once it is verified. */
   readonly eventId?: string;
+  /** Type of the event, once it is verified. */
   readonly eventType?: string;
 }
 
 /** A step of a delivery. `received` is first; `verified` may follow; exactly one of the others is last. */
 export type DeliveryStep =
-  | { readonly type: 'received' }
-  | { readonly type: 'verified' }
-  /** Not genuine, or larger than `maxBytes`. */
-  | { readonly type: 'refused'; readonly reason: WebhookRefusal | 'too-large' }
-  /** The event has been handled before. */
-  | { readonly type: 'duplicate' }
-  /** The event is being handled; the service sends it again. */
-  | { readonly type: 'busy' }
-  | { readonly type: 'handled' }
-  /** The handler or the store failed; the service sends the event again. */
-  | { readonly type: 'failed'; readonly error: unknown };
+  | {
+      /** The request has arrived. */
+      readonly type: 'received';
+    }
+  | {
+      /** Signature and age are right. */
+      readonly type: 'verified';
+    }
+  | {
+      /** Not genuine, or larger than `maxBytes`. */
+      readonly type: 'refused';
+      /** `too-large`, or the reason of the `WebhookVerificationError`. */
+      readonly reason: WebhookRefusal | 'too-large';
+    }
+  | {
+      /** The event has been handled before. */
+      readonly type: 'duplicate';
+    }
+  | {
+      /** The event is being handled; the service sends it again. */
+      readonly type: 'busy';
+    }
+  | {
+      /** The handler has succeeded, or there is none. */
+      readonly type: 'handled';
+    }
+  | {
+      /** The handler or the store failed; the service sends the event again. */
+      readonly type: 'failed';
+      /** The error that was thrown. */
+      readonly error: unknown;
+    };
 
-/** An event of a delivery. `duration` is milliseconds since it was received. */
-export type DeliveryEvent = DeliveryInfo & { readonly duration: number } & DeliveryStep;
+/** An event of a delivery. */
+export type DeliveryEvent = DeliveryInfo & {
+  /** Milliseconds since the delivery was received. */
+  readonly duration: number;
+} & DeliveryStep;
 
 /** Callbacks that observe deliveries. An error that one throws is logged and does not affect the delivery. */
 export interface DeliveryHooks {

@@ -6,13 +6,17 @@ import { isOlder } from '../util/timestamps.ts';
 
 /** The body of a delivery (specification, "Webhook delivery envelope"). */
 export interface EventEnvelope<Type extends string, Data> {
+  /** Version of the envelope; currently `1`. */
   readonly schema_version: number;
   /** The same for every delivery of one event, to every endpoint. */
   readonly id: string;
+  /** Event type, such as `audience.completed`. */
   readonly type: Type;
-  /** When the event was recorded, RFC 3339 UTC. */
+  /** Time at which the event was recorded, RFC 3339 UTC. */
   readonly created_at: string;
+  /** Id of the organization. */
   readonly company_id: number;
+  /** The resource, exactly as its GET returns it; for `webhook.test`, a message and the endpoint id. */
   readonly data: Data;
 }
 
@@ -22,9 +26,13 @@ export interface EventData {
   readonly 'audience.completed': Audience;
   /** Status 107 or a 4xx status; 400 for a cancelled lookalike. */
   readonly 'audience.failed': Audience;
+  /** Status 104: `datastreams[].results.uri` is ready. */
   readonly 'activation.completed': Activation;
+  /** Status 107 or a 4xx status. */
   readonly 'activation.failed': Activation;
+  /** Status 4 Completed. */
   readonly 'cohort.completed': Cohort;
+  /** Status 5 Not Available. */
   readonly 'cohort.failed': Cohort;
   /** Sent by the console's send-test action; its fields are not specified. */
   readonly 'webhook.test': Readonly<Record<string, unknown>>;
@@ -67,6 +75,7 @@ export function isKnownEvent(event: WebhookEvent): event is KnownWebhookEvent {
 
 /** A stored resource, or a database row with its `updated_at`: a date string, a `Date`, or milliseconds since 1970. */
 export interface Stored {
+  /** Time of the last change that is stored; without it, no event counts as older. */
   readonly updated_at?: string | number | Date | null | undefined;
 }
 

@@ -22,7 +22,9 @@ export type WebhookHandlers = {
 
 /** Receives log lines, as `console` does. */
 export interface ReceiverLogger {
+  /** Logs a delivery that is refused or late, or an event that has no handler. */
   warn(message: string): void;
+  /** Logs the failure of a handler, a listener or the store, with its error. */
   error(message: string, cause?: unknown): void;
 }
 
@@ -30,6 +32,7 @@ export interface ReceiverLogger {
 export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   /** Signing secrets of the endpoint; two during a rotation. An array is read at each delivery, so it may change. */
   readonly secrets: string | readonly string[];
+  /** Handlers of events, by event type. */
   readonly on?: WebhookHandlers | undefined;
   /**
    * Handles verified events that have no handler, except `webhook.test`, and those that `isKnownEvent` refuses.
@@ -43,7 +46,7 @@ export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   readonly maxBytes?: number | undefined;
   /** How long an event stays claimed if its process dies, in milliseconds. @default 300000 */
   readonly leaseMs?: number | undefined;
-  /** @default console */
+  /** Receives warnings and errors. @default console */
   readonly logger?: ReceiverLogger | undefined;
   /** More hooks, called before those of the other options: `openTelemetry()` of `audience-activation/otel`. */
   readonly telemetry?: DeliveryHooks | undefined;
@@ -57,6 +60,7 @@ export interface HandleContext {
 
 /** Is notified of every verified event, also of a repeated one, before its handler. `client.waits` is a listener. */
 export interface EventListener {
+  /** Called with the event; errors are logged and the delivery continues. */
   notify(event: WebhookEvent): unknown;
 }
 

@@ -21,7 +21,7 @@ export interface VerifyOptions {
   readonly tolerance?: number | undefined;
   /** Returns the current time in milliseconds since 1970. @default Date.now */
   readonly now?: (() => number) | undefined;
-  /** @default 'Service-Signature' */
+  /** Name of the header with the signature; an operator may use another one. @default 'Service-Signature' */
   readonly headerName?: string | undefined;
 }
 
@@ -32,7 +32,9 @@ export interface VerifyOptions {
  * @throws {WebhookVerificationError} with the `reason`; respond with 400.
  *
  * @example
- * const event = await verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET);
+ * const secret = process.env.WEBHOOK_SECRET ?? '';
+ * const event = await verifyWebhook(await request.text(), request.headers, secret);
+ * if (isKnownEvent(event) && event.type === 'audience.completed') console.log(event.data.results_count);
  */
 export async function verifyWebhook(
   rawBody: RawBody,

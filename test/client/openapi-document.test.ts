@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError, openApiDocument, operations } from '../../src/index.ts';
+import { AudienceClient, ConfigurationError, openApiDocument, operations } from '../../src/index.ts';
+import { createSandbox } from '../../src/sandbox/index.ts';
 import file from '../../src/spec/openapi.json' with { type: 'json' };
-import { type Exchange, requestViolations, responseViolations } from '../support/contract.ts';
+import { deliveryViolations, type Exchange, requestViolations, responseViolations } from '../support/contract.ts';
 
 describe('openApiDocument', () => {
   it('is the file of the package, as long as no operation is overridden', () => {
@@ -32,6 +33,8 @@ describe('openApiDocument', () => {
       'x-overridden': true,
       parameters: [{ name: 'id', in: 'path' }],
     });
+    // The override says where it is: it is not assumed any more.
+    expect(paths['/api/v3/audiences/{id}']?.delete).not.toHaveProperty('x-assumed');
   });
 
   it('separates two operations that are one by default', () => {
@@ -61,6 +64,57 @@ describe('openApiDocument', () => {
   it('refuses an override that is invalid', () => {
     const operations = JSON.parse('{"audiences.gett":"GET /x"}');
     expect(() => openApiDocument({ operations })).toThrow(ConfigurationError);
+  });
+});
+
+describe('the examples of the document', () => {
+  it('show a request and a response of every operation, and every event', () => {
+    const { paths, webhooks } = openApiDocument();
+    const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((item) => Object.values(item));
+    const text = (value: unknown): string => JSON.stringify(value ?? null);
+    const missing = operations.filter((operation) => {
+      const { requestBody, responses, parameters } = Object(operation);
+      const [success] = Object.entries(responses).flatMap(([status, one]) => (status.startsWith('2') ? [one] : []));
+      const hasExample = [requestBody, Object(success).content].every(
+        (part) => part === undefined || text(part).includes('"example"'),
+      );
+      // A page for people.
+      return !hasExample && !text(parameters).includes('"code_challenge"');
+    });
+    expect(missing.map((operation) => Object(operation).operationId)).toEqual([]);
+  });
+});
+
+describe('the events of a sandbox', () => {
+  it('are delivered as the document describes', async () => {
+    const deliveries: Promise<readonly [string, string[]]>[] = [];
+    const deliver = async (request: Request): Promise<Response> => {
+      const { headers } = request;
+      const checked = request.text().then((body) => {
+        const { type } = JSON.parse(body);
+        return [type, deliveryViolations(type, headers, body)] as const;
+      });
+      deliveries.push(checked);
+      return new Response();
+    };
+    await using sandbox = createSandbox({ clock: 'manual', deliver });
+    const token = sandbox.accounts.create({ email: 'ada@example.com', password: 'secret' }).token('api');
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/webhooks' });
+    const fetch = (url: Request | URL | string, init?: RequestInit) => sandbox.fetch(new Request(url, init));
+    await using client = new AudienceClient({ baseUrl: 'https://api.example.com', token, fetch });
+    const audience = await client.audiences.create({});
+    await sandbox.advance(3_600_000);
+    await client.audiences.create({ name: 'fails' }).then((one) => sandbox.jobs.finish('audience', one.id, 107));
+    await client.cohorts.create({});
+    await client.cohorts.create({}).then((one) => sandbox.jobs.finish('cohort', one.id, 107));
+    const body = { audience_id: audience.id, credentials: 'x' };
+    await client.activations.create(body);
+    await client.activations.create(body).then((one) => sandbox.jobs.finish('activation', one.id, 422));
+    sandbox.webhooks.test(id);
+    await sandbox.advance(3_600_000);
+    const results = await Promise.all(deliveries);
+    expect(new Set(results.map(([type]) => type))).toEqual(new Set(Object.keys(openApiDocument().webhooks)));
+    expect(results.flatMap(([, violations]) => violations)).toEqual([]);
   });
 });
 

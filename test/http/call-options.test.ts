@@ -34,7 +34,7 @@ describe('`token` of a call', () => {
     expect(tokens).toHaveLength(2);
   });
 
-  it('has rate buckets of its own', async () => {
+  it('is counted in other rate buckets', async () => {
     const bench = await startBench({}, { rateLimits: { read: { limit: 1, interval: 60_000 } } });
     const other = bench.sandbox.accounts.create({ email: 'bob@example.com', password: 'correct horse' });
     await bench.client.audiences.list();

@@ -79,8 +79,8 @@ describe('the packed tarball', () => {
       'createSandbox',
       'verifyWebhook',
     ];
-    const found = await definitionsOf(join(project, 'editor'), text, names);
-    expect(found.map(({ file, line }) => `${file.split('/audience-activation/')[1]}: ${line}`)).toEqual([
+    const definitions = await definitionsOf(join(project, 'editor'), text, names);
+    expect(definitions.map(({ file, line }) => `${file.split('/audience-activation/')[1]}: ${line}`)).toEqual([
       expect.stringMatching(/^src\/client\/client\.ts: export class AudienceClient/),
       expect.stringMatching(/^src\/resources\/resource\.ts: +createAndWait/),
       expect.stringMatching(/^src\/schemas\/cohort\.ts: +readonly total_eids/),

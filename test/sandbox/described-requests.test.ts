@@ -27,14 +27,15 @@ const resolved = (value: unknown): JsonObject => {
 };
 
 /** Requests that the document describes for one operation. */
-function requestsOf({ method, path, operation }: (typeof routes)[number], known: KnownValues, token: string) {
+function requestsOf({ method, path, operation }: (typeof routes)[number], knownValues: KnownValues, token: string) {
   const parameters = (Array.isArray(operation.parameters) ? operation.parameters : []).map(resolved);
   const values = Object.fromEntries(
-    parameters.map(({ name, schema }) => [String(name), arbitraryOf(Object(schema), document, known)]),
+    parameters.map(({ name, schema }) => [String(name), arbitraryOf(Object(schema), document, knownValues)]),
   );
   const requiredKeys = parameters.filter(({ required }) => required === true).map(({ name }) => String(name));
   const [type, media] = Object.entries(Object(Object(operation.requestBody).content))[0] ?? [];
-  const body = type === undefined ? fc.constant(undefined) : arbitraryOf(Object(Object(media).schema), document, known);
+  const body =
+    type === undefined ? fc.constant(undefined) : arbitraryOf(Object(Object(media).schema), document, knownValues);
   return fc.tuple(fc.record(values, { requiredKeys }), body).map(([params, content]) => {
     const headers = new Headers({ accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` });
     if (type !== undefined) headers.set('content-type', type);

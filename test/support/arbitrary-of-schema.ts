@@ -18,8 +18,8 @@ export interface KnownValues {
 }
 
 /** Returns values that a JSON schema of `document` accepts, known ones among them. */
-export function arbitraryOf(schema: JsonObject, document: JsonObject, known: KnownValues): Arbitrary<unknown> {
-  const of = (part: unknown): Arbitrary<unknown> => arbitraryOf(isObject(part) ? part : {}, document, known);
+export function arbitraryOf(schema: JsonObject, document: JsonObject, values: KnownValues): Arbitrary<unknown> {
+  const of = (part: unknown): Arbitrary<unknown> => arbitraryOf(isObject(part) ? part : {}, document, values);
   if (typeof schema.$ref === 'string') return of(targetOf(schema.$ref, document));
   if ('const' in schema) return fc.constant(schema.const);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
@@ -32,7 +32,7 @@ export function arbitraryOf(schema: JsonObject, document: JsonObject, known: Kno
       return fc.boolean();
     case 'integer': {
       const { minimum: min = -(2 ** 31), maximum: max = 2 ** 53 - 1 } = schema;
-      return fc.oneof(fc.integer({ min: Number(min), max: Number(max) }), fc.constantFrom(...known.ids));
+      return fc.oneof(fc.integer({ min: Number(min), max: Number(max) }), fc.constantFrom(...values.ids));
     }
     case 'number':
       return fc.double({ noNaN: true, noDefaultInfinity: true });
@@ -43,7 +43,7 @@ export function arbitraryOf(schema: JsonObject, document: JsonObject, known: Kno
       return fc.array(of(schema.items), { minLength: Number(minLength), maxLength: Number(maxLength) });
     }
     case 'object':
-      return objectOf(schema, of, known.fields);
+      return objectOf(schema, of, values.fields);
     default:
       return fc.jsonValue({ maxDepth: 3 });
   }
@@ -64,16 +64,16 @@ function stringOf({ pattern, format, minLength = 0 }: JsonObject): Arbitrary<str
 function objectOf(
   { properties = {}, required = [], additionalProperties }: JsonObject,
   of: (part: unknown) => Arbitrary<unknown>,
-  known: JsonObject,
+  fields: JsonObject,
 ): Arbitrary<unknown> {
-  const named = Object.fromEntries(
+  const arbitraries = Object.fromEntries(
     Object.entries(Object(properties)).map(([name, part]) => [
       name,
-      Object.hasOwn(known, name) ? fc.oneof(of(part), fc.constant(known[name])) : of(part),
+      Object.hasOwn(fields, name) ? fc.oneof(of(part), fc.constant(fields[name])) : of(part),
     ]),
   );
-  const record = fc.record(named, { requiredKeys: Array.isArray(required) ? required : [] });
+  const record = fc.record(arbitraries, { requiredKeys: Array.isArray(required) ? required : [] });
   if (additionalProperties !== undefined && additionalProperties !== true) return record;
   const more = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 });
-  return fc.tuple(more, record).map(([unknown, known]) => ({ ...unknown, ...known }));
+  return fc.tuple(more, record).map(([others, named]) => ({ ...others, ...named }));
 }

@@ -45,7 +45,7 @@ vi.mock('../../src/sandbox/http/app.ts', async (importOriginal) => {
 });
 
 afterEach(() => {
-  const found = [...violations];
+  const all = [...violations];
   violations.clear();
-  expect(found).toEqual([]);
+  expect(all).toEqual([]);
 });

@@ -46,7 +46,7 @@ function resolve(value: unknown, pointer: string): { readonly value: JsonObject;
   );
 }
 
-interface Found {
+interface Match {
   readonly operation: JsonObject;
   readonly pointer: string;
   readonly params: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ const TEMPLATES = Object.entries(document.paths)
   // A literal path precedes one with a parameter.
   .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')));
 
-function findOperation(method: string, pathname: string): Found | undefined {
+function findOperation(method: string, pathname: string): Match | undefined {
   for (const { path, item, pattern } of TEMPLATES) {
     const match = pattern.exec(pathname);
     const operation = item[method.toLowerCase()];
@@ -74,9 +74,9 @@ export const isDescribed = (method: string, url: string): boolean =>
 /** Returns how a request violates the contract. */
 export function requestViolations({ method, url, headers, body }: Exchange): string[] {
   const { pathname, searchParams } = new URL(url);
-  const found = findOperation(method, pathname);
-  if (!found) return [`${method} ${pathname} is not an operation`];
-  const { operation, pointer, params } = found;
+  const match = findOperation(method, pathname);
+  if (!match) return [`${method} ${pathname} is not an operation`];
+  const { operation, pointer, params } = match;
   const problems: string[] = [];
   const parameters = Array.isArray(operation.parameters) ? operation.parameters : [];
   for (const [index, entry] of parameters.entries()) {
@@ -113,11 +113,19 @@ function bodyViolations(requestBody: unknown, pointer: string, headers: Headers,
     : [];
 }
 
+/** Returns how the delivery of a webhook event violates the contract. */
+export function deliveryViolations(type: string, headers: Headers, body: string): string[] {
+  const pointer = `${pointerOf('webhooks', type)}/post/requestBody${pointerOf('content', 'application/json', 'schema')}`;
+  const signature = headers.get('service-signature');
+  const problems = problemsOf('Service-Signature', signature, '/components/parameters/SignatureHeader/schema');
+  return [...problems, ...problemsOf('body', parseJson(body), pointer)];
+}
+
 /** Returns how a response violates the contract. */
 export function responseViolations({ method, url, status, responseHeaders, response }: Exchange): string[] {
-  const found = findOperation(method, new URL(url).pathname);
-  if (!found) return [];
-  const { operation, pointer } = found;
+  const match = findOperation(method, new URL(url).pathname);
+  if (!match) return [];
+  const { operation, pointer } = match;
   const responses = isObject(operation.responses) ? operation.responses : {};
   const key = [String(status), `${Math.floor(status / 100)}XX`].find((one) => Object.hasOwn(responses, one));
   const label = `response ${status} of ${String(operation.operationId)}`;

@@ -14,7 +14,7 @@ interface CreateFlags extends Readonly<Record<string, unknown>> {
   readonly timeout?: number;
 }
 
-/** What every namespace with `create` has. */
+/** A namespace with `create`. */
 interface Creatable {
   create(body: JsonObject, options: CreateOptions): ApiPromise<{ readonly id: number }>;
 }

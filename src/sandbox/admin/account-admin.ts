@@ -9,7 +9,9 @@ import { callSource, reportCalls } from './call-source.ts';
 
 /** An account to create. */
 export interface NewAccount {
+  /** Email address that no other account has. */
   readonly email: string;
+  /** Password for the credential exchange and the consent page; must not be empty. */
   readonly password: string;
   /** The organization or its name; an unknown name creates one. @default 'Example Company' */
   readonly company?: string | SandboxCompany | undefined;
@@ -29,7 +31,9 @@ export interface NewCompany {
 
 /** An organization, whose accounts share its build budget and webhook endpoints. */
 export interface SandboxCompany {
+  /** `company_id` of its webhook events. */
   readonly id: number;
+  /** Name, which no other organization has. */
   readonly name: string;
   /** Changes the limits of the build budget; builds so far stay counted. */
   setBuildBudget(budget: Optional<Pick<SandboxLimits, 'buildsPerHour' | 'buildsPerDay'>>): void;
@@ -37,8 +41,11 @@ export interface SandboxCompany {
 
 /** A token in the console, which does not show its value. */
 export interface TokenInfo {
+  /** Id for `revokeToken`. */
   readonly id: number;
+  /** Kind of the token: `login`, `api` or `mcp`. */
   readonly kind: TokenKind;
+  /** Time of issue, by the sandbox's clock. */
   readonly createdAt: Date;
   /** `undefined` for login tokens, whose lifetime is not specified. */
   readonly expiresAt: Date | undefined;
@@ -46,6 +53,7 @@ export interface TokenInfo {
 
 /** An OAuth connection in the console. */
 export interface ConnectionInfo {
+  /** Id for `revokeConnection`. */
   readonly id: number;
   /** Name of the OAuth client. */
   readonly client: string;
@@ -55,9 +63,11 @@ export interface ConnectionInfo {
 
 /** An account, with the actions its owner has in the console. */
 export interface SandboxAccount {
+  /** Email address, by which `accounts.get` returns the account. */
   readonly email: string;
   /** The current password. */
   readonly password: string;
+  /** Organization that the account belongs to. */
   readonly company: SandboxCompany;
   /** Issues a token as the credential exchange does, without a request. Returns its value. */
   token(kind: TokenKind): string;

@@ -39,6 +39,7 @@ export interface SandboxAdmin {
    * set by its `setBuildBudget`.
    */
   setLimits(limits: Optional<SandboxLimits>): void;
+  /** Organizations, whose accounts share build budget and webhook endpoints. */
   readonly companies: {
     /** Creates an organization, to which accounts belong by its name. */
     create(input: NewCompany): SandboxCompany;
@@ -57,6 +58,7 @@ export interface SandboxAdmin {
    * @throws if it is not a state of this version and seed
    */
   restore(state: SandboxState): void;
+  /** Accounts, with the actions their owners have in the console. */
   readonly accounts: {
     /** All accounts, oldest first. */
     list(): SandboxAccount[];
@@ -65,6 +67,7 @@ export interface SandboxAdmin {
     /** Creates an account. Accounts of one organization share its build budget and webhook endpoints. */
     create(input: NewAccount): SandboxAccount;
   };
+  /** The consent of users to OAuth, without a browser. */
   readonly oauth: {
     /**
      * Grants an authorization request in the name of an account, as its consent page does. Returns the redirect URI
@@ -72,7 +75,9 @@ export interface SandboxAdmin {
      */
     consent(account: SandboxAccount, authorizationUrl: string | URL): string;
   };
+  /** Webhook endpoints and their deliveries. */
   readonly webhooks: SandboxWebhooks;
+  /** Worker jobs and their outcomes. */
   readonly jobs: {
     /** Sets the outcome of the next job of a kind. Several calls queue up. */
     next(kind: JobKind, outcome: JobOutcome): void;
@@ -85,6 +90,7 @@ export interface SandboxAdmin {
     /** Running jobs, oldest first. */
     readonly running: readonly JobInfo[];
   };
+  /** Rules that make requests fail on purpose. */
   readonly faults: {
     /** Adds a rule after the existing ones. Returns a function that removes it and releases the requests it holds. */
     add(rule: FaultRule): () => void;

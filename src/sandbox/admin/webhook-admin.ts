@@ -9,7 +9,7 @@ import { reportCalls } from './call-source.ts';
 export interface NewEndpoint {
   /** Account whose organization it belongs to. @default the first account */
   readonly account?: SandboxAccount | undefined;
-  /** @default 'Webhook' */
+  /** Label of the endpoint. @default 'Webhook' */
   readonly name?: string | undefined;
   /** Receiver URL, http or https. */
   readonly url: string;
@@ -20,9 +20,17 @@ export interface NewEndpoint {
 /** Webhook endpoints and their deliveries, as the console manages them. */
 export interface SandboxWebhooks {
   /** Registers an endpoint. Returns the signing secret, which is shown only here. */
-  create(input: NewEndpoint): { readonly id: number; readonly secret: string };
+  create(input: NewEndpoint): {
+    /** Id of the endpoint, for the other methods. */
+    readonly id: number;
+    /** Signing secret, `whsec_…`. */
+    readonly secret: string;
+  };
   /** Replaces the signing secret. For 24 hours, deliveries also carry a signature of the previous one. */
-  rotate(id: number): { readonly secret: string };
+  rotate(id: number): {
+    /** The new signing secret. */
+    readonly secret: string;
+  };
   /** Deactivates an endpoint. An event whose next attempt comes due meanwhile is not sent to the endpoint any more. */
   pause(id: number): void;
   /** Activates an endpoint that was paused or disabled. */

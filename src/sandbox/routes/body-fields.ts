@@ -58,8 +58,14 @@ function isDate(value: unknown): value is string {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
 }
 
-function isDataset(value: unknown): value is AudienceDataset {
-  return isObject(value) && typeof value.analysis_type === 'string' && [value.start_date, value.end_date].every(isDate);
+/** Returns the fields of a dataset; adds to `errors` those that are missing or invalid. */
+function readDataset(value: unknown, path: string, errors: FieldErrors): AudienceDataset | undefined {
+  const { analysis_type, start_date, end_date } = isObject(value) ? value : {};
+  if (typeof analysis_type !== 'string') errors[`${path}.analysis_type`] = ['The analysis type must be a string.'];
+  if (!isDate(start_date)) errors[`${path}.start_date`] = ['The start date must be a date, YYYY-MM-DD.'];
+  if (!isDate(end_date)) errors[`${path}.end_date`] = ['The end date must be a date, YYYY-MM-DD.'];
+  if (typeof analysis_type !== 'string' || !isDate(start_date) || !isDate(end_date)) return undefined;
+  return { ...Object(value), analysis_type, start_date, end_date };
 }
 
 /**
@@ -67,16 +73,17 @@ function isDataset(value: unknown): value is AudienceDataset {
  * creates", rule 3).
  */
 export function readDatasets({ dataset = [] }: JsonObject, now: number, errors: FieldErrors): AudienceDataset[] {
-  if (!Array.isArray(dataset) || !dataset.every(isDataset)) {
-    errors.dataset = ['The dataset is invalid.'];
+  if (!Array.isArray(dataset)) {
+    errors.dataset = ['The dataset must be an array.'];
     return [];
   }
+  const datasets = dataset.map((value, index) => readDataset(value, `dataset.${index}`, errors));
   const earliest = new Date(now - LOOKBACK_DAYS * DAY).toISOString().slice(0, 10);
-  for (const [index, { analysis_type, start_date }] of dataset.entries()) {
-    if (analysis_type !== 'WebDomain' || start_date >= earliest) continue;
+  for (const [index, entry] of datasets.entries()) {
+    if (entry?.analysis_type !== 'WebDomain' || entry.start_date >= earliest) continue;
     errors[`dataset.${index}.start_date`] = [`The start date must be within the last ${LOOKBACK_DAYS} days.`];
   }
-  return dataset;
+  return datasets.filter((entry) => entry !== undefined);
 }
 
 /**

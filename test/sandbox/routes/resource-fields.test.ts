@@ -93,3 +93,20 @@ describe('a resource has exactly the documented fields:', () => {
     ]);
   });
 });
+
+describe('a dataset with missing or invalid fields is refused, each by its name:', () => {
+  const day = '2026-01-01';
+  it.each([
+    [{}, ['dataset.0.analysis_type', 'dataset.0.start_date', 'dataset.0.end_date']],
+    [{ analysis_type: 'AffinityTransactions', start_date: day }, ['dataset.0.end_date']],
+    [
+      { analysis_type: 7, start_date: '2026-02-30', end_date: day },
+      ['dataset.0.analysis_type', 'dataset.0.start_date'],
+    ],
+    ['text', ['dataset.0.analysis_type', 'dataset.0.start_date', 'dataset.0.end_date']],
+  ])('%j', async (dataset, fields) => {
+    const api = startSandbox({ start: Date.UTC(2026, 1, 3) });
+    const { status, body } = await api.create(api.token, undefined, { dataset: [dataset] });
+    expect([status, Object.keys(body.errors)]).toEqual([422, fields]);
+  });
+});

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+
+/** A document for agents, and what it is about. */
+interface Document {
+  readonly path: string;
+  readonly about: string;
+}
+
+/** The guides, in the order in which a program needs them. Benchmarks and the glossary are for people. */
+const GUIDES: readonly Document[] = [
+  { path: 'docs/getting-started.md', about: 'from nothing to a first audience, with the sandbox and with the service' },
+  { path: 'docs/authentication.md', about: 'tokens: which source to use, stores for processes that share one' },
+  { path: 'docs/waiting.md', about: 'waits for jobs, how they poll, resuming, webhooks that end them' },
+  {
+    path: 'docs/errors-and-retries.md',
+    about: 'error classes and codes, outcomes of creates, retries, idempotency keys',
+  },
+  { path: 'docs/uploads-and-results.md', about: 'files of cohorts, result files of activations' },
+  { path: 'docs/webhooks.md', about: 'verifying and receiving events' },
+  { path: 'docs/testing.md', about: 'tests with the sandbox: time, faults, msw' },
+  { path: 'docs/sandbox.md', about: 'the emulated service: accounts, jobs, limits, what it makes up' },
+  { path: 'docs/reliability.md', about: 'what is retried, and what can be lost' },
+  { path: 'docs/scaling.md', about: 'several processes: limits, tokens and waits through Redis' },
+  { path: 'docs/telemetry.md', about: 'hooks, logs, OpenTelemetry' },
+  { path: 'docs/browsers.md', about: 'pages and workers: tokens, CORS, bundles' },
+  { path: 'docs/oauth.md', about: 'OAuth 2.1 for users' },
+  { path: 'docs/mcp.md', about: 'the MCP endpoint' },
+  { path: 'docs/cli.md', about: 'the command line' },
+  { path: 'docs/console.md', about: 'pages of the sandbox for the service’s console and for testers' },
+  { path: 'docs/proxies.md', about: 'proxies and certificates' },
+  { path: 'docs/openapi.md', about: 'the contract as an OpenAPI document' },
+  { path: 'docs/assumptions.md', about: 'operations, and what the package assumes about the service' },
+  { path: 'docs/jest-and-typescript.md', about: 'settings of Jest and TypeScript' },
+  { path: 'docs/comparison.md', about: 'generated clients and other SDKs' },
+  { path: 'docs/support.md', about: 'runtimes, versions, deprecation' },
+];
+
+/** Declarations of the entry points, written by `npm run api`. */
+const ENTRIES = ['index', 'node', 'webhooks', 'sandbox', 'oauth', 'mcp', 'redis', 'otel'] as const;
+
+const SUMMARY =
+  'TypeScript client of the Audience Build and Activation API (v2): audiences, lookalikes, cohorts and activations are created by asynchronous jobs. The client retries safely under idempotency keys, waits for jobs at the price of a few list reads, keeps the rate limits, and verifies webhooks. A sandbox of the service is included.';
+
+const ADVICE = [
+  '- Fields of the service are snake_case as it spells them (`project_id`, `per_page`); options of the package are camelCase. Durations are milliseconds.',
+  '- Create one `AudienceClient` per account and process, and close it (`await client.close()`), or the process stays alive while waits run.',
+  '- Use `createAndWait` or `wait`; do not poll yourself. `wait` rejects with a `JobError` if the job did not complete.',
+  '- Check errors with `SomeError.isInstance(error)` and `error.code`. After a failed create, `error.outcome` says whether it took effect; repeat it with `error.idempotencyKey`.',
+  '- In tests, use `createSandbox` of `audience-activation/sandbox` instead of mocks.',
+];
+
+/** Returns `llms.txt`: what the package is, and where to read more. */
+export function shortText(): string {
+  const links = GUIDES.map(({ path, about }) => `- [${titleOf(path)}](${path}): ${about}`);
+  return [
+    '# audience-activation',
+    '',
+    `> ${SUMMARY}`,
+    '',
+    ...ADVICE,
+    '',
+    'Everything in one file: `llms-full.txt`. The contract for tools: `audience-activation/openapi.json`. Types with doc comments: `dist/*.d.ts`; sources: `src`.',
+    '',
+    '## Documentation',
+    '',
+    '- [README](README.md): installation and the most common tasks',
+    ...links,
+    '',
+    '## Optional',
+    '',
+    '- [Glossary](docs/glossary.md): terms',
+    '- [Benchmarks](docs/benchmarks.md): figures',
+    '- [Changelog](CHANGELOG.md): changes',
+    '',
+  ].join('\n');
+}
+
+/** Returns `llms-full.txt`: the guides in one file, and the declarations of everything that is exported. */
+export function fullText(): string {
+  const documents = ['README.md', ...GUIDES.map(({ path }) => path)];
+  return [
+    '# audience-activation: the complete documentation',
+    '',
+    `> ${SUMMARY}`,
+    '',
+    ...ADVICE,
+    '',
+    `Each part is one document of the package: ${documents.map((path) => `\`${path}\``).join(', ')}; then the declarations.`,
+    'In the examples, `client` is an `AudienceClient`.',
+    '',
+    ...documents.flatMap((path) => ['', `<!-- ${path} -->`, '', readFileSync(path, 'utf8').trim(), '']),
+    '# Declarations',
+    '',
+    'All exports, without comments and without the bodies of errors.',
+    ...ENTRIES.flatMap((entry) => ['', declarationsOf(entry)]),
+    '',
+  ].join('\n');
+}
+
+const titleOf = (path: string): string => /^# (.+)$/m.exec(readFileSync(path, 'utf8'))?.[1] ?? path;
+
+/** Returns the declarations of an entry point. Not as TypeScript: they name types that are not exported. */
+const declarationsOf = (entry: string): string => {
+  const report = readFileSync(`api/${entry}.api.md`, 'utf8');
+  const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(report) ?? [];
+  const specifier = entry === 'index' ? 'audience-activation' : `audience-activation/${entry}`;
+  return `## ${specifier}\n\n\`\`\`text\n${code.trim()}\n\`\`\``;
+};

@@ -1,0 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { fullText, shortText } from './llms.ts';
+
+writeFileSync('llms.txt', shortText());
+writeFileSync('llms-full.txt', fullText());

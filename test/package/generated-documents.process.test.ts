@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { fullText, shortText } from '../../scripts/llms.ts';
+import { buildDocument, textOf } from '../../scripts/openapi/document.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { allBlocks, blocksOf } from '../support/documentation.ts';
+
+const run = promisify(execFile);
+
+/** The text of each file of a folder, by its path in it. */
+const filesOf = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    globSync(join(folder, '**/*.md'))
+      .sort()
+      .map((path) => [relative(folder, path), readFileSync(path, 'utf8')]),
+  );
+
+describe('generated documents are up to date', () => {
+  it('the OpenAPI document: npm run docs:openapi', async () => {
+    expect(readFileSync('src/spec/openapi.json', 'utf8')).toBe(textOf(await buildDocument()));
+  }, 60_000);
+
+  it('the reference of the API, in which everything public is documented: npm run docs:api', async () => {
+    const folder = await temporaryDirectory();
+    await run('node_modules/.bin/typedoc', ['--out', folder]);
+    expect(filesOf('docs/api')).toEqual(filesOf(folder));
+  }, 120_000);
+
+  it('llms.txt and llms-full.txt: npm run docs:llms', () => {
+    expect(readFileSync('llms.txt', 'utf8')).toBe(shortText());
+    expect(readFileSync('llms-full.txt', 'utf8')).toBe(fullText());
+  });
+
+  it('every code block of llms-full.txt is one that is compiled', () => {
+    const compiled = new Set(allBlocks().map(({ code }) => code));
+    const blocks = blocksOf('llms-full.txt', readFileSync('llms-full.txt', 'utf8'));
+    expect(blocks.length).toBeGreaterThan(100);
+    expect(blocks.filter(({ code }) => !compiled.has(code))).toEqual([]);
+  });
+});
