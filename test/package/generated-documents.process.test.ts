@@ -37,7 +37,7 @@ describe('generated documents are up to date', () => {
   it('every code block of llms-full.txt is one that is compiled', () => {
     const compiled = new Set(allBlocks().map(({ code }) => code));
     const blocks = blocksOf('llms-full.txt', readFileSync('llms-full.txt', 'utf8'));
-    expect(blocks.length).toBeGreaterThan(100);
+    expect(blocks.length).toBeGreaterThan(90);
     expect(blocks.filter(({ code }) => !compiled.has(code))).toEqual([]);
   });
 });

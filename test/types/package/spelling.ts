@@ -146,6 +146,16 @@ export function unknownFields(client: AudienceClient, file: Blob): void {
   cohorts.import(file, { encoding: 'utf-8', header: true });
   projects.create({ description: 'x', color: 'red' });
   schedules.create({ cron: '* * * * *', interval_hours: 24, audience_id: 1, timezone: 'UTC' });
+  // Optional fields may be `undefined`, also under `exactOptionalPropertyTypes`.
+  audiences.create({
+    name: undefined,
+    project_id: undefined,
+    dataset: [{ start_date: undefined }],
+    filters: undefined,
+  });
+  lookalikes.create({ source_audience_id: undefined, config: { target_size: undefined } });
+  activations.create({ audience_id: 1, filters: { freq_min: undefined }, partner_id: undefined });
+  audiences.list({ page: undefined, per_page: undefined });
   uploads.reserve({ kind: 'poi_submission', size: 9, checksum: 'x', content_type: 'text/csv' });
   audiences.list({ search: 'x', status: [104], sort: 'name', order: 'asc', project_id: 1, cursor: 'x' });
 }
