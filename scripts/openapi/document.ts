@@ -251,7 +251,7 @@ function responsesOf({ data, errors }: OperationDetails, example: unknown): Json
         message: { type: 'string' },
         data,
       })
-    : { $ref: '#/components/schemas/JsonRpcMessage' };
+    : { anyOf: [RPC_MESSAGE, { type: 'array', items: RPC_MESSAGE }] };
   const statuses = [401, 406, 429, ...errors].sort((a, b) => a - b);
   const response = { description: 'Success.', headers: REQUEST_ID };
   return {
@@ -264,6 +264,8 @@ function responsesOf({ data, errors }: OperationDetails, example: unknown): Json
     '5XX': { $ref: '#/components/responses/ServerError' },
   };
 }
+
+const RPC_MESSAGE = { $ref: '#/components/schemas/JsonRpcMessage' };
 
 const EVENT_STREAM = {
   'text/event-stream': { schema: { type: 'string', description: 'Events whose data are messages of JSON-RPC 2.0.' } },

@@ -92,7 +92,7 @@ export const oauthPaths = (): Readonly<Record<string, Json>> => ({
       ],
       responses: {
         200: { description: 'The consent screen.', content: { 'text/html': { schema: text } } },
-        302: { description: 'Redirects to the client or to the login.' },
+        '3XX': { description: 'Redirects to the client or to the login.' },
         400: REFUSED,
       },
     }),

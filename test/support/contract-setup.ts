@@ -6,7 +6,12 @@ import type { Exchange } from './contract.ts';
  * Compares everything that clients and sandboxes exchange in the tests with the OpenAPI document: every response of a
  * sandbox without an injected fault, and every request of this package that was not refused.
  */
-const violations = vi.hoisted((): Set<string> => new Set());
+const violations = vi.hoisted((): Set<string> => {
+  // The files of a worker share the modules that are mocked by the first of them.
+  const shared: typeof globalThis & { contractViolations?: Set<string> } = globalThis;
+  shared.contractViolations ??= new Set();
+  return shared.contractViolations;
+});
 
 vi.mock('../../src/sandbox/http/app.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../src/sandbox/http/app.ts')>();
