@@ -54,14 +54,14 @@ const processes = {
   },
 };
 
-/** Tests that take real seconds, most of which they wait, such as for outages to pass: two run at the same time. */
+/** Tests that take real seconds, most of which they wait, such as for outages to pass: three run at the same time. */
 const realtime = {
   test: {
     ...shared,
     name: 'realtime',
     include: ['test/**/*.realtime.test.ts'],
     exclude: redisMissing ? ['test/redis/**'] : [],
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { groupOrder: 4 },
   },
 };

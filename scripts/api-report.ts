@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 
 /**
  * Entries whose reports also include declarations that are not exported. Other entries would repeat those of `index`.
@@ -33,8 +33,13 @@ export function apiReport(entry: string): string {
   }
 }
 
+const typesOf = (entry: string): string => resolve(`dist/${entry}.d.ts`);
+
+/** The declarations of all entries, compiled once. */
+let compilerState: CompilerState | undefined;
+
 function extract(entry: string, folder: string): void {
-  const types = resolve(`dist/${entry}.d.ts`);
+  const types = typesOf(entry);
   const compilerOptions = {
     target: 'es2023',
     lib: ['es2024', 'esnext.disposable', 'dom', 'dom.iterable', 'dom.asynciterable'],
@@ -49,7 +54,7 @@ function extract(entry: string, folder: string): void {
     configObject: {
       projectFolder: resolve('.'),
       mainEntryPointFilePath: types,
-      compiler: { overrideTsconfig: { compilerOptions, files: [types] } },
+      compiler: { overrideTsconfig: { compilerOptions, files: entries.map(typesOf) } },
       apiReport: {
         enabled: true,
         reportFileName: 'report.api.md',
@@ -63,9 +68,11 @@ function extract(entry: string, folder: string): void {
       newlineKind: 'lf',
     },
   });
+  compilerState ??= CompilerState.create(config);
   const problems: string[] = [];
   Extractor.invoke(config, {
     localBuild: true,
+    compilerState,
     messageCallback(message) {
       if (message.logLevel === ExtractorLogLevel.Error) problems.push(message.text);
       message.handled = true;

@@ -11,7 +11,7 @@ export interface Result {
 }
 
 /** Maximum number of steps that run at the same time. Most steps wait for one process. */
-const CONCURRENCY = 2;
+const CONCURRENCY = 3;
 
 /** Starts the steps in order and prints each result when its step ends. */
 export async function runSteps(steps: readonly Step[], print: (line: string) => void): Promise<Result> {
