@@ -31,13 +31,18 @@ export const privateZod: Plugin = {
   },
 };
 
-/** Bundles JSON as text that is parsed: engines parse it faster than an object literal. */
+/** Bundles a JSON object as text, which is parsed when one of its properties is read for the first time. */
 export const jsonAsText: Plugin = {
   name: 'json-as-text',
   setup({ onLoad }) {
     onLoad({ filter: /\.json$/ }, ({ path }) => {
-      const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')));
-      return { contents: `export default /* @__PURE__ */ JSON.parse(${JSON.stringify(text)})`, loader: 'js' };
+      const value = JSON.parse(readFileSync(path, 'utf8'));
+      const text = JSON.stringify(JSON.stringify(value));
+      const getters = Object.keys(value).map(
+        (key) => `get ${JSON.stringify(key)}() { return parsed()[${JSON.stringify(key)}]; }`,
+      );
+      const contents = `let value; const parsed = () => (value ??= JSON.parse(${text})); export default { ${getters.join(', ')} };`;
+      return { contents, loader: 'js' };
     });
   },
 };
