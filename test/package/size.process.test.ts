@@ -3,7 +3,7 @@ import { sizeOfBundle, sizeOfChunks, sizeOfOwnCode } from '../../bench/support/b
 
 /** The most that the built package may take in a browser, minified and compressed. KiB. */
 const LIMITS = {
-  client: { oneFile: 60.6, firstLoad: 60.6, everything: 60.6, ownCode: 43.9 },
+  client: { oneFile: 60.7, firstLoad: 60.7, everything: 60.7, ownCode: 43.9 },
   webhooks: { oneFile: 3, firstLoad: 3, everything: 3, ownCode: 3 },
 } as const;
 
