@@ -1,4 +1,4 @@
-import { RATE_LIMITS } from '../../src/spec/limits.ts';
+import { EARLIEST_USAGE_MONTH, RATE_LIMITS } from '../../src/spec/limits.ts';
 import { isOperationName, type Operation, type OperationName, operations } from '../../src/spec/operations.ts';
 import { componentSchemas, objectOf } from './components.ts';
 import { DocComments } from './doc-comments.ts';
@@ -232,7 +232,7 @@ const perPage = (name: OperationName, { size, cap }: NonNullable<OperationDetail
 const YEARMONTH: Json = {
   name: 'yearmonth',
   in: 'query',
-  description: 'Month, from 2020-01 to the current one.',
+  description: `Month, from ${EARLIEST_USAGE_MONTH} to the current one.`,
   schema: { type: 'string', pattern: '^\\d{4}-(0[1-9]|1[0-2])$' },
   example: '2026-11',
   'x-assumed': 'The form `YYYY-MM`, and the current month by default.',

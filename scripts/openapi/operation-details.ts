@@ -1,3 +1,4 @@
+import { ACTIVATION_MINIMUM, APPS_PAGE_SIZE, REFERENCE_PAGE_CAP, RESOURCE_PAGE_CAP } from '../../src/spec/limits.ts';
 import type { OperationName } from '../../src/spec/operations.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -21,7 +22,10 @@ const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}
 const one = (name: string): JsonSchema => ({ type: 'array', items: ref(name), minItems: 1, maxItems: 1 });
 const many = (name: string): JsonSchema => ({ type: 'array', items: ref(name) });
 
-const LIST_PAGES = { size: 25, cap: 100 };
+/** Default `per_page` of resource lists (specification, "Pagination"); the client always sends it. */
+const LIST_PAGE_SIZE = 25;
+
+const LIST_PAGES = { size: LIST_PAGE_SIZE, cap: RESOURCE_PAGE_CAP };
 
 const create = (label: string, body: string, schema: string, description: string): OperationDetails => ({
   summary: `Create ${label}`,
@@ -123,7 +127,7 @@ export const OPERATION_DETAILS: Readonly<Record<OperationName, OperationDetails>
     'an activation',
     'ActivationCreate',
     'Activation',
-    `Delivers an audience of at least 500 unique devices to a partner. ${JOB} It ends at 104, 107 or a 4xx status.`,
+    `Delivers an audience of at least ${ACTIVATION_MINIMUM} unique devices to a partner. ${JOB} It ends at 104, 107 or a 4xx status.`,
   ),
   'activations.get': get('an activation', 'Activation'),
   'activations.list': list('activations', 'Activation'),
@@ -172,10 +176,10 @@ export const OPERATION_DETAILS: Readonly<Record<OperationName, OperationDetails>
   },
   'reference.list': {
     summary: 'List a reference table',
-    description: 'Returns one page of a reference table. The tables of `apps` have pages of 250 rows and no maximum.',
+    description: `Returns one page of a reference table. The tables of \`apps\` have pages of ${APPS_PAGE_SIZE} rows and no maximum.`,
     data: { type: 'array', items: { type: 'object', additionalProperties: true } },
     errors: [404],
-    pages: { size: 500, cap: 500 },
+    pages: { size: REFERENCE_PAGE_CAP, cap: REFERENCE_PAGE_CAP },
   },
   'mcp.send': {
     summary: 'Send a message to the MCP server',

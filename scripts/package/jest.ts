@@ -39,8 +39,8 @@ function withDynamicImport(code: string): string {
   return code.replaceAll(IMPORT, '').replace('async () => {\n', (start) => start + imports.join(''));
 }
 
-async function runTest({ jested, tools }: Projects, version: string, file: string, code: string): Promise<void> {
-  const cwd = await jested();
+async function runTest({ withJest, tools }: Projects, version: string, file: string, code: string): Promise<void> {
+  const cwd = await withJest();
   await writeFile(join(cwd, file), code);
   const node = join(await tools(), 'node_modules', nodeAlias(version), 'bin', 'node');
   const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--testMatch', `**/${file}`];

@@ -61,8 +61,8 @@ export const openApiSteps = (projects: Projects): Step[] => [
 /** Path of the document in a project that the package is installed in. */
 const DOCUMENT = 'node_modules/audience-activation/dist/openapi.json';
 
-async function open({ described }: Projects) {
-  const cwd = await described();
+async function open({ withOpenApiTools }: Projects) {
+  const cwd = await withOpenApiTools();
   return { cwd, bin: (name: string): string => join(cwd, 'node_modules/.bin', name) };
 }
 

@@ -12,9 +12,9 @@ export interface Projects {
   /** Installs the tarball and the peer of its entry `otel` into another project, at the first call. */
   readonly traced: () => Promise<string>;
   /** Installs the tarball and tools for OpenAPI documents into another project, at the first call. */
-  readonly described: () => Promise<string>;
+  readonly withOpenApiTools: () => Promise<string>;
   /** Installs the tarball and Jest into another project, at the first call. */
-  readonly jested: () => Promise<string>;
+  readonly withJest: () => Promise<string>;
   /** Installs runtimes, compilers and bundlers into another project, at the first call; resolves with its folder. */
   readonly tools: () => Promise<string>;
 }
@@ -37,8 +37,8 @@ export async function openProjects(folder: string): Promise<Projects> {
   };
   const app = await install('app');
   let traced: Promise<string> | undefined;
-  let described: Promise<string> | undefined;
-  let jested: Promise<string> | undefined;
+  let withOpenApiTools: Promise<string> | undefined;
+  let withJest: Promise<string> | undefined;
   let tools: Promise<string> | undefined;
   return {
     app,
@@ -46,16 +46,16 @@ export async function openProjects(folder: string): Promise<Projects> {
       traced ??= install('traced', `@opentelemetry/api@${OPENTELEMETRY_API}`);
       return traced;
     },
-    described() {
-      described ??= install(
-        'described',
+    withOpenApiTools() {
+      withOpenApiTools ??= install(
+        'with-openapi-tools',
         ...Object.entries(OPENAPI_TOOLS).map(([name, version]) => `${name}@${version}`),
       );
-      return described;
+      return withOpenApiTools;
     },
-    jested() {
-      jested ??= install('jested', `jest@${JEST}`);
-      return jested;
+    withJest() {
+      withJest ??= install('with-jest', `jest@${JEST}`);
+      return withJest;
     },
     tools() {
       tools ??= installTools(join(folder, 'tools'));

@@ -1,6 +1,7 @@
 import document from '../spec/openapi.json' with { type: 'json' };
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
+import { anyOption, optionChecker, stringOption } from '../util/options.ts';
 import { type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 
 /** An OpenAPI 3.1 document. Its parts are plain JSON. */
@@ -34,16 +35,22 @@ export interface OpenApiOptions {
   readonly baseUrl?: string | undefined;
 }
 
+const checkOptions = optionChecker<OpenApiOptions>('`openApiDocument`', {
+  operations: anyOption,
+  baseUrl: stringOption,
+});
+
 /**
  * Returns the contract of the service as an OpenAPI 3.1 document: operations with rate buckets, idempotency keys and
  * errors, the objects they exchange, and webhooks. `x-assumed` marks what the specification does not show. The same
  * document, without overrides, is the file `audience-activation/openapi.json`.
  *
- * @throws {ConfigurationError} for an invalid override.
+ * @throws {ConfigurationError} for an invalid override or an unknown option.
  * @example
  * const { paths } = openApiDocument({ operations: { 'audiences.get': 'GET /api/v2/audience/{id}' } });
  */
-export function openApiDocument({ operations, baseUrl }: OpenApiOptions = {}): OpenApiDocument {
+export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
+  const { operations, baseUrl } = checkOptions(options);
   const resolved = resolveOperations(operations);
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const [path, item] of Object.entries<Readonly<Record<string, JsonObject>>>(document.paths)) {

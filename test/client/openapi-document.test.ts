@@ -61,9 +61,10 @@ describe('openApiDocument', () => {
     expect(openApiDocument()).toEqual(file);
   });
 
-  it('refuses an override that is invalid', () => {
+  it('refuses an override that is invalid, and an unknown option', () => {
     const operations = JSON.parse('{"audiences.gett":"GET /x"}');
     expect(() => openApiDocument({ operations })).toThrow(ConfigurationError);
+    expect(() => openApiDocument(JSON.parse('{"operation":{}}'))).toThrow(ConfigurationError);
   });
 });
 

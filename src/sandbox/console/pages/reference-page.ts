@@ -111,9 +111,11 @@ function typeOf({ type, const: constant, enum: values, format, minimum, maximum,
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' or ');
   const name =
     items === undefined ? asArray(type).join(' or ') || text(type ?? 'any') : `array of ${typeOf(resolve(items))}`;
-  const bounds = [minimum, maximum].map((bound) => (bound === undefined ? '' : text(bound)));
-  return `${name}${format === undefined ? '' : ` (${text(format)})`}${bounds.join('') === '' ? '' : ` from ${bounds.join(' to ')}`}`;
+  return `${name}${part(' (', format, ')')}${part(' from ', minimum)}${part(' to ', maximum)}`;
 }
+
+const part = (before: string, value: unknown, after = ''): string =>
+  value === undefined ? '' : `${before}${text(value)}${after}`;
 
 const example = (value: unknown): Html | string =>
   value === undefined
