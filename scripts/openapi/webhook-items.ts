@@ -50,7 +50,7 @@ const EVENTS: Readonly<Record<string, EventType>> = {
 };
 
 const RETRIES =
-  'Answer with 2xx within 10 seconds. Otherwise the delivery is retried five times: after 1 minute, 5 minutes, 25 minutes, 2 hours and 6 hours.';
+  'Respond with 2xx within 10 seconds. Otherwise the delivery is retried five times: after 1 minute, 5 minutes, 25 minutes, 2 hours and 6 hours.';
 
 /** Returns the `webhooks` section: the deliveries that the service sends. */
 export function webhookItems(

@@ -32,17 +32,17 @@ vi.mock('../../src/sandbox/http/app.ts', async (importOriginal) => {
       const handled = new Map<string, HandledRequest>();
       service.observers.add({ onRequest: (request) => handled.set(request.entry.id, request) });
       app.fetch = async (...args) => {
-        const answer = await fetch(...args);
-        const id = answer.headers.get('x-request-id') ?? '';
+        const result = await fetch(...args);
+        const id = result.headers.get('x-request-id') ?? '';
         const request = handled.get(id);
         handled.delete(id);
-        if (!request?.isRoot || request.entry.fault !== undefined) return answer;
+        if (!request?.isRoot || request.entry.fault !== undefined) return result;
         const { entry, url, headers, response } = request;
-        if (!isDescribed(entry.method, url)) return answer;
+        if (!isDescribed(entry.method, url)) return result;
         const body = request.body && new TextDecoder().decode(request.body);
-        const { status, headers: responseHeaders } = answer;
+        const { status, headers: responseHeaders } = result;
         check({ method: entry.method, url, headers, body, status, responseHeaders, response });
-        return answer;
+        return result;
       };
       return app;
     },
