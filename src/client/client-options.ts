@@ -2,6 +2,7 @@ import type { Credentials, TokenInput, TokenSource } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import {
   DEFAULTS,
+  debugLog,
   type Fetch,
   type FetchOptions,
   type Hooks,
@@ -148,7 +149,7 @@ const isLimiter = (value: unknown): boolean =>
   typeof Object(value).acquire === 'function' && typeof Object(value).pause === 'function';
 
 /** Names of the hooks of a client. */
-const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'shouldRetry', 'onEnd', 'onWait', 'onBuildBudget', 'around'];
+const HOOKS: readonly (keyof Hooks)[] = ['onRequest', 'onResponse', 'onRetry', 'shouldRetry', 'onEnd', 'onWait', 'onBuildBudget', 'around'];
 
 const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   timeout: nonNegative,
@@ -224,8 +225,9 @@ export function checkTunableOptions(options: TunableOptions): void {
  */
 export function resolveOptions(options: ClientOptions, redactor: Redactor): Settings {
   const withHeaders = redactor.with(secretHeaders(options.headers));
-  const hooks = [options.telemetry ?? {}, options];
   const logLevel = options.logLevel ?? environmentLevel() ?? 'warn';
+  const logger = createLogger(options.logger ?? console, logLevel, withHeaders);
+  const sets = [options.telemetry ?? {}, options, logLevel === 'debug' ? debugLog(logger) : {}];
   return {
     baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false),
     timeout: options.timeout ?? DEFAULTS.timeout,
@@ -241,10 +243,9 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
     serverTimeZone: options.serverTimeZone ?? 'UTC',
     requestIdHeader: options.requestIdHeader ?? 'x-request-id',
     headers: checkClientHeaders({ ...userAgent(options.appInfo), ...options.headers }),
-    logger: createLogger(options.logger ?? console, logLevel, withHeaders),
+    logger,
     redactor: withHeaders,
-    hooks,
-    isDebugged: logLevel === 'debug',
+    hooks: sets.filter((hooks) => HOOKS.some((name) => hooks[name])),
     fetch: options.fetch ?? platformFetch,
     fetchOptions: options.fetchOptions ?? {},
     maxResponseBytes: options.maxResponseBytes ?? DEFAULTS.maxResponseBytes,

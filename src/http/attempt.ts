@@ -51,16 +51,17 @@ async function exchange(
 ): Promise<SuccessResponse> {
   const response = await sendAttempt(call, signal, (timeout) =>
     send(request, call.token, signal, {
-      ...call.settings,
-      fetchOptions: call.fetchOptions,
-      fetch: call.fetch,
+      fetch: call.observer?.fetch ?? call.settings.fetch,
+      fetchOptions: { ...call.settings.fetchOptions, ...call.options.fetchOptions },
+      maxResponseBytes: call.settings.maxResponseBytes,
       timeout,
     }),
   );
   try {
     const envelope = readSuccess(response, call);
     if (call.usesBuildBudget) call.state.buildBudget.release(scope, signal);
-    call.succeed();
+    call.isInFlight = false;
+    call.isDone = true;
     return { ...response, envelope };
   } catch (error) {
     const failed = error instanceof AttemptFailure ? error : unreadableFailure(error, response, call);
@@ -84,7 +85,7 @@ function readSuccess(response: ReceivedResponse, call: Call): Envelope {
 /** Waits for the token, the build budget and a permit of the rate bucket; returns the scope of the bucket. */
 export async function acquirePermit(call: Call, signal: AbortSignal): Promise<string> {
   const { operation, state, options } = call;
-  call.report.waitFor('queued');
+  call.observer?.waitFor('queued');
   if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
   const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
@@ -92,7 +93,7 @@ export async function acquirePermit(call: Call, signal: AbortSignal): Promise<st
   const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
   if (call.usesBuildBudget) await passBuildBudget(call, request);
   else await orNotSent(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
-  options.onPermit?.(call.report.event.callId);
+  options.onPermit?.(call.id);
   return scope;
 }
 
@@ -177,11 +178,12 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
   signal.throwIfAborted();
   const timeout = call.options.timeout ?? settings.timeout;
   if (timeout === 0) throw call.fail(timeoutFailure(timeout, call));
-  call.report.request();
+  call.attempts++;
+  call.observer?.request();
   call.isInFlight = true;
   try {
     const response = await deliver(timeout);
-    call.report.response({ status: response.status, ...requestIdOf(response, call) });
+    call.observer?.response({ status: response.status, ...requestIdOf(response, call) });
     return response;
   } catch (error) {
     signal.throwIfAborted();

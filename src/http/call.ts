@@ -9,10 +9,9 @@ import { atCallSite, type CallSite, isReason } from '../util/call-site.ts';
 import { checkNumbers, InvalidInputError } from '../util/input-checks.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
-import { runAround } from '../util/run-hooks.ts';
-import { type CallAdditions, wrapFetch } from './call-additions.ts';
-import { type CallFacts, CallReport } from './call-report.ts';
+import { CallObserver, logRetry, nextCallId } from './call-observer.ts';
 import type { ClientState } from './client-state.ts';
+import type { RequestEvent } from './hooks.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
 import type { CallOptions, Settings } from './request-options.ts';
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
@@ -45,10 +44,10 @@ export class Call implements RetryState {
   readonly operation: ResolvedOperation;
   readonly input: CallInput;
   readonly key: string | undefined;
-  /** Counts requests and times, and calls the hooks. */
-  readonly report: CallReport;
-  /** Additions of `around` to the requests. */
-  additions: readonly CallAdditions[] = [];
+  /** Calls the hooks, if there are any. */
+  readonly observer: CallObserver | undefined;
+  /** True if the build budget of the client's organization governs the call: with another token, it may be another's. */
+  readonly usesBuildBudget: boolean;
   /** The stack of the caller, for errors. */
   readonly site: CallSite = {};
   /** When the call must be done, on the monotonic clock. */
@@ -57,6 +56,9 @@ export class Call implements RetryState {
   options: CallOptions;
   /** Path; its parameters are filled in once the request is built. */
   path: string;
+  #id: string | undefined;
+  /** Requests sent. */
+  attempts = 0;
   /** True if a request has been sent whose outcome is not known yet. */
   isInFlight = false;
   /** True if an attempt has succeeded. */
@@ -87,19 +89,15 @@ export class Call implements RetryState {
     this.key = key;
     Error.captureStackTrace?.(this.site, Call);
     this.path = operation.path;
-    this.report = new CallReport(state, settings, () => this.#facts);
-    this.deadlineAt = this.report.startedAt + (this.options.deadline ?? Number.POSITIVE_INFINITY);
+    this.usesBuildBudget = operation.startsJob && this.options.token === undefined;
+    this.observer = settings.hooks.length > 0 ? new CallObserver(settings, () => this.event) : undefined;
+    this.deadlineAt = performance.now() + (this.options.deadline ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Sends a request. */
-  get fetch() {
-    return wrapFetch(this.settings, this.additions);
-  }
-  get fetchOptions() {
-    return { ...this.settings.fetchOptions, ...this.options.fetchOptions };
-  }
-  get attempts() {
-    return this.report.attempts;
+  /** Unique in the process. */
+  get id(): string {
+    this.#id ??= nextCallId();
+    return this.#id;
   }
   get retry() {
     return this.operation.retry;
@@ -128,11 +126,6 @@ export class Call implements RetryState {
     return this.state.tokens[token].canRenew && this.rejectedToken === undefined;
   }
 
-  /** True if the build budget of the client's organization governs the call: with another token, it may be another's. */
-  get usesBuildBudget() {
-    return this.operation.startsJob && this.options.token === undefined;
-  }
-
   /** Removes from error texts the secrets sent by this call and those of its client. */
   get redactor(): Redactor {
     const { token, rejectedToken, input, options, settings } = this;
@@ -140,20 +133,15 @@ export class Call implements RetryState {
     return settings.redactor.with(secrets);
   }
 
-  /** The call as hooks see it. */
-  get #facts(): CallFacts {
-    const { operation, settings, options, path, key } = this;
+  /** The call and its current attempt, as hooks see them. */
+  get event(): RequestEvent {
+    const { id: callId, operation, settings, options, path, key, attempts: attempt } = this;
     const { name, method, path: pathTemplate, bucket } = operation;
     const { baseUrl, rateLimits } = settings;
     const rateLimit = rateLimits[bucket];
     const isPoll = options.isPoll ?? false;
-    const facts = { operation: name, method, baseUrl, path, pathTemplate, bucket, rateLimit, isPoll };
+    const facts = { callId, operation: name, method, baseUrl, path, pathTemplate, bucket, rateLimit, isPoll, attempt };
     return key === undefined ? facts : { ...facts, idempotencyKey: key };
-  }
-
-  succeed(): void {
-    this.isInFlight = false;
-    this.isDone = true;
   }
 
   /** Records a failed attempt; returns the failure. */
@@ -191,45 +179,47 @@ const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as 
 /** Reason of the abort at the deadline: an error, because a `fetch` or its instrumentation may expect one. */
 const DEADLINE = new DOMException('The deadline of the call has passed.', 'TimeoutError');
 
-/** Makes a call, observed by the user's hooks. */
+/** Makes a call, within the user's hooks if there are any. */
 export async function execute<R>(call: Call, steps: CallSteps<R>): Promise<R> {
-  const { report, settings, options, state } = call;
+  const { options, observer, state } = call;
   const parents = [options.signal, state.closing.signal];
   const scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
   const { signal } = scope;
-  const work = async (additions: readonly CallAdditions[]): Promise<R> => {
-    try {
-      const result = await executeSteps(call, steps, additions, signal);
-      report.end('success');
-      return result;
-    } catch (error) {
-      throw endWith(error, call);
-    }
-  };
+  state.open++;
   try {
-    return await runAround(settings, 'around', { event: () => report.event, signal, work });
+    return await (observer ? executeObserved(call, observer, steps, signal) : executeSteps(call, steps, signal));
   } catch (error) {
     throw endWith(error, call);
   } finally {
     scope.dispose();
+    if (--state.open === 0) state.onIdle?.();
   }
 }
 
+function executeObserved<R>(call: Call, observer: CallObserver, steps: CallSteps<R>, signal: AbortSignal): Promise<R> {
+  return observer.around({
+    signal,
+    work: async (additions) => {
+      for (const headers of additions) {
+        call.options = { ...call.options, headers: { ...call.options.headers, ...headers } };
+      }
+      try {
+        const result = await executeSteps(call, steps, signal);
+        observer.end('success');
+        return result;
+      } catch (error) {
+        throw endWith(error, call);
+      }
+    },
+  });
+}
+
 /** Builds the request once and retries attempts as far as the operation allows. */
-async function executeSteps<R>(
-  call: Call,
-  { prepare, attempt }: CallSteps<R>,
-  additions: readonly CallAdditions[],
-  signal: AbortSignal,
-): Promise<R> {
-  call.additions = additions;
-  for (const { headers } of additions) {
-    call.options = { ...call.options, headers: { ...call.options.headers, ...headers } };
-  }
+async function executeSteps<R>(call: Call, { prepare, attempt }: CallSteps<R>, signal: AbortSignal): Promise<R> {
   const { options, input, state } = call;
   // The options of background calls are the package's own, or have been checked.
   if (input.options && options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
-  const errors = { ...optionErrors(call), ...input.validate?.() };
+  const errors = { ...(input.options && optionErrors(call)), ...input.validate?.() };
   if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
   signal.throwIfAborted();
   const request = await prepare(call);
@@ -257,7 +247,7 @@ function optionErrors({ options: { token, fetchOptions }, operation }: Call): Fi
 function endWith(thrown: unknown, call: Call): unknown {
   const isAborted = isReason(thrown, [call.options.signal]);
   call.error ??= isAborted ? thrown : atCallSite(finalError(thrown, call), call.site);
-  call.report.end(isAborted ? 'aborted' : 'failure', call.error);
+  call.observer?.end(isAborted ? 'aborted' : 'failure', call.error);
   return call.error;
 }
 
@@ -268,7 +258,7 @@ function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
   const next = nextRetry(failure, call, Math.random);
   if (!next) return undefined;
   const retry = { reason: next.reason, error: failed.error, wait: next.delay };
-  if (!call.report.allowsRetry(retry)) {
+  if (call.observer?.allowsRetry(retry) === false) {
     call.retryRefusal = RETRY_REFUSED;
     return undefined;
   }
@@ -278,7 +268,8 @@ function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
     return undefined;
   }
   call.noteRetry(failed, next.reason);
-  call.report.retry(retry);
+  logRetry(call.settings.logger, call.event, next.delay, failed.error);
+  call.observer?.retry(retry);
   return next.delay;
 }
 

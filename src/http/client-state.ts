@@ -18,11 +18,13 @@ export class ClientState {
   /** Aborts when the client is closed; every call and wait follows its signal. */
   readonly closing = new AbortController();
 
-  /** Calls and transfers in progress. */
-  #open = 0;
-  readonly #ended = Promise.withResolvers<void>();
+  /** Number of calls and transfers in progress. */
+  open = 0;
+  /** Called by the last of them when it ends, once the client is closed. */
+  onIdle: (() => void) | undefined;
+  readonly #idle = Promise.withResolvers<void>();
 
-  constructor(parts: Omit<ClientState, 'loggedFields' | 'closing' | 'begin' | 'end' | 'close'>) {
+  constructor(parts: Omit<ClientState, 'loggedFields' | 'closing' | 'open' | 'onIdle' | 'close'>) {
     this.limiter = parts.limiter;
     this.buildBudget = parts.buildBudget;
     this.retryBudget = parts.retryBudget;
@@ -31,22 +33,12 @@ export class ClientState {
     this.tokenContext = parts.tokenContext;
   }
 
-  /** Counts a call or a transfer that begins. */
-  begin(): void {
-    this.#open++;
-  }
-
-  /** Counts a call or a transfer that has ended. */
-  end(): void {
-    this.#open--;
-    if (this.#open === 0 && this.closing.signal.aborted) this.#ended.resolve();
-  }
-
   /** Ends every call and wait in progress; later ones fail immediately. Resolves when the calls have ended. */
   close(): Promise<void> {
     const message = 'The client is closed. Create a new one, or close it later.';
     this.closing.abort(new AudienceError(message, { code: 'client-closed' }));
-    if (this.#open === 0) this.#ended.resolve();
-    return this.#ended.promise;
+    this.onIdle = this.#idle.resolve;
+    if (this.open === 0) this.onIdle();
+    return this.#idle.promise;
   }
 }

@@ -1,7 +1,18 @@
 import type { BuildBudget } from '../schemas/usage-report.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import type { Bucket, RateLimit } from '../spec/limits.ts';
-import type { CallAdditions } from './call-additions.ts';
+import type { Fetch } from './send.ts';
+
+/** Additions of `around` to the requests of a call. */
+export interface CallAdditions {
+  /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Returns the function that sends a request, given the one that would; called for each request. Of several, that of
+   * the innermost `around` is called first. Uploads in browsers ignore it, because they use `XMLHttpRequest`.
+   */
+  readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
+}
 
 /** A call or a transfer, as hooks see it. */
 export interface RequestEvent {

@@ -1,10 +1,10 @@
 export { acquirePermit, handleRateLimit, sendAttempt } from './attempt.ts';
 export { Call, execute } from './call.ts';
-export { type CallAdditions, wrapFetch } from './call-additions.ts';
-export { CallReport } from './call-report.ts';
+export { CallObserver, debugLog, logRetry, nextCallId } from './call-observer.ts';
 export { ClientState } from './client-state.ts';
 export type { Envelope } from './envelope.ts';
 export type {
+  CallAdditions,
   EndEvent,
   Hooks,
   RequestEvent,

@@ -79,10 +79,8 @@ export interface Settings {
   readonly logger: Logger;
   /** Removes the secrets of the client, and those among its headers, from texts. */
   readonly redactor: Redactor;
-  /** Those of the `telemetry` option come first. */
+  /** Sets with at least one hook; those of the `telemetry` option come first. */
   readonly hooks: readonly Hooks[];
-  /** True if the log level is `debug`. */
-  readonly isDebugged: boolean;
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
   /** Maximum bytes of a response after decompression. */

@@ -104,19 +104,21 @@ async function attempt(
   if (!isForTransport && !isSuccess(received.status)) {
     throw await handleRateLimit(call.fail(statusFailure(received, call)), call, scope, signal);
   }
-  call.succeed();
+  call.isInFlight = false;
+  call.isDone = true;
   return isForTransport ? redacted(received, call.redactor) : received.response;
 }
 
 /** Sends the request. Does not read the body of a 2xx response, so `timeout` covers only the time until its headers. */
 async function open(
-  { token, settings, fetch }: Call,
+  { token, settings, observer }: Call,
   { url, method, headers, body }: PreparedRequest,
   callerSignal: AbortSignal | undefined,
   signal: AbortSignal,
   timeout: number,
 ): Promise<ReceivedResponse> {
   const { fetchOptions, maxResponseBytes } = settings;
+  const fetch = observer?.fetch ?? settings.fetch;
   const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => new AttemptTimeout() });
   // Outlives `scope`: a caller's abort must also abort the response's stream.
   const lasting = callerSignal ? AbortSignal.any([callerSignal, scope.signal]) : scope.signal;

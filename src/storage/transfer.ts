@@ -1,20 +1,19 @@
 import type { Transport } from '../http/index.ts';
 import {
   AttemptFailure,
-  type CallAdditions,
-  CallReport,
+  CallObserver,
   type EndEvent,
   type Fetch,
+  logRetry,
+  nextCallId,
   type RequestEvent,
   retryDelay,
   type Settings,
-  wrapFetch,
 } from '../http/index.ts';
 import { AbortScope, startTimer } from '../util/abort.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
-import { runAround } from '../util/run-hooks.ts';
 import { idleFailure, lostFailure, queryRedactor, responseFailure } from './storage-errors.ts';
 
 /** Options of every transfer. */
@@ -65,8 +64,10 @@ export class Transfer {
   retries = 0;
   readonly #plan: TransferPlan;
   readonly #idleTimeout: number;
-  readonly #report: CallReport;
-  #additions: readonly CallAdditions[] = [];
+  readonly #callId = nextCallId();
+  readonly #observer: CallObserver | undefined;
+  #attempts = 0;
+  #isOpen = true;
   readonly #ended = Promise.withResolvers<void>();
   #stopIdleTimer: (() => void) | undefined;
 
@@ -76,39 +77,28 @@ export class Transfer {
     this.scope = new AbortScope({ parents: [options.signal, transport.state.closing.signal] });
     this.#plan = plan;
     this.#idleTimeout = options.idleTimeout ?? IDLE_TIMEOUT_MS;
-    const { operation, method, url } = plan;
-    const { origin: baseUrl, pathname: path } = url;
-    this.#report = new CallReport(transport.state, this.settings, () => ({
-      operation,
-      method,
-      baseUrl,
-      path,
-      isPoll: false,
-    }));
+    this.#observer = this.settings.hooks.length > 0 ? new CallObserver(this.settings, () => this.event) : undefined;
+    transport.state.open++;
     this.#ended.promise.catch(() => {});
   }
 
   /** The latest request, as hooks and errors show it: without its query. */
   get event(): RequestEvent {
-    return this.#report.event;
+    const { operation, method, url } = this.#plan;
+    const { origin: baseUrl, pathname: path } = url;
+    return { callId: this.#callId, operation, method, baseUrl, path, isPoll: false, attempt: this.#attempts };
   }
 
   /** Sends a request. */
   get fetch(): Fetch {
-    return wrapFetch(this.settings, this.#additions);
+    return this.#observer?.fetch ?? this.settings.fetch;
   }
 
   /** Runs what begins the transfer within the user's `around`, until {@link end}. */
   begin<R>(work: () => Promise<R>): Promise<R> {
-    return runAround(this.settings, 'around', {
-      event: () => this.event,
-      signal: this.scope.signal,
-      work: (additions: readonly CallAdditions[]) => {
-        this.#additions = additions;
-        return work();
-      },
-      ended: this.#ended.promise,
-    });
+    return this.#observer
+      ? this.#observer.around({ signal: this.scope.signal, work, ended: this.#ended.promise })
+      : work();
   }
 
   /** Runs `attempt` until it succeeds. Rejects with an {@link AttemptFailure}, or the reason of an abort. */
@@ -134,9 +124,10 @@ export class Transfer {
     const attempt = new AbortScope({ parents: [this.scope.signal] });
     this.attempt = attempt;
     this.touch();
-    this.#report.request();
+    this.#attempts++;
+    this.#observer?.request();
     const response = await send(attempt.signal);
-    this.#report.response({ status: response.status });
+    this.#observer?.response({ status: response.status });
     if (response.ok || accepts?.(response)) return response;
     throw await responseFailure(response, this.event, this.#redactor(), attempt.signal);
   }
@@ -154,7 +145,10 @@ export class Transfer {
 
   /** Passes the end of the transfer to the user's hook; only the first call has an effect. */
   end(outcome: EndEvent['outcome'], error?: unknown): void {
-    this.#report.end(outcome, error);
+    this.#observer?.end(outcome, error);
+    const { state } = this.#plan.transport;
+    if (this.#isOpen && --state.open === 0) state.onIdle?.();
+    this.#isOpen = false;
     if (error === undefined) this.#ended.resolve();
     else this.#ended.reject(error);
   }
@@ -203,8 +197,9 @@ export class Transfer {
     });
     if (wait === undefined) return undefined;
     const retry = { reason: 'transient', error, wait } as const;
-    if (!this.#report.allowsRetry(retry)) return undefined;
-    this.#report.retry(retry);
+    if (this.#observer?.allowsRetry(retry) === false) return undefined;
+    logRetry(settings.logger, this.event, wait, error);
+    this.#observer?.retry(retry);
     return wait;
   }
 }
