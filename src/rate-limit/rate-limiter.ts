@@ -1,4 +1,3 @@
-import pThrottle from 'p-throttle';
 import type { Bucket, RateLimit, RateLimits } from '../spec/limits.ts';
 import { onAbort, startTimer } from '../util/abort.ts';
 import type { Optional } from '../util/input-types.ts';
@@ -99,8 +98,8 @@ const MAX_BACKGROUND_DELAY_MS = 15_000;
 export interface PermitLog {
   /** Returns the milliseconds until a permit may be free. */
   wait(): number;
-  /** Takes permits for at most `waiting` requests; resolves with their number, 0 if none is free. Never rejects. */
-  take(waiting: number): Promise<number>;
+  /** Takes permits for at most `waiting` requests; returns their number, 0 if none is free. Never rejects. */
+  take(waiting: number): number | Promise<number>;
   /** Returns whether no permit counts any more. */
   isEmpty(): boolean;
 }
@@ -125,12 +124,17 @@ export class RateLimitBucket {
   }
 
   /** Resolves when the request may be sent immediately. */
-  acquire({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      const since = performance.now();
-      const pause = this.#pausedUntil - since;
-      if (pause > maxWait) throw new PauseTooLongError(pause);
+  async acquire({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>): Promise<void> {
+    signal?.throwIfAborted();
+    const since = performance.now();
+    const pause = this.#pausedUntil - since;
+    if (pause > maxWait) throw new PauseTooLongError(pause);
+    const isFree = pause <= 0 && this.#waiting === 0 && !this.#isTaking;
+    if (isFree && this.#log instanceof SlidingWindowLog && this.#log.wait() === 0) {
+      this.#log.take();
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
       const queue = this.#queues[priority];
       const leave = (): void => {
         queue.delete(request);
@@ -210,23 +214,17 @@ export function withMargin(interval: number): number {
   return interval + Math.max(interval * MARGIN_RATIO, MIN_MARGIN_MS);
 }
 
-/**
- * The permits of one process, based on p-throttle. A wait in p-throttle cannot be aborted, so it is called only when a
- * permit is free according to the times of the last permits, which are kept here on the monotonic clock.
- */
+/** The permits of one process: a sliding-window log on the monotonic clock. */
 export class SlidingWindowLog implements PermitLog {
   readonly #limit: number;
   readonly #interval: number;
   readonly #takenAt: number[] = [];
-  #throttle: () => Promise<unknown>;
-  #lastWallTime = Date.now();
   #next = 0;
   #burst = 0;
 
   constructor({ limit, interval }: RateLimit) {
     this.#limit = limit;
     this.#interval = withMargin(interval);
-    this.#throttle = this.#createThrottle();
   }
 
   wait(): number {
@@ -239,16 +237,11 @@ export class SlidingWindowLog implements PermitLog {
   }
 
   /** Takes one permit, which must be free. It counts from the end of this turn of the event loop, when it is used. */
-  async take(): Promise<number> {
+  take(): number {
     this.#takenAt[this.#next] = performance.now();
     this.#next = (this.#next + 1) % this.#limit;
     if (this.#burst === 0) setTimeout(() => this.#stampBurst(), 0);
     this.#burst = Math.min(this.#burst + 1, this.#limit);
-    const wallTime = Date.now();
-    // p-throttle uses the wall clock: once that is set back, earlier permits lie in the future and count too long.
-    if (wallTime < this.#lastWallTime) this.#throttle = this.#createThrottle();
-    this.#lastWallTime = wallTime;
-    await this.#throttle();
     return 1;
   }
 
@@ -257,11 +250,5 @@ export class SlidingWindowLog implements PermitLog {
     for (; this.#burst > 0; this.#burst--) {
       this.#takenAt[(this.#next - this.#burst + this.#limit) % this.#limit] = sentAt;
     }
-  }
-
-  #createThrottle(): () => Promise<unknown> {
-    const options = { limit: this.#limit, interval: this.#interval, strict: true, weight: () => 1 };
-    const throttled = pThrottle(options)(() => {});
-    return async () => throttled();
   }
 }
