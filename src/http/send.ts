@@ -65,9 +65,6 @@ export async function send(
   let received: ReceivedResponse | undefined;
   try {
     await ky(url, {
-      method,
-      headers,
-      ...(body && { body }),
       signal,
       timeout: timeout > MAX_TIMEOUT_MS ? false : timeout,
       retry: 0,
