@@ -54,14 +54,6 @@ async function runFleet(redisUrl: string): Promise<void> {
     const polls = reads - PROCESSES * READS_EACH;
     console.log(`Successful reads: ${PROCESSES * READS_EACH}, and ${polls} polls for ${PROCESSES * WAITS_EACH} waits.`);
     console.log(`Refused with 429: ${count(({ status }) => status === 429)}.`);
-
-    const [first, ...others] = children;
-    first?.send('keep');
-    const { kept } = await next(first as ChildProcess, 'kept');
-    first?.kill('SIGKILL');
-    console.log('Process 1 keeps a wait, and is killed.');
-    const { handled, job, status, data } = await Promise.race(others.map((child) => next(child, 'handled')));
-    console.log(`Another process announces to ${data}: audience ${job} ${status}${handled === kept ? '' : ' (?)'}.`);
   } finally {
     for (const child of children) if (child.connected) child.disconnect();
     await close();

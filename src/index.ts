@@ -88,10 +88,6 @@ export type {
   WithResponse,
 } from './http/index.ts';
 export type {
-  KeepOptions,
-  KeptOutcome,
-  KeptWait,
-  OutcomeHandler,
   SharedWaits,
   UpdateInfo,
   UpdateSource,
@@ -209,6 +205,6 @@ export type {
 export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';
-export type { Backoff, RetryBudgetOptions } from './util/retry.ts';
+export type { Backoff } from './util/retry.ts';
 export type { DidYouMean, NoCamelCase, Spelled } from './util/spelling.ts';
 export { parseTimestamp } from './util/timestamps.ts';

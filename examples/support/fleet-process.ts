@@ -25,11 +25,10 @@ export interface Report {
   readonly completed: number;
 }
 
-/** A message of a process: its report, the id of the wait that it has kept, or the outcome that it has handled. */
-export type Message =
-  | { readonly report: Report }
-  | { readonly kept: string }
-  | { readonly handled: string; readonly job: number; readonly status: string; readonly data: unknown };
+/** The message of a process. */
+export interface Message {
+  readonly report: Report;
+}
 
 const [, , json = ''] = process.argv;
 const { baseUrl, credentials, redisUrl, prefix, processes, limits, reads, waits }: Task = JSON.parse(json);
@@ -44,20 +43,12 @@ const limiter = redisLimiter(redis, { prefix, rateLimits: limits, margin: 250, f
 const shared = redisWaits(redis, { prefix });
 const client = new AudienceClient({ baseUrl, token, rateLimits: limits, limiter, waits: { shared } });
 
-// Any process handles the outcomes of waits that were kept, also by processes that have ended.
-client.waits.handle('announce', ({ id, jobId, status }, data) => send({ handled: id, job: jobId, status, data }));
-
 const startedAt = performance.now();
 await Promise.all(Array.from({ length: reads }, () => client.audiences.list()));
 const seconds = (performance.now() - startedAt) / 1_000;
 const names = Array.from({ length: waits }, (_, at) => `Audience ${at + 1}`);
 const completed = await Promise.all(names.map((name) => client.audiences.createAndWait({ name })));
 send({ report: { reads, seconds, completed: completed.length } });
-
-process.once('message', async () => {
-  const audience = await client.audiences.create({ name: 'Kept' });
-  send({ kept: await client.waits.keep({ kind: 'audience', id: audience.id }, { handler: 'announce', data: 'ann' }) });
-});
 
 process.once('disconnect', async () => {
   await client.close();

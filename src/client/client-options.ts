@@ -27,13 +27,12 @@ import {
   nestedOptions,
   nonNegative,
   type OptionFields,
-  optionalOrFalse,
   optionChecker,
   optionOf,
   stringOption,
 } from '../util/options.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
-import type { Backoff, RetryBudgetOptions } from '../util/retry.ts';
+import type { Backoff } from '../util/retry.ts';
 import { isHookSet } from '../util/run-hooks.ts';
 import { isTimeZone } from '../util/timestamps.ts';
 import { VERSION } from '../version.ts';
@@ -107,13 +106,6 @@ export interface ClientOptions extends TunableOptions {
   readonly rateLimits?: Optional<RateLimits> | false | undefined;
   /** Replaces the in-process limiter, e.g. by one that several processes share. */
   readonly limiter?: RateLimiter | undefined;
-  /**
-   * Limits retries of connection failures, timeouts and 5xx responses while the service fails; `false`: no limit. Polls
-   * of waits, uploads and downloads do not use the budget.
-   *
-   * @default { capacity: 500, cost: 5 }
-   */
-  readonly retryBudget?: RetryBudgetOptions | false | undefined;
   /** How waits poll. */
   readonly waits?: WaitsOptions | undefined;
   /** Your application, which Node adds to `User-Agent`, so that the service's support can find its requests. */
@@ -149,7 +141,16 @@ const isLimiter = (value: unknown): boolean =>
   typeof Object(value).acquire === 'function' && typeof Object(value).pause === 'function';
 
 /** Names of the hooks of a client. */
-const HOOKS: readonly (keyof Hooks)[] = ['onRequest', 'onResponse', 'onRetry', 'shouldRetry', 'onEnd', 'onWait', 'onBuildBudget', 'around'];
+const HOOKS: readonly (keyof Hooks)[] = [
+  'onRequest',
+  'onResponse',
+  'onRetry',
+  'shouldRetry',
+  'onEnd',
+  'onWait',
+  'onBuildBudget',
+  'around',
+];
 
 const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   timeout: nonNegative,
@@ -192,10 +193,6 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   mcpToken: anyOption,
   rateLimits: anyOption,
   limiter: optionOf(isLimiter, 'must have acquire and pause, as `memoryLimiter()` has'),
-  retryBudget: optionalOrFalse(
-    nestedOptions<RetryBudgetOptions>({ capacity: nonNegative, cost: nonNegative }),
-    'must be false, or { capacity, cost } with numbers of 0 or more',
-  ),
   waits: nestedOptions<WaitsOptions>({
     via: choice('list', 'get'),
     shared: optionOf((value) => typeof Object(value).join === 'function', 'must be `redisWaits(redis, { prefix })`'),

@@ -188,7 +188,7 @@ export class AudienceClient {
 
   /**
    * Ends every call and wait in progress, also of clients made by `withOptions`; later calls are refused. Resolves when
-   * they and the running handlers of kept waits have ended.
+   * they have ended.
    */
   async close(): Promise<void> {
     await this.#transport.state.close();

@@ -3,7 +3,6 @@ import { ClientState, Transport } from '../http/index.ts';
 import { BuildBudgetGate, createRateLimiter } from '../rate-limit/index.ts';
 import { issueToken, readUsage } from '../resources/index.ts';
 import { Redactor } from '../util/redact.ts';
-import { RetryBudget } from '../util/retry.ts';
 import { type ClientOptions, resolveOptions } from './client-options.ts';
 
 /**
@@ -22,7 +21,6 @@ export function createTransport(options: ClientOptions, tokens: ClientState['tok
       () => Promise.resolve(readUsage(transport, {}, BUDGET_READ, (usage) => usage)),
       options.waits?.shared?.budget,
     ),
-    retryBudget: new RetryBudget(options.retryBudget),
     redactor,
     tokens,
     tokenContext: {

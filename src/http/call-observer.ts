@@ -125,7 +125,12 @@ export function debugLog(logger: Logger): Hooks {
 }
 
 /** Logs that an operation is retried. */
-export function logRetry(logger: Logger, { operation, attempt }: Pick<RequestEvent, 'operation' | 'attempt'>, wait: number, error: Error): void {
+export function logRetry(
+  logger: Logger,
+  { operation, attempt }: Pick<RequestEvent, 'operation' | 'attempt'>,
+  wait: number,
+  error: Error,
+): void {
   const ms = Math.round(wait);
   logger.info(`${operation} is retried in ${ms} ms: ${error.message}`, { operation, attempt, wait: ms });
 }

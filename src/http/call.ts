@@ -15,7 +15,7 @@ import type { RequestEvent } from './hooks.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
 import type { CallOptions, Settings } from './request-options.ts';
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
-import { attemptOutcome, consumesRetryBudget, nextRetry, outcomeOf, type RetryState } from './retry-policy.ts';
+import { attemptOutcome, nextRetry, outcomeOf, type RetryState } from './retry-policy.ts';
 import { OWN_FETCH_OPTIONS } from './send.ts';
 
 /** The input of a call, as its namespace describes it. */
@@ -75,10 +75,8 @@ export class Call implements RetryState {
   wasRefused = false;
   conflicts = 0;
   #firstConflictAt = 0;
-  /** True if the last retry consumed the retry budget. */
-  paidForRetry = false;
-  /** Why a retry that the operation allows was not made. */
-  retryRefusal: string | undefined;
+  /** True if the hook `shouldRetry` refused a retry that the operation allows. */
+  retryRefused = false;
 
   constructor({ state, settings, operation, input, key }: CallParts) {
     this.state = state;
@@ -216,7 +214,7 @@ function executeObserved<R>(call: Call, observer: CallObserver, steps: CallSteps
 
 /** Builds the request once and retries attempts as far as the operation allows. */
 async function executeSteps<R>(call: Call, { prepare, attempt }: CallSteps<R>, signal: AbortSignal): Promise<R> {
-  const { options, input, state } = call;
+  const { options, input } = call;
   // The options of background calls are the package's own, or have been checked.
   if (input.options && options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
   const errors = { ...(input.options && optionErrors(call)), ...input.validate?.() };
@@ -225,12 +223,10 @@ async function executeSteps<R>(call: Call, { prepare, attempt }: CallSteps<R>, s
   const request = await prepare(call);
   call.path = request.path;
   // End the call on abort even if a custom token source, limiter or `fetch` ignores the signal.
-  const result = await withRetries(() => abortable(attempt(call, request, signal), signal), {
+  return withRetries(() => abortable(attempt(call, request, signal), signal), {
     signal,
     delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
   });
-  if (options.priority !== 'background') state.retryBudget.onSuccess(call.paidForRetry);
-  return result;
 }
 
 /** Returns the errors of the options that the types cannot exclude. */
@@ -259,12 +255,7 @@ function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
   if (!next) return undefined;
   const retry = { reason: next.reason, error: failed.error, wait: next.delay };
   if (call.observer?.allowsRetry(retry) === false) {
-    call.retryRefusal = RETRY_REFUSED;
-    return undefined;
-  }
-  call.paidForRetry = next.reason === 'transient' && consumesRetryBudget(failure);
-  if (call.paidForRetry && !call.state.retryBudget.take()) {
-    call.retryRefusal = RETRY_BUDGET_EMPTY;
+    call.retryRefused = true;
     return undefined;
   }
   call.noteRetry(failed, next.reason);
@@ -274,8 +265,6 @@ function delayAfter(failed: AttemptFailure, call: Call): number | undefined {
 }
 
 const RETRY_REFUSED = 'It was not retried: the hook `shouldRetry` refused.';
-const RETRY_BUDGET_EMPTY =
-  'It was not retried: earlier failures have used up the retry budget of this client (`retryBudget`).';
 
 /** Advice for the caller, by the outcome of a create. */
 const ADVICE: Readonly<Record<CreateOutcome, string>> = {
@@ -289,7 +278,7 @@ const ADVICE: Readonly<Record<CreateOutcome, string>> = {
 /** Returns the error that the caller's promise rejects with. */
 function finalError(thrown: unknown, call: Call): AudienceError {
   const failure = toError(thrown, call);
-  const error = call.retryRefusal === undefined ? failure : withDetails(failure, {}, call.retryRefusal);
+  const error = call.retryRefused ? withDetails(failure, {}, RETRY_REFUSED) : failure;
   if (call.key === undefined) return error;
   const outcome = createOutcome(thrown, call);
   const isLocal = ValidationError.isInstance(error) && error.local;

@@ -2,13 +2,11 @@ import type { ClientTokens, TokenContext } from '../auth/index.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import type { BuildBudgetGate, RateLimiter } from '../rate-limit/index.ts';
 import type { Redactor } from '../util/redact.ts';
-import type { RetryBudget } from '../util/retry.ts';
 
 /** The state that a client shares with those derived from it by `withOptions`. */
 export class ClientState {
   readonly limiter: RateLimiter;
   readonly buildBudget: BuildBudgetGate;
-  readonly retryBudget: RetryBudget;
   readonly redactor: Redactor;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
   /** Passed to token sources, which use it to issue tokens. */
@@ -27,7 +25,6 @@ export class ClientState {
   constructor(parts: Omit<ClientState, 'loggedFields' | 'closing' | 'open' | 'onIdle' | 'close'>) {
     this.limiter = parts.limiter;
     this.buildBudget = parts.buildBudget;
-    this.retryBudget = parts.retryBudget;
     this.redactor = parts.redactor;
     this.tokens = parts.tokens;
     this.tokenContext = parts.tokenContext;

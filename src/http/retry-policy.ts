@@ -26,12 +26,6 @@ export function statusFailureOf(status: number, headers: Headers): Extract<Failu
   return { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }), ...(final && { final }) };
 }
 
-/** Returns whether a retry consumes the retry budget: the service may be failing, and the retry would add load. */
-export function consumesRetryBudget(failure: Failure): boolean {
-  if (failure.kind === 'status') return failure.status >= 500 || failure.status === 408;
-  return failure.kind !== 'final';
-}
-
 /** How far a request may be retried. Durations are milliseconds. */
 export interface RetryLimits {
   readonly retry: RetryPolicy;

@@ -36,7 +36,6 @@ export interface ConnectMcpOptions<C extends McpClient>
     | 'operations'
     | 'limiter'
     | 'rateLimits'
-    | 'retryBudget'
     | 'maxRetries'
     | 'maxRetryWait'
     | 'backoff'

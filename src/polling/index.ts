@@ -7,11 +7,6 @@ export type {
   FleetHost,
   FleetTarget,
   JobName,
-  KeepOptions,
-  KeptOutcome,
-  KeptWait,
-  KeptWaits,
-  OutcomeHandler,
   SharedWaits,
 } from './shared-waits.ts';
 export { jobError } from './wait-errors.ts';

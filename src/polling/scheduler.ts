@@ -75,7 +75,7 @@ export class Scheduler {
   readonly rate: PollRate;
   readonly via: WaitsVia;
   readonly fleet: Fleet | undefined;
-  /** After the end of the client: resolves when the handlers of kept waits have ended. */
+  /** After the end of the client: resolves when the lead is given up. */
   closed: Promise<void> | undefined;
   readonly #groups = new Set<PollGroup>();
   readonly #inFlight = new Set<PollRequest>();
@@ -102,7 +102,7 @@ export class Scheduler {
       onLead: (pollAges) => this.rate.restore(pollAges),
     });
     onAbort(closing, () => {
-      this.closed = this.fleet?.close(closing.reason);
+      this.closed = this.fleet?.close();
       for (const group of [...this.#groups]) group.fail(closing.reason);
     });
   }

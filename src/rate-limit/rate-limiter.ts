@@ -124,7 +124,11 @@ export class RateLimitBucket {
   }
 
   /** Resolves when the request may be sent immediately. */
-  async acquire({ priority, signal, maxWait = Number.POSITIVE_INFINITY }: Omit<AcquireOptions, 'scope'>): Promise<void> {
+  async acquire({
+    priority,
+    signal,
+    maxWait = Number.POSITIVE_INFINITY,
+  }: Omit<AcquireOptions, 'scope'>): Promise<void> {
     signal?.throwIfAborted();
     const since = performance.now();
     const pause = this.#pausedUntil - since;

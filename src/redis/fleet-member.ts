@@ -5,7 +5,6 @@ import { type JobKind, progressOf } from '../spec/job-status.ts';
 import { startTimer } from '../util/abort.ts';
 import { isObject } from '../util/json.ts';
 import { updatedAt } from '../util/timestamps.ts';
-import { RedisKeptWaits } from './kept-waits.ts';
 import type { SharedState, SharedWaitsNews, WaitStore } from './wait-store.ts';
 
 /** Time between two reports. Milliseconds. */
@@ -43,7 +42,6 @@ type FleetRole = 'leader' | 'follower' | 'alone';
 
 /** The part of one process in the waits that processes share: reports its jobs, leads or follows, passes states on. */
 export class FleetMember implements Fleet {
-  readonly keptWaits: RedisKeptWaits;
   readonly #store: WaitStore;
   readonly #host: FleetHost;
   readonly #id = crypto.randomUUID();
@@ -71,10 +69,6 @@ export class FleetMember implements Fleet {
 
   constructor(store: WaitStore, host: FleetHost) {
     this.#store = store;
-    this.keptWaits = new RedisKeptWaits(store, {
-      onHandler: () => this.#reportSoon(),
-      warn: (message) => host.warn(message),
-    });
     this.#host = host;
   }
 
@@ -168,17 +162,15 @@ export class FleetMember implements Fleet {
   }
 
   /** Ends the reports, and the lead. */
-  async close(reason: unknown): Promise<void> {
+  async close(): Promise<void> {
     const published = this.#flush();
     this.#isClosed = true;
     this.#stopTimer?.();
     this.#awaited.clear();
-    const handled = this.keptWaits.close(reason);
     const isLeader = this.#role === 'leader';
     this.#setRole('follower');
     await published;
     if (isLeader) await this.#store.resign(this.#id).catch(() => {});
-    await handled;
   }
 
   /** Gives up the lead for `ms`. */
@@ -213,7 +205,7 @@ export class FleetMember implements Fleet {
   }
 
   get #isNeeded(): boolean {
-    return this.#awaited.size + this.#followed.size + this.#outbox.size > 0 || this.keptWaits.hasHandlers;
+    return this.#awaited.size + this.#followed.size + this.#outbox.size > 0;
   }
 
   /** Reports in a microtask, so that several jobs are reported together. */
@@ -256,7 +248,6 @@ export class FleetMember implements Fleet {
       await this.#apply(news, awaited, now);
       if (this.#toReport(performance.now()).length > 0) next = 0;
       this.#onSuccess();
-      if (news.due > 0) this.keptWaits.onDue();
     } catch (error) {
       if (this.#isClosed) return;
       this.#onFailedReport(error);

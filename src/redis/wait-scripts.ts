@@ -6,8 +6,6 @@ const LEASE_MS = 2_000;
 const AWAITED_MS = 30_000;
 /** How long the final state of a job is available to processes that were late. Milliseconds. */
 const ENDED_MS = 60_000;
-/** How long an outcome is reserved for the process that handles it, unless that renews its claim. Milliseconds. */
-const CLAIM_MS = 30_000;
 /** Polls of this time count when another process begins to lead. Milliseconds. */
 const POLLS_MS = 61_000;
 /** During a hold of the build budget, one create is let through this often: the budget may have been raised. Milliseconds. */
@@ -23,7 +21,7 @@ const EXPIRY_MS = 30 * 86_400_000;
 /** Maximum entries that one command removes or claims, so that no command blocks the server for long. */
 const MAX_ENTRIES = 1_000;
 
-/** Parts of the state, one key each: a hash `meta`, and sets and hashes by job or by id of a kept wait. */
+/** Parts of the state, one key each: a hash `meta`, and sets and hashes by job. */
 export const PARTS = [
   // Hash: position of the last change, leader and end of its lease, hold of the build budget.
   'meta',
@@ -37,15 +35,6 @@ export const PARTS = [
   'states',
   // Sorted set of the times at which leaders have sent polls.
   'polls',
-  // Hash of the kept waits; sorted set of `<job>\n<id>`, ordered as text, of those whose job is running.
-  'kept',
-  'running',
-  // Sorted sets of kept waits by the time of their timeout, and by the time at which their outcome can be claimed.
-  'deadlines',
-  'due',
-  // Hashes of the outcomes of kept waits, and of the number of claims.
-  'outcomes',
-  'attempts',
   // Sorted set of the creates that were let through, by the time after which they count as ended.
   'creates',
 ] as const;
@@ -58,19 +47,6 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function move_on() return redis.call('HINCRBY', meta, 'position', 1) end
 local function await(job)
   if redis.call('ZADD', awaited, now + ${AWAITED_MS}, job) == 1 then redis.call('ZADD', added, move_on(), job) end
-end
-local function kept_of(job)
-  return redis.call('ZRANGEBYLEX', running, '[' .. job .. '\\n', '(' .. job .. '\\n\\255')
-end
-local function handler_of(id)
-  return string.match(redis.call('HGET', kept, id) or '', '^.-\\n(.-)\\n')
-end
-local function finish(entry, outcome)
-  local id = string.match(entry, '^.-\\n(.*)$')
-  redis.call('ZREM', running, entry)
-  redis.call('ZREM', deadlines, id)
-  redis.call('ZADD', due, now, handler_of(id) .. '\\n' .. id)
-  redis.call('HSET', outcomes, id, outcome)
 end
 `;
 
@@ -96,20 +72,12 @@ if leads then
     local entries = redis.call('ZRANGE', polls, 0, -1, 'WITHSCORES')
     for n = 2, #entries, 2 do ages[n / 2] = now - entries[n] end
   end
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', deadlines, '-inf', now, 'LIMIT', 0, ${MAX_ENTRIES})) do
-    local job = string.match(redis.call('HGET', kept, id) or '', '^(.-)\\n')
-    if job then finish(job .. '\\n' .. id, '') else redis.call('ZREM', deadlines, id) end
-  end
   for _, job in ipairs(redis.call('ZRANGEBYSCORE', awaited, '-inf', now, 'LIMIT', 0, ${MAX_ENTRIES})) do
-    if #kept_of(job) > 0 then
-      await(job)
-    else
-      redis.call('ZREM', awaited, job)
-      redis.call('ZREM', added, job)
-      redis.call('ZREM', changed, job)
-      redis.call('HDEL', states, job)
-      unfollow[#unfollow + 1] = job
-    end
+    redis.call('ZREM', awaited, job)
+    redis.call('ZREM', added, job)
+    redis.call('ZREM', changed, job)
+    redis.call('HDEL', states, job)
+    unfollow[#unfollow + 1] = job
   end
   follow = redis.call('ZRANGEBYSCORE', added, '(' .. jobs_after, '+inf')
   for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ${EXPIRY_MS}) end
@@ -121,7 +89,7 @@ local changes = {}
 if changes_after >= 0 then changes = redis.call('ZRANGEBYSCORE', changed, '(' .. changes_after, '+inf') end
 local position = tonumber(redis.call('HGET', meta, 'position') or 0)
 local role = leads and 'leader' or is_led and 'follower' or 'none'
-return {position, role, changes, follow, unfollow, ages, redis.call('ZCOUNT', due, '-inf', now)}
+return {position, role, changes, follow, unfollow, ages}
 `);
 
 export const RESIGN = script(`
@@ -150,74 +118,9 @@ for n = 1, #ARGV, 4 do
     if is_final == '1' then
       redis.call('ZREM', added, job)
       redis.call('ZADD', awaited, now + ${ENDED_MS}, job)
-      for _, entry in ipairs(kept_of(job)) do finish(entry, value) end
     end
   end
 end
-`);
-
-export const KEEP = script(`
-local id, job, record, timeout = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-if redis.call('HSETNX', kept, id, record) == 0 then return end
-redis.call('ZADD', running, 0, job .. '\\n' .. id)
-if timeout then redis.call('ZADD', deadlines, now + timeout, id) end
-await(job)
-local is_final, value = string.match(redis.call('HGET', states, job) or '', '^%d+ (%d) (.*)$')
-if is_final == '1' then finish(job .. '\\n' .. id, value) end
-for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ${EXPIRY_MS}) end
-`);
-
-/** Claims outcomes: no other process gets them until the claim ends. */
-export const CLAIM = script(`
-local count, names, claims = tonumber(ARGV[1]), {}, {}
-for n = 2, #ARGV do names[ARGV[n]] = true end
-for start = 0, redis.call('ZCARD', due), ${MAX_ENTRIES} do
-  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', start, ${MAX_ENTRIES})) do
-    local handler, id = string.match(entry, '^(.-)\\n(.*)$')
-    if #claims < count and names[handler] then
-      local attempt = redis.call('HINCRBY', attempts, id, 1)
-      claims[#claims + 1] = {redis.call('HGET', kept, id), redis.call('HGET', outcomes, id), attempt, entry}
-    end
-  end
-  if #claims == count then break end
-end
-for _, claim in ipairs(claims) do redis.call('ZADD', due, now + ${CLAIM_MS}, claim[4]) end
-return claims
-`);
-
-export const RENEW = script(`
-local id, attempt = ARGV[1], ARGV[2]
-if redis.call('HGET', attempts, id) ~= attempt then return 0 end
-redis.call('ZADD', due, now + ${CLAIM_MS}, handler_of(id) .. '\\n' .. id)
-return 1
-`);
-
-/** Ends a claim. Returns 1 also if the outcome is handled already, because the command may be repeated. */
-export const SETTLE = script(`
-local id, attempt, retry_after = ARGV[1], ARGV[2], ARGV[3]
-local handler = handler_of(id)
-if not handler then return 1 end
-if redis.call('HGET', attempts, id) ~= attempt then return 0 end
-if retry_after ~= '' then
-  redis.call('ZADD', due, now + retry_after, handler .. '\\n' .. id)
-else
-  redis.call('ZREM', due, handler .. '\\n' .. id)
-  for _, key in ipairs({kept, outcomes, attempts}) do redis.call('HDEL', key, id) end
-end
-return 1
-`);
-
-export const KEPT = script(`return redis.call('HVALS', kept)`);
-
-export const DROP = script(`
-local id = ARGV[1]
-local record = redis.call('HGET', kept, id)
-if not record then return 0 end
-redis.call('ZREM', running, string.match(record, '^(.-)\\n') .. '\\n' .. id)
-redis.call('ZREM', due, handler_of(id) .. '\\n' .. id)
-redis.call('ZREM', deadlines, id)
-for _, key in ipairs({kept, outcomes, attempts}) do redis.call('HDEL', key, id) end
-return 1
 `);
 
 /**

@@ -1,26 +1,8 @@
-import { ConnectionError } from '../errors/call-errors.ts';
 import type { JobName } from '../polling/index.ts';
 import type { SharedHold } from '../rate-limit/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
-import { retryingRunner } from './retrying-runner.ts';
-import {
-  CLAIM,
-  DROP,
-  HOLD,
-  KEEP,
-  KEPT,
-  PARTS,
-  PASS,
-  PUBLISH,
-  RELEASE,
-  RENEW,
-  REPORT,
-  RESIGN,
-  SETTLE,
-  SETTLE_CREATE,
-  STATES,
-} from './wait-scripts.ts';
+import { HOLD, PARTS, PASS, PUBLISH, RELEASE, REPORT, RESIGN, SETTLE_CREATE, STATES } from './wait-scripts.ts';
 
 /** The report of a process, about three times a second. */
 interface SharedWaitsReport {
@@ -52,8 +34,6 @@ export interface SharedWaitsNews {
   readonly unfollow: readonly JobName[];
   /** For a new leader: how many milliseconds ago each recent poll of its predecessors was sent. */
   readonly pollAges: readonly number[];
-  /** Number of kept waits whose outcome can be handled. */
-  readonly due: number;
 }
 
 /** The state of a job, published by the process that learned it. */
@@ -67,24 +47,6 @@ export interface SharedState {
   readonly value: string;
 }
 
-/** A wait that is kept as data. */
-export interface KeptRecord {
-  readonly id: string;
-  readonly job: JobName;
-  /** Name of the handler of its outcome. */
-  readonly handler: string;
-  /** Data for the handler: JSON. */
-  readonly data: string;
-}
-
-/** A kept wait whose outcome a process may handle until its claim ends. */
-export interface ClaimedWait extends KeptRecord {
-  /** Value of the last state; `undefined` if the timeout has passed before the job ended. */
-  readonly state: string | undefined;
-  /** Number of claims, this one included. Identifies the claim: another process may claim the outcome after it has ended. */
-  readonly attempt: number;
-}
-
 /** Commands on the data that the processes of an account share. */
 export interface WaitStore {
   report(report: SharedWaitsReport): Promise<SharedWaitsNews>;
@@ -94,27 +56,11 @@ export interface WaitStore {
   states(jobs: readonly JobName[]): Promise<readonly (string | undefined)[]>;
   /** Publishes states of jobs that any process awaits; ignores others. */
   publish(states: readonly SharedState[]): Promise<void>;
-  /** @param timeout Milliseconds after which the outcome is a timeout. */
-  keep(wait: KeptRecord, timeout: number): Promise<void>;
-  /** Claims outcomes that one of the handlers can handle, for 30 seconds. */
-  claim(handlers: readonly string[], count: number): Promise<readonly ClaimedWait[]>;
-  /** Prolongs a claim; returns whether it has not ended. */
-  renew(id: string, attempt: number): Promise<boolean>;
-  /**
-   * Ends a claim: the outcome is handled or, with `retryAfter`, can be claimed again after so many milliseconds. Returns
-   * whether the claim had not been taken over.
-   */
-  settle(id: string, attempt: number, retryAfter?: number): Promise<boolean>;
-  kept(): Promise<readonly KeptRecord[]>;
-  /** Deletes a kept wait; returns whether it was there. */
-  drop(id: string): Promise<boolean>;
   readonly budget: SharedHold;
 }
 
 /** Maximum wait for a reply, in milliseconds: clients queue commands while disconnected. */
 const REPLY_TIMEOUT_MS = 1_000;
-/** How long commands for kept waits are retried, in milliseconds. */
-const RETRY_TIMEOUT_MS = 4_000;
 
 /** Creates a store in Redis. Every command is one script. */
 export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
@@ -123,27 +69,20 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
   const late = (): Error => new Error(`Redis did not reply within ${REPLY_TIMEOUT_MS} ms`);
   const run = (command: Script, ...args: readonly (string | number)[]): Promise<unknown> =>
     withTimeout(runScript(command, keys, args), REPLY_TIMEOUT_MS, late);
-  const retrying = retryingRunner(redis, RETRY_TIMEOUT_MS, (reason, cause) => {
-    const message = `The kept waits in Redis are not available: ${reason}`;
-    return new ConnectionError(message, { operation: 'redisWaits', attempts: 1, cause });
-  });
-  const runWithRetries = (command: Script, ...args: readonly (string | number)[]): Promise<unknown> =>
-    retrying(command, keys, args);
   return {
     async report({ process, canLead, awaited, refresh, polls, changesAfter, jobsAfter }) {
       const head = [process, canLead ? 1 : 0, changesAfter, jobsAfter, polls, awaited.length];
       const reply = await run(REPORT, ...head, ...awaited, refresh.length, ...refresh);
       // The script returns these values.
-      const [position, role, changed, follow, unfollow, pollAges, due] = reply as readonly [
+      const [position, role, changed, follow, unfollow, pollAges] = reply as readonly [
         unknown,
         SharedWaitsNews['role'],
         readonly string[],
         readonly string[],
         readonly string[],
         readonly unknown[],
-        unknown,
       ];
-      const numbers = { position: Number(position), pollAges: pollAges.map(Number), due: Number(due) };
+      const numbers = { position: Number(position), pollAges: pollAges.map(Number) };
       return { ...numbers, role, changed, follow, unfollow };
     },
     async resign(process) {
@@ -159,26 +98,6 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
         ...states.flatMap(({ job, updatedAt, isFinal, value }) => [job, updatedAt, isFinal ? 1 : 0, value]),
       );
     },
-    async keep(wait, timeout) {
-      const ms = Number.isFinite(timeout) ? Math.ceil(timeout) : '';
-      const { id, job, handler, data } = wait;
-      await runWithRetries(KEEP, id, job, [job, handler, id, data].join('\n'), ms);
-    },
-    async claim(handlers, count) {
-      const claims = (await run(CLAIM, count, ...handlers)) as readonly (readonly [string, string, unknown])[];
-      return claims.map(([record, state, attempt]): ClaimedWait => {
-        return { ...recordOf(record), state: state || undefined, attempt: Number(attempt) };
-      });
-    },
-    renew: async (id, attempt) => Number(await run(RENEW, id, attempt)) === 1,
-    async settle(id, attempt, retryAfter) {
-      const ms = retryAfter === undefined ? '' : Math.ceil(retryAfter);
-      return Number(await runWithRetries(SETTLE, id, attempt, ms)) === 1;
-    },
-    async kept() {
-      return ((await runWithRetries(KEPT)) as readonly string[]).map(recordOf);
-    },
-    drop: async (id) => Number(await runWithRetries(DROP, id)) === 1,
     budget: {
       async pass(attempt) {
         const [wait, left] = (await run(PASS, attempt)) as readonly unknown[];
@@ -195,10 +114,4 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
       },
     },
   };
-}
-
-/** Reads a kept wait from its lines: the job, the handler, the id and the data, whose JSON has no line breaks. */
-function recordOf(record: string): KeptRecord {
-  const [job = '', handler = '', id = '', data = 'null'] = record.split('\n');
-  return { id, job, handler, data };
 }

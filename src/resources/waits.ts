@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { JobResources } from '../errors/error-details.ts';
-import type { KeepOptions, KeptWait, KeptWaits, OutcomeHandler, Scheduler, WaitOptions } from '../polling/index.ts';
+import type { Scheduler, WaitOptions } from '../polling/index.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
 
@@ -87,62 +87,6 @@ export class Waits {
     const kinds = typeof type === 'string' ? KINDS.get(type.split('.')[0] ?? '') : undefined;
     if (!kinds || !isObject(data) || typeof data.id !== 'number') return false;
     return this.#scheduler.notify(kinds, data.id, data);
-  }
-
-  /**
-   * Keeps a wait as data in Redis: it survives its process, and any process that has the handler handles the outcome.
-   * Needs `waits: { shared }`.
-   *
-   * @returns the id of the kept wait.
-   * @throws {ConfigurationError} for a client without `waits: { shared }`, and for options that cannot be kept.
-   * @throws {ConnectionError} if Redis does not store it within four seconds. It may be stored nevertheless: repeat the
-   *   call with an `id` of your own.
-   *
-   * @example
-   * await client.waits.keep({ kind: 'audience', id: 42 }, { handler: 'send-report', data: { to: 'ann@example.com' } });
-   */
-  async keep(target: WaitTarget, options: KeepOptions): Promise<string> {
-    this.#checkKind(target);
-    return this.#keptWaits.keep(target, options);
-  }
-
-  /**
-   * Handles the outcomes of kept waits by name, each in one process at a time and at least once: an outcome whose handler
-   * rejects is handled again after 1 s to 15 min, and one whose process is killed by another process after 30 s. Handlers
-   * that must act exactly once remember `outcome.id`, such as in the transaction that they make. A process handles up to
-   * 16 outcomes at the same time; a second handler of a name replaces the first.
-   *
-   * @typeParam Data Type of the data that the waits were kept with. It is not checked.
-   * @returns a function that ends the handling.
-   *
-   * @example
-   * client.waits.handle<{ to: string }>('send-report', async ({ status, resource }, { to }) => {
-   *   if (status === 'completed') await sendReport(to, resource);
-   * });
-   */
-  handle<Data = unknown>(name: string, handler: OutcomeHandler<Data>): () => void {
-    // The data are those that `keep` was called with: their type is the caller's.
-    return this.#keptWaits.handle(name, handler as OutcomeHandler);
-  }
-
-  /** Returns the kept waits of all processes whose outcome has not been handled. */
-  async kept(): Promise<KeptWait[]> {
-    return this.#keptWaits.kept();
-  }
-
-  /** Deletes a kept wait, so that its outcome is not handled; returns whether there was one. The job keeps running. */
-  async drop(id: string): Promise<boolean> {
-    return this.#keptWaits.drop(id);
-  }
-
-  get #keptWaits(): KeptWaits {
-    const { fleet } = this.#scheduler;
-    if (!fleet) {
-      throw new ConfigurationError(
-        'Kept waits need the client option `waits: { shared: redisWaits(redis, { prefix }) }` of `audience-activation/redis`.',
-      );
-    }
-    return fleet.keptWaits;
   }
 
   #checkKind(target: unknown): void {

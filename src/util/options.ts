@@ -63,11 +63,6 @@ export function integer(min: number, max = Number.POSITIVE_INFINITY): z.ZodMiniT
   return requiredOption(isValid, `must be an integer of ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`);
 }
 
-/** An option that `schema` accepts, or `false`; `message` follows the option's name in the error. */
-export function optionalOrFalse(schema: z.ZodMiniType, message: string): z.ZodMiniType {
-  return optionOf((value) => value === false || schema.safeParse(value, { jitless: true }).success, message);
-}
-
 /** An option that is an object of options. */
 export function nestedOptions<Options>(fields: OptionFields<Options>, message = 'must be an object'): z.ZodMiniType {
   return optional(z.strictObject(fields, { error: message }));

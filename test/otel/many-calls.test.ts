@@ -30,7 +30,6 @@ describe('10,000 calls, of whose requests 35 % fail, and some of which are abort
         maxRetries: 2,
         timeout: 20,
         rateLimits: false,
-        retryBudget: false,
       },
     );
     let left = 10_000;

@@ -103,7 +103,7 @@ async function startFaulty() {
     path.endsWith('/create') && random() < SHARE ? FAULTS[Math.floor(random() * FAULTS.length)] : undefined;
   const proxy = await startFaultProxy(url, choose);
   const token = account.token('api');
-  const options = { rateLimits: false, retryBudget: false, backoff: { min: 1, max: 4 } } as const;
+  const options = { rateLimits: false, backoff: { min: 1, max: 4 } } as const;
   const direct = connect({ ...options, token });
   const faulty = connect({ ...options, baseUrl: proxy.url, token: () => token, timeout: 60, maxRetries: 2 });
   const seed = await direct.audiences.create({ name: 'Seed' });
