@@ -1,9 +1,9 @@
 import { fingerprint, isUsableToken } from '../auth/index.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
-import type { AcquireOptions } from '../rate-limit/index.ts';
+import type { AcquireOptions, BuildPermit } from '../rate-limit/index.ts';
 import { runHook } from '../util/run-hooks.ts';
-import type { Call } from './call.ts';
+import type { CallRecord } from './call-record.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
 import { readRpcResponse } from './json-rpc.ts';
 import type { PreparedRequest } from './request.ts';
@@ -33,44 +33,48 @@ export interface SuccessResponse extends ReceivedResponse {
  * Makes one attempt of a call: gets a token and a permit, sends the request, reads the envelope. Throws
  * {@link AttemptFailure}, or the error that ends the call.
  */
-export async function attempt(call: Call, request: PreparedRequest, signal: AbortSignal): Promise<SuccessResponse> {
+export async function attempt(
+  call: CallRecord,
+  request: PreparedRequest,
+  signal: AbortSignal,
+): Promise<SuccessResponse> {
+  const permit = await acquirePermit(call, signal);
   try {
-    const scope = await acquirePermit(call, signal);
-    return await exchange(call, request, scope, signal);
+    return await exchange(call, request, permit, signal);
   } finally {
-    if (call.usesBuildBudget) call.state.buildBudget.settle(signal);
+    permit.build?.release();
   }
 }
 
 /** Sends the request and reads the envelope of its response. */
 async function exchange(
-  call: Call,
+  call: CallRecord,
   request: PreparedRequest,
-  scope: string,
+  permit: Permit,
   signal: AbortSignal,
 ): Promise<SuccessResponse> {
+  const { settings, options, observer } = call;
   const response = await sendAttempt(call, signal, (timeout) =>
     send(request, call.token, signal, {
-      fetch: call.observer?.fetch ?? call.settings.fetch,
-      fetchOptions: { ...call.settings.fetchOptions, ...call.options.fetchOptions },
-      maxResponseBytes: call.settings.maxResponseBytes,
+      fetch: observer?.fetch ?? settings.fetch,
+      fetchOptions: { ...settings.fetchOptions, ...options.fetchOptions },
+      maxResponseBytes: settings.maxResponseBytes,
       timeout,
     }),
   );
   try {
     const envelope = readSuccess(response, call);
-    if (call.usesBuildBudget) call.state.buildBudget.release(scope, signal);
-    call.isInFlight = false;
-    call.isDone = true;
+    permit.build?.onSuccess();
+    call.history.onSuccess();
     return { ...response, envelope };
   } catch (error) {
     const failed = error instanceof AttemptFailure ? error : unreadableFailure(error, response, call);
-    throw await handleRateLimit(call.fail(failed), call, scope, signal);
+    throw await handleRateLimit(call.fail(failed), call, permit.scope, signal);
   }
 }
 
 /** Returns the envelope of a success; throws {@link AttemptFailure} for any other response. */
-function readSuccess(response: ReceivedResponse, call: Call): Envelope {
+function readSuccess(response: ReceivedResponse, call: CallRecord): Envelope {
   const { operation, input } = call;
   const { status, text, isTruncated } = response;
   if (status < 200 || status >= 300) throw statusFailure(response, call);
@@ -82,8 +86,16 @@ function readSuccess(response: ReceivedResponse, call: Call): Envelope {
     : noEnvelopeFailure(response, call, read.problem);
 }
 
-/** Waits for the token, the build budget and a permit of the rate bucket; returns the scope of the bucket. */
-export async function acquirePermit(call: Call, signal: AbortSignal): Promise<string> {
+/** A request that may be sent. */
+export interface Permit {
+  /** Scope of the rate bucket. */
+  readonly scope: string;
+  /** Set for a create that the build budget of the client governs. */
+  readonly build: BuildPermit | undefined;
+}
+
+/** Waits for the token, the build budget and a permit of the rate bucket. */
+export async function acquirePermit(call: CallRecord, signal: AbortSignal): Promise<Permit> {
   const { operation, state, options } = call;
   call.observer?.waitFor('queued');
   if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
@@ -91,42 +103,58 @@ export async function acquirePermit(call: Call, signal: AbortSignal): Promise<st
   const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
   const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
   const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
-  if (call.usesBuildBudget) await passBuildBudget(call, request);
-  else await orNotSent(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
+  const permitted = call.usesBuildBudget
+    ? acquireBuildPermit(call, request)
+    : toNotSentError(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
+  const build = (await permitted) ?? undefined;
   options.onPermit?.(call.id);
-  return scope;
+  return { scope, build };
 }
 
 /** Waits for the build budget and a permit; starts again if the budget has refused another create meanwhile. */
-async function passBuildBudget(call: Call, request: AcquireOptions & { readonly signal: AbortSignal }): Promise<void> {
+async function acquireBuildPermit(
+  call: CallRecord,
+  request: AcquireOptions & { readonly signal: AbortSignal; readonly maxWait: number },
+): Promise<BuildPermit> {
   const { limiter, buildBudget } = call.state;
-  const { scope, signal, maxWait = Number.POSITIVE_INFINITY } = request;
-  for (let refusals = -1; refusals !== buildBudget.refusals; ) {
-    await orNotSent(buildBudget.pass(scope, maxWait, signal), BuildBudgetError, call, signal);
-    refusals = buildBudget.refusals;
-    await orNotSent(limiter.acquire(call.operation.bucket, request), RateLimitError, call, signal);
+  const { scope, signal, maxWait } = request;
+  for (;;) {
+    const permit = await toNotSentError(buildBudget.acquire(scope, maxWait, signal), BuildBudgetError, call, signal);
+    const { refusals } = buildBudget;
+    try {
+      await toNotSentError(limiter.acquire(call.operation.bucket, request), RateLimitError, call, signal);
+    } catch (error) {
+      permit.release();
+      throw error;
+    }
+    if (refusals === buildBudget.refusals) return permit;
+    permit.release();
   }
 }
 
 type LimitError = typeof RateLimitError | typeof BuildBudgetError;
 
 /** Waits for `permit`. If it rejects with a `retryAt`, throws the error of a call that was not sent. */
-async function orNotSent(
-  permit: Promise<void>,
+async function toNotSentError<R>(
+  permit: Promise<R>,
   ErrorClass: LimitError,
-  call: Call,
+  call: CallRecord,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<R> {
   try {
-    await permit;
+    return await permit;
   } catch (error) {
     const retryAt = signal.aborted ? undefined : retryAtOf(error);
     throw retryAt ? notSentError(ErrorClass, call, retryAt) : error;
   }
 }
 
-async function getToken(call: Call, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {
-  const { state, rejectedToken, options } = call;
+async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {
+  const {
+    state,
+    options,
+    history: { rejectedToken },
+  } = call;
   if (options.token !== undefined) return options.token;
   let token: unknown;
   try {
@@ -146,14 +174,14 @@ async function getToken(call: Call, kind: 'general' | 'mcp', signal: AbortSignal
 }
 
 /** Returns the error of a call that was not sent, because the pause after an earlier 429 is too long for it. */
-function notSentError(ErrorClass: LimitError, { operation, path, attempts }: Call, retryAt: Date): RateLimitError {
+function notSentError(ErrorClass: LimitError, { operation, path, history }: CallRecord, retryAt: Date): RateLimitError {
   const message = `${operation.name} was not sent: after an earlier 429 the service does not accept it before ${retryAt.toISOString()}.`;
   return new ErrorClass(message, {
     status: 429,
     operation: operation.name,
     method: operation.method,
     path,
-    attempts,
+    attempts: history.attempts,
     headers: new Headers(),
     body: '',
     bucket: operation.bucket,
@@ -170,7 +198,7 @@ function retryAtOf(error: unknown): Date | undefined {
 
 /** Sends the request by `deliver`, which resolves with the response or rejects after `timeout`; calls the hooks. */
 export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'headers'>>(
-  call: Call,
+  call: CallRecord,
   signal: AbortSignal,
   deliver: (timeout: number) => Promise<R>,
 ): Promise<R> {
@@ -178,9 +206,8 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
   signal.throwIfAborted();
   const timeout = call.options.timeout ?? settings.timeout;
   if (timeout === 0) throw call.fail(timeoutFailure(timeout, call));
-  call.attempts++;
+  call.history.onRequest();
   call.observer?.request();
-  call.isInFlight = true;
   try {
     const response = await deliver(timeout);
     call.observer?.response({ status: response.status, ...requestIdOf(response, call) });
@@ -197,7 +224,7 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
  */
 export async function handleRateLimit(
   failed: AttemptFailure,
-  call: Call,
+  call: CallRecord,
   scope: string,
   signal: AbortSignal,
 ): Promise<AttemptFailure> {
@@ -215,7 +242,6 @@ export async function handleRateLimit(
     return failed;
   }
   const wait = retryAfter ?? refusal.wait;
-  if (usesBuildBudget) state.buildBudget.hold(scope, wait);
   const retryAt = new Date(Date.now() + wait);
   const message = `${operation.name} failed: 429. The build budget of the organization is used up until ${retryAt.toISOString()}; nothing was created. Wait, or have the budget raised.`;
   const budgetError = new BuildBudgetError(message, {
@@ -225,5 +251,7 @@ export async function handleRateLimit(
     retryAt,
     ...(refusal.budget && { budget: refusal.budget }),
   });
-  return new AttemptFailure({ ...failure, retryAfter: wait }, budgetError);
+  if (!usesBuildBudget || failure.final) return new AttemptFailure({ ...failure, retryAfter: wait }, budgetError);
+  state.buildBudget.hold(scope, wait);
+  return new AttemptFailure({ kind: 'budget', wait }, budgetError);
 }

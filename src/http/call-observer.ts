@@ -7,7 +7,7 @@ import type { Fetch } from './send.ts';
 /** Work that the hook `around` runs. */
 interface ObservedWork<R> {
   readonly signal: AbortSignal;
-  readonly work: (headers: readonly (CallAdditions['headers'] | undefined)[]) => Promise<R>;
+  readonly work: () => Promise<R>;
   /** Settles at the end of what `work` begins. @default the result of `work` */
   readonly ended?: Promise<unknown>;
 }
@@ -27,7 +27,8 @@ export class CallObserver {
   /** The kind of waiting under way, if any, and since when; otherwise when the last request was sent. */
   #waitingFor: 'queued' | 'backoff' | undefined;
   #since = 0;
-  #additions: readonly CallAdditions[] = [];
+  /** Additions of `around`, those of the outermost first. */
+  readonly #additions: CallAdditions[] = [];
   #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
   #hasEnded = false;
 
@@ -51,16 +52,17 @@ export class CallObserver {
     }, this.#settings.fetch);
   }
 
-  /** Runs work within `around`; passes the headers that it adds on. */
-  around<R>({ signal, work, ended }: ObservedWork<R>): Promise<R> {
+  /** Headers that `around` adds. */
+  get headers(): Readonly<Record<string, string>> {
+    return Object.assign({}, ...this.#additions.map(({ headers }) => headers));
+  }
+
+  /** Runs work within `around`. */
+  around<R>(work: ObservedWork<R>): Promise<R> {
     return runAround(this.#settings, 'around', {
+      ...work,
       event: () => this.event,
-      signal,
-      work: (additions: readonly CallAdditions[]) => {
-        this.#additions = additions;
-        return work(additions.map(({ headers }) => headers));
-      },
-      ...(ended && { ended }),
+      onAddition: (additions: CallAdditions) => this.#additions.push(additions),
     });
   }
 

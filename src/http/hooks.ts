@@ -52,11 +52,17 @@ export interface ResponseEvent extends RequestEvent {
 
 /** A retry, as hooks see it before it is made. */
 export interface RetryEvent extends RequestEvent {
-  /** A failure that may pass, an identical create in progress (409), or a rejected token (401). */
-  readonly reason: 'transient' | 'conflict' | 'token';
+  /**
+   * A failure that may pass, an identical create in progress (409), a rejected token (401), or a used-up build budget
+   * (429 of a create).
+   */
+  readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
   /** Error of the last attempt. */
   readonly error: Error;
-  /** Milliseconds until the next attempt; the wait for a permit of its rate bucket is added. */
+  /**
+   * Milliseconds until the next attempt; the wait for a permit of its rate bucket is added, and after `budget` that for
+   * other creates, which follow one another.
+   */
   readonly wait: number;
 }
 

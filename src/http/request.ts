@@ -102,6 +102,7 @@ export async function prepareRequest({
   input,
   settings,
   options,
+  headers,
   key,
 }: RequestPlan): Promise<PreparedRequest> {
   const { method, path: template, override, reads } = operation;
@@ -124,7 +125,7 @@ export async function prepareRequest({
     path,
     headers: {
       ...settings.headers,
-      ...(options.headers && checkedHeaders(options.headers)),
+      ...(headers && checkedHeaders(headers)),
       accept: ACCEPT[reads],
       ...(encoded && { 'content-type': encoded.type }),
       ...(key !== undefined && { 'idempotency-key': checkKey(key) }),
@@ -138,7 +139,9 @@ interface RequestPlan {
   readonly operation: ResolvedOperation;
   readonly input: RequestInput;
   readonly settings: { readonly baseUrl: string; readonly headers: HeaderRecord };
-  readonly options: { readonly headers?: HeaderRecord | undefined; readonly query?: Query | undefined };
+  readonly options: { readonly query?: Query | undefined };
+  /** Headers of this call alone. */
+  readonly headers: HeaderRecord | undefined;
   /** The idempotency key, for operations that take one. */
   readonly key: string | undefined;
 }

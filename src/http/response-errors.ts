@@ -16,7 +16,7 @@ import type { ResolvedOperation } from '../spec/operations.ts';
 import { isObject, parseJson } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
 import { readFieldErrors } from './envelope.ts';
-import { type Failure, statusFailureOf } from './retry-policy.ts';
+import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy.ts';
 import { BodyError, isNotSent, type ReceivedResponse } from './send.ts';
 
 /** A failed attempt: the error for the user, and the failure that the retry policy decides by. */
@@ -35,10 +35,8 @@ export class AttemptFailure extends Error {
 export interface CallInfo {
   readonly operation: ResolvedOperation;
   readonly path: string;
-  readonly attempts: number;
+  readonly history: Pick<RetryHistory, 'attempts' | 'rejectedToken'>;
   readonly settings: { readonly requestIdHeader: string };
-  /** The token that the service rejected with a 401 and that was then renewed. */
-  readonly rejectedToken?: string | undefined;
   /** Removes from error texts the secrets sent by the call and those of its client. */
   readonly redactor: Redactor;
 }
@@ -88,7 +86,7 @@ export function responseError(
     code,
     status: response.status,
     operation: call.operation.name,
-    attempts: call.attempts,
+    attempts: call.history.attempts,
     // Leave out the body of a credential exchange: it holds a new token, perhaps in a field that is not redacted.
     body: call.operation.token === 'none' ? redactor.body('') : redactor.body(response.text),
     ...requestIdOf(response, call),
@@ -98,10 +96,10 @@ export function responseError(
 /** Returns the request id of a response, if it has one, without secrets. */
 export function requestIdOf(
   { headers }: Pick<ReceivedResponse, 'headers'>,
-  { settings, redactor }: CallInfo,
+  call: CallInfo,
 ): { readonly requestId?: string } {
-  const requestId = headers.get(settings.requestIdHeader);
-  return requestId === null ? {} : { requestId: redactor.text(requestId, REQUEST_ID_LIMIT) };
+  const requestId = headers.get(call.settings.requestIdHeader);
+  return requestId === null ? {} : { requestId: call.redactor.text(requestId, REQUEST_ID_LIMIT) };
 }
 
 function redirectFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
@@ -129,7 +127,7 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
     operation: call.operation.name,
     method: call.operation.method,
     path: call.path,
-    attempts: call.attempts,
+    attempts: call.history.attempts,
     headers: redactor.headers(response.headers),
     body: redactor.body(response.text),
     ...(envelopeCode !== undefined && { envelopeCode }),
@@ -210,7 +208,8 @@ function authenticationError(
   if (call.operation.token === 'none') {
     return new AuthenticationError(say('Email or password is wrong.'), { ...details, reason: 'credentials' });
   }
-  if (call.rejectedToken !== undefined) return new AuthenticationError(say(RENEWED), { ...details, reason: 'token' });
+  if (call.history.rejectedToken !== undefined)
+    return new AuthenticationError(say(RENEWED), { ...details, reason: 'token' });
   const advice =
     call.operation.token === 'mcp'
       ? 'The token is missing, invalid, expired or revoked; a password change ends all tokens. `mcpToken(credentials, { store })` and OAuth clients renew their token; a string cannot be renewed.'
@@ -236,7 +235,7 @@ export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailu
   const what = notSent ? 'could not reach the service' : 'lost the connection before a complete response arrived';
   const error = new ConnectionError(`${call.operation.name} ${what}: ${reason}`, {
     operation: call.operation.name,
-    attempts: call.attempts,
+    attempts: call.history.attempts,
     cause,
   });
   return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
@@ -248,7 +247,7 @@ export function timeoutFailure(timeout: number, call: CallInfo): AttemptFailure 
   const error = new TimeoutError(message, {
     code: 'attempt-timeout',
     operation: call.operation.name,
-    attempts: call.attempts,
+    attempts: call.history.attempts,
   });
   return new AttemptFailure(timeout === 0 ? { kind: 'final', outcome: 'not-sent' } : { kind: 'lost' }, error);
 }

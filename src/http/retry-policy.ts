@@ -13,6 +13,8 @@ export type Failure =
   | { readonly kind: 'no-envelope' }
   /** A response with an error status. `retryAfter` in milliseconds. `final`: the service asks for no retry. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number; readonly final?: boolean }
+  /** The build budget refused a create; creates are held back for `wait` milliseconds. */
+  | { readonly kind: 'budget'; readonly wait: number }
   /** A retry cannot help. */
   | { readonly kind: 'final'; readonly outcome: CreateOutcome };
 
@@ -36,27 +38,79 @@ export interface RetryLimits {
   readonly timeLeft?: number;
 }
 
-/** The state of a call that its retry depends on. */
-export interface RetryState extends RetryLimits {
-  /** Retries so far that count against `maxRetries`. */
-  readonly retries: number;
-  /** True if a new token may help after a 401: the source can renew it, and has not done so in this call. */
+/** How far a call may be retried. */
+export interface CallRetryLimits extends RetryLimits {
+  /** True if the token source can return another token after a 401. */
   readonly canRenewToken: boolean;
-  /** True if an earlier attempt of this call may have reached the service. */
-  readonly mayHaveArrived: boolean;
   readonly onConflict: 'throw' | 'wait';
-  /** Number of 409s so far. */
-  readonly conflicts: number;
-  /** Milliseconds since the first 409; 0 without one. */
-  readonly conflictAge: number;
 }
+
+/** Outcomes of a create, each more certain to have had an effect than those before it. */
+const OUTCOMES: readonly CreateOutcome[] = ['not-sent', 'refused', 'unknown', 'done'];
+
+/** What a call remembers of its attempts. */
+export class RetryHistory {
+  /** Requests sent. */
+  attempts = 0;
+  /** Retries that count against `maxRetries`. */
+  retries = 0;
+  /** Number of 409s. */
+  conflicts = 0;
+  /** The token that the service rejected with a 401, so that the source was asked for another one. */
+  rejectedToken: string | undefined;
+  lastFailure: Failure | undefined;
+  /** True while a request is in flight: its outcome is not known yet. */
+  isInFlight = false;
+  #outcome: CreateOutcome = 'not-sent';
+  #firstConflictAt = 0;
+
+  /** Outcome of a create that ends now, by all of its attempts. */
+  get outcome(): CreateOutcome {
+    return this.isInFlight ? 'unknown' : this.#outcome;
+  }
+
+  /** Milliseconds since the first 409; 0 without one. */
+  get conflictAge(): number {
+    return this.conflicts > 0 ? performance.now() - this.#firstConflictAt : 0;
+  }
+
+  /** Records that a request is sent. */
+  onRequest(): void {
+    this.attempts++;
+    this.isInFlight = true;
+  }
+
+  onSuccess(): void {
+    this.isInFlight = false;
+    this.#outcome = 'done';
+  }
+
+  onFailure(failure: Failure): void {
+    this.isInFlight = false;
+    this.lastFailure = failure;
+    const outcome = attemptOutcome(failure);
+    if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.#outcome)) this.#outcome = outcome;
+    if (failure.kind === 'status' && failure.status === 409 && this.conflicts++ === 0) {
+      this.#firstConflictAt = performance.now();
+    }
+  }
+
+  /** Records that the last failure is retried; `token` was sent with it. */
+  onRetry(reason: Retry['reason'], token: string | undefined): void {
+    if (reason === 'transient') this.retries++;
+    if (reason === 'token') this.rejectedToken = token;
+  }
+}
+
+/** The part of a call's history that its retry depends on. */
+export type RetryState = Pick<RetryHistory, 'retries' | 'conflicts' | 'conflictAge' | 'rejectedToken' | 'outcome'>;
 
 /** The next attempt of a call. */
 export interface Retry {
   /** Milliseconds to wait. */
   readonly delay: number;
   /** Only a `transient` failure counts against `maxRetries`. */
-  readonly reason: 'transient' | 'conflict' | 'token';
+  readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
 }
 
 /** Maximum time to wait for the response of a create in flight under the same key. */
@@ -64,16 +118,25 @@ const MAX_CONFLICT_WAIT_MS = 60_000;
 
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Returns the retry that follows a failed attempt, or `undefined` if the call fails. */
-export function nextRetry(failure: Failure, state: RetryState, random: () => number): Retry | undefined {
+/** Returns the retry that follows a failed attempt, or `undefined` if the call fails. Pure. */
+export function nextRetry(
+  failure: Failure,
+  history: RetryState,
+  limits: CallRetryLimits,
+  random: () => number,
+): Retry | undefined {
   if (failure.kind === 'status' && failure.status === 401) {
-    return state.canRenewToken ? { delay: 0, reason: 'token' } : undefined;
+    return limits.canRenewToken && history.rejectedToken === undefined ? { delay: 0, reason: 'token' } : undefined;
   }
   if (failure.kind === 'status' && failure.status === 409 && !failure.final) {
-    const delay = conflictDelay(failure.retryAfter, state, random);
+    const delay = conflictDelay(failure.retryAfter, history, limits, random);
     return delay === undefined ? undefined : { delay, reason: 'conflict' };
   }
-  const delay = retryDelay(failure, state.retries, state, random);
+  if (failure.kind === 'budget') {
+    const delay = limits.maxRetries > 0 ? delayWithin(limits, failure.wait, 1, random) : undefined;
+    return delay === undefined ? undefined : { delay, reason: 'budget' };
+  }
+  const delay = retryDelay(failure, history.retries, limits, random);
   return delay === undefined ? undefined : { delay, reason: 'transient' };
 }
 
@@ -94,6 +157,7 @@ function isRetryable(failure: Failure, retry: RetryPolicy): boolean {
     case 'not-sent':
       return true;
     case 'final':
+    case 'budget':
       return false;
     case 'status':
       return retry === 'never' ? failure.status === 429 : TRANSIENT_STATUSES.has(failure.status);
@@ -106,11 +170,17 @@ function isRetryable(failure: Failure, retry: RetryPolicy): boolean {
  * Returns the wait after a 409, or `undefined` to give up. The create in flight may be an earlier attempt of this call;
  * once it is done, the service responds to the same key with its response.
  */
-function conflictDelay(retryAfter: number | undefined, state: RetryState, random: () => number): number | undefined {
-  const isAwaited = state.retry === 'idempotency-key' && (state.mayHaveArrived || state.onConflict === 'wait');
-  const left = MAX_CONFLICT_WAIT_MS - state.conflictAge;
+function conflictDelay(
+  retryAfter: number | undefined,
+  { outcome, conflicts, conflictAge }: RetryState,
+  limits: CallRetryLimits,
+  random: () => number,
+): number | undefined {
+  const mayBeOwn = outcome === 'unknown';
+  const isAwaited = limits.retry === 'idempotency-key' && (mayBeOwn || limits.onConflict === 'wait');
+  const left = MAX_CONFLICT_WAIT_MS - conflictAge;
   if (!isAwaited || left <= 0) return undefined;
-  const delay = delayWithin(state, retryAfter, state.conflicts, random);
+  const delay = delayWithin(limits, retryAfter, conflicts, random);
   if (delay === undefined || delay <= left) return delay;
   // The last attempt is made when the minute is over, unless the service asked for a longer wait.
   return retryAfter === undefined ? left : undefined;
@@ -128,19 +198,13 @@ function delayWithin(
   return delay < timeLeft ? delay : undefined;
 }
 
-/** Returns the outcome of a create from its last failure and those of its earlier attempts. */
-export function outcomeOf(failure: Failure, earlier: { mayHaveArrived: boolean; wasRefused: boolean }): CreateOutcome {
-  const last = attemptOutcome(failure);
-  if (last === 'done' || last === 'unknown') return last;
-  if (earlier.mayHaveArrived) return 'unknown';
-  return earlier.wasRefused ? 'refused' : last;
-}
-
 /** Returns the outcome of a create from one failed attempt alone. */
-export function attemptOutcome(failure: Failure): CreateOutcome {
+function attemptOutcome(failure: Failure): CreateOutcome {
   switch (failure.kind) {
     case 'not-sent':
       return 'not-sent';
+    case 'budget':
+      return 'refused';
     case 'final':
       return failure.outcome;
     case 'status':

@@ -3,11 +3,11 @@ import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import { ResponseError } from '../errors/call-errors.ts';
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import { atCallSite } from '../util/call-site.ts';
-import { attempt, type SuccessResponse } from './attempt.ts';
-import { Call, type CallInput, execute } from './call.ts';
+import type { SuccessResponse } from './attempt.ts';
+import { execute } from './call.ts';
+import { type CallInput, CallRecord } from './call-record.ts';
 import type { ClientState } from './client-state.ts';
 import type { Envelope } from './envelope.ts';
-import { prepareRequest } from './request.ts';
 import type { Settings } from './request-options.ts';
 import { responseError } from './response-errors.ts';
 
@@ -21,7 +21,7 @@ export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T
 
 /** A call in progress, and how its payload is decoded. */
 export interface PendingCall<T> {
-  readonly call: Call;
+  readonly call: CallRecord;
   readonly response: Promise<SuccessResponse>;
   readonly decode: Decode<T>;
 }
@@ -46,8 +46,8 @@ export class Transport {
     const { state, settings } = this;
     const resolved = typeof operation === 'string' ? settings.operations[operation] : operation;
     const key = resolved.retry === 'idempotency-key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
-    const call = new Call({ state, settings, operation: resolved, input, key });
-    return { call, response: execute(call, { prepare: prepareRequest, attempt }), decode: input.decode };
+    const call = new CallRecord({ state, settings, operation: resolved, input, key });
+    return { call, response: execute(call), decode: input.decode };
   }
 }
 
@@ -97,9 +97,15 @@ export class ApiPromise<T> extends Promise<T> {
   /** Returns payload, response, envelope, request id and the number of attempts. */
   async withResponse(): Promise<WithResponse<T>> {
     const [data, received] = await Promise.all([this.#decode(), this.#pending.response]);
-    const { settings, attempts } = this.#pending.call;
+    const { settings, history } = this.#pending.call;
     const requestId = received.headers.get(settings.requestIdHeader) ?? undefined;
-    return { data, response: unreadResponse(received), envelope: received.envelope, requestId, attempts };
+    return {
+      data,
+      response: unreadResponse(received),
+      envelope: received.envelope,
+      requestId,
+      attempts: history.attempts,
+    };
   }
 
   /** Returns the `Response` of a success with its body unread; rejects like the call for any other response. */
@@ -156,10 +162,10 @@ const MAX_LOGGED_FIELDS = 10;
 export class DecodeContext {
   readonly envelope: Envelope;
   readonly validation: 'lenient' | 'strict';
-  readonly #call: Call;
+  readonly #call: CallRecord;
   readonly #response: SuccessResponse;
 
-  constructor(call: Call, response: SuccessResponse) {
+  constructor(call: CallRecord, response: SuccessResponse) {
     this.envelope = response.envelope;
     this.validation = call.settings.validation;
     this.#call = call;

@@ -3,7 +3,7 @@ import type { PreparedRequest, Settings, Transport } from '../http/index.ts';
 import {
   AttemptTimeout,
   acquirePermit,
-  Call,
+  CallRecord,
   execute,
   handleRateLimit,
   type ReceivedResponse,
@@ -24,7 +24,7 @@ const STATUSES_FOR_TRANSPORT: ReadonlySet<number> = new Set([400, 404, 405]);
 /** A request whose response has not arrived. */
 interface PendingRequest {
   readonly scope: AbortScope;
-  readonly call: Call;
+  readonly call: CallRecord;
   /** True if the MCP client has cancelled the request, which is then not sent again. */
   isCancelled: boolean;
 }
@@ -52,18 +52,15 @@ export function createMcpFetch({ state, settings }: Transport): McpFetch {
     // The caller's signal also aborts reading the body, after `scope` is disposed.
     const signal = init.signal ?? undefined;
     const scope = new AbortScope({ parents: [signal] });
-    const input = { options: { signal: scope.signal } };
-    const call = new Call({ state, settings, operation, input, key: undefined });
+    const input = { request, options: { signal: scope.signal } };
+    const call = new CallRecord({ state, settings, operation, input, key: undefined });
     const one: PendingRequest = { scope, call, isCancelled: false };
     if (id !== undefined) pending.set(id, one);
     try {
-      return await execute(call, {
-        prepare: () => request,
-        async attempt(_, __, callSignal) {
-          if (one.isCancelled) scope.abort(cancelledError());
-          callSignal.throwIfAborted();
-          return attempt(call, request, signal, callSignal);
-        },
+      return await execute(call, (_call, _request, callSignal) => {
+        if (one.isCancelled) scope.abort(cancelledError());
+        callSignal.throwIfAborted();
+        return attempt(call, request, signal, callSignal);
       });
     } finally {
       pending.delete(id);
@@ -80,9 +77,9 @@ function cancelPending(pending: ReadonlyMap<Message['id'], PendingRequest>, { ca
   const one = cancels === undefined ? undefined : pending.get(cancels);
   if (!one) return false;
   one.isCancelled = true;
-  if (one.call.isInFlight) return false;
+  if (one.call.history.isInFlight) return false;
   one.scope.abort(cancelledError());
-  return one.call.attempts === 0;
+  return one.call.history.attempts === 0;
 }
 
 const cancelledError = (): DOMException =>
@@ -93,25 +90,24 @@ const cancelledError = (): DOMException =>
  * transport, or throws an {@link AttemptFailure}.
  */
 async function attempt(
-  call: Call,
+  call: CallRecord,
   request: PreparedRequest,
   callerSignal: AbortSignal | undefined,
   signal: AbortSignal,
 ): Promise<Response> {
-  const scope = await acquirePermit(call, signal);
+  const { scope } = await acquirePermit(call, signal);
   const received = await sendAttempt(call, signal, (timeout) => open(call, request, callerSignal, signal, timeout));
   const isForTransport = STATUSES_FOR_TRANSPORT.has(received.status);
   if (!isForTransport && !isSuccess(received.status)) {
     throw await handleRateLimit(call.fail(statusFailure(received, call)), call, scope, signal);
   }
-  call.isInFlight = false;
-  call.isDone = true;
+  call.history.onSuccess();
   return isForTransport ? redacted(received, call.redactor) : received.response;
 }
 
 /** Sends the request. Does not read the body of a 2xx response, so `timeout` covers only the time until its headers. */
 async function open(
-  { token, settings, observer }: Call,
+  { token, settings, observer }: CallRecord,
   { url, method, headers, body }: PreparedRequest,
   callerSignal: AbortSignal | undefined,
   signal: AbortSignal,

@@ -12,50 +12,59 @@ interface BudgetRefusal {
   readonly budget?: JsonObject;
 }
 
-/** Holds creates back until the time that the service named, `until`. At `probe`, one create request is let through. */
+/** Holds the creates of one token back after a refusal. Times of `performance.now()`. */
 interface Hold {
-  readonly until: number;
-  probe: number;
+  /** The time that the service named. */
+  until: number;
+  /** When one create request is let through earlier, because the budget may have been raised. */
+  probeAt: number;
+  /** Creates that wait for their turn, or have it. */
+  creates: number;
 }
 
 /** When a create may be sent. */
-interface Passage {
+interface Admission {
   /** Milliseconds until it may be sent or ask again; 0 for now. */
   readonly wait: number;
   /** Milliseconds until the end of the hold, 0 without one. */
   readonly left: number;
 }
 
-/** Holds the creates of several processes back, and lets only a few of them be in flight. */
+/** Holds the creates of several processes back. */
 export interface SharedHold {
-  /** Lets the attempt of a create through, or returns when to ask again. */
-  pass(attempt: string): Promise<Passage>;
-  /** Ends an attempt that was let through. */
-  settle(attempt: string): Promise<void>;
+  /** Returns when a create may be sent. During a hold, one create that `mayProbe` is let through at intervals. */
+  ask(mayProbe: boolean): Promise<Admission>;
   hold(ms: number): Promise<void>;
   release(): Promise<void>;
 }
+
+/** A create that may be sent. */
+export interface BuildPermit {
+  /** Ends the hold, because the service has accepted the create. */
+  onSuccess(): void;
+  /** Lets the next create of the token be sent. To be called when the request has settled. */
+  release(): void;
+}
+
+/** How often during a hold one create is let through, because the budget may have been raised. Milliseconds. */
+export const PROBE_INTERVAL_MS = 1_200_000;
 
 /** After a failure of the shared hold, this process's own holds count for this time. Milliseconds. */
 const SHARED_RETRY_MS = 5_000;
 
 /**
- * Holds job-starting creates back while the organization's build budget is used up. Once a minute, one create request
- * of each token is let through, because the budget may have been raised.
+ * Holds job-starting creates back while the organization's build budget is used up. After a refusal, the creates of a
+ * token follow one another: one is sent when the hold ends, and each success releases the next. Every 20 minutes of a
+ * hold, one create request of each token is let through, because the budget may have been raised.
  */
 export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
   readonly #holds = new Map<string, Hold>();
+  readonly #inTurn = createMutex();
   readonly #share = singleFlight<BudgetRefusal | undefined>();
   #classifying: Promise<unknown> | undefined;
   readonly #shared: SharedHold | undefined;
   #sharedFailedAt = Number.NEGATIVE_INFINITY;
-  readonly #mutex = createMutex();
-  /**
-   * The attempts that ask the shared hold, or were let through by it, by their signals. The success of one that was let
-   * through during a hold, a probe, ends the hold.
-   */
-  readonly #attempts = new Map<AbortSignal, { readonly id: string; isProbe: boolean }>();
   #refusals = 0;
 
   /** @param readUsage Reads the usage report. If it fails, a 429 is taken to come from a rate bucket. */
@@ -64,30 +73,31 @@ export class BuildBudgetGate {
     this.#shared = shared;
   }
 
-  /** Number of refusals so far. If it has changed while a create waited for its permit, the create must pass again. */
+  /** Number of refusals so far. If it has changed while a create waited for its permit, the create must ask again. */
   get refusals(): number {
     return this.#refusals;
   }
 
-  /** Waits while creates are held back, or until this one is let through; rejects if the hold exceeds `maxWait`. */
-  async pass(scope: string, maxWait: number, signal: AbortSignal): Promise<void> {
+  /** Waits while creates are held back, and for this one's turn; rejects if a hold exceeds `maxWait`. */
+  async acquire(scope: string, maxWait: number, signal: AbortSignal): Promise<BuildPermit> {
     if (this.#classifying) await abortable(this.#classifying, signal);
-    for (;;) {
-      const { wait, left } = await this.#ask(scope, signal);
-      if (wait > 0 && left > maxWait) throw new PauseTooLongError(left);
-      const attempt = this.#attempts.get(signal);
-      if (attempt) attempt.isProbe = wait === 0 && left > 0;
-      if (wait === 0) return;
-      await sleep(wait, signal);
+    let leave: (() => void) | undefined;
+    try {
+      for (;;) {
+        const hold = this.#holds.get(scope);
+        const isFirst = leave !== undefined || !hold || hold.creates === 0;
+        if (hold?.creates === 0) leave = await this.#takeTurn(scope, hold, signal);
+        const { wait, left } = await this.#ask(hold, isFirst, signal);
+        if (wait > 0 && left > maxWait) throw new PauseTooLongError(left);
+        if (wait === 0 && isFirst) return this.#permit(scope, left > 0, leave);
+        if (leave) await sleep(wait, signal);
+        // Without a hold of its own, this process learns here that another one was refused.
+        else leave = await this.#takeTurn(scope, hold ?? this.#setHold(scope, left), signal);
+      }
+    } catch (error) {
+      leave?.();
+      throw error;
     }
-  }
-
-  /** Ends an attempt that has asked to pass. */
-  settle(signal: AbortSignal): void {
-    const attempt = this.#attempts.get(signal);
-    if (attempt === undefined) return;
-    this.#attempts.delete(signal);
-    this.#shared?.settle(attempt.id).catch(() => {});
   }
 
   /**
@@ -102,7 +112,7 @@ export class BuildBudgetGate {
     if (retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL) return { wait: retryAfter };
     if (!mayRead) return undefined;
     const reading = this.#share(() => this.#readBudget(), signal);
-    // Creates that start meanwhile wait for the result in `pass`, instead of being sent and refused as well.
+    // Creates that start meanwhile wait for the result, instead of being sent and refused as well.
     const settled = reading.then(
       () => {},
       () => {},
@@ -116,58 +126,70 @@ export class BuildBudgetGate {
 
   /** Holds creates of a token back for `ms`. */
   hold(scope: string, ms: number): void {
-    const now = performance.now();
     this.#refusals++;
-    for (const [name, hold] of this.#holds) if (now >= hold.until) this.#holds.delete(name);
-    this.#holds.set(scope, { until: now + ms, probe: now + Math.min(ms, LONGEST_RATE_INTERVAL) });
+    this.#setHold(scope, ms);
     this.#shared?.hold(ms).catch(() => {});
   }
 
-  /** Lets creates of a token through again, because the attempt with this signal has succeeded. */
-  release(scope: string, signal: AbortSignal): void {
-    this.#holds.delete(scope);
-    if (this.#attempts.get(signal)?.isProbe) this.#shared?.release().catch(() => {});
+  #setHold(scope: string, ms: number): Hold {
+    const now = performance.now();
+    for (const [name, { until, creates }] of this.#holds) if (creates === 0 && now >= until) this.#holds.delete(name);
+    const hold = this.#holds.get(scope) ?? { until: 0, probeAt: 0, creates: 0 };
+    hold.until = now + ms;
+    hold.probeAt = now + PROBE_INTERVAL_MS;
+    this.#holds.set(scope, hold);
+    return hold;
   }
 
-  async #ask(scope: string, signal: AbortSignal): Promise<Passage> {
+  /** Resolves when it is this create's turn, with the function that ends the turn. */
+  async #takeTurn(scope: string, hold: Hold, signal: AbortSignal): Promise<() => void> {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    hold.creates++;
+    const leave = (): void => {
+      hold.creates--;
+      end();
+      if (hold.creates === 0 && performance.now() >= hold.until) this.#holds.delete(scope);
+    };
+    void this.#inTurn(scope, () => {
+      begin();
+      return ended;
+    });
+    try {
+      await abortable(begun, signal);
+      return leave;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  #permit(scope: string, isProbe: boolean, leave: (() => void) | undefined): BuildPermit {
+    return {
+      onSuccess: () => {
+        const hold = this.#holds.get(scope);
+        if (hold) hold.until = Number.NEGATIVE_INFINITY;
+        if (isProbe) this.#shared?.release().catch(() => {});
+      },
+      release: () => leave?.(),
+    };
+  }
+
+  /** Asks the hold of all processes, or that of this one if it is not available. `mayProbe`: whether it may be a probe. */
+  async #ask(hold: Hold | undefined, mayProbe: boolean, signal: AbortSignal): Promise<Admission> {
     if (this.#shared && performance.now() >= this.#sharedFailedAt + SHARED_RETRY_MS) {
-      const attempt = this.#attempts.get(signal) ?? { id: crypto.randomUUID(), isProbe: false };
-      this.#attempts.set(signal, attempt);
       try {
-        return await abortable(this.#askShared(this.#shared, attempt.id, signal), signal);
+        return await abortable(this.#shared.ask(mayProbe), signal);
       } catch {
         signal.throwIfAborted();
+        this.#sharedFailedAt = performance.now();
       }
     }
-    return this.#askHold(scope);
-  }
-
-  /** Asks the shared hold. One attempt at a time waits for creates of other processes to end; others queue here. */
-  #askShared(shared: SharedHold, attempt: string, signal: AbortSignal): Promise<Passage> {
-    return this.#mutex('', async () => {
-      signal.throwIfAborted();
-      if (performance.now() < this.#sharedFailedAt + SHARED_RETRY_MS) throw new Error('It has just failed.');
-      try {
-        let passage = await shared.pass(attempt);
-        for (; passage.wait > 0 && passage.left === 0; passage = await shared.pass(attempt)) {
-          await sleep(passage.wait, signal);
-        }
-        return passage;
-      } catch (error) {
-        if (!signal.aborted) this.#sharedFailedAt = performance.now();
-        throw error;
-      }
-    });
-  }
-
-  /** Asks the hold of this process; lets one create through when a probe is due. */
-  #askHold(scope: string): Passage {
-    const hold = this.#holds.get(scope);
     const now = performance.now();
     if (!hold || now >= hold.until) return { wait: 0, left: 0 };
     const left = hold.until - now;
-    if (now < hold.probe) return { wait: Math.min(left, hold.probe - now), left };
-    hold.probe = now + LONGEST_RATE_INTERVAL;
+    if (!mayProbe || now < hold.probeAt) return { wait: Math.max(1, Math.min(left, hold.probeAt - now)), left };
+    hold.probeAt = now + PROBE_INTERVAL_MS;
     return { wait: 0, left };
   }
 

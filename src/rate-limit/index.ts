@@ -1,4 +1,4 @@
-export { BuildBudgetGate, type SharedHold } from './build-budget.ts';
+export { BuildBudgetGate, type BuildPermit, PROBE_INTERVAL_MS, type SharedHold } from './build-budget.ts';
 export {
   type AcquireOptions,
   createRateLimiter,

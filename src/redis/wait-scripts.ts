@@ -1,3 +1,4 @@
+import { PROBE_INTERVAL_MS } from '../rate-limit/index.ts';
 import type { Script } from './commands.ts';
 
 /** How long a process leads without renewing its lease. Milliseconds. */
@@ -8,14 +9,6 @@ const AWAITED_MS = 30_000;
 const ENDED_MS = 60_000;
 /** Polls of this time count when another process begins to lead. Milliseconds. */
 const POLLS_MS = 61_000;
-/** During a hold of the build budget, one create is let through this often: the budget may have been raised. Milliseconds. */
-const PROBE_MS = 1_200_000;
-/** Maximum number of job-starting creates that wait for a permit or are in flight. */
-const MAX_CREATES = 2;
-/** How long a create counts among them if its process does not report its end. Milliseconds. */
-const CREATE_MS = 65_000;
-/** Time after which a create asks again whether another one has ended. Milliseconds. */
-const CREATE_POLL_MS = 50;
 /** Keys expire if nothing is awaited or kept for so long. Milliseconds. */
 const EXPIRY_MS = 30 * 86_400_000;
 /** Maximum entries that one command removes or claims, so that no command blocks the server for long. */
@@ -35,8 +28,6 @@ export const PARTS = [
   'states',
   // Sorted set of the times at which leaders have sent polls.
   'polls',
-  // Sorted set of the creates that were let through, by the time after which they count as ended.
-  'creates',
 ] as const;
 
 /** The beginning of every script: names the keys, gets the time of the server, defines what several scripts do. */
@@ -123,29 +114,19 @@ for n = 1, #ARGV, 4 do
 end
 `);
 
-/**
- * Lets a few creates through at the same time: so many at most are refused when the budget is used up. During a hold,
- * lets one through when it has lasted for the time of a probe.
- */
-export const PASS = script(`
+/** Returns when a create may be sent. During a hold, lets one that may be a probe through at intervals. */
+export const ASK = script(`
 local ends, probe = unpack(redis.call('HMGET', meta, 'hold', 'probe'))
 local left = ends and math.max(0, ends - now) or 0
-if left > 0 and tonumber(probe) > now then return {math.min(ends, probe) - now, left} end
-redis.call('ZREMRANGEBYSCORE', creates, '-inf', now)
-if not redis.call('ZSCORE', creates, ARGV[1]) and redis.call('ZCARD', creates) >= ${MAX_CREATES} then
-  return {${CREATE_POLL_MS}, 0}
-end
-redis.call('ZADD', creates, now + ${CREATE_MS}, ARGV[1])
-if left > 0 then redis.call('HSET', meta, 'probe', now + ${PROBE_MS}) end
-for _, key in ipairs({creates, meta}) do redis.call('PEXPIRE', key, ${EXPIRY_MS}) end
+if left == 0 then return {0, 0} end
+if ARGV[1] == '0' or tonumber(probe) > now then return {math.max(1, math.min(ends, probe) - now), left} end
+redis.call('HSET', meta, 'probe', now + ${PROBE_INTERVAL_MS})
 return {0, left}
 `);
 
-export const SETTLE_CREATE = script(`redis.call('ZREM', creates, ARGV[1])`);
-
 export const HOLD = script(`
 local ms = tonumber(ARGV[1])
-redis.call('HSET', meta, 'hold', now + ms, 'probe', now + math.min(ms, ${PROBE_MS}))
+redis.call('HSET', meta, 'hold', now + ms, 'probe', now + math.min(ms, ${PROBE_INTERVAL_MS}))
 redis.call('PEXPIRE', meta, ${EXPIRY_MS})
 `);
 

@@ -2,7 +2,7 @@ import type { JobName } from '../polling/index.ts';
 import type { SharedHold } from '../rate-limit/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
-import { HOLD, PARTS, PASS, PUBLISH, RELEASE, REPORT, RESIGN, SETTLE_CREATE, STATES } from './wait-scripts.ts';
+import { ASK, HOLD, PARTS, PUBLISH, RELEASE, REPORT, RESIGN, STATES } from './wait-scripts.ts';
 
 /** The report of a process, about three times a second. */
 interface SharedWaitsReport {
@@ -99,12 +99,9 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
       );
     },
     budget: {
-      async pass(attempt) {
-        const [wait, left] = (await run(PASS, attempt)) as readonly unknown[];
+      async ask(mayProbe) {
+        const [wait, left] = (await run(ASK, mayProbe ? 1 : 0)) as readonly unknown[];
         return { wait: Number(wait), left: Number(left) };
-      },
-      async settle(attempt) {
-        await run(SETTLE_CREATE, attempt);
       },
       async hold(ms) {
         await run(HOLD, Math.ceil(ms));

@@ -21,7 +21,7 @@ export function emit<Name extends string, Event>(
   for (const hooks of caller.hooks) if (hooks[name]) runHook(caller, name, () => hooks[name]?.(event()));
 }
 
-/** Returns whether a value can be a set of hooks, some of whose names are given. */
+/** Returns whether every one of `names` is a function or undefined on `value`. */
 export function isHookSet(value: unknown, names: readonly string[]): boolean {
   const isFunction = (name: string): boolean => ['function', 'undefined'].includes(typeof Object(value)[name]);
   return typeof value === 'object' && value !== null && !Array.isArray(value) && names.every(isFunction);
@@ -33,72 +33,55 @@ type Around<Event, Addition> = (event: Event, next: (addition?: Addition) => Pro
 /** Work for {@link runAround}. */
 interface AroundWork<Event, Addition, R> {
   readonly event: () => Event;
-  /** Ends the wait for hooks that do not call `next`. The work must follow it, too. */
-  readonly signal?: AbortSignal | undefined;
-  readonly work: (additions: readonly Addition[]) => Promise<R>;
+  readonly work: () => Promise<R>;
+  /** Called with what a hook passes to `next`, before the work begins. */
+  readonly onAddition?: ((addition: Addition) => void) | undefined;
   /** Settles at the end of what `work` begins. @default the result of `work` */
-  readonly ended?: Promise<unknown>;
+  readonly ended?: Promise<unknown> | undefined;
+  /** Ends the wait for a hook that does not call `next`. The work must follow it, too. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Runs work within the hook `name` of every set that has it; the first set is the outermost. The result is that of the
- * work, whatever the hooks do; it is not delayed by what they do after the end of the work.
+ * work, whatever the hooks do; it is not delayed by what they do after the end of the work. If a hook does not call
+ * `next`, the work begins when the hook has ended.
  */
-export function runAround<Name extends string, Event, Addition extends object, R>(
+export function runAround<Name extends string, Event, Addition, R>(
   caller: HookCaller<{ readonly [name in Name]?: Around<Event, Addition> | undefined }>,
   name: Name,
-  { event, signal, work, ended }: AroundWork<Event, Addition, R>,
+  { event, work, onAddition, ended, signal }: AroundWork<Event, Addition, R>,
 ): Promise<R> {
-  const run = caller.hooks.reduceRight<(additions: readonly Addition[]) => Promise<R>>((inner, hooks) => {
-    if (!hooks[name]) return inner;
-    return (additions) =>
-      runWithin<Addition, R>({
-        signal,
-        ended,
-        run: (around) => runHook(caller, name, around),
-        around: (next) => hooks[name]?.(event(), next),
-        work: (addition) => inner(addition ? [...additions, addition] : additions),
-      });
-  }, work);
-  return run([]);
-}
-
-/** Work within one hook, `around`, that `run` runs. */
-interface WorkWithin<Addition, R> {
-  readonly signal: AbortSignal | undefined;
-  readonly ended: Promise<unknown> | undefined;
-  readonly run: (hook: () => Promise<void>) => void;
-  readonly around: (next: (addition?: Addition) => Promise<void>) => unknown;
-  readonly work: (addition?: Addition) => Promise<R>;
-}
-
-async function runWithin<Addition, R>({ signal, ended, run, around, work }: WorkWithin<Addition, R>): Promise<R> {
-  const { promise: beginning, resolve: begin } = Promise.withResolvers<{ readonly result: Promise<R> }>();
-  let begun: { readonly result: Promise<R> } | undefined;
-  let running: Promise<void> | undefined;
-  const next = (addition?: Addition): Promise<void> => {
-    if (!running) {
-      const result = signal?.aborted ? Promise.reject<R>(signal.reason) : work(addition);
-      begun = { result };
-      begin(begun);
-      running = result.then(() => ended).then(() => {});
+  const within = async (hook: Around<Event, Addition>, inner: () => Promise<R>): Promise<R> => {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    let result: Promise<R> | undefined;
+    const next = (addition?: Addition): Promise<void> => {
+      if (!result) {
+        if (addition) onAddition?.(addition);
+        result = signal?.aborted ? Promise.reject(signal.reason) : inner();
+        begin();
+      }
+      const end = result.then(() => ended).then(() => {});
       // The hook may ignore the promise.
-      running.catch(() => {});
-    }
-    return running;
+      end.catch(() => {});
+      return end;
+    };
+    runHook(caller, name, async () => {
+      try {
+        await hook(event(), next);
+      } catch (error) {
+        // A hook usually passes the error of the work on.
+        const failure: unknown = await result?.then(() => ended).catch((reason: unknown) => reason);
+        if (failure !== error) throw error;
+      } finally {
+        void next();
+      }
+    });
+    if (!result) await abortable(begun, signal);
+    return result as unknown as Promise<R>; // set by `next`, which TypeScript does not follow
   };
-  run(async () => {
-    try {
-      await around(next);
-    } catch (error) {
-      // The hook usually passes the error of the work on.
-      if ((await running?.catch((failure: unknown) => failure)) !== error) throw error;
-    } finally {
-      // The work begins even if the hook did not call `next`.
-      void next();
-    }
-  });
-  // Most hooks call `next` immediately.
-  const { result } = begun ?? (await abortable(beginning, signal));
-  return result;
+  const run = caller.hooks.reduceRight<() => Promise<R>>((inner, { [name]: hook }) => {
+    return hook ? () => within(hook, inner) : inner;
+  }, work);
+  return run();
 }

@@ -1,21 +1,24 @@
-import { describe, expect, it } from 'vitest';
-import { type Failure, nextRetry, outcomeOf, type RetryState } from '../../src/http/retry-policy.ts';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  type CallRetryLimits,
+  type Failure,
+  nextRetry,
+  RetryHistory,
+  type RetryState,
+} from '../../src/http/retry-policy.ts';
 import { backoffDelay } from '../../src/util/retry.ts';
 import { MAX_RETRY_AFTER_MS, parseRetryAfter } from '../../src/util/retry-after.ts';
 
-const state: RetryState = {
+const limits: CallRetryLimits = {
   retry: 'always',
-  retries: 0,
   maxRetries: 4,
   maxRetryWait: 120_000,
   backoff: { min: 500, max: 30_000 },
   canRenewToken: false,
-  mayHaveArrived: false,
   onConflict: 'throw',
-  conflicts: 0,
-  conflictAge: 0,
   timeLeft: Number.POSITIVE_INFINITY,
 };
+const fresh: RetryState = { retries: 0, conflicts: 0, conflictAge: 0, rejectedToken: undefined, outcome: 'not-sent' };
 const middle = () => 0.5;
 const status = (code: number, retryAfter?: number): Failure => ({
   kind: 'status',
@@ -23,8 +26,14 @@ const status = (code: number, retryAfter?: number): Failure => ({
   ...(retryAfter !== undefined && { retryAfter }),
 });
 const MINUTE = 60_000;
-const decide = (failure: Failure, changes: Partial<RetryState> = {}) =>
-  nextRetry(failure, { ...state, ...changes }, middle);
+const decide = (
+  failure: Failure,
+  { retries, conflicts, conflictAge, rejectedToken, outcome, ...changes }: Partial<RetryState & CallRetryLimits> = {},
+) => {
+  const history = { retries, conflicts, conflictAge, rejectedToken, outcome };
+  const known = Object.fromEntries(Object.entries(history).filter(([, value]) => value !== undefined));
+  return nextRetry(failure, { ...fresh, ...known }, { ...limits, ...changes }, middle);
+};
 
 describe('backoff', () => {
   it('is random between `min` and `min · 2^n`, never above `max`', () => {
@@ -81,39 +90,87 @@ describe('the decision to retry', () => {
     const renewed = decide(status(401), { retry: 'never', canRenewToken: true, retries: 4 });
     expect(renewed).toEqual({ delay: 0, reason: 'token' });
     expect(decide(status(401))).toBeUndefined();
+    expect(decide(status(401), { canRenewToken: true, rejectedToken: 'old' })).toBeUndefined();
   });
 
   it('retries a 409 that its own create caused for up to a minute, beyond `maxRetries`', () => {
-    const create: Partial<RetryState> = { retry: 'idempotency-key', mayHaveArrived: true, conflicts: 1, retries: 4 };
+    const create = { retry: 'idempotency-key', outcome: 'unknown', conflicts: 1, retries: 4 } as const;
     expect(decide(status(409), create)).toMatchObject({ reason: 'conflict' });
     expect(decide(status(409), { ...create, conflictAge: MINUTE })).toBeUndefined();
     expect(decide(status(409), { ...create, conflictAge: MINUTE - 100 })).toMatchObject({ delay: 100 });
     expect(decide(status(409, 100_000), create)).toBeUndefined();
-    expect(decide(status(409), { ...create, mayHaveArrived: false })).toBeUndefined();
-    expect(decide(status(409), { ...create, mayHaveArrived: false, onConflict: 'wait' })).toBeDefined();
+    expect(decide(status(409), { ...create, outcome: 'refused' })).toBeUndefined();
+    expect(decide(status(409), { ...create, outcome: 'refused', onConflict: 'wait' })).toBeDefined();
     expect(decide(status(409), { ...create, retry: 'always', onConflict: 'wait' })).toBeUndefined();
+  });
+
+  it('waits for the build budget beyond `maxRetries`, within `maxRetryWait`, unless retries are off', () => {
+    const refused: Failure = { kind: 'budget', wait: 90_000 };
+    expect(decide(refused, { retries: 4 })).toEqual({ delay: 90_000, reason: 'budget' });
+    expect(decide({ kind: 'budget', wait: 120_001 })).toBeUndefined();
+    expect(decide(refused, { timeLeft: 89_000 })).toBeUndefined();
+    expect(decide(refused, { maxRetries: 0 })).toBeUndefined();
   });
 
   it('is never made where the service asks for no retry', () => {
     expect(decide({ kind: 'status', status: 503, final: true })).toBeUndefined();
     expect(
-      decide({ kind: 'status', status: 409, final: true }, { retry: 'idempotency-key', mayHaveArrived: true }),
+      decide({ kind: 'status', status: 409, final: true }, { retry: 'idempotency-key', outcome: 'unknown' }),
     ).toBeUndefined();
   });
 });
 
-describe('the outcome of a create', () => {
-  it.each([
-    [{ kind: 'not-sent' } as const, {}, 'not-sent'],
-    [{ kind: 'not-sent' } as const, { wasRefused: true }, 'refused'],
-    [{ kind: 'not-sent' } as const, { mayHaveArrived: true }, 'unknown'],
-    [{ kind: 'lost' } as const, {}, 'unknown'],
-    [status(422), {}, 'refused'],
-    [status(422), { mayHaveArrived: true }, 'unknown'],
-    [status(503), { wasRefused: true }, 'unknown'],
-    [{ kind: 'final', outcome: 'done' } as const, { mayHaveArrived: true }, 'done'],
-  ])('of %j after %j is %s', (failure, earlier, outcome) => {
-    expect(outcomeOf(failure, { mayHaveArrived: false, wasRefused: false, ...earlier })).toBe(outcome);
+describe('the history of a call', () => {
+  const historyOf = (...failures: Failure[]): RetryHistory => {
+    const history = new RetryHistory();
+    for (const failure of failures) {
+      history.onRequest();
+      history.onFailure(failure);
+    }
+    return history;
+  };
+
+  it.each<[Failure[], string]>([
+    [[], 'not-sent'],
+    [[{ kind: 'not-sent' }], 'not-sent'],
+    [[status(429), { kind: 'not-sent' }], 'refused'],
+    [[{ kind: 'budget', wait: 1 }], 'refused'],
+    [[{ kind: 'lost' }, { kind: 'not-sent' }], 'unknown'],
+    [[{ kind: 'lost' }], 'unknown'],
+    [[status(422)], 'refused'],
+    [[{ kind: 'lost' }, status(422)], 'unknown'],
+    [[status(429), status(503)], 'unknown'],
+    [[{ kind: 'lost' }, { kind: 'final', outcome: 'done' }], 'done'],
+  ])('after %j says that the create is %s', (failures, outcome) => {
+    expect(historyOf(...failures).outcome).toBe(outcome);
+  });
+
+  it('does not know the outcome while a request is in flight, and knows it after a success', () => {
+    const history = historyOf(status(429));
+    history.onRequest();
+    expect(history).toMatchObject({ attempts: 2, isInFlight: true, outcome: 'unknown' });
+    history.onSuccess();
+    expect(history).toMatchObject({ isInFlight: false, outcome: 'done' });
+  });
+
+  it('counts transient retries only, and remembers the token that a 401 rejected', () => {
+    const history = historyOf(status(401), status(503), status(409), { kind: 'budget', wait: 1 });
+    for (const reason of ['token', 'transient', 'conflict', 'budget'] as const) history.onRetry(reason, 'old');
+    expect(history).toMatchObject({ retries: 1, rejectedToken: 'old', conflicts: 1 });
+  });
+
+  it('measures the time since the first 409', () => {
+    vi.useFakeTimers();
+    try {
+      expect(historyOf(status(503)).conflictAge).toBe(0);
+      const history = historyOf(status(409));
+      vi.advanceTimersByTime(700);
+      history.onFailure(status(409));
+      vi.advanceTimersByTime(300);
+      expect(history).toMatchObject({ conflicts: 2, conflictAge: 1_000 });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
