@@ -211,6 +211,7 @@ function addWebhookCommands(program: Command, action: Action): void {
     .addOption(secret)
     .option('--print-secret', 'print the signing secret, and end')
     .option('--retry-speed <n>', 'retry this many times faster than the service', nonNegative, 60)
+    .option('--rate <n>', 'send at most this many requests per second', integerFrom(1), 50)
     .addOption(companyId)
     .action(action(async () => (await import('./commands/listen-command.ts')).listen));
   program

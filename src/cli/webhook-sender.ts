@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pThrottle from 'p-throttle';
 import { SIGNATURE_HEADER, signWebhook } from '../webhooks/index.ts';
 import { usageError } from './exit-codes.ts';
 
@@ -9,6 +10,8 @@ export interface SenderOptions {
   readonly secret: string;
   /** Factor by which the waits between attempts are shorter than the service's; 0 for a single attempt. */
   readonly speed: number;
+  /** Requests per second at most: they follow one another evenly. */
+  readonly rate: number;
   readonly signal: AbortSignal;
   /** Called after each attempt. */
   onAttempt(attempt: DeliveryAttempt): void;
@@ -65,23 +68,27 @@ export const createEvent = (type: string, data: unknown, companyId: number): Web
 });
 
 /**
- * Delivers an event as the service does: signed for each attempt, six attempts in all. Returns whether the receiver
- * accepted it.
+ * Returns a function that delivers an event as the service does: signed for each attempt, six attempts in all. It
+ * resolves with whether the receiver accepted the event. Requests are paced: when a thousand jobs end together, a
+ * development server must not receive all events at the same moment.
  */
-export async function deliver(event: WebhookEnvelope, options: SenderOptions): Promise<boolean> {
-  const { signal, speed, onAttempt } = options;
-  const body = JSON.stringify(event);
+export function createSender(options: SenderOptions): (event: WebhookEnvelope) => Promise<boolean> {
+  const { speed, rate, signal, onAttempt } = options;
+  const send = pThrottle({ limit: 1, interval: 1_000 / rate, signal })((body: string) => post(body, options));
   const waits = [...(speed > 0 ? RETRY_WAITS_MS.map((ms) => ms / speed) : []), undefined];
-  for (const [index, retryIn] of waits.entries()) {
-    const result = await post(body, options);
-    signal.throwIfAborted();
-    const delivered = typeof result === 'number' && result >= 200 && result < 300;
-    const next = delivered ? undefined : retryIn;
-    onAttempt({ event, attempt: index + 1, result, delivered, ...(next !== undefined && { retryIn: next }) });
-    if (delivered || next === undefined) return delivered;
-    await sleep(next, undefined, { signal });
-  }
-  return false;
+  return async (event) => {
+    const body = JSON.stringify(event);
+    for (const [index, retryIn] of waits.entries()) {
+      const result = await send(body);
+      signal.throwIfAborted();
+      const delivered = typeof result === 'number' && result >= 200 && result < 300;
+      const next = delivered ? undefined : retryIn;
+      onAttempt({ event, attempt: index + 1, result, delivered, ...(next !== undefined && { retryIn: next }) });
+      if (delivered || next === undefined) return delivered;
+      await sleep(next, undefined, { signal });
+    }
+    return false;
+  };
 }
 
 /** Returns the status of the receiver, or why it has not responded. */

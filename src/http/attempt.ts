@@ -65,7 +65,8 @@ async function exchange(
   try {
     const envelope = readSuccess(response, call);
     permit.build?.onSuccess();
-    call.history.onSuccess();
+    call.isInFlight = false;
+    call.isDone = true;
     return { ...response, envelope };
   } catch (error) {
     const failed = error instanceof AttemptFailure ? error : unreadableFailure(error, response, call);
@@ -150,11 +151,7 @@ async function toNotSentError<R>(
 }
 
 async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {
-  const {
-    state,
-    options,
-    history: { rejectedToken },
-  } = call;
+  const { state, options, history: { rejectedToken } = {} } = call;
   if (options.token !== undefined) return options.token;
   let token: unknown;
   try {
@@ -174,14 +171,18 @@ async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: Abort
 }
 
 /** Returns the error of a call that was not sent, because the pause after an earlier 429 is too long for it. */
-function notSentError(ErrorClass: LimitError, { operation, path, history }: CallRecord, retryAt: Date): RateLimitError {
+function notSentError(
+  ErrorClass: LimitError,
+  { operation, path, attempts }: CallRecord,
+  retryAt: Date,
+): RateLimitError {
   const message = `${operation.name} was not sent: after an earlier 429 the service does not accept it before ${retryAt.toISOString()}.`;
   return new ErrorClass(message, {
     status: 429,
     operation: operation.name,
     method: operation.method,
     path,
-    attempts: history.attempts,
+    attempts,
     headers: new Headers(),
     body: '',
     bucket: operation.bucket,
@@ -206,7 +207,8 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
   signal.throwIfAborted();
   const timeout = call.options.timeout ?? settings.timeout;
   if (timeout === 0) throw call.fail(timeoutFailure(timeout, call));
-  call.history.onRequest();
+  call.attempts++;
+  call.isInFlight = true;
   call.observer?.request();
   try {
     const response = await deliver(timeout);

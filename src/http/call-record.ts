@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../errors/error-details.ts';
+import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import type { CallSite } from '../util/call-site.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
@@ -47,7 +47,14 @@ export class CallRecord {
   readonly site: CallSite = {};
   /** When the call must be done, on the monotonic clock. */
   readonly deadlineAt: number;
-  readonly history = new RetryHistory();
+  /** Created with the first failure. */
+  history: RetryHistory | undefined;
+  /** Requests sent. */
+  attempts = 0;
+  /** True if a request has been sent whose outcome is not known yet. */
+  isInFlight = false;
+  /** True if an attempt has succeeded. */
+  isDone = false;
   /** Path; its parameters are filled in once the request is built. */
   path: string;
   /** The token of the last attempt. */
@@ -88,24 +95,31 @@ export class CallRecord {
   /** Removes from error texts the secrets sent by this call and those of its client. */
   get redactor(): Redactor {
     const { token, history, input, options, settings } = this;
-    const secrets = [token, options.token, history.rejectedToken, ...(input.secrets ?? [])];
+    const secrets = [token, options.token, history?.rejectedToken, ...(input.secrets ?? [])];
     return settings.redactor.with([...secrets, ...secretHeaders(this.headers)]);
   }
 
   /** The call and its current attempt, as hooks see them. */
   get event(): RequestEvent {
-    const { id: callId, operation, settings, options, path, key } = this;
+    const { id: callId, operation, settings, options, path, key, attempts: attempt } = this;
     const { name, method, path: pathTemplate, bucket } = operation;
     const { baseUrl, rateLimits } = settings;
     const rateLimit = rateLimits[bucket];
     const isPoll = options.isPoll ?? false;
-    const { attempts: attempt } = this.history;
     const facts = { callId, operation: name, method, baseUrl, path, pathTemplate, bucket, rateLimit, isPoll, attempt };
     return key === undefined ? facts : { ...facts, idempotencyKey: key };
   }
 
+  /** Outcome of a create that ends now. */
+  get outcome(): CreateOutcome {
+    if (this.isDone) return 'done';
+    return this.isInFlight ? 'unknown' : (this.history?.outcome ?? 'not-sent');
+  }
+
   /** Records a failed attempt; returns the failure. */
   fail(failed: AttemptFailure): AttemptFailure {
+    this.isInFlight = false;
+    this.history ??= new RetryHistory();
     this.history.onFailure(failed.failure);
     this.lastError = failed.error;
     return failed;

@@ -67,10 +67,17 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
   const request = input.request ?? (await prepareRequest(call));
   call.path = request.path;
   // End the call on abort even if a custom token source, limiter or `fetch` ignores the signal.
-  return withRetries(() => abortable(makeAttempt(call, request, signal), signal), {
-    signal,
-    delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
-  });
+  const attemptOnce = (): Promise<R> => abortable(makeAttempt(call, request, signal), signal);
+  try {
+    return await attemptOnce();
+  } catch (failed) {
+    if (!(failed instanceof AttemptFailure)) throw failed;
+    return withRetries(attemptOnce, {
+      failed,
+      signal,
+      delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
+    });
+  }
 }
 
 /** Returns the errors of the options that the types cannot exclude. */
@@ -94,7 +101,7 @@ function endWith(thrown: unknown, call: CallRecord): unknown {
 /** Returns the milliseconds until the retry of a failed attempt, or `undefined` to give up; records the retry. */
 function delayAfter({ failure, error }: AttemptFailure, call: CallRecord): number | undefined {
   const { history, observer } = call;
-  const next = nextRetry(failure, history, retryLimits(call), Math.random);
+  const next = history && nextRetry(failure, history, retryLimits(call), Math.random);
   if (!next) return undefined;
   const { reason, delay } = next;
   const retry = { reason, error, wait: delay };
@@ -102,7 +109,7 @@ function delayAfter({ failure, error }: AttemptFailure, call: CallRecord): numbe
     call.retryRefused = true;
     return undefined;
   }
-  history.onRetry(reason, call.token);
+  history?.onRetry(reason, call.token);
   logRetry(call.settings.logger, call.event, delay, error);
   observer?.retry(retry);
   return delay;
@@ -137,7 +144,7 @@ function finalError(thrown: unknown, call: CallRecord): AudienceError {
   const failure = toError(thrown, call);
   const error = call.retryRefused ? withDetails(failure, {}, RETRY_REFUSED) : failure;
   if (call.key === undefined) return error;
-  const { outcome } = call.history;
+  const { outcome } = call;
   const isLocal = ValidationError.isInstance(error) && error.local;
   const advice = isLocal ? 'Nothing was created.' : ADVICE[outcome];
   return withDetails(error, { idempotencyKey: call.key, outcome }, advice);
@@ -155,7 +162,7 @@ function toError(thrown: unknown, call: CallRecord): AudienceError {
   return new AudienceError(message, { code: 'callback-failed', cause });
 }
 
-function deadlineError({ operation, options, history: { attempts }, lastError }: CallRecord): TimeoutError {
+function deadlineError({ operation, options, attempts, lastError }: CallRecord): TimeoutError {
   const where =
     attempts === 0 ? ' It was waiting for its token, for a permit of its rate bucket, or for the build budget.' : '';
   const message = `${operation.name} exceeded its \`deadline\` of ${options.deadline} ms after ${attempts} ${attempts === 1 ? 'request' : 'requests'}.${where}`;

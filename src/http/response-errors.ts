@@ -35,7 +35,8 @@ export class AttemptFailure extends Error {
 export interface CallInfo {
   readonly operation: ResolvedOperation;
   readonly path: string;
-  readonly history: Pick<RetryHistory, 'attempts' | 'rejectedToken'>;
+  readonly attempts: number;
+  readonly history?: Pick<RetryHistory, 'rejectedToken'> | undefined;
   readonly settings: { readonly requestIdHeader: string };
   /** Removes from error texts the secrets sent by the call and those of its client. */
   readonly redactor: Redactor;
@@ -86,7 +87,7 @@ export function responseError(
     code,
     status: response.status,
     operation: call.operation.name,
-    attempts: call.history.attempts,
+    attempts: call.attempts,
     // Leave out the body of a credential exchange: it holds a new token, perhaps in a field that is not redacted.
     body: call.operation.token === 'none' ? redactor.body('') : redactor.body(response.text),
     ...requestIdOf(response, call),
@@ -127,7 +128,7 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
     operation: call.operation.name,
     method: call.operation.method,
     path: call.path,
-    attempts: call.history.attempts,
+    attempts: call.attempts,
     headers: redactor.headers(response.headers),
     body: redactor.body(response.text),
     ...(envelopeCode !== undefined && { envelopeCode }),
@@ -208,7 +209,7 @@ function authenticationError(
   if (call.operation.token === 'none') {
     return new AuthenticationError(say('Email or password is wrong.'), { ...details, reason: 'credentials' });
   }
-  if (call.history.rejectedToken !== undefined)
+  if (call.history?.rejectedToken !== undefined)
     return new AuthenticationError(say(RENEWED), { ...details, reason: 'token' });
   const advice =
     call.operation.token === 'mcp'
@@ -235,7 +236,7 @@ export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailu
   const what = notSent ? 'could not reach the service' : 'lost the connection before a complete response arrived';
   const error = new ConnectionError(`${call.operation.name} ${what}: ${reason}`, {
     operation: call.operation.name,
-    attempts: call.history.attempts,
+    attempts: call.attempts,
     cause,
   });
   return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
@@ -247,7 +248,7 @@ export function timeoutFailure(timeout: number, call: CallInfo): AttemptFailure 
   const error = new TimeoutError(message, {
     code: 'attempt-timeout',
     operation: call.operation.name,
-    attempts: call.history.attempts,
+    attempts: call.attempts,
   });
   return new AttemptFailure(timeout === 0 ? { kind: 'final', outcome: 'not-sent' } : { kind: 'lost' }, error);
 }

@@ -48,48 +48,26 @@ export interface CallRetryLimits extends RetryLimits {
 /** Outcomes of a create, each more certain to have had an effect than those before it. */
 const OUTCOMES: readonly CreateOutcome[] = ['not-sent', 'refused', 'unknown', 'done'];
 
-/** What a call remembers of its attempts. */
+/** What a call remembers of its failed attempts. */
 export class RetryHistory {
-  /** Requests sent. */
-  attempts = 0;
   /** Retries that count against `maxRetries`. */
   retries = 0;
   /** Number of 409s. */
   conflicts = 0;
   /** The token that the service rejected with a 401, so that the source was asked for another one. */
   rejectedToken: string | undefined;
-  lastFailure: Failure | undefined;
-  /** True while a request is in flight: its outcome is not known yet. */
-  isInFlight = false;
-  #outcome: CreateOutcome = 'not-sent';
+  /** Outcome of a create by all failed attempts. */
+  outcome: CreateOutcome = 'not-sent';
   #firstConflictAt = 0;
-
-  /** Outcome of a create that ends now, by all of its attempts. */
-  get outcome(): CreateOutcome {
-    return this.isInFlight ? 'unknown' : this.#outcome;
-  }
 
   /** Milliseconds since the first 409; 0 without one. */
   get conflictAge(): number {
     return this.conflicts > 0 ? performance.now() - this.#firstConflictAt : 0;
   }
 
-  /** Records that a request is sent. */
-  onRequest(): void {
-    this.attempts++;
-    this.isInFlight = true;
-  }
-
-  onSuccess(): void {
-    this.isInFlight = false;
-    this.#outcome = 'done';
-  }
-
   onFailure(failure: Failure): void {
-    this.isInFlight = false;
-    this.lastFailure = failure;
     const outcome = attemptOutcome(failure);
-    if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.#outcome)) this.#outcome = outcome;
+    if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome)) this.outcome = outcome;
     if (failure.kind === 'status' && failure.status === 409 && this.conflicts++ === 0) {
       this.#firstConflictAt = performance.now();
     }

@@ -97,14 +97,14 @@ export class ApiPromise<T> extends Promise<T> {
   /** Returns payload, response, envelope, request id and the number of attempts. */
   async withResponse(): Promise<WithResponse<T>> {
     const [data, received] = await Promise.all([this.#decode(), this.#pending.response]);
-    const { settings, history } = this.#pending.call;
+    const { settings, attempts } = this.#pending.call;
     const requestId = received.headers.get(settings.requestIdHeader) ?? undefined;
     return {
       data,
       response: unreadResponse(received),
       envelope: received.envelope,
       requestId,
-      attempts: history.attempts,
+      attempts,
     };
   }
 

@@ -77,9 +77,9 @@ function cancelPending(pending: ReadonlyMap<Message['id'], PendingRequest>, { ca
   const one = cancels === undefined ? undefined : pending.get(cancels);
   if (!one) return false;
   one.isCancelled = true;
-  if (one.call.history.isInFlight) return false;
+  if (one.call.isInFlight) return false;
   one.scope.abort(cancelledError());
-  return one.call.history.attempts === 0;
+  return one.call.attempts === 0;
 }
 
 const cancelledError = (): DOMException =>
@@ -101,7 +101,8 @@ async function attempt(
   if (!isForTransport && !isSuccess(received.status)) {
     throw await handleRateLimit(call.fail(statusFailure(received, call)), call, scope, signal);
   }
-  call.history.onSuccess();
+  call.isInFlight = false;
+  call.isDone = true;
   return isForTransport ? redacted(received, call.redactor) : received.response;
 }
 

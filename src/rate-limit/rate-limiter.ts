@@ -100,6 +100,8 @@ export interface PermitLog {
   wait(): number;
   /** Takes permits for at most `waiting` requests; returns their number, 0 if none is free. Never rejects. */
   take(waiting: number): number | Promise<number>;
+  /** Takes a permit immediately and returns true, if one is free; for logs of one process. */
+  takeFree?(): boolean;
   /** Returns whether no permit counts any more. */
   isEmpty(): boolean;
 }
@@ -133,11 +135,7 @@ export class RateLimitBucket {
     const since = performance.now();
     const pause = this.#pausedUntil - since;
     if (pause > maxWait) throw new PauseTooLongError(pause);
-    const isFree = pause <= 0 && this.#waiting === 0 && !this.#isTaking;
-    if (isFree && this.#log instanceof SlidingWindowLog && this.#log.wait() === 0) {
-      this.#log.take();
-      return;
-    }
+    if (pause <= 0 && this.#waiting === 0 && this.#log?.takeFree?.()) return;
     await new Promise<void>((resolve, reject) => {
       const queue = this.#queues[priority];
       const leave = (): void => {
@@ -238,6 +236,10 @@ export class SlidingWindowLog implements PermitLog {
 
   isEmpty(): boolean {
     return performance.now() - (this.#takenAt.at(this.#next - 1) ?? Number.NEGATIVE_INFINITY) > this.#interval;
+  }
+
+  takeFree(): boolean {
+    return this.wait() === 0 && this.take() === 1;
   }
 
   /** Takes one permit, which must be free. It counts from the end of this turn of the event loop, when it is used. */

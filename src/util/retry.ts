@@ -24,14 +24,16 @@ export interface RetryOptions {
   delayAfter(error: Error, retries: number): number | undefined;
   /** Ends the wait between two attempts; the result rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /** Error of the first attempt, if the caller has made it. */
+  readonly failed?: Error;
 }
 
 /**
  * Runs `attempt` until it succeeds or `delayAfter` gives up; rejects with the error of the last attempt. Does not use
  * the waits of p-retry, because `Retry-After` replaces them and the jitter is documented.
  */
-export function withRetries<T>(attempt: () => Promise<T>, { delayAfter, signal }: RetryOptions): Promise<T> {
-  return pRetry(attempt, {
+export function withRetries<T>(attempt: () => Promise<T>, { delayAfter, signal, failed }: RetryOptions): Promise<T> {
+  return pRetry((n) => (failed && n === 1 ? Promise.reject(failed) : attempt()), {
     retries: Number.POSITIVE_INFINITY,
     minTimeout: 0,
     ...(signal && { signal }),

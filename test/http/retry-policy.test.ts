@@ -123,10 +123,7 @@ describe('the decision to retry', () => {
 describe('the history of a call', () => {
   const historyOf = (...failures: Failure[]): RetryHistory => {
     const history = new RetryHistory();
-    for (const failure of failures) {
-      history.onRequest();
-      history.onFailure(failure);
-    }
+    for (const failure of failures) history.onFailure(failure);
     return history;
   };
 
@@ -143,14 +140,6 @@ describe('the history of a call', () => {
     [[{ kind: 'lost' }, { kind: 'final', outcome: 'done' }], 'done'],
   ])('after %j says that the create is %s', (failures, outcome) => {
     expect(historyOf(...failures).outcome).toBe(outcome);
-  });
-
-  it('does not know the outcome while a request is in flight, and knows it after a success', () => {
-    const history = historyOf(status(429));
-    history.onRequest();
-    expect(history).toMatchObject({ attempts: 2, isInFlight: true, outcome: 'unknown' });
-    history.onSuccess();
-    expect(history).toMatchObject({ isInFlight: false, outcome: 'done' });
   });
 
   it('counts transient retries only, and remembers the token that a 401 rejected', () => {

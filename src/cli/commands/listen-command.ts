@@ -14,7 +14,7 @@ import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { labelOf, parseTarget } from '../ids.ts';
 import { webhookSecret } from '../local-secret.ts';
 import { messageOf, reportError } from '../report-error.ts';
-import { createEvent, type DeliveryAttempt, deliver, receiverUrl } from '../webhook-sender.ts';
+import { createEvent, createSender, type DeliveryAttempt, receiverUrl } from '../webhook-sender.ts';
 
 interface ListenFlags {
   readonly forwardTo?: string;
@@ -24,6 +24,7 @@ interface ListenFlags {
   readonly printSecret?: boolean;
   readonly companyId: number;
   readonly retrySpeed: number;
+  readonly rate: number;
 }
 
 /** Namespaces whose jobs have webhook events (specification, "Events"). */
@@ -54,12 +55,14 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   const targets = jobs.map((text) => withEvents(parseTarget(text, 'audience')));
   const client = await context.connect();
   const onAttempt = (attempt: DeliveryAttempt): void => void output.list([rowOf(attempt)], COLUMNS);
+  const { retrySpeed: speed, rate } = flags;
+  const deliver = createSender({ url, secret, speed, rate, signal, onAttempt });
   /** Forwards the end of a job. Returns the exit code; an error concerns this job only. */
   const forward = async (target: EventTarget): Promise<ExitCode> => {
     try {
       const resource = await endOf(client, target, signal);
       const event = createEvent(typeOf(target.kind, resource), await readRaw(client, target, signal), flags.companyId);
-      const delivered = await deliver(event, { url, secret, speed: flags.retrySpeed, signal, onAttempt });
+      const delivered = await deliver(event);
       return delivered ? EXIT.done : EXIT.refused;
     } catch (error) {
       if (signal.aborted) throw error;

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { webhookSecret } from '../local-secret.ts';
 import { EVENT_TYPES, sampleData } from '../sample-events.ts';
-import { createEvent, deliver, receiverUrl } from '../webhook-sender.ts';
+import { createEvent, createSender, receiverUrl } from '../webhook-sender.ts';
 
 interface TriggerFlags {
   readonly forwardTo: string;
@@ -26,15 +26,17 @@ export async function trigger(
   const secret = await webhookSecret(flags.secret);
   const event = createEvent(eventType, { ...sampleData(eventType), ...Object(custom) }, flags.companyId);
   let result: number | string = '';
-  const delivered = await deliver(event, {
+  const deliver = createSender({
     url,
     secret,
     speed: 0,
+    rate: 1,
     signal,
     onAttempt: (attempt) => {
       result = attempt.result;
     },
   });
+  const delivered = await deliver(event);
   await output.object({ id: event.id, type, result });
   if (delivered) return EXIT.done;
   throw new CommandError(`The receiver did not accept the event: ${result}.`, { exitCode: EXIT.refused });
