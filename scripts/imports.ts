@@ -34,7 +34,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   webhooks: [],
   oauth: ['auth', 'http'],
   mcp: ['client', 'http', 'auth'],
-  redis: ['auth', 'rate-limit', 'polling', 'webhooks'],
+  redis: ['auth', 'rate-limit', 'polling', 'client', 'webhooks'],
   otel: ['http', 'webhooks'],
   node: ['auth', 'resources', 'webhooks', 'oauth'],
 };

@@ -8,7 +8,14 @@ export {
   type TokenSource,
   type TokenStore,
 } from './auth/index.ts';
-export type { AppInfo, ClientOptions, OperationOverrides, TunableOptions, WaitsOptions } from './client/index.ts';
+export type {
+  AppInfo,
+  ClientOptions,
+  OperationOverrides,
+  SharedWaits,
+  TunableOptions,
+  WaitsOptions,
+} from './client/index.ts';
 export {
   AudienceClient,
   apiToken,
@@ -88,7 +95,6 @@ export type {
   WithResponse,
 } from './http/index.ts';
 export type {
-  SharedWaits,
   UpdateInfo,
   UpdateSource,
   WaitOptions,

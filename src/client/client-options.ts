@@ -10,8 +10,8 @@ import {
   platformFetch,
   type Settings,
 } from '../http/index.ts';
-import type { SharedWaits } from '../polling/index.ts';
-import type { RateLimiter } from '../rate-limit/index.ts';
+import type { Scheduler } from '../polling/index.ts';
+import type { RateLimiter, SharedHold } from '../rate-limit/index.ts';
 import { mergeRateLimits } from '../rate-limit/index.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
@@ -137,6 +137,16 @@ export interface WaitsOptions {
   readonly shared?: SharedWaits | undefined;
 }
 
+/** Shares waits and the build budget with other processes: `redisWaits` of `audience-activation/redis`. */
+export interface SharedWaits {
+  /** The kind of store. */
+  readonly store: 'redis';
+  /** @internal Attaches to the waits of a client of the service at `baseUrl`. */
+  attach(scheduler: Scheduler, baseUrl: string, warn: (message: string) => void): void;
+  /** @internal Returns the hold of creates at the service at `baseUrl`. */
+  holdOf(baseUrl: string): SharedHold;
+}
+
 const isLimiter = (value: unknown): boolean =>
   typeof Object(value).acquire === 'function' && typeof Object(value).pause === 'function';
 
@@ -195,7 +205,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   limiter: optionOf(isLimiter, 'must have acquire and pause, as `memoryLimiter()` has'),
   waits: nestedOptions<WaitsOptions>({
     via: choice('list', 'get'),
-    shared: optionOf((value) => typeof Object(value).join === 'function', 'must be `redisWaits(redis, { prefix })`'),
+    shared: optionOf((value) => typeof Object(value).attach === 'function', 'must be `redisWaits(redis, { prefix })`'),
   }),
   appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
 };

@@ -210,9 +210,10 @@ function deriveTransport(options: ClientOptions, { state }: Transport): Transpor
 }
 
 function createScheduler({ via, shared }: WaitsOptions = {}, { settings, state }: Transport): Scheduler {
-  const { rateLimits, logger } = settings;
-  const warn = (message: string): void => logger.warn(message);
-  return new Scheduler({ rate: rateLimits.read, via, shared, closing: state.closing.signal, warn });
+  const { rateLimits, baseUrl, logger } = settings;
+  const scheduler = new Scheduler({ rate: rateLimits.read, via, closing: state.closing.signal });
+  shared?.attach(scheduler, baseUrl, (message) => logger.warn(message));
+  return scheduler;
 }
 
 function newTransport(options: ClientOptions): Transport {

@@ -19,7 +19,7 @@ export function createTransport(options: ClientOptions, tokens: ClientState['tok
     limiter: options.limiter ?? createRateLimiter(options.rateLimits === false ? false : rateLimits),
     buildBudget: new BuildBudgetGate(
       () => Promise.resolve(readUsage(transport, {}, BUDGET_READ, (usage) => usage)),
-      options.waits?.shared?.budget,
+      options.waits?.shared?.holdOf(baseUrl),
     ),
     redactor,
     tokens,

@@ -3,6 +3,7 @@ export {
   type AppInfo,
   CLIENT_OPTIONS,
   type ClientOptions,
+  type SharedWaits,
   type TunableOptions,
   type WaitsOptions,
 } from './client-options.ts';

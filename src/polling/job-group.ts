@@ -2,10 +2,18 @@ import { RateLimitError } from '../errors/api-errors.ts';
 import type { CallOptions, RequestOptions } from '../http/index.ts';
 import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
 import { isOlder } from '../util/timestamps.ts';
-import { FollowedJobs, hasEnded, isNewer } from './followed-jobs.ts';
-import { Job, type JobRow, type JobSource, type Subscriber, type UpdateOrigin, type UpdateSource } from './job.ts';
+import {
+  hasEnded,
+  isNewer,
+  Job,
+  type JobRow,
+  type JobSource,
+  type Subscriber,
+  type UpdateOrigin,
+  type UpdateSource,
+} from './job.ts';
 import { type PollPlan, type Urgency, youngPeriod } from './poll-rate.ts';
-import type { PollGroup, PollRequest, Scheduler } from './scheduler.ts';
+import type { PollGroup, PollRequest, Scheduler, WaitObserver } from './scheduler.ts';
 import { type PagePoll, type SweepFailure, Sweeps } from './sweeps.ts';
 import {
   isBeyondLastPage,
@@ -52,7 +60,10 @@ export class JobGroup<T extends Observed> implements PollGroup {
   readonly #refreshes = { ended: new Set<Job<T>>(), changed: new Set<Job<T>>() };
   /** Minimum jobs to read a page for, instead of each job separately; `Infinity` if the list is not used. */
   readonly #minJobs: number;
-  readonly #followed: FollowedJobs<T>;
+  /** True if its polls serve all waits: polls with request options are those of one wait. */
+  readonly isShared: boolean;
+  /** Number of waits and watches under way. */
+  size = 0;
   #sweeps: Sweeps<T> | undefined;
   #webhooks: WebhookHealth | undefined;
   #outage: TokenOutage | undefined;
@@ -61,18 +72,16 @@ export class JobGroup<T extends Observed> implements PollGroup {
   constructor(options: JobGroupOptions<T>) {
     const { readPage, scheduler } = options;
     this.#options = options;
-    // Polls with request options are those of one wait.
-    this.#followed = new FollowedJobs(options.request ? undefined : scheduler.fleet);
+    this.isShared = options.request === undefined;
     this.#minJobs = !readPage || scheduler.via === 'get' ? Number.POSITIVE_INFINITY : scheduler.via === 'list' ? 1 : 2;
   }
 
-  get size(): number {
-    return [...this.#jobs.values()].reduce((sum, { subscribers }) => sum + subscribers.size, 0);
+  get #observer(): WaitObserver | undefined {
+    return this.isShared ? this.#options.scheduler.observer : undefined;
   }
 
   get round(): number {
     if (this.#webhooks?.healthy) return 0;
-    if (this.#followed.arePolledElsewhere) return this.#followed.unreadable.size;
     const sweeps = this.#sweeps;
     if (!sweeps) return this.#jobs.size;
     const fresh = sweeps.finds(this.#fresh) ? 0 : this.#fresh.size;
@@ -81,20 +90,19 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   get young(): number {
     const now = performance.now();
-    if (this.#webhooks?.healthy || this.#followed.arePolledElsewhere || !isYoung(now - this.newestAt)) return 0;
+    if (this.#webhooks?.healthy || !isYoung(now - this.newestAt)) return 0;
     const targets = [...(this.#sweeps?.newestAt ?? []), ...this.#separate().map(({ timer }) => timer.createdAt)];
     return targets.filter((newestAt) => isYoung(now - newestAt)).length;
   }
 
-  /** Has jobs of a kind polled for other processes, too, if the client shares its waits. */
-  share(source: JobSource<T>): void {
-    this.#followed.register(source, {
-      follow: (kindSource, id) => {
-        const job = this.#jobs.get(id) ?? this.#add(new Job(id, kindSource));
-        if (!job.follow(kindSource.kind)) this.refresh(job);
-        this.#options.scheduler.add(this);
+  /** Registers the group as the one that polls the jobs of a kind. */
+  register(source: JobSource<T>): void {
+    this.#options.scheduler.register(source.kind, {
+      subscribe: (id, subscriber) => {
+        const job = this.subscribe(source, id, subscriber);
+        return { refresh: () => this.refresh(job), unsubscribe: () => this.unsubscribe(job, subscriber) };
       },
-      unfollow: (kind, id) => this.#unfollow(this.#jobs.get(id), kind),
+      decode: (data) => source.decode(data)?.resource,
     });
   }
 
@@ -104,16 +112,30 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return new JobGroup({ scheduler, name, request });
   }
 
+  /** Starts a wait or watch, which `subscriber` is. */
+  startWait(source: JobSource<T>, id: number, subscriber: Subscriber<T>): Job<T> {
+    const job = this.subscribe(source, id, subscriber);
+    this.size++;
+    this.#observer?.onStart(job.source.kind, id);
+    return job;
+  }
+
+  endWait(job: Job<T>, subscriber: Subscriber<T>): void {
+    if (!job.subscribers.has(subscriber)) return;
+    this.size--;
+    this.#observer?.onEnd(job.source.kind, job.id);
+    this.unsubscribe(job, subscriber);
+  }
+
   /** Polls a job on behalf of `subscriber`. */
   subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): Job<T> {
     const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
-    if (job.subscribers.size === 0) this.#followed.await(job);
     job.subscribers.add(subscriber);
     const { last, timer } = job;
     if (last) {
       job.deliverLast(last, subscriber);
       const isStale = performance.now() - (timer.polledAt ?? 0) > STALE_AFTER_MS;
-      if (isStale && !this.#followed.arePolledElsewhere) this.#refresh(job, 'changed');
+      if (isStale) this.#refresh(job, 'changed');
     }
     this.#options.scheduler.add(this);
     return job;
@@ -121,15 +143,14 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   unsubscribe(job: Job<T>, subscriber: Subscriber<T>): void {
     if (!job.subscribers.delete(subscriber) || job.subscribers.size > 0) return;
-    this.#followed.forget(job);
-    if (!job.isFollowed) this.#remove(job);
+    this.#remove(job);
     this.#options.scheduler.wake();
   }
 
   /** Has a job polled as soon as possible, however recent its last poll is. */
   refresh(job: Job<T>): void {
-    if (this.#followed.arePolledElsewhere) this.#followed.requestRefresh(job);
-    else if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
+    this.#observer?.onRefresh(job.source.kind, job.id);
+    if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
     this.#options.scheduler.wake();
   }
 
@@ -137,11 +158,6 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const now = performance.now();
     const isHealthy = this.#webhooks?.healthy;
     const every = isHealthy ? Math.max(FALLBACK_PERIOD_MS, period) : period;
-    if (this.#followed.arePolledElsewhere) {
-      const job = firstIdle(this.#followed.unreadable);
-      if (job) yield this.#jobRequest(job, 'regular', job.timer.due(every), 'regular');
-      return;
-    }
     const youngDue = (newestAt: number, polledAt: number): number => {
       const isFollowed = !isHealthy && isYoung(now - newestAt);
       return isFollowed ? polledAt + youngPeriod(polledAt - newestAt) * youngFactor : Number.POSITIVE_INFINITY;
@@ -174,24 +190,26 @@ export class JobGroup<T extends Observed> implements PollGroup {
     const resource = job.source.decode(data)?.resource;
     if (resource && isOlder(resource, job.last?.resource)) return false;
     if (resource) this.#onEvent(job, resource);
-    else if (!this.#followed.arePolledElsewhere) this.#refresh(job, 'changed');
+    else this.#refresh(job, 'changed');
     this.#options.scheduler.wake();
     return resource !== undefined;
   }
 
-  receive(kind: string, id: number, data: unknown, source: UpdateSource): void {
+  deliver(kind: string, id: number, resource: Observed, source: UpdateSource): void {
     const job = this.#jobs.get(id);
-    if (job?.source.kind !== kind || !this.#followed.isNews(job, data, source)) return;
-    if (source === 'webhook') this.#onEvent(job, data);
-    else if (job.update(data, { source, startedAt: performance.now() })) this.#webhooks?.missedCompletion();
-    if (hasEnded(job)) this.#unfollow(job);
+    if (job?.source.kind !== kind) return;
+    // The end of a job counts in any order, except in events. What this group has shown may come back to it.
+    const isEnd = progressOf(kind, resource) !== 'running' && !hasEnded(job) && source !== 'webhook';
+    if (!isEnd && !isNewer(resource, job.last?.resource)) return;
+    const state = resource as T; // it was decoded where it was learned
+    if (source === 'webhook') this.#onEvent(job, state);
+    else if (job.update(state, { source, startedAt: performance.now() })) this.#webhooks?.missedCompletion();
     this.#options.scheduler.wake();
   }
 
-  onUnreadable(kind: string, id: number): void {
+  failJob(kind: string, id: number, error: unknown): void {
     const job = this.#jobs.get(id);
-    if (job?.source.kind === kind) this.#followed.unreadable.add(job);
-    this.#options.scheduler.wake();
+    if (job?.source.kind === kind) job.fail(error);
   }
 
   fail(error: unknown): void {
@@ -203,7 +221,6 @@ export class JobGroup<T extends Observed> implements PollGroup {
       this.#webhooks ??= new WebhookHealth();
       this.#webhooks.received();
     }
-    if (hasEnded(job)) this.#unfollow(job);
   }
 
   #pageRequest(sweeps: Sweeps<T>, poll: PagePoll): PollRequest {
@@ -219,7 +236,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   async #poll(job: Job<T>, onPermit: () => void): Promise<void> {
     // The job goes to the end of its queue.
-    const queues = [this.#fresh, this.#alone, this.#followed.unreadable, this.#sweeps?.listed];
+    const queues = [this.#fresh, this.#alone, this.#sweeps?.listed];
     for (const queue of queues) if (queue?.delete(job)) queue.add(job);
     job.timer.begin();
     const outcome = await job.timer.send((signal, onCall) =>
@@ -293,7 +310,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   #onSuccess(): void {
     this.#options.scheduler.rate.onSuccess();
-    this.#followed.onPollSuccess();
+    this.#observer?.onPollEnd();
     this.#outage = undefined;
   }
 
@@ -316,17 +333,9 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return job;
   }
 
-  /** Polls a job no more for other processes: as one kind, or at all. */
-  #unfollow(job: Job<T> | undefined, kind?: JobKind): void {
-    if (!job?.isFollowed) return;
-    job.unfollow(kind);
-    if (!job.isFollowed && job.subscribers.size === 0) this.#remove(job);
-  }
-
   #remove(job: Job<T>): void {
     if (!this.#jobs.delete(job.id)) return;
-    for (const queue of [this.#fresh, this.#alone, this.#followed.unreadable, ...Object.values(this.#refreshes)])
-      queue.delete(job);
+    for (const queue of [this.#fresh, this.#alone, ...Object.values(this.#refreshes)]) queue.delete(job);
     job.timer.abort();
     this.#pollAlone(this.#sweeps?.remove(job) ?? []);
     if (this.#jobs.size > 0) return;
@@ -397,11 +406,9 @@ export class JobGroup<T extends Observed> implements PollGroup {
    * two states.
    */
   #update(job: Job<T>, resource: T, origin: UpdateOrigin): { readonly ends: number; readonly ran: number } | undefined {
-    const { last, shownAt, isFollowed } = job;
-    const { source, startedAt } = origin;
+    const { last, shownAt } = job;
+    const { startedAt } = origin;
     const isEnd = job.update(resource, origin);
-    if (isFollowed && (isEnd || isNewer(resource, last?.resource))) this.#followed.publish(job, resource, source);
-    if (isEnd) this.#unfollow(job);
     if (!last) return undefined;
     if (isEnd) this.#webhooks?.missedCompletion();
     return { ends: isEnd ? 1 : 0, ran: Math.max(0, startedAt - shownAt) };
@@ -417,19 +424,14 @@ export class JobGroup<T extends Observed> implements PollGroup {
       rate.onThrottled(startedAt);
       rate.pause(requestedPause(error));
     }
-    this.#followed.onPollError(error);
+    this.#observer?.onPollEnd(error);
     // A request that was sent had a token.
     if (!isUnsendable(error)) this.#outage = undefined;
     this.#outage ??= new TokenOutage();
     const isUnsent = isUnsendable(error) && !this.#outage.isTooLong(error);
     for (const job of [...jobs]) {
       if (isTransient(error) || (isUnsent && job.last)) job.pollError = error;
-      else {
-        job.fail(error);
-        if (!job.isFollowed) continue;
-        this.#unfollow(job);
-        this.#followed.publishFailure(job, error);
-      }
+      else job.fail(error);
     }
   }
 }

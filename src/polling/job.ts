@@ -1,5 +1,6 @@
 import type { CallOptions, Settings } from '../http/index.ts';
 import { type JobKind, type Observed, type Progress, progressOf } from '../spec/job-status.ts';
+import { isOlder } from '../util/timestamps.ts';
 
 /** Where a state came from: a request for the resource, a page of a list, or a webhook event. */
 export type UpdateSource = 'poll' | 'list' | 'webhook';
@@ -19,7 +20,7 @@ export interface JobUpdate<T> extends UpdateOrigin {
   readonly progress: Progress;
 }
 
-/** One wait or watch. It unsubscribes when it receives the final state of its job. */
+/** Receives the states of a job, for one wait or watch for instance. It unsubscribes when it receives the final state. */
 export interface Subscriber<T> {
   onUpdate(update: JobUpdate<T>): void;
   onFailure(error: unknown): void;
@@ -55,8 +56,6 @@ export class Job<T extends Observed> {
   readonly source: JobSource<T>;
   readonly subscribers = new Set<Subscriber<T>>();
   readonly timer = new PollTimer();
-  /** The kinds as which it is polled for other processes, whether or not this one waits for it. */
-  #followedAs: Set<JobKind> | undefined;
   /** The page of the list that has shown it last together with other jobs, if one has. */
   page: number | undefined;
   /** Reason of the requested refresh, if any: a list row shows the end of the job, or its state may have changed. */
@@ -74,23 +73,6 @@ export class Job<T extends Observed> {
   constructor(id: number, source: JobSource<T>) {
     this.id = id;
     this.source = source;
-  }
-
-  get isFollowed(): boolean {
-    return this.#followedAs !== undefined && this.#followedAs.size > 0;
-  }
-
-  /** Marks it as polled for other processes as one kind; returns whether it was not. */
-  follow(kind: JobKind): boolean {
-    const isNew = this.#followedAs?.has(kind) !== true;
-    this.#followedAs = (this.#followedAs ?? new Set()).add(kind);
-    return isNew;
-  }
-
-  /** Ends this for one kind, or for all. */
-  unfollow(kind: JobKind | undefined): void {
-    if (kind) this.#followedAs?.delete(kind);
-    else this.#followedAs = undefined;
   }
 
   /**
@@ -135,6 +117,14 @@ export class Job<T extends Observed> {
     for (const subscriber of [...this.subscribers]) if (this.subscribers.has(subscriber)) subscriber.onFailure(error);
   }
 }
+
+/** Returns whether the end of a job is known. */
+export const hasEnded = ({ last }: Pick<Job<Observed>, 'last'>): boolean =>
+  last !== undefined && last.progress !== 'running';
+
+/** Returns whether a state differs from an earlier one by its status or a later `updated_at`, and is not older. */
+export const isNewer = (resource: Observed, earlier: Observed | undefined): boolean =>
+  !earlier || (!isOlder(resource, earlier) && (isOlder(earlier, resource) || resource.status.id !== earlier.status.id));
 
 /** Periods vary by up to a tenth, so that clients do not poll in step. */
 const JITTER = 0.1;

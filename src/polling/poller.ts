@@ -14,7 +14,7 @@ import {
   signalOption,
   stringOption,
 } from '../util/options.ts';
-import type { JobSource, Subscriber, UpdateSource } from './job.ts';
+import { isNewer, type JobSource, type Subscriber, type UpdateSource } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import { StatusChanges } from './status-changes.ts';
 import { Subscription } from './subscription.ts';
@@ -41,8 +41,8 @@ export interface WaitOptions<T> {
   /** Ends the wait immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called with each state received from a poll, a list or a webhook event, changed or not. If it throws, the error is
-   * logged and the wait continues.
+   * Called with the first known state, and whenever the resource has changed: by its status, or by a later `updated_at`.
+   * If it throws, the error is logged and the wait continues. The hook `onWait` observes each poll.
    */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
   /**
@@ -102,7 +102,7 @@ export class Poller<T extends Observed> {
     this.#state = state;
     this.#source = source;
     this.#group = group;
-    group.share(source);
+    group.register(source);
   }
 
   /** Resolves with the completed resource. The caller must have checked the options. */
@@ -111,14 +111,16 @@ export class Poller<T extends Observed> {
     const { redactor } = this.#state;
     const startedAt = performance.now();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
+    let last: T | undefined;
     this.#subscribe(target, options, {
       onUpdate({ resource, progress, source }) {
-        const info = { elapsed: performance.now() - startedAt, source };
-        if (onUpdate)
+        if (onUpdate && isNewer(resource, last)) {
+          last = resource;
           safely(
-            () => onUpdate(resource, info),
+            () => onUpdate(resource, { elapsed: performance.now() - startedAt, source }),
             (message) => settings.logger.warn(`\`onUpdate\` threw: ${message}`),
           );
+        }
         if (progress === 'completed') resolve(resource);
         else if (progress !== 'running') reject(jobError(kind, resource, progress, redactor));
       },

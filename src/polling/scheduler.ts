@@ -1,9 +1,8 @@
-import type { JobKind } from '../spec/job-status.ts';
+import type { JobKind, Observed } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import { onAbort, startTimer } from '../util/abort.ts';
-import type { UpdateSource } from './job.ts';
+import type { Subscriber, UpdateSource } from './job.ts';
 import { type PollPlan, PollRate, type Urgency } from './poll-rate.ts';
-import type { Fleet, SharedWaits } from './shared-waits.ts';
 
 /** How jobs are polled: via pages of a list, one by one, or (`undefined`) in the way that takes fewer requests. */
 export type WaitsVia = 'list' | 'get' | undefined;
@@ -24,6 +23,8 @@ export interface PollRequest {
 export interface PollGroup {
   /** Number of waits and watches under way. */
   readonly size: number;
+  /** False if its polls are those of one wait, with request options. */
+  readonly isShared: boolean;
   /** Number of polls that read every job once; 0 while webhooks are healthy. */
   readonly round: number;
   /** Number of pages and separately polled jobs that are followed closely, because they are new. */
@@ -34,12 +35,44 @@ export interface PollGroup {
   polls(plan: PollPlan): Iterable<PollRequest>;
   /** Passes the data of an event to the waits for its job; returns whether they took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
-  /** Delivers a state that another process has learned. */
-  receive(kind: string, id: number, data: unknown, source: UpdateSource): void;
-  /** Polls an awaited job by this process, because the one that polls for all cannot read it. */
-  onUnreadable(kind: string, id: number): void;
+  /** Delivers a state of a job that was learned elsewhere. */
+  deliver(kind: string, id: number, resource: Observed, source: UpdateSource): void;
+  /** Ends the waits for a job with an error that was met elsewhere. */
+  failJob(kind: string, id: number, error: unknown): void;
   /** Ends every wait with an error. */
   fail(error: unknown): void;
+}
+
+/** How the jobs of one kind are polled. */
+export interface JobTarget {
+  /** Has a job polled until the subscriber is unsubscribed. */
+  subscribe(id: number, subscriber: Subscriber<Observed>): JobSubscription;
+  /** Returns the resource in the data of an event, if they are complete. */
+  decode(data: unknown): Observed | undefined;
+}
+
+/** A subscription to the states of one job. */
+export interface JobSubscription {
+  /** Has the job polled as soon as possible. */
+  refresh(): void;
+  unsubscribe(): void;
+}
+
+/** Observes the waits and polls of a scheduler; while `polls` is false, its jobs are polled elsewhere. */
+export interface WaitObserver {
+  readonly polls: boolean;
+  /** Called when a wait or watch for a job starts, and when it ends. */
+  onStart(kind: JobKind, id: number): void;
+  onEnd(kind: JobKind, id: number): void;
+  /** Called when a wait needs the state of a job as soon as possible. */
+  onRefresh(kind: JobKind, id: number): void;
+  /** Called with the data of each event. */
+  onEvent(kinds: readonly JobKind[], id: number, data: unknown): void;
+  /** Called when a poll is sent, and when it has ended, with an error if it has failed. */
+  onPoll(): void;
+  onPollEnd(error?: unknown): void;
+  /** Called when the scheduler is closed. */
+  close(): Promise<void>;
 }
 
 /** Maximum polls in flight: `all` in total, `each` for polls with the same `limit`. */
@@ -63,20 +96,19 @@ function precedes(a: PlannedPoll, b: PlannedPoll, now: number, served: ReadonlyM
 export interface SchedulerOptions {
   readonly rate: RateLimit;
   readonly via: WaitsVia;
-  /** Shares the waits with other processes. */
-  readonly shared: SharedWaits | undefined;
   /** Ends every wait when it aborts. */
   readonly closing: AbortSignal;
-  warn(message: string): void;
 }
 
 /** Starts the polls of all waits of a client, each when it is due and the shared poll rate allows it. */
 export class Scheduler {
   readonly rate: PollRate;
   readonly via: WaitsVia;
-  readonly fleet: Fleet | undefined;
-  /** After the end of the client: resolves when the lead is given up. */
+  /** Set by what attaches to the waits, before the first one. */
+  observer: WaitObserver | undefined;
+  /** After the end of the client: resolves when the observer has ended, too. */
   closed: Promise<void> | undefined;
+  readonly #targets = new Map<string, JobTarget>();
   readonly #groups = new Set<PollGroup>();
   readonly #inFlight = new Set<PollRequest>();
   /** Sequence number of the last poll of each queue. */
@@ -87,22 +119,11 @@ export class Scheduler {
   #isPlanned = false;
   #stopTimer: (() => void) | undefined;
 
-  constructor({ rate, via, shared, closing, warn }: SchedulerOptions) {
+  constructor({ rate, via, closing }: SchedulerOptions) {
     this.rate = new PollRate(rate);
     this.via = via;
-    this.fleet = shared?.join({
-      warn,
-      receive: (...state) => {
-        for (const group of [...this.#groups]) group.receive(...state);
-      },
-      onUnreadable: (...job) => {
-        for (const group of [...this.#groups]) group.onUnreadable(...job);
-      },
-      onChange: () => this.wake(),
-      onLead: (pollAges) => this.rate.restore(pollAges),
-    });
     onAbort(closing, () => {
-      this.closed = this.fleet?.close();
+      this.closed = this.observer?.close();
       for (const group of [...this.#groups]) group.fail(closing.reason);
     });
   }
@@ -110,6 +131,26 @@ export class Scheduler {
   /** Number of waits and watches under way. */
   get size(): number {
     return [...this.#groups].reduce((sum, group) => sum + group.size, 0);
+  }
+
+  /** Registers how the jobs of a kind are polled. The first registration counts. */
+  register(kind: JobKind, target: JobTarget): void {
+    if (!this.#targets.has(kind)) this.#targets.set(kind, target);
+  }
+
+  /** Returns how the jobs of a kind are polled. */
+  target(kind: string): JobTarget | undefined {
+    return this.#targets.get(kind);
+  }
+
+  /** Delivers a state of a job that was learned elsewhere. */
+  deliver(kind: string, id: number, resource: Observed, source: UpdateSource): void {
+    for (const group of [...this.#groups]) group.deliver(kind, id, resource, source);
+  }
+
+  /** Ends the waits for a job with an error that was met elsewhere. */
+  failJob(kind: string, id: number, error: unknown): void {
+    for (const group of [...this.#groups]) group.failJob(kind, id, error);
   }
 
   /** Polls the jobs of a group. For a group that is already polled, plans again, because its jobs have changed. */
@@ -135,7 +176,7 @@ export class Scheduler {
 
   /** Passes the data of an event to all groups; returns whether a wait took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
-    this.fleet?.notify(kinds, id, data);
+    this.observer?.onEvent(kinds, id, data);
     // Notify every group: several may poll the same job, such as those of clients made by `withOptions`.
     return [...this.#groups].map((group) => group.notify(kinds, id, data)).includes(true);
   }
@@ -157,14 +198,16 @@ export class Scheduler {
   #next(): PlannedPoll | undefined {
     const now = performance.now();
     const load = { round: 0, young: 0, newestAge: Number.POSITIVE_INFINITY };
-    for (const { round, young, newestAt } of this.#groups) {
+    const areSharedPolled = this.observer?.polls !== false;
+    const groups = [...this.#groups].filter(({ isShared }) => areSharedPolled || !isShared);
+    for (const { round, young, newestAt } of groups) {
       load.round += round;
       load.young += young;
       load.newestAge = Math.min(load.newestAge, now - newestAt);
     }
     const plan = this.rate.plan(load);
     let next: PlannedPoll | undefined;
-    for (const group of this.#groups) {
+    for (const group of groups) {
       for (const poll of group.polls(plan)) {
         const planned = { poll, readyAt: Math.max(poll.due, now + plan.wait[poll.urgency]) };
         const isFirst = !next || precedes(planned, next, now, this.#served);
@@ -189,7 +232,7 @@ export class Scheduler {
     let isPermitted = false;
     const onPermit = (): void => {
       this.rate.consume();
-      this.fleet?.countPoll();
+      this.observer?.onPoll();
       if (isPermitted) return;
       isPermitted = true;
       this.#isQueued = false;

@@ -39,7 +39,7 @@ export class Subscription<T extends Observed> implements Subscriber<T> {
     const lead = Math.min(LAST_POLL_MS, timeout / 2);
     this.#stopTimer = startTimer(timeout - lead, () => this.#pollOnceMore(lead), MAX_SLEEP_MS);
     this.#stopListening = signal && onAbort(signal, () => this.onFailure(signal.reason));
-    this.#job = group.subscribe(source, id, this);
+    this.#job = group.startWait(source, id, this);
   }
 
   onUpdate(update: JobUpdate<T>): void {
@@ -61,7 +61,7 @@ export class Subscription<T extends Observed> implements Subscriber<T> {
     this.#plan.report?.stop();
     this.#stopTimer();
     this.#stopListening?.();
-    this.#plan.group.unsubscribe(this.#job, this);
+    this.#plan.group.endWait(this.#job, this);
   }
 
   #pollOnceMore(lead: number): void {

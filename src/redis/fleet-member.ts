@@ -1,11 +1,10 @@
-import { ApiError, AuthenticationError } from '../errors/api-errors.ts';
-import { ResponseError } from '../errors/call-errors.ts';
-import type { Fleet, FleetHost, FleetTarget, JobName, UpdateSource } from '../polling/index.ts';
-import { type JobKind, progressOf } from '../spec/job-status.ts';
+import { ApiError } from '../errors/api-errors.ts';
+import { isNewer, type JobSubscription, type JobUpdate, type Scheduler, type WaitObserver } from '../polling/index.ts';
+import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
 import { startTimer } from '../util/abort.ts';
-import { isObject } from '../util/json.ts';
-import { updatedAt } from '../util/timestamps.ts';
-import type { SharedState, SharedWaitsNews, WaitStore } from './wait-store.ts';
+import { messageOf } from '../util/callbacks.ts';
+import { failureStateOf, type JobName, jobOf, nameOf, readState, type SharedState, stateOf } from './shared-state.ts';
+import type { SharedWaitsNews, WaitStore } from './wait-store.ts';
 
 /** Time between two reports. Milliseconds. */
 const REPORT_PERIOD_MS = 300;
@@ -24,33 +23,29 @@ const UNABLE_MS = 60_000;
 /** A leader whose polls fail without a response, so often in a row and for so long, gives up the lead. */
 const MAX_FAILED_POLLS = 3;
 const MAX_FAILING_MS = 5_000;
-/** Maximum jobs or states in one command. */
+/** Maximum jobs or states in one report. */
 const MAX_BATCH = 1_000;
 /** Maximum states that wait to be published. */
 const MAX_OUTBOX = 10_000;
 
-/** The value of a published state. */
-interface SharedValue {
-  readonly resource?: object;
-  readonly source?: UpdateSource;
-  /** True if the leader cannot read the job. */
-  readonly isUnreadable?: boolean;
-}
-
 /** `leader`: polls for all processes. `follower`: receives states. `alone`: polls for itself, because Redis fails. */
 type FleetRole = 'leader' | 'follower' | 'alone';
 
-/** The part of one process in the waits that processes share: reports its jobs, leads or follows, passes states on. */
-export class FleetMember implements Fleet {
+/**
+ * One process of those that share their waits. It reports the jobs that its client awaits, and delivers the states that
+ * others publish. As the leader it subscribes to the jobs of all, and publishes what their polls show.
+ */
+export class FleetMember implements WaitObserver {
   readonly #store: WaitStore;
-  readonly #host: FleetHost;
+  readonly #scheduler: Scheduler;
+  readonly #warn: (message: string) => void;
   readonly #id = crypto.randomUUID();
-  readonly #targets = new Map<string, FleetTarget>();
-  /** How many of this process's clients await each job, and when it is reported again. */
+  /** How many waits of this process await each job, and when it is reported again. */
   readonly #awaited = new Map<JobName, { count: number; reportAt: number }>();
   /** Jobs that this process polls for others. */
-  readonly #followed = new Set<JobName>();
+  readonly #followed = new Map<JobName, JobSubscription>();
   readonly #refresh = new Set<JobName>();
+  /** States to publish with the next report; of each job the latest. */
   readonly #outbox = new Map<JobName, SharedState>();
   #polls = 0;
   #changesAfter = -1;
@@ -62,28 +57,23 @@ export class FleetMember implements Fleet {
   #failedPolls = 0;
   #failingSince: number | undefined;
   #failures = 0;
-  #isReporting = false;
-  #isPublishing = false;
+  #reporting: Promise<void> | undefined;
   #isClosed = false;
   #stopTimer: (() => void) | undefined;
 
-  constructor(store: WaitStore, host: FleetHost) {
+  constructor(store: WaitStore, scheduler: Scheduler, warn: (message: string) => void) {
     this.#store = store;
-    this.#host = host;
+    this.#scheduler = scheduler;
+    this.#warn = warn;
   }
 
-  /** True if this process polls its shared jobs, and those of others if it leads. */
+  /** True if this process polls the jobs that it awaits, and those of others if it leads. */
   get polls(): boolean {
     return this.#role === 'alone' || (this.#role === 'leader' && performance.now() < this.#leadsUntil);
   }
 
-  /** Registers how the jobs of a kind are polled. The first registration counts. */
-  register(kind: JobKind, target: FleetTarget): void {
-    if (!this.#targets.has(kind)) this.#targets.set(kind, target);
-  }
-
   /** Reports a job as awaited from now on. */
-  await(kind: JobKind, id: number): void {
+  onStart(kind: JobKind, id: number): void {
     const job = nameOf(kind, id);
     const awaited = this.#awaited.get(job);
     if (awaited) awaited.count++;
@@ -92,171 +82,168 @@ export class FleetMember implements Fleet {
   }
 
   /** Ends the reports of a job; the leader polls it until it expires. */
-  forget(kind: JobKind, id: number): void {
+  onEnd(kind: JobKind, id: number): void {
     const job = nameOf(kind, id);
     const awaited = this.#awaited.get(job);
     if (awaited && --awaited.count === 0) this.#awaited.delete(job);
   }
 
-  /** Has the leader poll a job as soon as possible. */
-  requestRefresh(kind: JobKind, id: number): void {
+  /** Asks the leader to poll a job as soon as possible. */
+  onRefresh(kind: JobKind, id: number): void {
+    if (this.polls) return;
     this.#refresh.add(nameOf(kind, id));
     this.#reportSoon();
   }
 
-  /** Counts a poll that was sent for all processes. */
-  countPoll(): void {
-    if (this.#role === 'leader') this.#polls++;
-  }
-
-  /** Publishes a state. */
-  publish(kind: JobKind, id: number, resource: object, source: UpdateSource, isFinal: boolean): void {
-    const value: SharedValue = { resource, source };
-    this.#send({
-      job: nameOf(kind, id),
-      updatedAt: Math.max(0, updatedAt(resource) || 0),
-      isFinal,
-      value: JSON.stringify(value),
-    });
-    if (isFinal) this.#followed.delete(nameOf(kind, id));
-  }
-
-  /** Passes the data of an event on to the processes that wait for its job. */
-  notify(kinds: readonly JobKind[], id: number, data: unknown): void {
+  /** Publishes what an event shows; if `data` is incomplete, asks for a poll. */
+  onEvent(kinds: readonly JobKind[], id: number, data: unknown): void {
     for (const kind of kinds) {
-      const resource = this.#targets.get(kind)?.decode(data);
-      if (resource) this.publish(kind, id, resource, 'webhook', progressOf(kind, resource) !== 'running');
-      else if (!this.polls || !this.#followed.has(nameOf(kind, id))) this.requestRefresh(kind, id);
+      const job = nameOf(kind, id);
+      const resource = this.#scheduler.target(kind)?.decode(data);
+      if (resource) this.#publish(stateOf(job, resource, 'webhook', progressOf(kind, resource) !== 'running'));
+      else if (!this.polls || !this.#followed.has(job)) {
+        this.#refresh.add(job);
+        this.#reportSoon();
+      }
     }
   }
 
-  /** Handles the failure of a job that is polled for others. */
-  onFailure(kind: JobKind, id: number, error: unknown): void {
-    const job = nameOf(kind, id);
-    this.#followed.delete(job);
-    const isOfJob =
-      (ApiError.isInstance(error) && !AuthenticationError.isInstance(error)) || ResponseError.isInstance(error);
-    const value: SharedValue = { isUnreadable: true };
-    if (isOfJob) this.#send({ job, updatedAt: 0, isFinal: true, value: JSON.stringify(value) });
-    else this.#giveUp(error);
+  onPoll(): void {
+    if (this.#role === 'leader') this.#polls++;
   }
 
   /** Counts failed polls: a leader that does not reach the service lets another process lead. */
-  onPollError(error: unknown): void {
+  onPollEnd(error?: unknown): void {
+    if (error === undefined) {
+      this.#failedPolls = 0;
+      this.#failingSince = undefined;
+      return;
+    }
     if (this.#role !== 'leader' || ApiError.isInstance(error)) return;
     const now = performance.now();
     this.#failingSince ??= now;
     if (++this.#failedPolls >= MAX_FAILED_POLLS && now - this.#failingSince > MAX_FAILING_MS) this.#giveUp(error);
   }
 
-  onPollSuccess(): void {
-    this.#failedPolls = 0;
-    this.#failingSince = undefined;
-  }
-
-  #giveUp(error: unknown): void {
-    const message = error instanceof Error ? error.message : typeof error;
-    this.#host.warn(`This process cannot poll for the others, and lets another one do it for a minute: ${message}`);
-    this.onPollSuccess();
-    this.#resign(UNABLE_MS);
-  }
-
-  /** Ends the reports, and the lead. */
+  /** Ends the reports, and with the last one the lead. */
   async close(): Promise<void> {
-    const published = this.#flush();
+    const isLeader = this.#role === 'leader';
     this.#isClosed = true;
     this.#stopTimer?.();
     this.#awaited.clear();
-    const isLeader = this.#role === 'leader';
     this.#setRole('follower');
-    await published;
-    if (isLeader) await this.#store.resign(this.#id).catch(() => {});
+    await this.#reporting;
+    if (isLeader || this.#outbox.size > 0) await this.#send().catch(() => {});
   }
 
-  /** Gives up the lead for `ms`. */
-  #resign(ms: number): void {
-    this.#unableUntil = performance.now() + ms;
-    this.#setRole('follower');
-    this.#store.resign(this.#id).catch(() => {});
+  /** Subscribes to a job on behalf of other processes; of one that is subscribed to already, requests a poll. */
+  #follow(job: JobName): void {
+    const followed = this.#followed.get(job);
+    if (followed) {
+      followed.refresh();
+      return;
+    }
+    const [kind, id] = jobOf(job);
+    let last: Observed | undefined;
+    const subscription = this.#scheduler.target(kind)?.subscribe(id, {
+      onUpdate: ({ resource, source, progress }: JobUpdate<Observed>) => {
+        const isFinal = progress !== 'running';
+        if (isFinal || isNewer(resource, last)) this.#publish(stateOf(job, resource, source, isFinal));
+        last = resource;
+        if (isFinal) this.#unfollow(job);
+      },
+      onFailure: (error) => {
+        this.#unfollow(job);
+        const state = failureStateOf(job, error);
+        if (state) this.#publish(state);
+        else this.#giveUp(error);
+      },
+    });
+    if (subscription) this.#followed.set(job, subscription);
   }
 
-  #send(state: SharedState): void {
+  #unfollow(job: JobName): void {
+    this.#followed.get(job)?.unsubscribe();
+    this.#followed.delete(job);
+  }
+
+  #publish(state: SharedState): void {
     // While Redis fails, the oldest are dropped: the jobs are polled when it responds again.
     const [oldest] = this.#outbox.keys();
     if (oldest !== undefined && this.#outbox.size >= MAX_OUTBOX) this.#outbox.delete(oldest);
     this.#outbox.set(state.job, state);
-    queueMicrotask(() => void this.#flush());
+    this.#reportSoon();
   }
 
-  /** Publishes what is in the outbox; what could not be published is sent with the next report. */
-  async #flush(): Promise<void> {
-    if (this.#isPublishing || this.#outbox.size === 0 || this.#isClosed) return;
-    this.#isPublishing = true;
-    const states = [...this.#outbox.values()].slice(0, MAX_BATCH);
-    try {
-      await this.#store.publish(states);
-      for (const state of states) if (this.#outbox.get(state.job) === state) this.#outbox.delete(state.job);
-      this.#isPublishing = false;
-      await this.#flush();
-    } catch {
-      this.#isPublishing = false;
-      this.#reportAfter(REPORT_PERIOD_MS);
-    }
+  /** Gives up the lead, because this process cannot poll. */
+  #giveUp(error: unknown): void {
+    this.#warn(`This process cannot poll for the others, and lets another one do it for a minute: ${messageOf(error)}`);
+    this.onPollEnd();
+    this.#unableUntil = performance.now() + UNABLE_MS;
+    this.#setRole('follower');
+    this.#reportSoon();
   }
 
-  get #isNeeded(): boolean {
-    return this.#awaited.size + this.#followed.size + this.#outbox.size > 0;
+  /** True if this process has jobs to poll. */
+  get #hasJobs(): boolean {
+    return this.#awaited.size + this.#followed.size > 0;
   }
 
-  /** Reports in a microtask, so that several jobs are reported together. */
+  /** Reports in a microtask, so that several jobs are reported together. A failing Redis is not asked more often. */
   #reportSoon(): void {
-    if (this.#isReporting || this.#isClosed) return;
-    this.#isReporting = true;
+    if (this.#reporting || this.#isClosed || this.#failures > 0) return;
     this.#stopTimer?.();
-    queueMicrotask(() => void this.#report());
+    this.#reporting = Promise.resolve().then(() => this.#report());
   }
 
   #reportAfter(ms: number): void {
-    if (this.#isReporting || this.#isClosed) return;
     this.#stopTimer?.();
-    this.#stopTimer = startTimer(ms, () => this.#reportSoon());
+    this.#stopTimer = startTimer(ms, () => {
+      this.#reporting = this.#report();
+    });
   }
 
   async #report(): Promise<void> {
+    let next = REPORT_PERIOD_MS;
+    try {
+      await this.#send();
+      if (this.#failures >= MAX_FAILURES) this.#warn('Redis responds again: waits are shared with other processes.');
+      this.#failures = 0;
+      if (this.#toReport(performance.now()).length + this.#outbox.size > 0) next = 0;
+    } catch (error) {
+      if (!this.#isClosed) this.#onFailedReport(error);
+      next = FAILED_PERIOD_MS;
+    }
+    this.#reporting = undefined;
+    if (this.#isClosed) return;
+    if (this.#hasJobs || this.#outbox.size + this.#refresh.size > 0) this.#reportAfter(next);
+    // The report after the last wait gives up the lead.
+    else if (this.#role === 'leader') this.#reportAfter(0);
+  }
+
+  /** Sends a report with what is to be published, and applies the reply. Once closed, it gives up the lead. */
+  async #send(): Promise<void> {
     const now = performance.now();
     const awaited = this.#toReport(now);
     const refresh = [...this.#refresh].slice(0, MAX_BATCH);
+    const states = [...this.#outbox.values()].slice(0, MAX_BATCH);
     const polls = this.#polls;
-    let next = REPORT_PERIOD_MS;
-    try {
-      const news = await this.#store.report({
-        process: this.#id,
-        canLead: now >= this.#unableUntil && this.#isNeeded,
-        awaited,
-        refresh,
-        polls,
-        changesAfter: this.#changesAfter,
-        jobsAfter: this.#jobsAfter,
-      });
-      if (this.#isClosed) {
-        if (news.role === 'leader') await this.#store.resign(this.#id);
-        return;
-      }
-      this.#polls -= polls;
-      for (const job of refresh) this.#refresh.delete(job);
-      this.#renew(awaited, now);
-      await this.#apply(news, awaited, now);
-      if (this.#toReport(performance.now()).length > 0) next = 0;
-      this.#onSuccess();
-    } catch (error) {
-      if (this.#isClosed) return;
-      this.#onFailedReport(error);
-      next = FAILED_PERIOD_MS;
-    }
-    this.#isReporting = false;
-    void this.#flush();
-    if (this.#isNeeded || this.#refresh.size > 0) this.#reportAfter(next);
-    else if (this.#role === 'leader') this.#resign(0);
+    const news = await this.#store.report({
+      process: this.#id,
+      canLead: !this.#isClosed && now >= this.#unableUntil && this.#hasJobs,
+      awaited,
+      refresh,
+      states,
+      polls,
+      changesAfter: this.#changesAfter,
+      jobsAfter: this.#jobsAfter,
+    });
+    this.#polls -= polls;
+    for (const job of refresh) this.#refresh.delete(job);
+    for (const state of states) if (this.#outbox.get(state.job) === state) this.#outbox.delete(state.job);
+    if (this.#isClosed) return;
+    this.#renew(awaited, now);
+    await this.#apply(news, awaited, now);
   }
 
   /** Returns the jobs to report next: those that are due, the new ones included. */
@@ -293,71 +280,48 @@ export class FleetMember implements Fleet {
   }
 
   #applyRole({ role, position, follow, unfollow, pollAges }: SharedWaitsNews, sentAt: number): void {
+    if (this.#isClosed) return;
     const now = performance.now();
     if (role !== 'none' || this.#leaderSeenAt === undefined) this.#leaderSeenAt = now;
-    if (role !== 'leader') {
+    // It may have given up the lead while the report was under way.
+    if (role !== 'leader' || now < this.#unableUntil) {
       this.#setRole(role === 'none' && now - this.#leaderSeenAt > MAX_LEADERLESS_MS ? 'alone' : 'follower');
       return;
     }
     this.#leadsUntil = sentAt + LEAD_MS;
     this.#jobsAfter = position;
-    if (this.#role !== 'leader') this.#host.onLead(pollAges);
+    if (this.#role !== 'leader') this.#scheduler.rate.restore(pollAges);
     this.#setRole('leader');
-    for (const job of follow) {
-      const [target, id] = this.#find(job);
-      this.#followed.add(job);
-      target?.follow(id);
-    }
-    for (const job of unfollow) {
-      this.#followed.delete(job);
-      const [target, id] = this.#find(job);
-      target?.unfollow(id);
-    }
-    this.#host.onChange();
+    for (const job of follow) this.#follow(job);
+    for (const job of unfollow) this.#unfollow(job);
+    this.#scheduler.wake();
   }
 
   #setRole(role: FleetRole): void {
     if (role !== 'leader') {
       this.#jobsAfter = 0;
-      for (const job of this.#followed) {
-        const [target, id] = this.#find(job);
-        target?.unfollow(id);
-      }
-      this.#followed.clear();
+      for (const job of [...this.#followed.keys()]) this.#unfollow(job);
     }
     if (role === this.#role) return;
     this.#role = role;
-    this.#host.onChange();
+    this.#scheduler.wake();
   }
 
-  #receive(job: JobName, state: string | undefined): void {
-    if (state === undefined) return;
-    const [kind = '', id] = job.split(':');
-    const value: unknown = JSON.parse(state);
-    if (!isObject(value)) return;
-    if (value.isUnreadable === true) this.#host.onUnreadable(kind, Number(id));
-    else this.#host.receive(kind, Number(id), value.resource, value.source === 'webhook' ? 'webhook' : 'list');
+  #receive(job: JobName, value: string | undefined): void {
+    const state = value === undefined ? undefined : readState(value);
+    if (!state) return;
+    const [kind, id] = jobOf(job);
+    if ('error' in state) this.#scheduler.failJob(kind, id, state.error);
+    else this.#scheduler.deliver(kind, id, state.resource, state.source);
   }
 
-  #find(job: JobName): readonly [FleetTarget | undefined, number] {
-    const [kind = '', id = ''] = job.split(':');
-    return [this.#targets.get(kind), Number(id)];
-  }
-
-  #onSuccess(): void {
-    if (this.#failures >= MAX_FAILURES) this.#host.warn('Redis responds again: waits are shared with other processes.');
-    this.#failures = 0;
-  }
-
+  /** After some failed reports, which include what is to be published, this process gives up the lead and polls alone. */
   #onFailedReport(error: unknown): void {
     this.#failures++;
     if (this.#failures < MAX_FAILURES) return;
     if (this.#failures === MAX_FAILURES) {
-      const reason = error instanceof Error ? error.message : typeof error;
-      this.#host.warn(`Redis failed, so this process polls for its own waits until it responds: ${reason}`);
+      this.#warn(`Redis failed, so this process polls for its own waits until it responds: ${messageOf(error)}`);
     }
     this.#setRole('alone');
   }
 }
-
-const nameOf = (kind: JobKind, id: number): JobName => `${kind}:${id}`;

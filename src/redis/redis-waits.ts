@@ -1,4 +1,4 @@
-import type { SharedWaits } from '../polling/index.ts';
+import type { SharedWaits } from '../client/index.ts';
 import { optionChecker, requiredOption } from '../util/options.ts';
 import type { RedisClient } from './commands.ts';
 import { FleetMember } from './fleet-member.ts';
@@ -6,7 +6,7 @@ import { createWaitStore } from './wait-store.ts';
 
 /** Options of {@link redisWaits}. */
 export interface RedisWaitsOptions {
-  /** Prefix of the keys. The processes of one account of one service use the same one, and no other process does. */
+  /** Prefix of the keys, which also name the service. The processes of one account use the same one. */
   readonly prefix: string;
 }
 
@@ -31,6 +31,12 @@ const checkOptions = optionChecker<RedisWaitsOptions>('redisWaits', {
  * const client = new AudienceClient({ baseUrl, token, limiter: redisLimiter(redis), waits: { shared } });
  */
 export function redisWaits(redis: RedisClient, options: RedisWaitsOptions): SharedWaits {
-  const store = createWaitStore(redis, checkOptions(options).prefix);
-  return { store: 'redis', join: (host) => new FleetMember(store, host), budget: store.budget };
+  const { prefix } = checkOptions(options);
+  return {
+    store: 'redis',
+    attach(scheduler, baseUrl, warn) {
+      scheduler.observer = new FleetMember(createWaitStore(redis, prefix, baseUrl), scheduler, warn);
+    },
+    holdOf: (baseUrl) => createWaitStore(redis, prefix, baseUrl).budget,
+  };
 }

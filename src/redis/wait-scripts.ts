@@ -9,9 +9,9 @@ const AWAITED_MS = 30_000;
 const ENDED_MS = 60_000;
 /** Polls of this time count when another process begins to lead. Milliseconds. */
 const POLLS_MS = 61_000;
-/** Keys expire if nothing is awaited or kept for so long. Milliseconds. */
+/** Keys expire if nothing is awaited for so long. Milliseconds. */
 const EXPIRY_MS = 30 * 86_400_000;
-/** Maximum entries that one command removes or claims, so that no command blocks the server for long. */
+/** Maximum entries that one command removes, so that no command blocks the server for long. */
 const MAX_ENTRIES = 1_000;
 
 /** Parts of the state, one key each: a hash `meta`, and sets and hashes by job. */
@@ -43,13 +43,30 @@ end
 
 const script = (body: string): Script => ({ source: `${PRELUDE}${body}` });
 
+/**
+ * The report of a process. Publishes first: if that fails, the lease is not renewed, and the process does not lead on.
+ */
 export const REPORT = script(`
 local process, can_lead = ARGV[1], ARGV[2] == '1'
-local changes_after, jobs_after, polled, count = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
-for n = 7, 6 + count do await(ARGV[n]) end
-for n = 7 + count, 6 + count + tonumber(ARGV[7 + count]) do
-  local job = ARGV[n + 1]
-  if redis.call('ZSCORE', awaited, job) then redis.call('ZADD', added, move_on(), job) end
+local changes_after, jobs_after, polled = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+local refresh_from = 8 + tonumber(ARGV[6])
+local states_from = refresh_from + tonumber(ARGV[7])
+for n = 8, refresh_from - 1 do await(ARGV[n]) end
+for n = states_from, #ARGV, 4 do
+  local job, updated_at, is_final, value = ARGV[n], tonumber(ARGV[n + 1]), ARGV[n + 2], ARGV[n + 3]
+  local known_at, was_final = string.match(redis.call('HGET', states, job) or '0 0 ', '^(%d+) (%d) ')
+  local is_newer = updated_at == 0 or updated_at >= tonumber(known_at)
+  if redis.call('ZSCORE', awaited, job) and (is_final == '1' or (is_newer and was_final == '0')) then
+    redis.call('HSET', states, job, string.format('%.0f', updated_at) .. ' ' .. is_final .. ' ' .. value)
+    redis.call('ZADD', changed, move_on(), job)
+    if is_final == '1' then
+      redis.call('ZREM', added, job)
+      redis.call('ZADD', awaited, now + ${ENDED_MS}, job)
+    end
+  end
+end
+for n = refresh_from, states_from - 1 do
+  if redis.call('ZSCORE', awaited, ARGV[n]) then redis.call('ZADD', added, move_on(), ARGV[n]) end
 end
 local leader, ends = unpack(redis.call('HMGET', meta, 'leader', 'ends'))
 local is_led = leader and tonumber(ends) > now
@@ -83,10 +100,6 @@ local role = leads and 'leader' or is_led and 'follower' or 'none'
 return {position, role, changes, follow, unfollow, ages}
 `);
 
-export const RESIGN = script(`
-if redis.call('HGET', meta, 'leader') == ARGV[1] then redis.call('HDEL', meta, 'leader', 'ends') end
-`);
-
 export const STATES = script(`
 local values = {}
 for n = 1, #ARGV, ${MAX_ENTRIES} do
@@ -95,23 +108,6 @@ for n = 1, #ARGV, ${MAX_ENTRIES} do
   end
 end
 return values
-`);
-
-/** Publishes states, each by its job, `updated_at`, whether it is final, and value. */
-export const PUBLISH = script(`
-for n = 1, #ARGV, 4 do
-  local job, updated_at, is_final, value = ARGV[n], tonumber(ARGV[n + 1]), ARGV[n + 2], ARGV[n + 3]
-  local known_at, was_final = string.match(redis.call('HGET', states, job) or '0 0 ', '^(%d+) (%d) ')
-  local is_newer = updated_at == 0 or updated_at >= tonumber(known_at)
-  if redis.call('ZSCORE', awaited, job) and (is_final == '1' or (is_newer and was_final == '0')) then
-    redis.call('HSET', states, job, string.format('%.0f', updated_at) .. ' ' .. is_final .. ' ' .. value)
-    redis.call('ZADD', changed, move_on(), job)
-    if is_final == '1' then
-      redis.call('ZREM', added, job)
-      redis.call('ZADD', awaited, now + ${ENDED_MS}, job)
-    end
-  end
-end
 `);
 
 /** Returns when a create may be sent. During a hold, lets one that may be a probe through at intervals. */

@@ -1,8 +1,8 @@
-import type { JobName } from '../polling/index.ts';
 import type { SharedHold } from '../rate-limit/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
-import { ASK, HOLD, PARTS, PUBLISH, RELEASE, REPORT, RESIGN, STATES } from './wait-scripts.ts';
+import type { JobName, SharedState } from './shared-state.ts';
+import { ASK, HOLD, PARTS, RELEASE, REPORT, STATES } from './wait-scripts.ts';
 
 /** The report of a process, about three times a second. */
 interface SharedWaitsReport {
@@ -14,6 +14,8 @@ interface SharedWaitsReport {
   readonly awaited: readonly JobName[];
   /** Jobs that the leader shall poll as soon as possible. */
   readonly refresh: readonly JobName[];
+  /** States to publish of jobs that any process awaits; others are ignored. */
+  readonly states: readonly SharedState[];
   /** Number of polls that the process has sent as the leader since its last report. */
   readonly polls: number;
   /** Position after which changes are returned; -1 for none. */
@@ -36,43 +38,35 @@ export interface SharedWaitsNews {
   readonly pollAges: readonly number[];
 }
 
-/** The state of a job, published by the process that learned it. */
-export interface SharedState {
-  readonly job: JobName;
-  /** `updated_at` of the resource in milliseconds, 0 if unknown. An older state does not replace a newer one. */
-  readonly updatedAt: number;
-  /** True if the job has ended, or cannot be read. */
-  readonly isFinal: boolean;
-  /** JSON. */
-  readonly value: string;
-}
-
 /** Commands on the data that the processes of an account share. */
 export interface WaitStore {
   report(report: SharedWaitsReport): Promise<SharedWaitsNews>;
-  /** Ends the lead of a process, so that another one can take it immediately. */
-  resign(process: string): Promise<void>;
   /** Returns the values of the last states of jobs. */
   states(jobs: readonly JobName[]): Promise<readonly (string | undefined)[]>;
-  /** Publishes states of jobs that any process awaits; ignores others. */
-  publish(states: readonly SharedState[]): Promise<void>;
   readonly budget: SharedHold;
 }
 
 /** Maximum wait for a reply, in milliseconds: clients queue commands while disconnected. */
 const REPLY_TIMEOUT_MS = 1_000;
 
-/** Creates a store in Redis. Every command is one script. */
-export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
+/** Version of the keys: processes with another version of this package whose data differ do not meet here. */
+const KEYS_VERSION = 'v2';
+
+/** Creates a store in Redis, for the processes of one service. Every command is one script. */
+export function createWaitStore(redis: RedisClient, prefix: string, baseUrl: string): WaitStore {
   const runScript = scriptRunner(redis);
-  const keys = PARTS.map((part) => `{${prefix}:waits}:${part}`);
+  // The host names the service, so that two of them never meet under one prefix. Braces would end the hash tag.
+  const service = baseUrl.replace(/^https?:\/\//, '').replace(/[{}]/g, encodeURIComponent);
+  const keys = PARTS.map((part) => `{${prefix}:waits:${KEYS_VERSION}:${service}}:${part}`);
   const late = (): Error => new Error(`Redis did not reply within ${REPLY_TIMEOUT_MS} ms`);
   const run = (command: Script, ...args: readonly (string | number)[]): Promise<unknown> =>
     withTimeout(runScript(command, keys, args), REPLY_TIMEOUT_MS, late);
   return {
-    async report({ process, canLead, awaited, refresh, polls, changesAfter, jobsAfter }) {
-      const head = [process, canLead ? 1 : 0, changesAfter, jobsAfter, polls, awaited.length];
-      const reply = await run(REPORT, ...head, ...awaited, refresh.length, ...refresh);
+    async report({ process, canLead, awaited, refresh, states, polls, changesAfter, jobsAfter }) {
+      const head = [process, canLead ? 1 : 0, changesAfter, jobsAfter, polls];
+      const fields = states.flatMap(({ job, updatedAt, isFinal, value }) => [job, updatedAt, isFinal ? 1 : 0, value]);
+      const sizes = [awaited.length, refresh.length];
+      const reply = await run(REPORT, ...head, ...sizes, ...awaited, ...refresh, ...fields);
       // The script returns these values.
       const [position, role, changed, follow, unfollow, pollAges] = reply as readonly [
         unknown,
@@ -85,18 +79,9 @@ export function createWaitStore(redis: RedisClient, prefix: string): WaitStore {
       const numbers = { position: Number(position), pollAges: pollAges.map(Number) };
       return { ...numbers, role, changed, follow, unfollow };
     },
-    async resign(process) {
-      await run(RESIGN, process);
-    },
     async states(jobs) {
       const values = (await run(STATES, ...jobs)) as readonly string[];
       return values.map((value) => value || undefined);
-    },
-    async publish(states) {
-      await run(
-        PUBLISH,
-        ...states.flatMap(({ job, updatedAt, isFinal, value }) => [job, updatedAt, isFinal ? 1 : 0, value]),
-      );
     },
     budget: {
       async ask(mayProbe) {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { AudienceClient } from '../../src/index.ts';
-import { redisWaits } from '../../src/redis/index.ts';
+import { type Audience, AudienceClient } from '../../src/index.ts';
+import { type RedisClient, redisWaits } from '../../src/redis/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer } from '../support/job-service.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
-import { startSharedService } from '../support/shared-waits.ts';
+import { type SharedService, startSharedService } from '../support/shared-waits.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 let prefixes = 0;
 
@@ -90,19 +91,68 @@ describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }
     expect(service.reads.at(-1)?.by).toBe(1);
   });
 
-  it('read a job themselves that the leader cannot read, and fail for their own reasons', async () => {
+  it('end with the error of the leader when the service does not show it a job', async () => {
     const { service, clients } = await start(2);
-    for (const id of [1, 2]) service.set(id, 102);
+    service.set(1, 102);
     const leading = clients[0]?.audiences.wait(1);
     await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
-    service.interfere = (by, id) => (by === 0 && id !== 1 ? answer([], 403) : undefined);
-    const following = clients[1]?.audiences.wait(2);
-    const missing = failureOf(Promise.resolve(clients[1]?.audiences.wait(99)));
-    expect(await missing).toMatchObject({ code: 'not-found' });
-    service.set(2, 104);
-    expect((await following)?.id).toBe(2);
+    service.interfere = (by, id) => (by === 0 && id === 98 ? answer([], 403) : undefined);
+    const failures = [98, 99].map((id) => failureOf(Promise.resolve(clients[1]?.audiences.wait(id))));
+    const [forbidden, missing] = await Promise.all(failures);
+    expect(forbidden).toMatchObject({ name: 'PermissionError', code: 'permission-denied', status: 403 });
+    expect(forbidden).toMatchObject({ operation: 'audiences.get', path: '/api/v2/audiences/98' });
+    expect(missing).toMatchObject({ name: 'NotFoundError', code: 'not-found', status: 404 });
+    expect(new Set(service.reads.map(({ by }) => by))).toEqual(new Set([0]));
     service.set(1, 104);
     await leading;
+  });
+
+  it('of two services do not meet under one prefix', async () => {
+    const prefix = `waits-${prefixes++}`;
+    const services = ['http://localhost:4001', 'http://localhost:4001/staging', 'http://localhost:4002'].map(
+      (baseUrl) => ({
+        baseUrl,
+        service: startSharedService(prefix),
+      }),
+    );
+    const waits = await Promise.all(
+      services.map(async ({ baseUrl, service }) => {
+        service.set(7, 102);
+        return { wait: service.connect(await redis().connect(kind), { baseUrl }).audiences.wait(7) };
+      }),
+    );
+    for (const [at, { service }] of services.entries()) {
+      await eventually(() => expect(service.reads.length).toBeGreaterThan(1));
+      service.show = (id) => ({ ...wireAudience(id, { id: 104, name: 'Completed' }), name: `Of service ${at}` });
+    }
+    const ended = await Promise.all(waits.map(({ wait }) => wait));
+    expect(ended.map(({ name }) => name)).toEqual(['Of service 0', 'Of service 1', 'Of service 2']);
+  });
+
+  it('call `onUpdate` in every process when the resource has changed, and not at each poll', async () => {
+    const { service, clients } = await start(2);
+    service.set(1, 102);
+    const seen: number[][] = [[], []];
+    const waits = clients.map((client, at) =>
+      client.audiences.wait(1, { onUpdate: ({ status }) => void seen[at]?.push(status.id) }),
+    );
+    const polls = (): number => service.reads.length;
+    await eventually(() => expect(polls()).toBeGreaterThan(3));
+    service.set(1, 103);
+    const before = polls();
+    await eventually(() => expect(polls()).toBeGreaterThan(before + 2));
+    await eventually(() =>
+      expect(seen).toEqual([
+        [102, 103],
+        [102, 103],
+      ]),
+    );
+    service.set(1, 104);
+    await Promise.all(waits);
+    expect(seen).toEqual([
+      [102, 103, 104],
+      [102, 103, 104],
+    ]);
   });
 
   it('are led by another one when the token of the leader is refused', async () => {
@@ -238,6 +288,53 @@ describe('while Redis fails', { timeout: 60_000 }, () => {
     await eventually(() => expect(service.warnings.join('\n')).toMatch(/Redis failed.*\n[\s\S]*responds again/));
     for (const id of [3, 4]) service.set(id, 104);
     await Promise.all(later);
+  });
+});
+
+describe('when what the leader learns cannot be published', { timeout: 60_000 }, () => {
+  const redis = suiteRedis();
+
+  async function startWith(prefix: string, connect: (by: number) => Promise<RedisClient>) {
+    const service = startSharedService(prefix);
+    const clients = [service.connect(await connect(0)), service.connect(await connect(1))];
+    for (const id of [1, 2]) service.set(id, 102);
+    return { service, clients };
+  }
+
+  /** Expects that all waits end although Redis is of no use, after at most one warning of each process. */
+  async function expectEnds(service: SharedService, waits: readonly Promise<Audience>[]): Promise<void> {
+    await eventually(() => expect(new Set(service.reads.map(({ by }) => by)).size).toBe(2));
+    for (const id of [1, 2]) service.set(id, 104);
+    expect((await Promise.all(waits)).map(({ id }) => id)).toEqual([1, 2]);
+    expect([1, 2]).toContain(service.warnings.length);
+    for (const warning of service.warnings) expect(warning).toMatch(/^Redis failed, so this process polls for its own/);
+  }
+
+  it('because a key holds another type of value, each process polls alone', async () => {
+    const prefix = `waits-${prefixes++}`;
+    const { service, clients } = await startWith(prefix, () => redis().connect('redis'));
+    const waits = clients.map((client, at) => client.audiences.wait(at + 1));
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const probe = await redis().connect('redis');
+    const key = `{${prefix}:waits:v2:localhost}:states`;
+    await eventually(async () => expect(await probe.exists(key)).toBe(1));
+    await probe.set(key, 'not a hash');
+    await expectEnds(service, waits);
+  });
+
+  it('because an access list forbids it, each process polls alone', async () => {
+    const server = await startRedis();
+    const admin = await server.connect('redis');
+    await admin.sendCommand(['ACL', 'SETUSER', 'limited', 'on', '>word', '~*', '+@all']);
+    const { service, clients } = await startWith(`waits-${prefixes++}`, async () => {
+      const limited = await server.connect('redis');
+      await limited.sendCommand(['AUTH', 'limited', 'word']);
+      return limited;
+    });
+    const waits = clients.map((client, at) => client.audiences.wait(at + 1));
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    await admin.sendCommand(['ACL', 'SETUSER', 'limited', '-hset']);
+    await expectEnds(service, waits);
   });
 });
 

@@ -18,7 +18,7 @@ export interface SharedService {
   /** Sets the status of an audience, which exists from then on. */
   set(id: number, status: number): void;
   /** Returns an audience as its GET does. */
-  show(id: number): Record<string, unknown>;
+  show: (id: number) => Record<string, unknown>;
   /** Responds to a read of a client in place of the service, if it returns a response. */
   interfere: (by: number, id: number | undefined) => Response | undefined;
   /** Creates the next client on a Redis client; it is closed at the end of the test. */
@@ -63,7 +63,7 @@ export function startSharedService(prefix: string): SharedService {
             [...states.keys()]
               .reverse()
               .slice(start, start + 100)
-              .map(service.show),
+              .map((listed) => service.show(listed)),
           );
         },
         ...options,
