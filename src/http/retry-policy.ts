@@ -48,7 +48,7 @@ export interface CallRetryLimits extends RetryLimits {
 /** Outcomes of a create, each more certain to have had an effect than those before it. */
 const OUTCOMES: readonly CreateOutcome[] = ['not-sent', 'refused', 'unknown', 'done'];
 
-/** What a call remembers of its failed attempts. */
+/** The failed attempts of a call, as its next retry depends on them. */
 export class RetryHistory {
   /** Retries that count against `maxRetries`. */
   retries = 0;

@@ -18,7 +18,7 @@ interface Hold {
   until: number;
   /** When one create request is let through earlier, because the budget may have been raised. */
   probeAt: number;
-  /** Creates that wait for their turn, or have it. */
+  /** Creates in the queue, the one that is sent included. */
   creates: number;
 }
 
@@ -60,7 +60,7 @@ const SHARED_RETRY_MS = 5_000;
 export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
   readonly #holds = new Map<string, Hold>();
-  readonly #inTurn = createMutex();
+  readonly #mutex = createMutex();
   readonly #share = singleFlight<BudgetRefusal | undefined>();
   #classifying: Promise<unknown> | undefined;
   readonly #shared: SharedHold | undefined;
@@ -78,7 +78,7 @@ export class BuildBudgetGate {
     return this.#refusals;
   }
 
-  /** Waits while creates are held back, and for this one's turn; rejects if a hold exceeds `maxWait`. */
+  /** Waits while creates are held back, and for those before it in the queue; rejects if a hold exceeds `maxWait`. */
   async acquire(scope: string, maxWait: number, signal: AbortSignal): Promise<BuildPermit> {
     if (this.#classifying) await abortable(this.#classifying, signal);
     let leave: (() => void) | undefined;
@@ -86,13 +86,13 @@ export class BuildBudgetGate {
       for (;;) {
         const hold = this.#holds.get(scope);
         const isFirst = leave !== undefined || !hold || hold.creates === 0;
-        if (hold?.creates === 0) leave = await this.#takeTurn(scope, hold, signal);
+        if (hold?.creates === 0) leave = await this.#enterQueue(scope, hold, signal);
         const { wait, left } = await this.#ask(hold, isFirst, signal);
         if (wait > 0 && left > maxWait) throw new PauseTooLongError(left);
         if (wait === 0 && isFirst) return this.#permit(scope, left > 0, leave);
         if (leave) await sleep(wait, signal);
-        // Without a hold of its own, this process learns here that another one was refused.
-        else leave = await this.#takeTurn(scope, hold ?? this.#setHold(scope, left), signal);
+        // Another process was refused: the creates of this one follow one another, too.
+        else leave = await this.#enterQueue(scope, hold ?? this.#setHold(scope, left), signal);
       }
     } catch (error) {
       leave?.();
@@ -141,8 +141,8 @@ export class BuildBudgetGate {
     return hold;
   }
 
-  /** Resolves when it is this create's turn, with the function that ends the turn. */
-  async #takeTurn(scope: string, hold: Hold, signal: AbortSignal): Promise<() => void> {
+  /** Resolves when this create is first in the queue, with the function that leaves it. */
+  async #enterQueue(scope: string, hold: Hold, signal: AbortSignal): Promise<() => void> {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     hold.creates++;
@@ -151,7 +151,7 @@ export class BuildBudgetGate {
       end();
       if (hold.creates === 0 && performance.now() >= hold.until) this.#holds.delete(scope);
     };
-    void this.#inTurn(scope, () => {
+    void this.#mutex(scope, () => {
       begin();
       return ended;
     });

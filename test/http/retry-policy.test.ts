@@ -31,8 +31,8 @@ const decide = (
   { retries, conflicts, conflictAge, rejectedToken, outcome, ...changes }: Partial<RetryState & CallRetryLimits> = {},
 ) => {
   const history = { retries, conflicts, conflictAge, rejectedToken, outcome };
-  const known = Object.fromEntries(Object.entries(history).filter(([, value]) => value !== undefined));
-  return nextRetry(failure, { ...fresh, ...known }, { ...limits, ...changes }, middle);
+  const changed = Object.fromEntries(Object.entries(history).filter(([, value]) => value !== undefined));
+  return nextRetry(failure, { ...fresh, ...changed }, { ...limits, ...changes }, middle);
 };
 
 describe('backoff', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type Audience,
   AudienceClient,
   AuthenticationError,
   type ClientOptions,
@@ -65,6 +66,25 @@ describe('in virtual time', () => {
       expect(reads[0]?.at).toBe(startedAt);
       for (const [index, { at: sentAt }] of reads.entries())
         expect((reads[index + 1]?.at ?? Number.POSITIVE_INFINITY) - sentAt).toBeGreaterThanOrEqual(500);
+    });
+
+    it('calls `onUpdate` when the status or `updated_at` has changed, and not at each poll', async () => {
+      const updated = (text: string): object => ({ updated_at: `2026-11-20 ${text}` });
+      const steps = [
+        at(101, updated('10:00:00')),
+        at(101, updated('10:00:00')),
+        at(101, updated('10:00:07')),
+        at(101, updated('10:00:07')),
+        at(102, updated('10:00:07')),
+        at(104, updated('10:00:09')),
+      ];
+      const { client, reads } = startScript(...steps);
+      const seen: string[] = [];
+      const onUpdate = ({ status, updated_at }: Audience): void =>
+        void seen.push(`${status.id} ${updated_at.slice(-2)}`);
+      await time.until(client.audiences.wait(42, { onUpdate }));
+      expect(seen).toEqual(['101 00', '101 07', '102 07', '104 09']);
+      expect(reads).toHaveLength(steps.length);
     });
 
     it.each([

@@ -48,6 +48,28 @@ describe('a single wait', () => {
     await time.until(Promise.all([first, joined]));
     expect(service.reads.length).toBeLessThanOrEqual(3);
   });
+
+  it('for a job whose state is older than ten seconds has it read again, although webhooks are healthy', async () => {
+    const service = start();
+    const [id = 0, other = 0] = service.add(2);
+    const waits = waitFor(service, [id, other]);
+    await time.pass(1_000);
+    const data = { ...service.show(other), status: { id: 104, name: 'Completed' } };
+    service.client.waits.notify({ type: 'audience.completed', data });
+    await time.pass(5_000);
+    const join = () => service.client.audiences.wait(id);
+    const reads = service.reads.length;
+    const early = join();
+    await time.pass(1_000);
+    expect(service.reads).toHaveLength(reads);
+    await time.pass(9_000);
+    expect(service.reads).toHaveLength(reads);
+    service.set(id, 104);
+    const late = join();
+    await time.pass(1_000);
+    expect(service.reads).toHaveLength(reads + 1);
+    await time.until(Promise.all([waits, early, late]));
+  });
 });
 
 describe('several waits', () => {

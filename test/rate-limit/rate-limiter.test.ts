@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
-import { createRateLimiter, memoryLimiter, type RateLimiter, withMargin } from '../../src/rate-limit/rate-limiter.ts';
+import {
+  createRateLimiter,
+  memoryLimiter,
+  type PermitLog,
+  RateLimitBucket,
+  type RateLimiter,
+  withMargin,
+} from '../../src/rate-limit/rate-limiter.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 
 const limits = { ...RATE_LIMITS, read: { limit: 5, interval: 1_000 }, write: { limit: 2, interval: 1_000 } };
@@ -182,5 +189,30 @@ describe('the wall clock', () => {
     await vi.advanceTimersByTimeAsync(20);
     await later;
     expect(performance.now() - before).toBeLessThan(25);
+  });
+});
+
+describe('a bucket whose permits come from elsewhere', () => {
+  it('discards those that a pause began before, and asks for others after it', async () => {
+    const replies: ((permits: number) => void)[] = [];
+    const log: PermitLog = {
+      wait: () => 0,
+      take: () => new Promise((resolve) => replies.push(resolve)),
+      isEmpty: () => true,
+    };
+    const bucket = new RateLimitBucket(log);
+    let isGranted = false;
+    const waiting = bucket.acquire({ priority: 'foreground' }).then(() => {
+      isGranted = true;
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    bucket.pause(5_000);
+    replies.shift()?.(1);
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect([isGranted, replies.length]).toEqual([false, 0]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([isGranted, replies.length]).toEqual([false, 1]);
+    replies.shift()?.(1);
+    await waiting;
   });
 });
