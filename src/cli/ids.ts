@@ -16,7 +16,7 @@ export function parseId(text: string, kind?: string): number {
  */
 export function parseTarget(text: string, fallback: string): WaitTarget {
   const [, named = fallback, id = ''] = /^(?:([a-z]+):)?(.*)$/.exec(text) ?? [];
-  const kind = JOB_KINDS.find((one) => one === named);
+  const kind = JOB_KINDS.find((kind) => kind === named);
   if (kind && /^\d+$/.test(id)) return { kind, id: parseId(id) };
   const kinds = JOB_KINDS.join(', ');
   throw usageError(`A job must be an id, or a kind and an id such as audience:12, not "${text}". Kinds: ${kinds}.`);

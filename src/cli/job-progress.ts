@@ -90,11 +90,11 @@ async function redrawnLines(views: readonly JobView[], { stdout, stderr }: Outpu
   const redraw = (): void => {
     const running = views.filter(isRunning);
     const maximum = Math.max(1, (stderr.rows || 24) - 2);
-    const shown =
+    const visible =
       views.length <= maximum ? views : [...running, ...views.filter((view) => !isRunning(view))].slice(0, maximum);
     const ended = views.length - running.length;
     const total = `${ended} of ${views.length} ended, ${formatElapsed(performance.now() - startedAt)}`;
-    draw([...shown.map(lineOf), paint('dim', total, stderr)].join('\n'));
+    draw([...visible.map(lineOf), paint('dim', total, stderr)].join('\n'));
   };
   const timer = setInterval(redraw, REDRAW_MS);
   redraw();

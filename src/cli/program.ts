@@ -76,7 +76,7 @@ export function createProgram(name: string, action: Action): Command {
 /** Returns the command with a name such as `audiences create`. Ends with commander's error if there is none. */
 function findCommand(program: Command, names: readonly string[]): Command {
   return names.reduce((command, name) => {
-    const next = command.commands.find((one) => one.name() === name);
+    const next = command.commands.find((command) => command.name() === name);
     return next ?? command.error(`error: unknown command '${name}'`);
   }, program);
 }

@@ -274,7 +274,7 @@ function checkClientHeaders(headers: Readonly<Record<string, string>>): Record<s
 function environmentLevel(): LogLevel | undefined {
   // Deno asks the user for permission to read each variable.
   const level = 'Deno' in globalThis ? undefined : globalThis.process?.env?.AUDIENCE_LOG;
-  return LOG_LEVELS.find((one) => one === level);
+  return LOG_LEVELS.find((candidate) => candidate === level);
 }
 
 /** Returns a `User-Agent` header. Browsers send their own: a service would have to allow this one by CORS. */

@@ -97,14 +97,14 @@ export interface WaitInfo {
   readonly id: number;
 }
 
-/** An event of a wait or a watch. `begun` and `ended` happen exactly once each. */
+/** An event of a wait or a watch. `started` and `ended` happen exactly once each. */
 export type WaitEvent = WaitInfo & WaitStep;
 
 /** A step of a wait or a watch. */
 export type WaitStep =
   | {
       /** The first event of every wait. */
-      readonly type: 'begun';
+      readonly type: 'started';
     }
   | {
       /** A poll has shown the state of the job. */

@@ -143,7 +143,7 @@ function* messagesIn(stream: string): Generator<JsonObject, void> {
   for (const data of eventsOf(stream)) {
     const value = parseJson(data);
     if (value === undefined && ++broken > MAX_BROKEN_EVENTS) return;
-    for (const one of Array.isArray(value) ? value : [value]) if (isMessage(one)) yield one;
+    for (const message of Array.isArray(value) ? value : [value]) if (isMessage(message)) yield message;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { OperationOverride, PathParams, Query, Reads, ResolvedOperation } from '../spec/operations.ts';
-import { checkHeaders, checkSendable, InvalidInputError, lowerCased, shown } from '../util/input-checks.ts';
+import { checkHeaders, checkSendable, formatValue, InvalidInputError, lowerCased } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 
 /** Path parameters, query and body of a call. */
@@ -36,13 +36,13 @@ function fillPath(template: string, params: PathParams): string {
 }
 
 const paramError = (name: string, value: unknown): InvalidInputError =>
-  new InvalidInputError({ [name]: [`${shown(value)} cannot be part of a path; pass an id.`] });
+  new InvalidInputError({ [name]: [`${formatValue(value)} cannot be part of a path; pass an id.`] });
 
 function queryString(query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined && one !== null) search.append(name, String(one));
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined && item !== null) search.append(name, String(item));
     }
   }
   return search.size > 0 ? `?${search}` : '';

@@ -35,7 +35,7 @@ export interface SendOptions {
   readonly timeout: number;
 }
 
-/** Reading the response failed: as it had begun, the request has reached the service, whatever the cause says. */
+/** Reading the body failed. The request reached the service, whatever `cause` says. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
 }

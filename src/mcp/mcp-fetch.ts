@@ -54,11 +54,11 @@ export function createMcpFetch({ state, settings }: Transport): McpFetch {
     const scope = new AbortScope({ parents: [signal] });
     const input = { request, options: { signal: scope.signal } };
     const call = new CallRecord({ state, settings, operation, input, key: undefined });
-    const one: PendingRequest = { scope, call, isCancelled: false };
-    if (id !== undefined) pending.set(id, one);
+    const pendingRequest: PendingRequest = { scope, call, isCancelled: false };
+    if (id !== undefined) pending.set(id, pendingRequest);
     try {
       return await execute(call, (_call, _request, callSignal) => {
-        if (one.isCancelled) scope.abort(cancelledError());
+        if (pendingRequest.isCancelled) scope.abort(cancelledError());
         callSignal.throwIfAborted();
         return attempt(call, request, signal, callSignal);
       });
@@ -74,12 +74,12 @@ export function createMcpFetch({ state, settings }: Transport): McpFetch {
  * request was never sent, so that the service does not need the message.
  */
 function cancelPending(pending: ReadonlyMap<Message['id'], PendingRequest>, { cancels }: Message): boolean {
-  const one = cancels === undefined ? undefined : pending.get(cancels);
-  if (!one) return false;
-  one.isCancelled = true;
-  if (one.call.isInFlight) return false;
-  one.scope.abort(cancelledError());
-  return one.call.attempts === 0;
+  const cancelled = cancels === undefined ? undefined : pending.get(cancels);
+  if (!cancelled) return false;
+  cancelled.isCancelled = true;
+  if (cancelled.call.isInFlight) return false;
+  cancelled.scope.abort(cancelledError());
+  return cancelled.call.attempts === 0;
 }
 
 const cancelledError = (): DOMException =>

@@ -103,7 +103,7 @@ export class Discovery {
     const described = new URL(metadata.resource);
     const folder = (path: string): string => `${withoutTrailingSlashes(path)}/`;
     if (described.origin === url.origin && folder(url.pathname).startsWith(folder(described.pathname))) return metadata;
-    const message = `The metadata of the service describe ${this.#shown(metadata.resource)} instead of ${url.href}. Set \`baseUrl\` to the service's own address.`;
+    const message = `The metadata of the service describe ${this.#formatUrl(metadata.resource)} instead of ${url.href}. Set \`baseUrl\` to the service's own address.`;
     throw new OAuthError(message, { error: 'invalid_target' });
   }
 
@@ -113,7 +113,7 @@ export class Discovery {
     const issuers = metadata?.issuers.length ? metadata.issuers : [origin];
     const allowed = issuers.find((issuer) => this.#isAllowed(issuer));
     if (allowed !== undefined) return allowed;
-    const message = `The service names the authorization server ${this.#shown(issuers[0])}, which is neither on ${origin} nor in \`allowedIssuers\`. Add it there if you trust it.`;
+    const message = `The service names the authorization server ${this.#formatUrl(issuers[0])}, which is neither on ${origin} nor in \`allowedIssuers\`. Add it there if you trust it.`;
     throw new OAuthError(message, { error: 'issuer_not_allowed' });
   }
 
@@ -134,7 +134,7 @@ export class Discovery {
       this.#servers.set(server.issuer, server);
       return server;
     }
-    const message = `The authorization server ${this.#shown(issuer)} does not publish metadata.`;
+    const message = `The authorization server ${this.#formatUrl(issuer)} does not publish metadata.`;
     throw new OAuthError(message, { error: 'invalid_response' });
   }
 
@@ -157,7 +157,7 @@ export class Discovery {
     });
   }
 
-  #shown(url = ''): string {
+  #formatUrl(url = ''): string {
     return this.#http.redactor.text(url, MAX_URL_LENGTH);
   }
 }

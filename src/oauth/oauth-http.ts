@@ -107,8 +107,8 @@ export class OAuthHttp {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     const mayUseHttp = url?.protocol === 'http:' && (this.#options.allowInsecure || isThisMachine(url));
     if (url && (url.protocol === 'https:' || mayUseHttp) && url.username === '' && url.password === '') return url;
-    const shown = url ? `${url.protocol}//${url.host}` : 'an invalid URL';
-    const message = `The metadata of the service name ${shown}. Their URLs must use https and contain no userinfo.`;
+    const origin = url ? `${url.protocol}//${url.host}` : 'an invalid URL';
+    const message = `The metadata of the service name ${origin}. Their URLs must use https and contain no userinfo.`;
     throw new OAuthError(message, { error: 'invalid_response' });
   }
 
@@ -161,7 +161,7 @@ function refusal(body: unknown, { operation }: CallDetails, redactor: Redactor, 
   const reason = typeof description === 'string' ? `: ${redactor.text(description, MAX_DESCRIPTION_LENGTH)}` : '';
   const isTransient = status !== undefined && (status >= 500 || status === 429);
   const advice = isTransient ? ' Stored tokens have not changed. Try again later.' : '';
-  const shown = status === undefined ? code : `${status} ${code}`;
-  const message = `${operation} failed: ${shown}${reason.replace(/\.$/, '')}.${advice}`;
+  const failure = status === undefined ? code : `${status} ${code}`;
+  const message = `${operation} failed: ${failure}${reason.replace(/\.$/, '')}.${advice}`;
   return new OAuthError(message, { error: code, ...(status !== undefined && { status }) });
 }

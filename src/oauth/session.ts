@@ -158,7 +158,7 @@ export class Session {
   }
 }
 
-const hasSamePair = (one: Grant, other: Grant): boolean => one.refreshToken === other.refreshToken;
+const hasSamePair = (grant: Grant, other: Grant): boolean => grant.refreshToken === other.refreshToken;
 
 /**
  * Checks whether the stored grant must not be overwritten, because another process has signed in, refreshed it or

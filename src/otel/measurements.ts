@@ -140,7 +140,7 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
 
   onWait(event: WaitEvent): void {
     const kind = { 'audience_activation.job.kind': event.kind };
-    if (event.type === 'begun') this.#waits.add(1, kind);
+    if (event.type === 'started') this.#waits.add(1, kind);
     if (event.type !== 'ended') return;
     const { outcome, duration, lateness, source } = event;
     this.#waits.add(-1, kind);

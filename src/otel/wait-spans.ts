@@ -26,7 +26,7 @@ export class WaitSpans implements Pick<Hooks, 'onWait'> {
 
   onWait(event: WaitEvent): void {
     const { waitId, kind, id } = event;
-    if (event.type === 'begun') {
+    if (event.type === 'started') {
       const attributes = { 'audience_activation.job.kind': kind, 'audience_activation.job.id': id };
       const span = this.#tracer.startSpan(`wait ${kind}`, { kind: SpanKind.INTERNAL, attributes });
       this.#open.set(waitId, { span, polls: new Set() });

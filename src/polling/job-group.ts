@@ -1,6 +1,6 @@
 import { RateLimitError } from '../errors/api-errors.ts';
 import type { CallOptions, RequestOptions } from '../http/index.ts';
-import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
+import { type JobKind, type JobResource, progressOf } from '../spec/job-status.ts';
 import { isOlder } from '../util/timestamps.ts';
 import {
   hasEnded,
@@ -49,7 +49,7 @@ export interface JobGroupOptions<T> {
 }
 
 /** Jobs that are polled together: by pages of their list where several jobs share a page, otherwise one by one. */
-export class JobGroup<T extends Observed> implements PollGroup {
+export class JobGroup<T extends JobResource> implements PollGroup {
   readonly #options: JobGroupOptions<T>;
   readonly #jobs = new Map<number, Job<T>>();
   /** Jobs that no poll has shown yet. */
@@ -80,15 +80,15 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return this.isShared ? this.#options.scheduler.observer : undefined;
   }
 
-  get round(): number {
+  get pollsPerRound(): number {
     if (this.#webhooks?.healthy) return 0;
     const sweeps = this.#sweeps;
     if (!sweeps) return this.#jobs.size;
     const fresh = sweeps.finds(this.#fresh) ? 0 : this.#fresh.size;
-    return this.#alone.size + fresh + (sweeps.isSweeping ? sweeps.round : sweeps.listed.size);
+    return this.#alone.size + fresh + (sweeps.isSweeping ? sweeps.pollsPerRound : sweeps.listed.size);
   }
 
-  get young(): number {
+  get recentTargets(): number {
     const now = performance.now();
     if (this.#webhooks?.healthy || !isYoung(now - this.newestAt)) return 0;
     const targets = [...(this.#sweeps?.newestAt ?? []), ...this.#separate().map(({ timer }) => timer.createdAt)];
@@ -195,7 +195,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     return resource !== undefined;
   }
 
-  deliver(kind: string, id: number, resource: Observed, source: UpdateSource): void {
+  deliver(kind: string, id: number, resource: JobResource, source: UpdateSource): void {
     const job = this.#jobs.get(id);
     if (job?.source.kind !== kind) return;
     // The end of a job counts in any order, except in events. What this group has shown may come back to it.
@@ -247,8 +247,8 @@ export class JobGroup<T extends Observed> implements PollGroup {
     if ('result' in outcome) {
       this.#onSuccess();
       if (this.#fresh.delete(job)) this.#place(job);
-      const shown = this.#update(job, outcome.result, { source: 'poll', startedAt, callId });
-      if (shown) this.#options.scheduler.rate.onShown(shown.ends, shown.ran);
+      const progress = this.#update(job, outcome.result, { source: 'poll', startedAt, callId });
+      if (progress) this.#options.scheduler.rate.onShown(progress.ends, progress.ran);
     } else {
       job.timer.pause(requestedPause(outcome.error));
       this.#onError(outcome.error, startedAt, [job]);
@@ -277,16 +277,16 @@ export class JobGroup<T extends Observed> implements PollGroup {
 
   #onRows(sweeps: Sweeps<T>, page: number, rows: readonly JobRow<T>[], origin: UpdateOrigin): void {
     const { startedAt } = origin;
-    const shown = rows.filter(({ id }) => this.#jobs.has(id));
-    if (shown.some(({ status }) => status === undefined)) {
+    const listed = rows.filter(({ id }) => this.#jobs.has(id));
+    if (listed.some(({ status }) => status === undefined)) {
       this.#disable(sweeps, 'its rows carry no `status`');
       return;
     }
     this.#onSuccess();
-    const jobs = shown.flatMap(({ id }) => this.#jobs.get(id) ?? []);
+    const jobs = listed.flatMap(({ id }) => this.#jobs.get(id) ?? []);
     const missing = sweeps.onPage(page, jobs, rows.length === 0, startedAt);
     const total = { ends: 0, ran: 0 };
-    for (const { id, status = 0, resource } of shown) {
+    for (const { id, status = 0, resource } of listed) {
       // A callback for another job may have ended the waits for this one.
       const job = this.#jobs.get(id);
       if (!job) continue;
@@ -343,7 +343,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
     this.#options.scheduler.remove(this);
   }
 
-  /** Has a job that was read polled by the list, as far as it is known to show it, otherwise separately. */
+  /** After its first read, polls the job through the list if the list shows it, otherwise separately. */
   #place(job: Job<T>): void {
     const sweeps = this.#sweeps;
     if (!sweeps || sweeps.isDisabled) this.#alone.add(job);
@@ -406,12 +406,12 @@ export class JobGroup<T extends Observed> implements PollGroup {
    * two states.
    */
   #update(job: Job<T>, resource: T, origin: UpdateOrigin): { readonly ends: number; readonly ran: number } | undefined {
-    const { last, shownAt } = job;
+    const { last, lastUpdateAt } = job;
     const { startedAt } = origin;
     const isEnd = job.update(resource, origin);
     if (!last) return undefined;
     if (isEnd) this.#webhooks?.missedCompletion();
-    return { ends: isEnd ? 1 : 0, ran: Math.max(0, startedAt - shownAt) };
+    return { ends: isEnd ? 1 : 0, ran: Math.max(0, startedAt - lastUpdateAt) };
   }
 
   /**
@@ -439,7 +439,7 @@ export class JobGroup<T extends Observed> implements PollGroup {
 const isYoung = (age: number): boolean => youngPeriod(age) < Number.POSITIVE_INFINITY;
 
 /** Returns the first job that has no poll in flight and fulfils the condition. */
-function firstIdle<T extends Observed>(
+function firstIdle<T extends JobResource>(
   jobs: ReadonlySet<Job<T>>,
   condition: (job: Job<T>) => boolean = () => true,
 ): Job<T> | undefined {
@@ -451,6 +451,6 @@ function firstIdle<T extends Observed>(
  * Returns whether failed pages leave a job without a recent state, so that it is polled separately. After a 429, a known
  * state suffices: a separate poll would be throttled, too.
  */
-function isDelayed<T extends Observed>({ last, shownAt }: Job<T>, failure: SweepFailure, now: number): boolean {
-  return !last || (failure === 'other' && now - shownAt > MAX_DELAY_MS);
+function isDelayed<T extends JobResource>({ last, lastUpdateAt }: Job<T>, failure: SweepFailure, now: number): boolean {
+  return !last || (failure === 'other' && now - lastUpdateAt > MAX_DELAY_MS);
 }

@@ -1,5 +1,5 @@
 import type { CallOptions, Settings } from '../http/index.ts';
-import { type JobKind, type Observed, type Progress, progressOf } from '../spec/job-status.ts';
+import { type JobKind, type JobResource, type Progress, progressOf } from '../spec/job-status.ts';
 import { isOlder } from '../util/timestamps.ts';
 
 /** Where a state came from: a request for the resource, a page of a list, or a webhook event. */
@@ -36,7 +36,7 @@ export interface JobRow<T> {
 }
 
 /** A kind of job, and how its resource is read. */
-export interface JobSource<T extends Observed> {
+export interface JobSource<T extends JobResource> {
   readonly kind: JobKind;
   read(id: number, options: CallOptions): PromiseLike<T>;
   /** Decodes the data of an event; returns `undefined` if the data contains no resource. */
@@ -51,7 +51,7 @@ export interface JobSource<T extends Observed> {
 const MIN_READ_GAP_MS = 2_000;
 
 /** A job that is waited for, by one wait or several. */
-export class Job<T extends Observed> {
+export class Job<T extends JobResource> {
   readonly id: number;
   readonly source: JobSource<T>;
   readonly subscribers = new Set<Subscriber<T>>();
@@ -66,7 +66,7 @@ export class Job<T extends Observed> {
   /** Last known state. */
   last: JobUpdate<T> | undefined;
   /** When the poll that returned the last known state began, or its event arrived. */
-  shownAt = Number.NEGATIVE_INFINITY;
+  lastUpdateAt = Number.NEGATIVE_INFINITY;
   /** Error of the last poll, if it failed; another one will follow. */
   pollError: unknown;
 
@@ -92,11 +92,11 @@ export class Job<T extends Observed> {
     const { startedAt } = origin;
     const progress = progressOf(this.source.kind, resource);
     // Ignore a running state if a newer state arrived during its poll. The end of a job counts in any order.
-    if (startedAt < this.shownAt && progress === 'running') return false;
+    if (startedAt < this.lastUpdateAt && progress === 'running') return false;
     if (startedAt >= this.#refreshRequestedAt) this.refreshReason = undefined;
     const update = { resource, progress, ...origin };
     this.last = update;
-    this.shownAt = startedAt;
+    this.lastUpdateAt = startedAt;
     this.pollError = undefined;
     for (const subscriber of [...this.subscribers]) this.#deliver(update, subscriber);
     return progress !== 'running';
@@ -119,11 +119,11 @@ export class Job<T extends Observed> {
 }
 
 /** Returns whether the end of a job is known. */
-export const hasEnded = ({ last }: Pick<Job<Observed>, 'last'>): boolean =>
+export const hasEnded = ({ last }: Pick<Job<JobResource>, 'last'>): boolean =>
   last !== undefined && last.progress !== 'running';
 
 /** Returns whether a state differs from an earlier one by its status or a later `updated_at`, and is not older. */
-export const isNewer = (resource: Observed, earlier: Observed | undefined): boolean =>
+export const isNewer = (resource: JobResource, earlier: JobResource | undefined): boolean =>
   !earlier || (!isOlder(resource, earlier) && (isOlder(earlier, resource) || resource.status.id !== earlier.status.id));
 
 /** Periods vary by up to a tenth, so that clients do not poll in step. */

@@ -1,6 +1,6 @@
 import type { RateLimit } from '../spec/limits.ts';
 
-/** How soon a poll should be sent: as soon as there is credit, as far as it need not be kept, or evenly. */
+/** How soon a poll is sent. `now`: while any credit is left; `soon`: while more than the reserve is left; `regular`: evenly spaced. */
 export type Urgency = 'now' | 'soon' | 'regular';
 
 /** Part of the polls of one interval that is kept back from polls of an urgency. */
@@ -59,9 +59,9 @@ export function youngPeriod(age: number): number {
 /** The load that the polls of a client are planned for. */
 export interface PollLoad {
   /** Polls that one round over all jobs takes. */
-  readonly round: number;
+  readonly pollsPerRound: number;
   /** Pages and jobs to follow closely, because they are new. */
-  readonly young: number;
+  readonly recentTargets: number;
   /** Milliseconds since the newest wait began. */
   readonly newestAge: number;
 }
@@ -99,16 +99,16 @@ export class PollRate {
   }
 
   /** Returns the plan for the next poll. */
-  plan({ round, young, newestAge }: PollLoad): PollPlan {
+  plan({ pollsPerRound, recentTargets, newestAge }: PollLoad): PollPlan {
     const now = performance.now();
     while (now - (this.#sentAt[0] ?? now) >= this.#interval) this.#sentAt.shift();
-    this.#shown.splice(0, this.#shown.length - Math.max(1, Math.ceil(round)));
+    this.#shown.splice(0, this.#shown.length - Math.max(1, Math.ceil(pollsPerRound)));
     const most = Math.max(1, Math.floor(this.#half * this.#share));
     const left = Math.max(0, most - this.#sentAt.length);
     const returns = this.#sentAt.slice(this.#sentAt.length - most + left).map((at) => at + this.#interval - now);
     const even = this.#interval / most;
     const ending = this.#endingIn();
-    const modest = Math.min(MAX_PERIOD_MS, (round * even) / MODEST_SHARE);
+    const modest = Math.min(MAX_PERIOD_MS, (pollsPerRound * even) / MODEST_SHARE);
     const period = ending < this.#interval ? MIN_ENDING_PERIOD_MS : Math.max(MIN_PERIOD_MS, modest);
     let spacing = evenSpacing({ left, returns }, Math.min(ending, this.#interval));
     if (ending >= this.#interval) spacing = Math.max(even, spacing);
@@ -121,7 +121,7 @@ export class PollRate {
     return {
       period,
       // A little less often would not save enough: periods grow with age, so their number grows with its logarithm.
-      youngFactor: Math.max(1, (young * YOUNG_POLLS) / (spare + YOUNG_POLLS)) ** 3,
+      youngFactor: Math.max(1, (recentTargets * YOUNG_POLLS) / (spare + YOUNG_POLLS)) ** 3,
       wait: { now: above(RESERVE.now), soon: above(RESERVE.soon), regular },
     };
   }

@@ -1,9 +1,9 @@
 import type { ClientState, RequestOptions } from '../http/index.ts';
-import type { Observed } from '../spec/job-status.ts';
+import type { JobResource } from '../spec/job-status.ts';
 import { type IdLike, idOf } from '../spec/job-status.ts';
 import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
-import { checkHeaders, checkSendable, shown } from '../util/input-checks.ts';
+import { checkHeaders, checkSendable, formatValue } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import {
   functionOption,
@@ -92,7 +92,7 @@ function isSendable(headers: unknown): boolean {
 const DEFAULT_TIMEOUT_MS = 3_600_000;
 
 /** Waits for jobs of one kind, or watches them. */
-export class Poller<T extends Observed> {
+export class Poller<T extends JobResource> {
   readonly #state: ClientState;
   readonly #source: JobSource<T>;
   readonly #group: JobGroup<T>;
@@ -146,7 +146,7 @@ export class Poller<T extends Observed> {
   #subscribe(target: IdLike, options: WatchOptions<T>, subscriber: Subscriber<T>): Subscription<T> | undefined {
     const id = idOf(target);
     if (!Number.isSafeInteger(id) || id <= 0) {
-      throw this.#source.invalidId(`must be a positive integer, not ${shown(id)}.`);
+      throw this.#source.invalidId(`must be a positive integer, not ${formatValue(id)}.`);
     }
     const { signal, timeout = DEFAULT_TIMEOUT_MS, request = {} } = options;
     const { redactor, closing } = this.#state;

@@ -1,4 +1,4 @@
-import type { JobKind, Observed } from '../spec/job-status.ts';
+import type { JobKind, JobResource } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import { onAbort, startTimer } from '../util/abort.ts';
 import type { Subscriber, UpdateSource } from './job.ts';
@@ -26,9 +26,9 @@ export interface PollGroup {
   /** False if its polls are those of one wait, with request options. */
   readonly isShared: boolean;
   /** Number of polls that read every job once; 0 while webhooks are healthy. */
-  readonly round: number;
+  readonly pollsPerRound: number;
   /** Number of pages and separately polled jobs that are followed closely, because they are new. */
-  readonly young: number;
+  readonly recentTargets: number;
   /** When its newest wait began. */
   readonly newestAt: number;
   /** Yields the polls that may be sent next: the first of each queue. */
@@ -36,7 +36,7 @@ export interface PollGroup {
   /** Passes the data of an event to the waits for its job; returns whether they took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
   /** Delivers a state of a job that was learned elsewhere. */
-  deliver(kind: string, id: number, resource: Observed, source: UpdateSource): void;
+  deliver(kind: string, id: number, resource: JobResource, source: UpdateSource): void;
   /** Ends the waits for a job with an error that was met elsewhere. */
   failJob(kind: string, id: number, error: unknown): void;
   /** Ends every wait with an error. */
@@ -46,9 +46,9 @@ export interface PollGroup {
 /** How the jobs of one kind are polled. */
 export interface JobTarget {
   /** Has a job polled until the subscriber is unsubscribed. */
-  subscribe(id: number, subscriber: Subscriber<Observed>): JobSubscription;
+  subscribe(id: number, subscriber: Subscriber<JobResource>): JobSubscription;
   /** Returns the resource in the data of an event, if they are complete. */
-  decode(data: unknown): Observed | undefined;
+  decode(data: unknown): JobResource | undefined;
 }
 
 /** A subscription to the states of one job. */
@@ -144,7 +144,7 @@ export class Scheduler {
   }
 
   /** Delivers a state of a job that was learned elsewhere. */
-  deliver(kind: string, id: number, resource: Observed, source: UpdateSource): void {
+  deliver(kind: string, id: number, resource: JobResource, source: UpdateSource): void {
     for (const group of [...this.#groups]) group.deliver(kind, id, resource, source);
   }
 
@@ -197,12 +197,12 @@ export class Scheduler {
 
   #next(): PlannedPoll | undefined {
     const now = performance.now();
-    const load = { round: 0, young: 0, newestAge: Number.POSITIVE_INFINITY };
+    const load = { pollsPerRound: 0, recentTargets: 0, newestAge: Number.POSITIVE_INFINITY };
     const areSharedPolled = this.observer?.polls !== false;
     const groups = [...this.#groups].filter(({ isShared }) => areSharedPolled || !isShared);
-    for (const { round, young, newestAt } of groups) {
-      load.round += round;
-      load.young += young;
+    for (const { pollsPerRound, recentTargets, newestAt } of groups) {
+      load.pollsPerRound += pollsPerRound;
+      load.recentTargets += recentTargets;
       load.newestAge = Math.min(load.newestAge, now - newestAt);
     }
     const plan = this.rate.plan(load);

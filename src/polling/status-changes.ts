@@ -1,11 +1,11 @@
-import type { Observed } from '../spec/job-status.ts';
+import type { JobResource } from '../spec/job-status.ts';
 import type { JobUpdate, Subscriber } from './job.ts';
 import type { Subscription } from './subscription.ts';
 
-type Stoppable = Pick<Subscription<Observed>, 'stop'>;
+type Stoppable = Pick<Subscription<JobResource>, 'stop'>;
 
 /** Iterates the changes of status of one job until the job has ended; buffers changes that are not consumed yet. */
-export class StatusChanges<T extends Observed> implements AsyncIterableIterator<T>, Subscriber<T> {
+export class StatusChanges<T extends JobResource> implements AsyncIterableIterator<T>, Subscriber<T> {
   readonly #begin: (subscriber: Subscriber<T>) => Stoppable | undefined;
   readonly #changes: T[] = [];
   #status: number | undefined;

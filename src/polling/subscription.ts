@@ -1,4 +1,4 @@
-import type { Observed } from '../spec/job-status.ts';
+import type { JobResource } from '../spec/job-status.ts';
 import { onAbort, startTimer } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';
 import type { Job, JobSource, JobUpdate, Subscriber } from './job.ts';
@@ -10,7 +10,7 @@ import type { WaitReport } from './wait-report.ts';
 const LAST_POLL_MS = 2_000;
 
 /** The job that a subscription follows, and until when. */
-export interface SubscriptionPlan<T extends Observed> {
+export interface SubscriptionPlan<T extends JobResource> {
   readonly group: JobGroup<T>;
   readonly source: JobSource<T>;
   readonly id: number;
@@ -23,7 +23,7 @@ export interface SubscriptionPlan<T extends Observed> {
 }
 
 /** Passes the states of a job on to one wait or watch, until the job ends, the wait fails, or it is stopped. */
-export class Subscription<T extends Observed> implements Subscriber<T> {
+export class Subscription<T extends JobResource> implements Subscriber<T> {
   readonly #plan: SubscriptionPlan<T>;
   readonly #subscriber: Subscriber<T>;
   readonly #job: Job<T>;

@@ -1,4 +1,4 @@
-import type { Observed } from '../spec/job-status.ts';
+import type { JobResource } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import { type Job, PollTimer } from './job.ts';
 import type { Urgency } from './poll-rate.ts';
@@ -6,7 +6,7 @@ import type { Urgency } from './poll-rate.ts';
 /** Minimum time between the starts of two sweeps of one kind. */
 const MIN_SWEEP_GAP_MS = 1_000;
 /** Pages with too few awaited jobs that one sweep may read: one for each job to find, within these limits. */
-const PAGES_IN_VAIN = { min: 2, max: 25 } as const;
+const MAX_PAGES_WITHOUT_MATCH = { min: 2, max: 25 } as const;
 /** How long a job that a sweep left out is polled separately before the list is searched for it again. */
 const SEARCH_AGAIN_MS = 300_000;
 /** How long a list that cannot be used is not read. */
@@ -28,7 +28,7 @@ export class Sweep<J> {
   failure: SweepFailure | undefined;
   readonly #previous: readonly number[];
   readonly #minJobs: number;
-  readonly #begun = new Set<number>();
+  readonly #started = new Set<number>();
   readonly #reading = new Set<number>();
   /** How many more pages with too few awaited jobs the sweep may read. */
   #budget: number;
@@ -38,19 +38,19 @@ export class Sweep<J> {
     this.missing = new Set(jobs);
     this.#previous = previous;
     this.#minJobs = minJobs;
-    this.#budget = Math.max(PAGES_IN_VAIN.min, Math.min(PAGES_IN_VAIN.max, this.missing.size));
+    this.#budget = Math.max(MAX_PAGES_WITHOUT_MATCH.min, Math.min(MAX_PAGES_WITHOUT_MATCH.max, this.missing.size));
   }
 
   /** Returns the page to read next; `undefined` if there is none now. */
   nextPage(): number | undefined {
     if (this.missing.size < this.#minJobs) return undefined;
-    const previous = this.#previous.find((page) => !this.#begun.has(page));
+    const previous = this.#previous.find((page) => !this.#started.has(page));
     const inFlight = this.#reading.size;
     if (previous !== undefined || this.#budget <= inFlight) return previous;
     // Pages in flight may show all jobs that are missing.
     if (inFlight > 0 && this.missing.size <= inFlight * RESOURCE_PAGE_CAP) return undefined;
     let page = 1;
-    while (this.#begun.has(page)) page++;
+    while (this.#started.has(page)) page++;
     return page;
   }
 
@@ -60,7 +60,7 @@ export class Sweep<J> {
 
   /** True if the sweep would read the page, because several jobs shared it in the previous one. */
   expects(page: number): boolean {
-    return this.#previous.includes(page) && !this.#begun.has(page);
+    return this.#previous.includes(page) && !this.#started.has(page);
   }
 
   isReading(page: number): boolean {
@@ -69,7 +69,7 @@ export class Sweep<J> {
 
   /** Records that a page is being read. */
   begin(page: number): void {
-    this.#begun.add(page);
+    this.#started.add(page);
     this.#reading.add(page);
   }
 
@@ -110,7 +110,7 @@ export interface PagePoll {
 }
 
 /** The jobs that a list is read for, and how often. */
-export interface SweepLoad<T extends Observed> {
+export interface SweepLoad<T extends JobResource> {
   /** Jobs that nothing has shown yet. */
   readonly fresh: ReadonlySet<Job<T>>;
   /** Jobs that are polled separately. */
@@ -129,7 +129,7 @@ interface Page {
 }
 
 /** The sweeps of one list: which jobs it shows, and which page is due next. */
-export class Sweeps<T extends Observed> {
+export class Sweeps<T extends JobResource> {
   /** Jobs that the list shows, as far as is known. */
   readonly listed = new Set<Job<T>>();
   /** Periods between sweeps, and the requests in flight. */
@@ -162,7 +162,7 @@ export class Sweeps<T extends Observed> {
   }
 
   /** Polls that one sweep takes. */
-  get round(): number {
+  get pollsPerRound(): number {
     return Math.max(this.#pages.size, Math.ceil(this.listed.size / RESOURCE_PAGE_CAP));
   }
 
@@ -273,7 +273,7 @@ export class Sweeps<T extends Observed> {
     if (!this.#search) {
       this.#search = new Sweep(fresh, [], this.#minJobs);
       this.#startedAt = this.#search.startedAt;
-      // A search shows all jobs of a list that none was awaited of.
+      // With no job listed yet, the search covers every job, so the sweep period starts here.
       if (this.listed.size === 0) this.timer.begin();
     }
     const page = this.#search.nextPage();

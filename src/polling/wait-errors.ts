@@ -15,7 +15,7 @@ import {
   JobNeedsInfoError,
   WaitTimeoutError,
 } from '../errors/job-errors.ts';
-import { type JobKind, type Observed, statusText } from '../spec/job-status.ts';
+import { type JobKind, type JobResource, statusText } from '../spec/job-status.ts';
 import type { Redactor } from '../util/redact.ts';
 import type { Job } from './job.ts';
 
@@ -78,7 +78,7 @@ export class TokenOutage {
 /** Maximum length of a status in an error message, in UTF-16 units. */
 const MAX_STATUS_LENGTH = 200;
 
-const statusIn = (resource: Observed, redactor: Redactor): string =>
+const statusIn = (resource: JobResource, redactor: Redactor): string =>
   redactor.text(statusText(resource.status), MAX_STATUS_LENGTH);
 
 /**
@@ -88,7 +88,7 @@ const statusIn = (resource: Observed, redactor: Redactor): string =>
  */
 export function timeoutError(
   { kind, id, timeout }: { readonly kind: JobKind; readonly id: number; readonly timeout: number },
-  job: Pick<Job<Observed>, 'last' | 'pollError'> | undefined,
+  job: Pick<Job<JobResource>, 'last' | 'pollError'> | undefined,
   redactor: Redactor,
 ): WaitTimeoutError {
   const resource = job?.last?.resource;
@@ -107,7 +107,7 @@ export function timeoutError(
 /** Creates the error for a job that did not complete. */
 export function jobError(
   kind: JobKind,
-  resource: Observed,
+  resource: JobResource,
   progress: 'needs-info' | 'failed' | 'cancelled',
   redactor: Redactor,
 ): JobError {

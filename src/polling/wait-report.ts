@@ -1,6 +1,6 @@
 import { WaitTimeoutError } from '../errors/job-errors.ts';
 import type { Settings, WaitEnd, WaitStep } from '../http/index.ts';
-import type { JobKind, Observed } from '../spec/job-status.ts';
+import type { JobKind, JobResource } from '../spec/job-status.ts';
 import { isReason } from '../util/call-site.ts';
 import { emit } from '../util/run-hooks.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
@@ -22,11 +22,11 @@ export class WaitReport {
   constructor(settings: Settings, kind: JobKind, id: number) {
     this.#settings = settings;
     this.#wait = { waitId: `wait_${++waits}`, kind, id };
-    this.#emit({ type: 'begun' });
+    this.#emit({ type: 'started' });
   }
 
   /** Reports a state of the job, and the end of the wait if the job has ended. */
-  update({ resource, progress, source, startedAt, callId }: JobUpdate<Observed>): void {
+  update({ resource, progress, source, startedAt, callId }: JobUpdate<JobResource>): void {
     const { id: status } = resource.status;
     const from = this.#status;
     this.#status = status;

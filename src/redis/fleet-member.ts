@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/api-errors.ts';
 import { isNewer, type JobSubscription, type JobUpdate, type Scheduler, type WaitObserver } from '../polling/index.ts';
-import { type JobKind, type Observed, progressOf } from '../spec/job-status.ts';
+import { type JobKind, type JobResource, progressOf } from '../spec/job-status.ts';
 import { startTimer } from '../util/abort.ts';
 import { messageOf } from '../util/callbacks.ts';
 import { failureStateOf, type JobName, jobOf, nameOf, readState, type SharedState, stateOf } from './shared-state.ts';
@@ -144,9 +144,9 @@ export class FleetMember implements WaitObserver {
       return;
     }
     const [kind, id] = jobOf(job);
-    let last: Observed | undefined;
+    let last: JobResource | undefined;
     const subscription = this.#scheduler.target(kind)?.subscribe(id, {
-      onUpdate: ({ resource, source, progress }: JobUpdate<Observed>) => {
+      onUpdate: ({ resource, source, progress }: JobUpdate<JobResource>) => {
         const isFinal = progress !== 'running';
         if (isFinal || isNewer(resource, last)) this.#publish(stateOf(job, resource, source, isFinal));
         last = resource;

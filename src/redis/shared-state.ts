@@ -1,7 +1,7 @@
 import { ApiError, AuthenticationError, NotFoundError, PermissionError } from '../errors/api-errors.ts';
 import { ResponseError } from '../errors/call-errors.ts';
 import type { UpdateSource } from '../polling/index.ts';
-import type { JobKind, Observed } from '../spec/job-status.ts';
+import type { JobKind, JobResource } from '../spec/job-status.ts';
 import { isObject, parseJson } from '../util/json.ts';
 import { updatedAt } from '../util/timestamps.ts';
 
@@ -29,7 +29,7 @@ export interface SharedState {
 
 /** The value of a state: a resource, or the error that its poll was refused with. */
 interface SharedValue {
-  readonly resource?: Observed;
+  readonly resource?: JobResource;
   readonly source?: UpdateSource;
   readonly error?: SharedError;
 }
@@ -42,7 +42,7 @@ interface SharedError extends Pick<ApiError, 'message' | 'status' | 'operation' 
 }
 
 /** Returns the state of a job whose resource a poll or an event has shown. */
-export function stateOf(job: JobName, resource: Observed, source: UpdateSource, isFinal: boolean): SharedState {
+export function stateOf(job: JobName, resource: JobResource, source: UpdateSource, isFinal: boolean): SharedState {
   const value: SharedValue = { resource, source };
   return { job, updatedAt: Math.max(0, updatedAt(resource) || 0), isFinal, value: JSON.stringify(value) };
 }
@@ -63,7 +63,7 @@ export function failureStateOf(job: JobName, error: unknown): SharedState | unde
 /** Returns what a published value shows. */
 export function readState(
   value: string,
-): { readonly resource: Observed; readonly source: UpdateSource } | { readonly error: Error } | undefined {
+): { readonly resource: JobResource; readonly source: UpdateSource } | { readonly error: Error } | undefined {
   const { resource, source, error }: { [K in keyof SharedValue]: unknown } = Object(parseJson(value));
   // It was written by this module, in this version of the keys.
   if (isObject(error)) return { error: errorOf(error as unknown as SharedError) };
@@ -72,7 +72,7 @@ export function readState(
 }
 
 /** The process that wrote it has decoded it; one with stricter options must not wait for it forever. */
-const isResource = (value: unknown): value is Observed =>
+const isResource = (value: unknown): value is JobResource =>
   isObject(value) && typeof value.id === 'number' && isObject(value.status) && typeof value.status.id === 'number';
 
 function errorOf({ message, method, path, requestId, ...error }: SharedError): Error {

@@ -17,10 +17,10 @@ import {
   downloadsOf,
   resultsOf,
 } from './activation-results.ts';
-import { ListedJobResource } from './resource.ts';
+import { ListedJobNamespace } from './resource.ts';
 
 /** Activations: audiences delivered to a partner, through 105 DataStreaming to 104, 107 or a 4xx status. */
-export class Activations extends ListedJobResource<Activation, ActivationCreate, 'activations'> {
+export class Activations extends ListedJobNamespace<Activation, ActivationCreate, 'activations'> {
   readonly #transport: Transport;
 
   /** @internal */

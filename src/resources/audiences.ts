@@ -3,7 +3,7 @@ import type { Transport } from '../http/index.ts';
 import type { JobGroup, Scheduler } from '../polling/index.ts';
 import { type Audience, type AudienceCreate, audienceCreateSchema, audienceResource } from '../schemas/audience.ts';
 import { WEB_VISITATION_LOOKBACK_DAYS } from '../spec/limits.ts';
-import { ListedJobResource } from './resource.ts';
+import { ListedJobNamespace } from './resource.ts';
 import { listedJobs } from './shared-jobs.ts';
 
 /** Days added to the window: in the service's unknown time zone, it may still be the day before. */
@@ -32,7 +32,7 @@ export function datasetErrors(body: unknown): FieldErrors {
 }
 
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
-export class Audiences extends ListedJobResource<Audience, AudienceCreate, 'audiences'> {
+export class Audiences extends ListedJobNamespace<Audience, AudienceCreate, 'audiences'> {
   /** @internal */
   constructor(transport: Transport, scheduler: Scheduler, jobs: JobGroup<Audience>) {
     const plan = {

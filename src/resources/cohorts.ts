@@ -11,7 +11,7 @@ import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import type { RequestBody } from '../util/input-types.ts';
 import type { Spelled } from '../util/spelling.ts';
-import { ListedJobResource } from './resource.ts';
+import { ListedJobNamespace } from './resource.ts';
 import type { Reservations, Uploads } from './uploads.ts';
 
 /** Options of {@link Cohorts.import}. */
@@ -25,7 +25,7 @@ export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idemp
 }
 
 /** Cohorts: imported from files by a job that ends at 4 (Completed) or 5 (Not Available). */
-export class Cohorts extends ListedJobResource<Cohort, CohortCreate, 'cohorts'> {
+export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'> {
   readonly #uploads: Uploads;
   readonly #report: (message: string) => void;
 

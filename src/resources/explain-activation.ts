@@ -41,7 +41,7 @@ const AFFINITY = 'AffinityTransactions data needs more than twice as many unique
 
 /** Returns the objects in an array; none if the service sent something else. */
 const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
-  Array.isArray(list) ? list.filter((one): boolean => isObject(one)) : [];
+  Array.isArray(list) ? list.filter((item): boolean => isObject(item)) : [];
 
 /** Returns those reasons or notices of the service that have a code. */
 const codedIn = <T extends { readonly code: string }>(list: readonly T[] | undefined): readonly T[] =>

@@ -15,7 +15,7 @@ export { Mcp } from './mcp.ts';
 export type { ListFields, ListParams, Page, PagePromise } from './page.ts';
 export { Projects } from './projects.ts';
 export { Reference, type ReferenceDataset } from './reference.ts';
-export type { CreateAndWaitOptions, JobResource, ListedJobResource, ListedResource } from './resource.ts';
+export type { CreateAndWaitOptions, JobNamespace, ListedJobNamespace, ListedNamespace } from './resource.ts';
 export { Schedules } from './schedules.ts';
 export { Reservations, type UploadInput, Uploads } from './uploads.ts';
 export { readUsage, type UsageParams, UsageReports } from './usage.ts';

@@ -5,7 +5,7 @@ import { type Audience, audienceResource } from '../schemas/audience.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import { type LookalikeCreate, lookalikeCreateSchema } from '../schemas/open-resources.ts';
 import { LOOKALIKE_TARGET_SIZE } from '../spec/limits.ts';
-import { JobResource } from './resource.ts';
+import { JobNamespace } from './resource.ts';
 
 /** Returns an error for a `config.target_size` out of range (specification, "Rules known for creates", rule 5). */
 function targetSizeErrors(body: unknown): FieldErrors {
@@ -17,7 +17,7 @@ function targetSizeErrors(body: unknown): FieldErrors {
 }
 
 /** Lookalikes: audiences grown from a completed seed. Results are audiences with `is_lookalike`. */
-export class Lookalikes extends JobResource<Audience, LookalikeCreate, 'lookalikes'> {
+export class Lookalikes extends JobNamespace<Audience, LookalikeCreate, 'lookalikes'> {
   readonly #transport: Transport;
 
   /** @internal */

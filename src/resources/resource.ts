@@ -9,7 +9,7 @@ import { checkWaitOptions, JobGroup, Poller, type WaitOptions, type WatchOptions
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
 import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
-import type { IdLike, JobKind, Observed } from '../spec/job-status.ts';
+import type { IdLike, JobKind, JobResource } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { Query } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
@@ -36,7 +36,8 @@ export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
 }
 
 /** Description of a namespace whose creates start worker jobs. */
-export interface JobPlan<T extends Observed, Name extends ResourceName = ResourceName> extends ResourcePlan<T, Name> {
+export interface JobPlan<T extends JobResource, Name extends ResourceName = ResourceName>
+  extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
   /** Group that polls its jobs. @default a new group that uses no list */
   readonly jobs?: JobGroup<T> | undefined;
@@ -51,7 +52,7 @@ export interface CreateAndWaitOptions<T> extends CreateOptions {
 }
 
 /** Resources that are created and read. */
-class Resource<T, Fields, Name extends ResourceName = ResourceName> {
+class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   readonly #transport: Transport;
   readonly #plan: ResourcePlan<T, Name>;
 
@@ -108,7 +109,7 @@ class Resource<T, Fields, Name extends ResourceName = ResourceName> {
 }
 
 /** Resources that are created, read, listed and deleted. */
-export class ListedResource<T, Fields, Name extends ListedName = ListedName> extends Resource<T, Fields, Name> {
+export class ListedNamespace<T, Fields, Name extends ListedName = ListedName> extends Namespace<T, Fields, Name> {
   readonly #lists: Lists<T>;
 
   /** @internal */
@@ -138,7 +139,7 @@ export class ListedResource<T, Fields, Name extends ListedName = ListedName> ext
 }
 
 /** Resources whose create starts a worker job. */
-export class JobResource<T extends Observed, Fields, Name extends ResourceName = ResourceName> extends Resource<
+export class JobNamespace<T extends JobResource, Fields, Name extends ResourceName = ResourceName> extends Namespace<
   T,
   Fields,
   Name
@@ -250,11 +251,11 @@ function withCreated(error: unknown, created: Created, idempotencyKey: string | 
 }
 
 /** Resources whose create starts a worker job, and that are listed and deleted. */
-export class ListedJobResource<T extends Observed, Fields, Name extends JobListName = JobListName> extends JobResource<
-  T,
+export class ListedJobNamespace<
+  T extends JobResource,
   Fields,
-  Name
-> {
+  Name extends JobListName = JobListName,
+> extends JobNamespace<T, Fields, Name> {
   readonly #lists: Lists<T>;
 
   /** @internal */

@@ -1,9 +1,9 @@
 import type { Transport } from '../http/index.ts';
 import { type OpenCreate, openCreateSchema, type Schedule, scheduleResource } from '../schemas/open-resources.ts';
-import { ListedResource } from './resource.ts';
+import { ListedNamespace } from './resource.ts';
 
 /** Schedules, which replay work; their replays cost no build budget. */
-export class Schedules extends ListedResource<Schedule, OpenCreate, 'schedules'> {
+export class Schedules extends ListedNamespace<Schedule, OpenCreate, 'schedules'> {
   /** @internal */
   constructor(transport: Transport) {
     super(transport, { name: 'schedules', schema: scheduleResource, body: openCreateSchema });

@@ -3,7 +3,7 @@ import type { JobRow, Scheduler } from '../polling/index.ts';
 import { JobGroup } from '../polling/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeComplete } from '../schemas/decode.ts';
-import type { Observed } from '../spec/job-status.ts';
+import type { JobResource } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import { isObject } from '../util/json.ts';
 
@@ -11,7 +11,7 @@ import { isObject } from '../util/json.ts';
 export type JobListName = 'audiences' | 'activations' | 'cohorts';
 
 /** Creates a group of jobs that are polled via the pages of a list. */
-export function listedJobs<T extends Observed>(
+export function listedJobs<T extends JobResource>(
   transport: Transport,
   scheduler: Scheduler,
   { name, schema }: { readonly name: JobListName; readonly schema: ResourceSchema<T> },

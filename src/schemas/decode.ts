@@ -27,14 +27,14 @@ function describeIssue(value: unknown, { path, expected }: Issue): string {
 
 /** Returns how a value differs from a schema. */
 function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[] {
-  return schema.safeParse(withShortArrays(value)).error?.issues ?? [];
+  return schema.safeParse(truncateArrays(value)).error?.issues ?? [];
 }
 
 /** Maximum number of elements of an array in a resource that are checked: each may have issues. */
 const MAX_CHECKED_ELEMENTS = 1_000;
 
 /** Returns a value with its array fields cut to the number of elements that are checked. */
-function withShortArrays(value: unknown): unknown {
+function truncateArrays(value: unknown): unknown {
   const cut: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(Object(value))) {
     if (Array.isArray(field) && field.length > MAX_CHECKED_ELEMENTS) cut[key] = field.slice(0, MAX_CHECKED_ELEMENTS);

@@ -12,7 +12,7 @@ const COHORT_COMPLETED = 4;
 const COHORT_NOT_AVAILABLE = 5;
 
 /** The fields of a resource that its job's progress depends on. */
-export interface Observed {
+export interface JobResource {
   /** Id of the resource. */
   readonly id: number;
   /** Status of the job. */
@@ -27,10 +27,10 @@ export interface Observed {
 }
 
 /** Returns a status as messages show it; its name may be missing. */
-export const statusText = ({ id, name }: Observed['status']): string => (name ? `${id} ${name}` : String(id));
+export const statusText = ({ id, name }: JobResource['status']): string => (name ? `${id} ${name}` : String(id));
 
 /** Returns the progress of a job by the status of its resource; unknown ids count as running. Pure. */
-export function progressOf(kind: JobKind, { status, is_lookalike }: Observed): Progress {
+export function progressOf(kind: JobKind, { status, is_lookalike }: JobResource): Progress {
   if (kind === 'cohort') {
     if (status.id === COHORT_COMPLETED) return 'completed';
     return status.id === COHORT_NOT_AVAILABLE ? 'failed' : 'running';

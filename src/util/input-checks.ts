@@ -16,7 +16,8 @@ export class InvalidInputError extends Error {
 }
 
 /** Formats a caller's value for a message; strings are quoted. */
-export const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
+export const formatValue = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value) : String(value);
 
 /** Refuses options that are not numbers of 0 or more: `NaN`, for example, could cause endless retries. */
 export function checkNumbers<Name extends string>(
@@ -83,7 +84,7 @@ const NOT_FOR_STORAGE: ReadonlySet<string> = new Set([
 
 /** Refuses invalid headers, and those that must not be sent to storage. */
 export function checkStorageHeaders(headers: Readonly<Record<string, string>>): void {
-  const name = Object.keys(headers).find((one) => NOT_FOR_STORAGE.has(one.toLowerCase()));
+  const name = Object.keys(headers).find((header) => NOT_FOR_STORAGE.has(header.toLowerCase()));
   if (name !== undefined) throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`);
   checkSendable(headers);
 }

@@ -94,7 +94,7 @@ function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[]
   }
   const [name = ''] = issue.keys;
   const option = `\`${path === '' ? '' : `${path}.`}${name}\` is not an option of ${of}`;
-  const similar = names.find((one) => one.toLowerCase() === name.toLowerCase());
+  const similar = names.find((option) => option.toLowerCase() === name.toLowerCase());
   if (similar !== undefined) return `${option}: it is spelled \`${similar}\`.`;
   return path === '' && names.length < 12 ? `${option}: use ${names.join(', ')}.` : `${option}.`;
 }

@@ -36,10 +36,10 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): s
 /** Replaces user and query in a URL whose scheme has been cut off. */
 function withoutUserAndQuery(rest: string): string {
   const query = rest.indexOf('?');
-  const shown = query < 0 ? rest : `${rest.slice(0, query + 1)}${REDACTED}`;
-  const host = shown.split(/[/\\?#]/, 1)[0] ?? '';
+  const cleaned = query < 0 ? rest : `${rest.slice(0, query + 1)}${REDACTED}`;
+  const host = cleaned.split(/[/\\?#]/, 1)[0] ?? '';
   const user = host.lastIndexOf('@');
-  return user < 0 ? shown : `${REDACTED}${shown.slice(user)}`;
+  return user < 0 ? cleaned : `${REDACTED}${cleaned.slice(user)}`;
 }
 
 /** Replaces users and queries of the URLs in a string: presigned URLs have their signature in the query. */
@@ -193,7 +193,7 @@ function cleanError(error: unknown, text: (value: string) => string, depth: numb
   const clean =
     error instanceof AggregateError && depth < MAX_CAUSE_DEPTH
       ? new AggregateError(
-          error.errors.map((one) => cleanError(one, text, depth + 1)),
+          error.errors.map((inner) => cleanError(inner, text, depth + 1)),
           text(error.message),
           options,
         )

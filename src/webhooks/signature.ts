@@ -71,9 +71,9 @@ export async function hmac(timestamp: number, body: Uint8Array, secret: string):
 }
 
 /** Compares two strings in a time that depends only on their lengths. */
-function isEqual(one: string, other: string): boolean {
-  let difference = one.length ^ other.length;
-  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
+function isEqual(signature: string, other: string): boolean {
+  let difference = signature.length ^ other.length;
+  for (let at = 0; at < signature.length; at++) difference |= signature.charCodeAt(at) ^ other.charCodeAt(at);
   return difference === 0;
 }
 

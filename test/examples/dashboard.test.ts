@@ -47,7 +47,7 @@ async function exportAll(): Promise<Set<string>> {
   telemetry.onRetry?.({ ...call, reason: 'transient', error, wait: 1 });
   telemetry.onEnd?.(end);
   telemetry.onBuildBudget?.({ hour: { limit: 2, used: 1 }, day: { limit: 2, used: 1 } });
-  telemetry.onWait?.({ ...wait, type: 'begun' });
+  telemetry.onWait?.({ ...wait, type: 'started' });
   telemetry.onWait?.({ ...wait, type: 'ended', outcome: 'completed', source: 'list', duration: 1, lateness: 1 });
   telemetry.onDelivery?.({ deliveryId: 'delivery_1', type: 'handled', duration: 1 });
   const { scopeMetrics } = (await reader.collect()).resourceMetrics;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../src/http/index.ts';
 import { isNewer, Job, type JobSource, type JobUpdate } from '../../src/polling/job.ts';
-import type { Observed } from '../../src/spec/job-status.ts';
+import type { JobResource } from '../../src/spec/job-status.ts';
 
-const source: JobSource<Observed> = {
+const source: JobSource<JobResource> = {
   kind: 'audience',
   read: async (id) => audience(id, 102),
   decode: () => undefined,
@@ -11,7 +11,7 @@ const source: JobSource<Observed> = {
   settings: {} as Settings, // a job does not use them
 };
 
-const audience = (id: number, status: number, updated?: string): Observed & { updated_at?: string } => ({
+const audience = (id: number, status: number, updated?: string): JobResource & { updated_at?: string } => ({
   id,
   status: { id: status, name: `S${status}` },
   ...(updated !== undefined && { updated_at: updated }),
@@ -22,7 +22,7 @@ function startJob() {
   const seen: number[] = [];
   const job = new Job(1, source);
   job.subscribers.add({
-    onUpdate: ({ resource }: JobUpdate<Observed>) => void seen.push(resource.status.id),
+    onUpdate: ({ resource }: JobUpdate<JobResource>) => void seen.push(resource.status.id),
     onFailure: () => {},
   });
   return { job, seen };
@@ -55,5 +55,5 @@ describe('a state is newer', () => {
     ['with another status, but an earlier `updated_at`', audience(1, 103, '2026-11-20 09:59:59'), earlier, false],
     ['with another status and no `updated_at`', audience(1, 103), earlier, true],
     ['with the same status and no `updated_at`', audience(1, 102), earlier, false],
-  ])('%s', (_, state, known, expected) => expect(isNewer(state, known)).toBe(expected));
+  ])('%s', (_, state, earlierState, expected) => expect(isNewer(state, earlierState)).toBe(expected));
 });

@@ -7,8 +7,8 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const MINUTE = 60_000;
-const OLD: PollLoad = { round: 10, young: 0, newestAge: Number.POSITIVE_INFINITY };
-const NEW: PollLoad = { round: 10, young: 1, newestAge: 0 };
+const OLD: PollLoad = { pollsPerRound: 10, recentTargets: 0, newestAge: Number.POSITIVE_INFINITY };
+const NEW: PollLoad = { pollsPerRound: 10, recentTargets: 1, newestAge: 0 };
 
 /** Sends every poll that the rate allows for a while; returns their times. */
 function polls(rate: PollRate, ms: number, urgency: Urgency = 'regular', load = OLD): number[] {
@@ -100,13 +100,13 @@ describe('the rate of polls', () => {
     [3, 6_000],
     [5, 6_000],
     [100, 6_000],
-  ])('spreads a round of %i polls over %i ms', (round, ms) => {
-    expect(new PollRate(RATE_LIMITS.read).plan({ ...OLD, round }).period).toBeCloseTo(ms, -1);
+  ])('spreads a round of %i polls over %i ms', (pollsPerRound, ms) => {
+    expect(new PollRate(RATE_LIMITS.read).plan({ ...OLD, pollsPerRound }).period).toBeCloseTo(ms, -1);
   });
 
   it('follows a few new targets closely, and many not at all', () => {
     const rate = new PollRate(RATE_LIMITS.read);
-    const factor = (young: number): number => rate.plan({ ...NEW, young }).youngFactor;
+    const factor = (recentTargets: number): number => rate.plan({ ...NEW, recentTargets }).youngFactor;
     expect([1, 2, 3].map(factor)).toEqual([1, 1, 1]);
     expect(factor(5)).toBeGreaterThan(3);
     expect(factor(10)).toBeGreaterThan(30);
@@ -121,7 +121,7 @@ describe('the rate of polls', () => {
 
   it('is halved once for simultaneous 429s, down to a quarter, and recovers by successful polls', () => {
     const rate = new PollRate(RATE_LIMITS.read);
-    const period = (): number => rate.plan({ ...OLD, round: 1 }).period;
+    const period = (): number => rate.plan({ ...OLD, pollsPerRound: 1 }).period;
     const full = period();
     const before = performance.now();
     vi.advanceTimersByTime(1_000);

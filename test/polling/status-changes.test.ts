@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Subscriber } from '../../src/polling/job.ts';
 import { StatusChanges } from '../../src/polling/status-changes.ts';
-import type { Observed } from '../../src/spec/job-status.ts';
+import type { JobResource } from '../../src/spec/job-status.ts';
 
 /** Starts an iteration whose updates the test delivers. */
 function iterate() {
-  const state: { subscriber?: Subscriber<Observed>; stopped: number } = { stopped: 0 };
-  const changes = new StatusChanges<Observed>((subscriber) => {
+  const state: { subscriber?: Subscriber<JobResource>; stopped: number } = { stopped: 0 };
+  const changes = new StatusChanges<JobResource>((subscriber) => {
     state.subscriber = subscriber;
     return { stop: () => state.stopped++ };
   });
@@ -20,7 +20,7 @@ function iterate() {
   return { state, changes, update };
 }
 
-const statusOf = ({ value }: IteratorResult<Observed, undefined>): number | undefined => value?.status.id;
+const statusOf = ({ value }: IteratorResult<JobResource, undefined>): number | undefined => value?.status.id;
 
 describe('an iteration of status changes', () => {
   it('begins with the first call of `next` and yields each change once, in order', async () => {

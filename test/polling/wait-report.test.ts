@@ -35,7 +35,7 @@ describe('in virtual time', () => {
       expect(events.every((event) => event.waitId === waitId && event.kind === 'audience' && event.id === id)).toBe(
         true,
       );
-      expect(events[0]?.type).toBe('begun');
+      expect(events[0]?.type).toBe('started');
       expect(events.at(-1)?.type).toBe('ended');
       expect(ofType(events, 'changed').map(({ from, status, source }) => [from, status, source])).toEqual([
         [undefined, 100, 'poll'],
@@ -101,7 +101,7 @@ describe('in virtual time', () => {
         'failure',
         'failure',
       ]);
-      expect(ofType(events, 'begun')).toHaveLength(7);
+      expect(ofType(events, 'started')).toHaveLength(7);
     });
 
     it('reports the end by a webhook, without a poll', async () => {
@@ -170,7 +170,7 @@ describe('in virtual time', () => {
       expect(ofType(events, 'ended')[0]?.lateness).toBeGreaterThanOrEqual(performance.now() - endedAt);
     });
 
-    it.each(['begun', 'polled', 'changed'] as const)('that aborts the wait when it is %s ends it', async (type) => {
+    it.each(['started', 'polled', 'changed'] as const)('that aborts the wait when it is %s ends it', async (type) => {
       const controller = new AbortController();
       const seen: WaitEvent['type'][] = [];
       const updates: unknown[] = [];

@@ -71,7 +71,7 @@ describe('a bucket', () => {
     expect(names().slice(5)).toEqual(['f1', 'f2', 'b1']);
   });
 
-  it('serves background every 15 s, however many stand in the foreground', async () => {
+  it('grants a background request every 15 s under constant foreground load', async () => {
     const limiter = createRateLimiter({ ...limits, read: { limit: 1, interval: 1_000 } });
     const all = [...Array(40)].map((_, at) => ask(limiter, `f${at}`));
     all.push(...[1, 2].map((at) => ask(limiter, `b${at}`, { priority: 'background' })));

@@ -117,7 +117,7 @@ describe('an event', () => {
     expect(service.client.waits.size).toBe(1);
   });
 
-  it('whose data is not the complete resource has it read immediately', async () => {
+  it('whose data is incomplete makes the client fetch the resource immediately', async () => {
     const ids = service.add(10);
     const waits = silently(ids);
     await time.pass(1_900);

@@ -54,7 +54,7 @@ export async function runSandbox(
   const sandbox = checked(() =>
     createSandbox({ ...optionsOf(flags, output), state: saved, onChange: () => onChange() }),
   );
-  const existing = sandbox.accounts.list().find((one) => one.email === email);
+  const existing = sandbox.accounts.list().find((account) => account.email === email);
   const account = existing ?? checked(() => sandbox.accounts.create({ email, password }));
   const endpoint =
     webhook === undefined || webhook === saved?.webhook?.url

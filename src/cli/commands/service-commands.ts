@@ -49,7 +49,7 @@ export async function request(
   const verb = METHODS.find((name) => name === method.toUpperCase());
   if (!verb) throw usageError(`The method must be one of ${METHODS.join(', ')}, not "${method}".`);
   const body = data === undefined ? undefined : await readData(data, signal);
-  const row = Object.values(operations).find((one) => one.method === verb && one.path === path);
+  const row = Object.values(operations).find((operation) => operation.method === verb && operation.path === path);
   // A create always has a key, so that it can be repeated if its outcome is unknown.
   const idempotencyKey = options.idempotencyKey ?? (row?.retry === 'idempotency-key' ? randomUUID() : undefined);
   const client = await (row?.token === 'mcp' ? connectMcp() : connect());
@@ -72,7 +72,7 @@ export async function reference(
   [dataset = '', name = '']: readonly string[],
 ): Promise<ExitCode> {
   const client = await connect();
-  const group = DATASETS.find((one) => one === dataset);
+  const group = DATASETS.find((name) => name === dataset);
   if (!group) throw usageError(`The dataset must be one of ${DATASETS.join(', ')}, not "${dataset}".`);
   const rows = client.reference.list(group, name, flags.query ?? {}, { signal });
   await printList(output, rows, flags, { noun: 'rows' });

@@ -19,7 +19,7 @@ export async function trigger(
   flags: TriggerFlags,
   [type = '']: readonly string[],
 ): Promise<ExitCode> {
-  const eventType = EVENT_TYPES.find((one) => one === type);
+  const eventType = EVENT_TYPES.find((eventType) => eventType === type);
   if (!eventType) throw usageError(`The event must be one of ${EVENT_TYPES.join(', ')}, not "${type}".`);
   const url = receiverUrl(flags.forwardTo);
   const custom = flags.data === undefined ? {} : await readData(flags.data, signal);
