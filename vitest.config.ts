@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
 import { msw } from 'msw/vite';
 import { defineConfig } from 'vitest/config';
+import { POSTGRES_BIN } from './examples/support/postgres.ts';
 import { CHROMIUM } from './scripts/chromium.ts';
 import { REDIS_SERVER } from './scripts/redis-server.ts';
 
@@ -12,6 +13,9 @@ export const browserMissing = !existsSync(CHROMIUM.executablePath) && !inCi;
 
 /** The same for Redis. */
 export const redisMissing = !existsSync(REDIS_SERVER) && !inCi;
+
+/** The same for PostgreSQL. */
+export const postgresMissing = !existsSync(`${POSTGRES_BIN}/initdb`) && !inCi;
 
 /** The same for `script` of util-linux, which runs commands in a pseudo-terminal. */
 export const terminalMissing = !(process.platform === 'linux' && existsSync('/usr/bin/script')) && !inCi;
@@ -46,7 +50,8 @@ const processes = {
     include: ['test/**/*.process.test.ts'],
     exclude: [
       ...(browserMissing ? ['test/examples/browser{,-session,-layout}.*', 'test/node/sign-in-chromium.*'] : []),
-      ...(redisMissing ? ['test/redis/**', 'test/examples/fleet.*'] : []),
+      ...(redisMissing ? ['test/redis/**', 'test/examples/{fleet,queue-worker}.*'] : []),
+      ...(postgresMissing ? ['test/examples/pg-boss-worker.*'] : []),
       ...(terminalMissing ? ['test/cli/terminal.*'] : []),
     ],
     maxWorkers: 2,

@@ -8,7 +8,7 @@
 import { setInterval } from 'node:timers/promises';
 import { createSandbox } from 'audience-activation/sandbox';
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
-import type { BuildData, PgBossTask } from './support/pg-boss-worker.ts';
+import { type BuildData, type PgBossTask, QUEUE_OPTIONS } from './support/pg-boss-queue.ts';
 import { NoPostgresError, type Postgres, startPostgres } from './support/postgres.ts';
 import { startWorker, stopWorker, type WorkerProcess } from './support/worker-process.ts';
 
@@ -42,16 +42,7 @@ async function run(databaseUrl: string): Promise<void> {
   const queue = `queue-example-${process.pid}`;
   const boss = new PgBoss({ connectionString: databaseUrl }).on('error', console.error);
   await boss.start();
-  await boss.createQueue(queue, {
-    // A job is run again when its worker has sent no heartbeat for so long. By default, only when the job expires.
-    heartbeatSeconds: 10,
-    // More than the longest build. By default 15 minutes: then the job is run again although its worker is waiting.
-    expireInSeconds: 12 * 3_600,
-    // Kills and failures that a job survives. By default 2.
-    retryLimit: 100,
-    retryBackoff: true,
-    retryDelayMax: 60,
-  });
+  await boss.createQueue(queue, QUEUE_OPTIONS);
   const task: PgBossTask = { baseUrl, token: account.token('api'), databaseUrl, queue, limits: {} };
   const start = (): number => workers.push(startWorker(new URL('./support/pg-boss-worker.ts', import.meta.url), task));
   try {

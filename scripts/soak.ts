@@ -2,8 +2,22 @@ import { spawnSync } from 'node:child_process';
 
 /** Runs the random tests at full length; `SEED=…` repeats a run that failed. */
 const env = { ...process.env, SOAK: '1' };
-const { status } = spawnSync('vitest', ['run', '--project', 'node', 'test/reliability', ...process.argv.slice(2)], {
-  stdio: 'inherit',
-  env,
-});
-process.exit(status ?? 1);
+const run = (command: string, ...args: string[]): void => {
+  const { status } = spawnSync(command, args, { stdio: 'inherit', env });
+  if (status !== 0) process.exit(status ?? 1);
+};
+const args = process.argv.slice(2);
+
+run('vitest', 'run', '--project', 'node', 'test/reliability', ...args);
+// Workers that are killed run the built package.
+run('npm', 'run', '-s', 'build');
+run(
+  'vitest',
+  'run',
+  '--project',
+  'process',
+  '--passWithNoTests',
+  'test/examples/queue-worker',
+  'test/examples/pg-boss',
+  ...args,
+);

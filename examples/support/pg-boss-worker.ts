@@ -1,19 +1,6 @@
-import { AudienceClient, JobError, type RateLimits } from 'audience-activation';
+import { AudienceClient, JobError } from 'audience-activation';
 import { type Job, PgBoss } from 'pg-boss';
-
-/** Task of a worker. */
-export interface PgBossTask {
-  readonly baseUrl: string;
-  readonly token: string;
-  readonly databaseUrl: string;
-  readonly queue: string;
-  readonly limits: Readonly<Partial<RateLimits>>;
-}
-
-/** Data of a job. */
-export interface BuildData {
-  readonly name: string;
-}
+import type { BuildData, PgBossTask } from './pg-boss-queue.ts';
 
 const [, , json = ''] = process.argv;
 const { baseUrl, token, databaseUrl, queue, limits }: PgBossTask = JSON.parse(json);

@@ -1,7 +1,8 @@
 import type { Reporter, TestModule } from 'vitest/node';
+import { POSTGRES_BIN } from '../../examples/support/postgres.ts';
 import { CHROMIUM } from '../../scripts/chromium.ts';
 import { REDIS_SERVER } from '../../scripts/redis-server.ts';
-import { browserMissing, redisMissing, terminalMissing } from '../../vitest.config.ts';
+import { browserMissing, postgresMissing, redisMissing, terminalMissing } from '../../vitest.config.ts';
 
 /** Ends the run with `N passed, N failed`, and names the suites that were not run. */
 export default class SummaryReporter implements Reporter {
@@ -18,6 +19,8 @@ export default class SummaryReporter implements Reporter {
           `Not run: the Chromium suite and the browser example (no browser at ${CHROMIUM.executablePath}; see CHROMIUM_PATH).`,
         );
       if (redisMissing) console.log(`Not run: the Redis suites (no server at ${REDIS_SERVER}; see REDIS_SERVER_PATH).`);
+      if (postgresMissing)
+        console.log(`Not run: the suite of pg-boss (no PostgreSQL in ${POSTGRES_BIN}; see POSTGRES_BIN_PATH).`);
       if (terminalMissing) console.log('Not run: the suite of the command in a terminal (no `script` of util-linux).');
       if (browserMissing || redisMissing) console.log('Coverage was not checked: it needs every suite.');
       if (count.skipped + count.pending > 0) console.log(`Not run: ${count.skipped + count.pending} tests.`);

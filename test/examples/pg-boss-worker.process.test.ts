@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { PgBoss } from 'pg-boss';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type PgBossTask, QUEUE_OPTIONS } from '../../examples/support/pg-boss-queue.ts';
+import { type Postgres, startPostgres } from '../../examples/support/postgres.ts';
+import { stopWorker } from '../../examples/support/worker-process.ts';
+import {
+  checkKilledWorkers,
+  countByName,
+  limits,
+  type QueueUnderTest,
+  startService,
+  startWorkers,
+} from '../support/killed-workers.ts';
+import { amount, seeded } from '../support/seeded.ts';
+import { failureOf } from '../support/server.ts';
+
+let postgres: Postgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.stop());
+
+const program = new URL('../../examples/support/pg-boss-worker.ts', import.meta.url);
+const [JOBS, KILLS] = [amount(30, 200), amount(4, 20)];
+
+/** Creates a queue with a new name. */
+async function createQueue(): Promise<QueueUnderTest & { readonly name: string }> {
+  const name = crypto.randomUUID();
+  const boss = new PgBoss({ connectionString: postgres.url, supervise: false, schedule: false });
+  await boss.start();
+  onTestFinished(() => boss.stop());
+  await boss.createQueue(name, QUEUE_OPTIONS);
+  return {
+    name,
+    add: (names) =>
+      boss.insert(
+        name,
+        names.map((audience) => ({ data: { name: audience } })),
+      ),
+    async count() {
+      const jobs = await boss.findJobs(name);
+      const count = (...states: string[]): number => jobs.filter(({ state }) => states.includes(state)).length;
+      return { completed: count('completed'), failed: count('failed'), waiting: count('created', 'retry') };
+    },
+  };
+}
+
+const start = (env: NodeJS.ProcessEnv) =>
+  promisify(execFile)(process.execPath, ['examples/pg-boss-worker.ts'], {
+    timeout: 60_000,
+    env: { ...process.env, ...env },
+  });
+
+describe('examples/pg-boss-worker.ts', () => {
+  it('builds each audience once although a worker is killed', async () => {
+    const { stdout, stderr } = await start({ DATABASE_URL: '' });
+    expect(stdout.trim().split('\n')).toEqual([
+      'The first worker ended with SIGKILL.',
+      expect.stringMatching(/^9 jobs completed: 9 audiences, [1-5] responses were repeated\.$/),
+      'The other workers ended with 0, 0, 0.',
+    ]);
+    expect(stderr).toBe('');
+  }, 80_000);
+
+  it('reports a missing PostgreSQL', async () => {
+    const failure = await failureOf(start({ DATABASE_URL: '', POSTGRES_BIN_PATH: '/no-postgres-here' }));
+    const stderr = 'PostgreSQL was not found in /no-postgres-here. Install it, or set POSTGRES_BIN_PATH';
+    expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(stderr) });
+  });
+});
+
+describe('workers of pg-boss', () => {
+  const taskFor = (queue: string, service: { baseUrl: string; token: string }): PgBossTask => ({
+    ...service,
+    databaseUrl: postgres.url,
+    queue,
+    limits,
+  });
+
+  it(`complete ${JOBS} jobs, each with one build, although ${KILLS} of them are killed`, async () => {
+    const queue = await createQueue();
+    const random = seeded('killed workers of pg-boss');
+    const sizes = { jobs: JOBS, kills: KILLS, random };
+    await checkKilledWorkers({ program, queue, ...sizes, taskFor: (service) => taskFor(queue.name, service) });
+  }, 900_000);
+
+  it('end after SIGTERM without waiting for builds, which other workers continue', async () => {
+    const queue = await createQueue();
+    const { sandbox, account, url, client } = await startService();
+    sandbox.setClock('manual');
+    const names = ['One', 'Two'];
+    await queue.add(names);
+    const task = taskFor(queue.name, { baseUrl: url, token: account.token('api') });
+    const [first] = startWorkers(program, task, 1);
+    const creates = (): number => sandbox.log.filter(({ method }) => method === 'POST').length;
+    await expect.poll(creates).toBe(2);
+    expect(first && (await stopWorker(first))).toBe(0);
+    expect(await queue.count()).toEqual({ completed: 0, failed: 0, waiting: 2 });
+
+    const [second] = startWorkers(program, task, 1);
+    await sandbox.advance(60_000);
+    await expect.poll(() => queue.count()).toEqual({ completed: 2, failed: 0, waiting: 0 });
+    expect(await countByName(client)).toEqual(new Map(names.map((name) => [name, 1])));
+    expect(second && (await stopWorker(second))).toBe(0);
+  });
+});

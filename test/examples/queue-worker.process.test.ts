@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Queue } from 'bullmq';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { BuildData, BullmqTask } from '../../examples/support/bullmq-worker.ts';
+import { stopWorker } from '../../examples/support/worker-process.ts';
+import {
+  checkKilledWorkers,
+  countByName,
+  limits,
+  type QueueUnderTest,
+  startService,
+  startWorkers,
+} from '../support/killed-workers.ts';
+import { suiteRedis } from '../support/redis-server.ts';
+import { amount, seeded } from '../support/seeded.ts';
+import { failureOf } from '../support/server.ts';
+
+const redis = suiteRedis();
+const program = new URL('../../examples/support/bullmq-worker.ts', import.meta.url);
+const [JOBS, KILLS] = [amount(30, 200), amount(5, 20)];
+
+/** Creates a queue with a new name. */
+function createQueue(): QueueUnderTest & { readonly name: string } {
+  const name = crypto.randomUUID();
+  const queue = new Queue<BuildData>(name, { connection: { url: redis().url } });
+  onTestFinished(() => queue.close());
+  return {
+    name,
+    add: (names) =>
+      queue.addBulk(names.map((audience, at) => ({ name, data: { name: audience }, opts: { jobId: `order-${at}` } }))),
+    async count() {
+      const { completed = 0, failed = 0, waiting = 0 } = await queue.getJobCounts('completed', 'failed', 'waiting');
+      return { completed, failed, waiting };
+    },
+  };
+}
+
+const start = (env: NodeJS.ProcessEnv) =>
+  promisify(execFile)(process.execPath, ['examples/queue-worker.ts'], {
+    timeout: 60_000,
+    env: { ...process.env, ...env },
+  });
+
+describe('examples/queue-worker.ts', () => {
+  it('builds each audience once although a worker is killed', async () => {
+    const { stdout, stderr } = await start({ REDIS_URL: '' });
+    expect(stdout.trim().split('\n')).toEqual([
+      'The first worker ended with SIGKILL.',
+      expect.stringMatching(/^9 jobs completed: 9 audiences, [1-5] responses were repeated\.$/),
+      'The other workers ended with 0, 0, 0.',
+    ]);
+    expect(stderr).toBe('');
+  }, 80_000);
+
+  it('reports a missing Redis server', async () => {
+    const failure = await failureOf(start({ REDIS_URL: '', REDIS_SERVER_PATH: 'no-redis-server-here' }));
+    const stderr = 'no-redis-server-here was not found. Install Redis, or set REDIS_SERVER_PATH';
+    expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(stderr) });
+  });
+});
+
+describe('workers of BullMQ', () => {
+  const taskFor = (queue: string, service: { baseUrl: string; token: string }): BullmqTask => ({
+    ...service,
+    redisUrl: redis().url,
+    queue,
+    limits,
+    lockMs: 2_000,
+  });
+
+  it(`complete ${JOBS} jobs, each with one build, although ${KILLS} of them are killed`, async () => {
+    const queue = createQueue();
+    const random = seeded('killed workers of BullMQ');
+    const sizes = { jobs: JOBS, kills: KILLS, random };
+    await checkKilledWorkers({ program, queue, ...sizes, taskFor: (service) => taskFor(queue.name, service) });
+  }, 900_000);
+
+  it('complete a job although it is killed three times', async () => {
+    const queue = createQueue();
+    const { sandbox, account, url, client } = await startService();
+    await queue.add(['One']);
+    const task = { ...taskFor(queue.name, { baseUrl: url, token: account.token('api') }), lockMs: 500 };
+    for (let kills = 0; kills < 3; kills++) {
+      let requests = 0;
+      const release = sandbox.faults.add({ on: () => ++requests > 0, delay: 3_600_000 });
+      const [worker] = startWorkers(program, task, 1);
+      await expect.poll(() => requests).toBeGreaterThan(0);
+      worker?.child.kill('SIGKILL');
+      await worker?.ended;
+      release();
+    }
+    startWorkers(program, task, 1);
+    await expect.poll(() => queue.count()).toEqual({ completed: 1, failed: 0, waiting: 0 });
+    expect(await countByName(client)).toEqual(new Map([['One', 1]]));
+  });
+
+  it('end after SIGTERM without waiting for builds, which other workers continue', async () => {
+    const queue = createQueue();
+    const { sandbox, account, url, client } = await startService();
+    sandbox.setClock('manual');
+    const names = ['One', 'Two'];
+    await queue.add(names);
+    const task = taskFor(queue.name, { baseUrl: url, token: account.token('api') });
+    const [first] = startWorkers(program, task, 1);
+    const creates = (): number => sandbox.log.filter(({ method }) => method === 'POST').length;
+    await expect.poll(creates).toBe(2);
+    expect(first && (await stopWorker(first))).toBe(0);
+    expect(await queue.count()).toEqual({ completed: 0, failed: 0, waiting: 2 });
+
+    const [second] = startWorkers(program, task, 1);
+    await sandbox.advance(60_000);
+    await expect.poll(() => queue.count()).toEqual({ completed: 2, failed: 0, waiting: 0 });
+    expect(await countByName(client)).toEqual(new Map(names.map((name) => [name, 1])));
+    expect(second && (await stopWorker(second))).toBe(0);
+  });
+});
