@@ -33,6 +33,7 @@ beforeAll(() => {
     'p-throttle',
     'redis',
     'ioredis',
+    'bullmq',
     'is-network-error',
   ]) {
     symlinkSync(join(root, 'node_modules', dependency), join(project, 'node_modules', dependency));
