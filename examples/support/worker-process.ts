@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 
 /** A worker of a queue, in its own process. */
 export interface WorkerProcess {
@@ -10,7 +11,7 @@ export interface WorkerProcess {
 
 /** Starts a worker with its task. */
 export function startWorker(program: URL, task: object): WorkerProcess {
-  const child = spawn(process.execPath, [program.pathname, JSON.stringify(task)], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [fileURLToPath(program), JSON.stringify(task)], { stdio: 'inherit' });
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
   const ended = once(child, 'exit').then(([code, signal]) => {
