@@ -31,7 +31,7 @@ async function run(redisUrl: string): Promise<void> {
   const connection = { url: redisUrl };
   const queue = new Queue<BuildData, number>(name, { connection });
   const events = new QueueEvents(name, { connection });
-  const task: BullmqTask = { baseUrl, token: account.token('api'), redisUrl, queue: name, limits: {}, lockMs: 2_000 };
+  const task: BullmqTask = { baseUrl, token: account.token('api'), redisUrl, queue: name, limits: {}, lockMs: 3_000 };
   const start = (): number => workers.push(startWorker(new URL('./support/bullmq-worker.ts', import.meta.url), task));
   try {
     const orders = Array.from({ length: JOBS }, (_, at) => `order-${at + 1}`);

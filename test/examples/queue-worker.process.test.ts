@@ -80,7 +80,7 @@ describe('workers of BullMQ', () => {
     const queue = createQueue();
     const { sandbox, account, url, client } = await startService();
     await queue.add(['One']);
-    const task = { ...taskFor(queue.name, { baseUrl: url, token: account.token('api') }), lockMs: 500 };
+    const task = { ...taskFor(queue.name, { baseUrl: url, token: account.token('api') }), lockMs: 1_000 };
     for (let kills = 0; kills < 3; kills++) {
       let requests = 0;
       const release = sandbox.faults.add({ on: () => ++requests > 0, delay: 3_600_000 });
