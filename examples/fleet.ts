@@ -1,6 +1,6 @@
 /**
- * Four processes that share one token, its rate limits and their waits through Redis, against a sandbox, and a wait that
- * survives its process: `npm run example:fleet`.
+ * Four processes that share one token, its rate limits and their waits through Redis, against a sandbox:
+ * `npm run example:fleet`.
  *
  * Starts a Redis server, unless `REDIS_URL` is set.
  */
@@ -8,7 +8,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createSandbox } from 'audience-activation/sandbox';
 import { createClient } from 'redis';
-import type { Message, Task } from './support/fleet-process.ts';
+import type { Report, Task } from './support/fleet-process.ts';
 import { NoRedisError, type Redis, startRedis } from './support/redis.ts';
 
 const PROCESSES = 4;
@@ -22,13 +22,11 @@ async function redisOf(url = process.env.REDIS_URL): Promise<Redis> {
   return url ? { url, stop: async () => {} } : startRedis();
 }
 
-/** Resolves with the next message of a process that has the field; rejects when the process ends before. */
-async function next<K extends string>(child: ChildProcess, field: K): Promise<Extract<Message, Record<K, unknown>>> {
+/** Resolves with the report of a process; rejects when the process ends before. */
+async function reportOf(child: ChildProcess): Promise<Report> {
   const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`A process ended with ${code}.`)));
-  for (;;) {
-    const [message] = await Promise.race([once(child, 'message'), failed]);
-    if (field in message) return message;
-  }
+  const [report] = await Promise.race([once(child, 'message'), failed]);
+  return report;
 }
 
 async function runFleet(redisUrl: string): Promise<void> {
@@ -42,7 +40,7 @@ async function runFleet(redisUrl: string): Promise<void> {
   const program = new URL('./support/fleet-process.ts', import.meta.url);
   const children = Array.from({ length: PROCESSES }, () => fork(program, [JSON.stringify(task)]));
   try {
-    const reports = await Promise.all(children.map(async (child) => (await next(child, 'report')).report));
+    const reports = await Promise.all(children.map(reportOf));
     for (const [index, { reads, seconds, completed }] of reports.entries()) {
       const done = `${reads} reads in ${seconds.toFixed(1)} s, then ${completed} audiences completed`;
       console.log(`Process ${index + 1}: ${done}.`);

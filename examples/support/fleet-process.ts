@@ -25,15 +25,8 @@ export interface Report {
   readonly completed: number;
 }
 
-/** The message of a process. */
-export interface Message {
-  readonly report: Report;
-}
-
 const [, , json = ''] = process.argv;
 const { baseUrl, credentials, redisUrl, prefix, processes, limits, reads, waits }: Task = JSON.parse(json);
-const send = (message: Message): void => void process.send?.(message);
-
 const redis = await createClient({ url: redisUrl }).on('error', console.error).connect();
 // One process issues the token, and all processes use it.
 const token = apiToken(credentials, { store: redisTokenStore(redis, { key: `${prefix}:token` }) });
@@ -48,7 +41,8 @@ await Promise.all(Array.from({ length: reads }, () => client.audiences.list()));
 const seconds = (performance.now() - startedAt) / 1_000;
 const names = Array.from({ length: waits }, (_, at) => `Audience ${at + 1}`);
 const completed = await Promise.all(names.map((name) => client.audiences.createAndWait({ name })));
-send({ report: { reads, seconds, completed: completed.length } });
+const report: Report = { reads, seconds, completed: completed.length };
+process.send?.(report);
 
 process.once('disconnect', async () => {
   await client.close();

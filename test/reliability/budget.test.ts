@@ -79,3 +79,44 @@ it('creates that wait together for a budget of two an hour all happen, each once
   expect((await client.audiences.list()).items).toHaveLength(10);
   expect(sandbox.log.filter(({ status }) => status === 429).length).toBeLessThan(40);
 });
+
+it('500 creates against 60 builds an hour are all built, although each may be refused more often than `maxRetries`', async () => {
+  const sandbox = createSandbox({ limits: { buildsPerHour: 60, buildsPerDay: 1_000 }, jobs: { duration: 1_000 } });
+  const token = sandbox.accounts.create(credentials).token('api');
+  const options = { baseUrl: 'http://localhost', token, fetch: sandbox.fetch, logLevel: 'off' } as const;
+  const client = new AudienceClient({ ...options, maxRetryWait: 24 * HOUR });
+  onTestFinished(() => client.close());
+  const wait = { timeout: Number.POSITIVE_INFINITY };
+  const building = Promise.allSettled(
+    Array.from({ length: 500 }, () => client.audiences.createAndWait({ name: 'x' }, { wait })),
+  );
+  for (let minute = 0; minute < 9 * 60; minute++) await vi.advanceTimersByTimeAsync(60_000);
+  expect(new Set((await building).map(({ status }) => status))).toEqual(new Set(['fulfilled']));
+  expect(sandbox.log.filter(({ status }) => status === 429).length).toBeLessThan(100);
+}, 60_000);
+
+it('a create that cannot wait is refused immediately while others wait in the queue', async () => {
+  const { client } = await startSpent();
+  const waiting = client.audiences.create({ name: 'Waits' }, { maxRetryWait: 2 * HOUR });
+  await vi.advanceTimersByTimeAsync(1_000);
+  const error = await failureOf(client.audiences.create({ name: 'Cannot wait' }));
+  expect(error).toMatchObject({ name: 'BuildBudgetError', outcome: 'not-sent', attempts: 0 });
+  await vi.advanceTimersByTimeAsync(2 * HOUR);
+  expect(await waiting).toMatchObject({ name: 'Waits' });
+});
+
+it('an aborted create leaves the queue, and the next one is sent', async () => {
+  const { client } = await startSpent();
+  const abort = new AbortController();
+  const options = { maxRetryWait: 2 * HOUR };
+  const first = failureOf(client.audiences.create({ name: 'First' }, { ...options, signal: abort.signal }));
+  await vi.advanceTimersByTimeAsync(1_000);
+  const aborted = failureOf(client.audiences.create({ name: 'Second' }, { ...options, signal: abort.signal }));
+  const third = client.audiences.create({ name: 'Third' }, options);
+  await vi.advanceTimersByTimeAsync(1_000);
+  abort.abort('enough');
+  expect([await first, await aborted]).toEqual(['enough', 'enough']);
+  await vi.advanceTimersByTimeAsync(2 * HOUR);
+  expect(await third).toMatchObject({ name: 'Third' });
+  expect((await client.audiences.list()).items.map(({ name }) => name)).toEqual(['Third', 'Two', 'One']);
+});
