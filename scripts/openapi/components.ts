@@ -1,46 +1,11 @@
+import { globSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import type * as z from 'zod/mini';
-import { activationCreateSchema, activationResource } from '../../src/schemas/activation.ts';
-import { audienceCreateSchema, audienceResource } from '../../src/schemas/audience.ts';
-import { cohortCreateSchema, cohortResource } from '../../src/schemas/cohort.ts';
 import type { ResourceSchema } from '../../src/schemas/common.ts';
-import { credentialsSchema } from '../../src/schemas/credentials.ts';
-import {
-  estimateResource,
-  lookalikeCreateSchema,
-  openCreateSchema,
-  projectResource,
-  scheduleResource,
-} from '../../src/schemas/open-resources.ts';
-import { reservationResource, uploadRequestSchema } from '../../src/schemas/upload-reservation.ts';
-import { usageResource } from '../../src/schemas/usage-report.ts';
-import { webhookEndpointResource } from '../../src/schemas/webhook-endpoint.ts';
 import { LOOKALIKE_TARGET_SIZE } from '../../src/spec/limits.ts';
 import type { DocComments } from './doc-comments.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
-
-/** Schemas of responses, by the names of the public types. */
-const RESOURCES: Readonly<Record<string, ResourceSchema<unknown>>> = {
-  Audience: audienceResource,
-  Activation: activationResource,
-  Cohort: cohortResource,
-  Estimate: estimateResource,
-  Project: projectResource,
-  Schedule: scheduleResource,
-  UploadReservation: reservationResource,
-  Usage: usageResource,
-  WebhookEndpoint: webhookEndpointResource,
-};
-
-/** Schemas of the bodies of requests. */
-const BODIES: Readonly<Record<string, z.ZodMiniType>> = {
-  AudienceCreate: audienceCreateSchema,
-  ActivationCreate: activationCreateSchema,
-  CohortCreate: cohortCreateSchema,
-  LookalikeCreate: lookalikeCreateSchema,
-  OpenCreate: openCreateSchema,
-  UploadRequest: uploadRequestSchema,
-  Credentials: credentialsSchema,
-};
+import type { OperationDetails } from './operation-details.ts';
 
 /** The parts of a schema that are assumed, because the specification does not show it. */
 const ASSUMED: Readonly<Record<string, string>> = {
@@ -117,25 +82,42 @@ export function objectOf(properties: Readonly<Record<string, JsonSchema>>, requi
   return { type: 'object', properties, required: required ?? Object.keys(properties) };
 }
 
-/** Returns the schemas of all objects. */
-export function componentSchemas(comments: DocComments): Readonly<Record<string, JsonSchema>> {
-  const open = { additionalProperties: true };
-  const described: Record<string, JsonSchema> = { ...OTHERS };
-  for (const [name, { schema, flags }] of Object.entries(RESOURCES)) {
-    described[name] = { ...jsonSchemaOf(schema, flags), ...open };
-  }
-  for (const [name, schema] of Object.entries(BODIES)) {
-    described[name] = { ...jsonSchemaOf(schema), ...(name !== 'Credentials' && open) };
-  }
-  const schemas = Object.entries(described).map(([name, schema]) => {
-    const assumed = ASSUMED[name];
-    const withBounds = name === 'LookalikeCreate' ? withTargetSize(schema) : schema;
-    return [
-      name,
-      { ...comments.describe(name, withBounds), ...(assumed !== undefined && { 'x-assumed': assumed }) },
-    ] as const;
-  });
+/** Returns the schemas of the objects that operations exchange, by the names of the public types. */
+export async function componentSchemas(
+  comments: DocComments,
+  details: readonly OperationDetails[],
+): Promise<Readonly<Record<string, JsonSchema>>> {
+  const exported = await exportedSchemas();
+  const names = new Set([...details.map(({ resource }) => resource), ...details.map(({ body }) => body)]);
+  const schemas = [...names]
+    .filter((name) => name !== undefined && !(name in WIRE))
+    .map((name = '') => {
+      const assumed = ASSUMED[name];
+      const schema = OTHERS[name] ?? exportedSchema(name, exported);
+      const withBounds = name === 'LookalikeCreate' ? withTargetSize(schema) : schema;
+      return [
+        name,
+        { ...comments.describe(name, withBounds), ...(assumed !== undefined && { 'x-assumed': assumed }) },
+      ] as const;
+    });
   return { ...Object.fromEntries(schemas), ...WIRE };
+}
+
+/** Returns what the files of schemas and resources export. */
+async function exportedSchemas(): Promise<Readonly<Record<string, unknown>>> {
+  const files = globSync('src/{schemas,resources}/*.ts');
+  const modules: readonly object[] = await Promise.all(files.map((file) => import(pathToFileURL(file).href)));
+  return Object.assign({}, ...modules);
+}
+
+/** Returns the JSON Schema of a type. Of `Tag`, it is that of `tagResource` or `tagSchema`. */
+function exportedSchema(name: string, exported: Readonly<Record<string, unknown>>): JsonSchema {
+  const camel = `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
+  // The suffixes stand for their types.
+  const resource = exported[`${camel}Resource`] as ResourceSchema<unknown> | undefined;
+  const schema = resource?.schema ?? (exported[`${camel}Schema`] as z.ZodMiniType | undefined);
+  if (!schema) throw new Error(`src/schemas and src/resources export neither ${camel}Resource nor ${camel}Schema.`);
+  return { ...jsonSchemaOf(schema, resource?.flags), ...(name !== 'Credentials' && { additionalProperties: true }) };
 }
 
 /** Adds the bounds of `config.target_size` (specification, "Rules known for creates", rule 5). */

@@ -29,6 +29,14 @@ export class DocComments {
     return { ...this.#comment(symbol), ...this.#describeParts(this.#checker.getDeclaredTypeOfSymbol(symbol), schema) };
   }
 
+  /** Returns the doc comment of a property. */
+  commentOf(type: string, property: string): JsonSchema {
+    const symbol = this.#types.get(type);
+    const member = symbol && this.#checker.getDeclaredTypeOfSymbol(symbol).getProperty(property);
+    if (!member) throw new Error(`${type} has no property ${property}.`);
+    return this.#comment(member);
+  }
+
   #describeParts(type: ts.Type, schema: JsonSchema): JsonSchema {
     const inner = this.#objectTypeOf(type);
     const { properties, items, anyOf, ...rest } = schema;

@@ -1,11 +1,17 @@
-import { EARLIEST_USAGE_MONTH, RATE_LIMITS } from '../../src/spec/limits.ts';
+import {
+  APPS_PAGE_SIZE,
+  EARLIEST_USAGE_MONTH,
+  RATE_LIMITS,
+  REFERENCE_PAGE_CAP,
+  RESOURCE_PAGE_CAP,
+} from '../../src/spec/limits.ts';
 import { isOperationName, type Operation, type OperationName, operations } from '../../src/spec/operations.ts';
 import { componentSchemas, objectOf } from './components.ts';
 import { DocComments } from './doc-comments.ts';
 import { type Exchange, exchangeExamples } from './examples.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { oauthPaths } from './oauth-paths.ts';
-import { OPERATION_DETAILS, type OperationDetails } from './operation-details.ts';
+import { type OperationDetails, operationDetails } from './operation-details.ts';
 import { webhookItems } from './webhook-items.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -23,24 +29,6 @@ const INFO = {
   ].join('\n'),
   license: { name: 'MIT', identifier: 'MIT' },
   contact: { name: 'audience-activation', url: 'https://www.npmjs.com/package/audience-activation' },
-};
-
-/** The groups of operations. */
-const TAGS: Readonly<Record<string, string>> = {
-  auth: 'The credential exchange: tokens for email and password.',
-  audiences: 'Audiences, built from datasets.',
-  lookalikes: 'Audiences similar to a seed audience.',
-  estimates: 'Estimates of the size of an audience.',
-  activations: 'Deliveries of audiences to partners.',
-  cohorts: 'Cohorts, imported from files.',
-  projects: 'Projects, which organize work.',
-  schedules: 'Schedules, which replay work.',
-  uploads: 'Uploads of files, by presigned URLs.',
-  webhooks: 'Webhook endpoints, and the events that are sent to them.',
-  usage: 'Usage reports and the build budget.',
-  reference: 'Reference tables.',
-  mcp: 'The endpoint of the Model Context Protocol.',
-  oauth: 'OAuth 2.1 for clients of the MCP endpoint.',
 };
 
 const SECURITY = {
@@ -87,8 +75,8 @@ const NAMES_OF_ERRORS: Readonly<Record<number, string>> = {
   429: 'TooManyRequests',
 };
 
-const components = (comments: DocComments): Json => ({
-  schemas: componentSchemas(comments),
+const components = (schemas: Json): Json => ({
+  schemas,
   responses: ERRORS,
   headers: {
     RetryAfter: { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } },
@@ -141,7 +129,8 @@ const components = (comments: DocComments): Json => ({
 /** Returns the OpenAPI document of the service. */
 export async function buildDocument(): Promise<Json> {
   const comments = new DocComments(['src/index.ts', 'src/webhooks/index.ts']);
-  const examples = await exchangeExamples();
+  const details = operationDetails();
+  const examples = await exchangeExamples(details);
   const paths: Record<string, Record<string, Json>> = {};
   for (const name of Object.keys(operations).filter(isOperationName)) {
     const { path, method } = operations[name];
@@ -150,7 +139,7 @@ export async function buildDocument(): Promise<Json> {
     const other = item[method.toLowerCase()];
     // Two operations of the client may be one of the service.
     if (other) item[method.toLowerCase()] = { ...other, 'x-operations': [...namesOf(other), name] };
-    else item[method.toLowerCase()] = operationOf(name, examples.get(name));
+    else item[method.toLowerCase()] = operationOf(name, details.get(name), examples.get(name));
   }
   return {
     openapi: '3.1.1',
@@ -162,7 +151,7 @@ export async function buildDocument(): Promise<Json> {
         variables: { baseUrl: { default: 'https://api.example.com', description: 'Address of the service.' } },
       },
     ],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: tagsOf([...details.keys()], comments),
     security: SECURITY.general,
     'x-rate-limits': Object.fromEntries(
       Object.entries(RATE_LIMITS).map(([bucket, { limit, interval }]) => [
@@ -172,22 +161,32 @@ export async function buildDocument(): Promise<Json> {
     ),
     paths: { ...paths, ...oauthPaths() },
     webhooks: webhookItems(comments, examples),
-    components: components(comments),
+    components: components(await componentSchemas(comments, [...details.values()])),
   };
 }
 
 const namesOf = (operation: Json): readonly unknown[] =>
   Array.isArray(operation['x-operations']) ? operation['x-operations'] : [operation.operationId];
 
-function operationOf(name: OperationName, example: Exchange | undefined): Json {
+/** Returns the groups of operations: the namespaces of the client, and OAuth. */
+function tagsOf(names: readonly OperationName[], comments: DocComments): readonly Json[] {
+  const namespaces = new Set(names.map((name) => name.split('.')[0] ?? ''));
+  return [
+    ...[...namespaces].map((name) => ({ name, ...comments.commentOf('AudienceClient', name) })),
+    { name: 'oauth', description: 'OAuth 2.1 for clients of the MCP endpoint.' },
+  ];
+}
+
+function operationOf(name: OperationName, details: OperationDetails | undefined, example: Exchange | undefined): Json {
   const row: Operation = operations[name];
-  const details = OPERATION_DETAILS[name];
-  const { summary, description, pages } = details;
-  if (!example) throw new Error(`No example of ${name}: scripts/openapi/examples.ts does not call it.`);
+  if (!details || !example) throw new Error(`The example of ${name} in src/spec/operations.ts does not call it.`);
+  const { summary, description } = details;
+  const query = [...new URL(example.request.url).searchParams.keys()];
+  const pages = query.includes('per_page') ? pagesOf(name) : undefined;
   return {
     operationId: name,
     summary,
-    description,
+    description: pages ? `${description} A page shorter than \`per_page\` is the last.` : description,
     tags: [name.split('.')[0]],
     ...(row.token !== 'general' && { security: SECURITY[row.token] }),
     'x-rate-limit-bucket': row.bucket,
@@ -195,13 +194,23 @@ function operationOf(name: OperationName, example: Exchange | undefined): Json {
     ...(row.startsJob && { 'x-starts-job': true }),
     ...(pages && { 'x-pagination': { page: 'page', per_page: 'per_page', ...pages } }),
     ...(!row.documented && { 'x-assumed': 'Method and path.' }),
-    parameters: parametersOf(name, row, details),
+    parameters: parametersOf(name, row, query),
     ...(details.body !== undefined && { requestBody: bodyOf(details.body, example.body) }),
-    responses: responsesOf(details, example.response),
+    responses: responsesOf(row, details, example.response),
   };
 }
 
-function parametersOf(name: OperationName, row: Operation, { pages }: OperationDetails): readonly Json[] {
+/** Default `per_page` of resource lists (specification, "Pagination"); the client always sends it. */
+const LIST_PAGE_SIZE = 25;
+
+/** Returns default and maximum `per_page` of a list. */
+const pagesOf = (name: OperationName): { readonly size: number; readonly cap: number } =>
+  name === 'reference.list'
+    ? { size: REFERENCE_PAGE_CAP, cap: REFERENCE_PAGE_CAP }
+    : { size: LIST_PAGE_SIZE, cap: RESOURCE_PAGE_CAP };
+
+/** Returns the parameters of the path, and those of the query that the client has sent. */
+function parametersOf(name: OperationName, row: Operation, query: readonly string[]): readonly Json[] {
   const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => ({
     name: param,
     in: 'path',
@@ -211,8 +220,11 @@ function parametersOf(name: OperationName, row: Operation, { pages }: OperationD
   return [
     ...inPath,
     ...(row.retry === 'idempotency-key' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-    ...(pages ? [{ $ref: '#/components/parameters/Page' }, perPage(name, pages)] : []),
-    ...(name === 'usage.get' ? [YEARMONTH] : []),
+    ...query.map((param) => {
+      const parameter = QUERY_PARAMETERS[param];
+      if (!parameter) throw new Error(`${name} sends ${param}: describe it in QUERY_PARAMETERS.`);
+      return parameter(name);
+    }),
   ];
 }
 
@@ -222,20 +234,22 @@ const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
   name: { description: 'Name of the table.', schema: { type: 'string', pattern: '^[\\w-]+$' }, example: 'domains' },
 };
 
-const perPage = (name: OperationName, { size, cap }: NonNullable<OperationDetails['pages']>): Json => ({
-  name: 'per_page',
-  in: 'query',
-  description: `Rows per page. The service reduces larger numbers to ${cap}${name === 'reference.list' ? ', except for `apps`' : ''}.`,
-  schema: { type: 'integer', minimum: 1, default: size },
-});
-
-const YEARMONTH: Json = {
-  name: 'yearmonth',
-  in: 'query',
-  description: `Month, from ${EARLIEST_USAGE_MONTH} to the current one.`,
-  schema: { type: 'string', pattern: '^\\d{4}-(0[1-9]|1[0-2])$' },
-  example: '2026-11',
-  'x-assumed': 'The form `YYYY-MM`, and the current month by default.',
+const QUERY_PARAMETERS: Readonly<Record<string, (name: OperationName) => Json>> = {
+  page: () => ({ $ref: '#/components/parameters/Page' }),
+  per_page: (name) => ({
+    name: 'per_page',
+    in: 'query',
+    description: `Rows per page. The service reduces larger numbers to ${pagesOf(name).cap}${name === 'reference.list' ? `, except for \`apps\`, whose pages have ${APPS_PAGE_SIZE} rows by default` : ''}.`,
+    schema: { type: 'integer', minimum: 1, default: pagesOf(name).size },
+  }),
+  yearmonth: () => ({
+    name: 'yearmonth',
+    in: 'query',
+    description: `Month, from ${EARLIEST_USAGE_MONTH} to the current one.`,
+    schema: { type: 'string', pattern: '^\\d{4}-(0[1-9]|1[0-2])$' },
+    example: '2026-11',
+    'x-assumed': 'The form `YYYY-MM`, and the current month by default.',
+  }),
 };
 
 const bodyOf = (schema: string, example: unknown): Json => ({
@@ -243,21 +257,22 @@ const bodyOf = (schema: string, example: unknown): Json => ({
   content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example } },
 });
 
-function responsesOf({ data, errors }: OperationDetails, example: unknown): Json {
-  const schema: JsonSchema = data
-    ? objectOf({
+function responsesOf({ reads }: Operation, { data, errors }: OperationDetails, example: unknown): Json {
+  const isRpc = reads === 'json-rpc';
+  const schema: JsonSchema = isRpc
+    ? { anyOf: [RPC_MESSAGE, { type: 'array', items: RPC_MESSAGE }] }
+    : objectOf({
         status: { type: 'string', const: 'success' },
         code: { type: 'integer', const: 200 },
         message: { type: 'string' },
         data,
-      })
-    : { anyOf: [RPC_MESSAGE, { type: 'array', items: RPC_MESSAGE }] };
+      });
   const statuses = [401, 406, 429, ...errors].sort((a, b) => a - b);
   const response = { description: 'Success.', headers: REQUEST_ID };
   return {
-    200: { ...response, content: { 'application/json': { schema, example }, ...(!data && EVENT_STREAM) } },
-    ...(!data && { 202: { description: 'The notification or response was accepted.', headers: REQUEST_ID } }),
-    ...(!data && { 400: errorOf('The message is malformed.', 'JsonRpcMessage') }),
+    200: { ...response, content: { 'application/json': { schema, example }, ...(isRpc && EVENT_STREAM) } },
+    ...(isRpc && { 202: { description: 'The notification or response was accepted.', headers: REQUEST_ID } }),
+    ...(isRpc && { 400: errorOf('The message is malformed.', 'JsonRpcMessage') }),
     ...Object.fromEntries(
       statuses.map((status) => [status, { $ref: `#/components/responses/${NAMES_OF_ERRORS[status]}` }]),
     ),

@@ -5,11 +5,11 @@ import type { UploadKind } from '../schemas/common.ts';
 import { decodeOne } from '../schemas/decode.ts';
 import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import {
-  reservationResource,
   reservationSchema,
   type UploadRequest,
   type UploadReservation,
   uploadRequestSchema,
+  uploadReservationResource,
 } from '../schemas/upload-reservation.ts';
 import { CLAIM_WINDOW, UPLOAD_SIZES } from '../spec/limits.ts';
 import {
@@ -36,7 +36,7 @@ export interface UploadInput extends UploadOptions, Pick<RequestOptions, 'token'
   readonly fields?: RequestBody<JsonObject> | undefined;
 }
 
-const decodeReservation = decodeOne(reservationResource);
+const decodeReservation = decodeOne(uploadReservationResource);
 
 /** An upload slot that this client has reserved. */
 interface Slot {

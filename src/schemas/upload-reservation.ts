@@ -32,7 +32,7 @@ export const reservationSchema = z.looseObject({
 });
 
 /** Reservations as responses hold them. */
-export const reservationResource: ResourceSchema<UploadReservation> = {
+export const uploadReservationResource: ResourceSchema<UploadReservation> = {
   name: 'reservation',
   schema: reservationSchema,
   required: ['reference', 'url'],

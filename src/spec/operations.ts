@@ -58,88 +58,212 @@ const auth = (path: string, row: Pick<Row, 'bucket' | 'retry'>): Operation =>
   request('POST', `auth/${path}`, { ...exchange, ...row });
 
 /**
- * Every operation of the service and how it is called. The transport, the resources and `docs/assumptions.md` are based
- * on this table.
+ * Every operation of the service, what it does, and how it is called. The transport, the resources and
+ * `docs/assumptions.md` are based on this table.
  */
 export const operations = {
-  /** Issues a login token, and ends the account's previous one. */
+  // The OpenAPI document is written from the comments. Their tags name the schema of the body, that of `data`, where
+  // `[Audience]` is an array of one, and the statuses of further errors. The example is the call that the document
+  // shows: `id` returns the id of a resource, and without an example the call has an id, or is that of a list.
+  /**
+   * Issues a login token, and ends the previous login token of the account.
+   *
+   * @body Credentials
+   * @response IssuedToken
+   * @example client.auth.login({ email: 'ada@example.com', password: 'secret' })
+   */
   'auth.login': auth('login', { bucket: 'login', retry: 'always' }),
-  /** Issues an API token, valid for a year; an account may have ten. */
+  /**
+   * Issues an API token, named `api` and without scopes, for a year. Ten can be active.
+   *
+   * @body Credentials
+   * @response ExpiringToken
+   * @example client.auth.createApiToken({ email: 'ada@example.com', password: 'secret' })
+   */
   'auth.createApiToken': auth('api-token', { bucket: 'mint', retry: 'never' }),
-  /** Revokes all API tokens of the account. */
+  /**
+   * Revokes all API tokens of the account.
+   *
+   * @body Credentials
+   * @response Revocation
+   * @example client.auth.revokeApiTokens({ email: 'ada@example.com', password: 'secret' })
+   */
   'auth.revokeApiTokens': auth('api-token/revoke', { bucket: 'mint', retry: 'always' }),
-  /** Issues a token of scope `mcp`, valid for a year; an account may have ten. */
+  /**
+   * Issues a token of scope `mcp`, for a year. Ten can be active.
+   *
+   * @body Credentials
+   * @response ExpiringToken
+   * @example client.auth.createMcpToken({ email: 'ada@example.com', password: 'secret' })
+   */
   'auth.createMcpToken': auth('mcp-token', { bucket: 'mint', retry: 'never' }),
-  /** Revokes all MCP tokens of the account. */
+  /**
+   * Revokes all MCP tokens of the account.
+   *
+   * @body Credentials
+   * @response Revocation
+   * @example client.auth.revokeMcpTokens({ email: 'ada@example.com', password: 'secret' })
+   */
   'auth.revokeMcpTokens': auth('mcp-token/revoke', { bucket: 'mint', retry: 'always' }),
 
-  /** Starts the build of an audience. */
+  /**
+   * Builds an audience from datasets. The job ends at 104, 107 or a 4xx status.
+   *
+   * @body AudienceCreate
+   * @response [Audience]
+   * @example client.audiences.create({
+   *   name: 'Visitors',
+   *   project_id: await id('projects'),
+   *   dataset: [{ analysis_type: 'WebDomain', start_date: '2026-10-23', end_date: '2026-11-21' }],
+   * })
+   */
   'audiences.create': make('audiences', createJob),
-  /** Reads an audience. */
+  /** Reads an audience or lookalike. @response [Audience] */
   'audiences.get': get('audiences'),
-  /** Reads a page of the audiences, lookalikes among them. */
+  /** Reads a page of the audiences and lookalikes of the account. @response Audience[] */
   'audiences.list': list('audiences'),
   /** Deletes an audience. */
   'audiences.delete': remove('audiences'),
 
-  /** Starts a lookalike of a completed seed audience. */
+  /**
+   * Grows a lookalike from a completed audience of at least 1,000 devices. The result is an audience.
+   *
+   * @body LookalikeCreate
+   * @response [Audience]
+   * @example client.lookalikes.create({
+   *   name: 'Similar visitors',
+   *   source_audience_id: await id('audiences'),
+   *   config: { target_size: 50_000 },
+   * })
+   */
   'lookalikes.create': make('lookalikes', createJob),
-  /** Cancels a running lookalike. */
+  /**
+   * Cancels a running lookalike, which ends at 400. One that is being published completes at 104 instead.
+   *
+   * @error 422
+   */
   'lookalikes.cancel': request('POST', 'lookalikes/{id}/cancel', change),
-  /** Reads a lookalike, which is an audience. */
+  /** Reads a lookalike. @response [Audience] */
   'lookalikes.get': get('audiences'),
 
-  /** Starts an estimate of an audience's size. */
+  /**
+   * Estimates the size of an audience without building it.
+   *
+   * @body AudienceCreate
+   * @response [Estimate]
+   * @example client.estimates.create({
+   *   name: 'How many?',
+   *   dataset: [{ analysis_type: 'WebDomain', start_date: '2026-10-23', end_date: '2026-11-21' }],
+   * })
+   */
   'estimates.create': make('estimates', createJob),
-  /** Reads an estimate. */
+  /** Reads an estimate. @response [Estimate] */
   'estimates.get': get('estimates'),
 
-  /** Starts the delivery of an audience to a partner. */
+  /**
+   * Delivers an audience of at least 500 unique devices to a partner. The job ends at 104, 107 or a 4xx status.
+   *
+   * @body ActivationCreate
+   * @response [Activation]
+   * @example client.activations.create({
+   *   audience_id: await id('audiences'),
+   *   description: 'Delivery',
+   *   credentials: { account: '<account of the partner>' },
+   * })
+   */
   'activations.create': make('activations', createJob),
-  /** Reads an activation. */
+  /** Reads an activation. @response [Activation] */
   'activations.get': get('activations'),
-  /** Reads a page of the activations. */
+  /** Reads a page of the activations of the account. @response Activation[] */
   'activations.list': list('activations'),
   /** Deletes an activation. */
   'activations.delete': remove('activations'),
 
-  /** Claims an uploaded file, and starts its import. */
+  /**
+   * Imports a cohort from an uploaded file, by its reference. The job ends at 4 or 5.
+   *
+   * @body CohortCreate
+   * @response [Cohort]
+   * @example client.cohorts.create({
+   *   name: 'Customers',
+   *   upload_reference: (await client.uploads.upload({ kind: 'cohort', data: new Blob(['eid\n1\n2\n3\n']) })).reference,
+   * })
+   */
   'cohorts.create': make('cohorts', createJob),
-  /** Reads a cohort. */
+  /** Reads a cohort. @response [Cohort] */
   'cohorts.get': get('cohorts'),
-  /** Reads a page of the cohorts. */
+  /** Reads a page of the cohorts of the account. @response Cohort[] */
   'cohorts.list': list('cohorts'),
   /** Deletes a cohort. */
   'cohorts.delete': remove('cohorts'),
 
-  /** Creates a project. */
+  /**
+   * Creates a project, which organizes work.
+   *
+   * @body OpenCreate
+   * @response [Project]
+   * @example client.projects.create({ name: 'Autumn' })
+   */
   'projects.create': make('projects', create),
-  /** Reads a project. */
+  /** Reads a project. @response [Project] */
   'projects.get': get('projects'),
-  /** Reads a page of the projects. */
+  /** Reads a page of the projects of the account. @response Project[] */
   'projects.list': list('projects'),
   /** Deletes a project. */
   'projects.delete': remove('projects'),
 
-  /** Creates a schedule. */
+  /**
+   * Creates a schedule, which replays work. Its replays do not count in the build budget.
+   *
+   * @body OpenCreate
+   * @response [Schedule]
+   * @example client.schedules.create({ name: 'Every week', audience_id: await id('audiences'), interval_hours: 168 })
+   */
   'schedules.create': make('schedules', create),
-  /** Reads a schedule. */
+  /** Reads a schedule. @response [Schedule] */
   'schedules.get': get('schedules'),
-  /** Reads a page of the schedules. */
+  /** Reads a page of the schedules of the account. @response Schedule[] */
   'schedules.list': list('schedules'),
   /** Deletes a schedule. */
   'schedules.delete': remove('schedules'),
 
-  /** Reserves a slot in storage for a file. */
+  /**
+   * Reserves an upload. Send the file to the presigned URL with PUT, and claim its reference by a create within 15
+   * minutes.
+   *
+   * @body UploadRequest
+   * @response UploadReservation
+   * @example client.uploads.reserve({ kind: 'cohort', size: 10 })
+   */
   'uploads.reserve': make('uploads', { ...assumed, bucket: 'write', retry: 'always' }),
 
-  /** Reads the webhook endpoints of the organization, newest first. */
+  /**
+   * Reads the webhook endpoints of the organization, newest first. They are managed in the console only.
+   *
+   * @response WebhookEndpoint[]
+   */
   'webhooks.list': request('GET', 'webhooks/index', shownRead),
-  /** Reads the usage report of a month, with the build budget. */
+  /**
+   * Reads the usage report of a month, with limits and live counts of the build budget.
+   *
+   * @response Usage
+   * @error 422
+   * @example client.usage.get({ yearmonth: '2026-11' })
+   */
   'usage.get': request('GET', 'usage', shownRead),
-  /** Reads a page of a reference table. */
+  /**
+   * Reads a page of a reference table. The tables of `apps` have pages of 250 rows and no maximum.
+   *
+   * @response object[]
+   * @example client.reference.list('web', 'domains', { per_page: 2 })
+   */
   'reference.list': request('GET', 'reference/{dataset}/{name}', read),
-  /** Sends a message of the Model Context Protocol. */
+  /**
+   * Sends a message of JSON-RPC 2.0 to the endpoint of the Model Context Protocol, without the envelope.
+   *
+   * @body JsonRpcMessage
+   * @example client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'ping' })
+   */
   'mcp.send': request('POST', 'mcp', { ...mcp, bucket: 'mcp', retry: 'never' }),
 } as const satisfies Record<string, Operation>;
 
