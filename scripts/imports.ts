@@ -100,9 +100,13 @@ function directionProblem({ from, to, isTypeOnly }: Edge): string | undefined {
   return layerOf(target) === layerOf(source) ? `${from} imports sideways: ${to}` : undefined;
 }
 
-/** Returns the problem of an import that bypasses the `index.ts` of a folder that is not open. */
-function faceProblem({ from, to }: Edge): string | undefined {
+/**
+ * Returns the problem of an import that bypasses the `index.ts` of a folder that is not open. The package's own exports
+ * types from where they are.
+ */
+function faceProblem({ from, to, isTypeOnly }: Edge): string | undefined {
   const target = folderOf(to);
+  if (from === 'index.ts' && isTypeOnly) return undefined;
   if (folderOf(from) === target || target === '' || OPEN.has(target) || basename(to) === 'index.ts') return undefined;
   if (folderOf(from) === 'sandbox' && SANDBOX_MAY_IMPORT.has(to)) return undefined;
   return `${from} imports past ${target}/index.ts: ${to}`;

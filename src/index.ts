@@ -102,49 +102,8 @@ export type {
 } from './polling/index.ts';
 export type { Priority } from './rate-limit/index.ts';
 export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-limit/index.ts';
-export type {
-  ActivationResult,
-  Activations,
-  Audiences,
-  Auth,
-  Cohorts,
-  CreateAndWaitOptions,
-  Download,
-  DownloadOptions,
-  DownloadProgress,
-  Estimates,
-  ExpiringToken,
-  ImportOptions,
-  IssuedToken,
-  JobEvent,
-  JobNamespace,
-  ListedJobNamespace,
-  ListedNamespace,
-  ListFields,
-  ListParams,
-  Lookalikes,
-  Mcp,
-  Page,
-  PagePromise,
-  Projects,
-  Reference,
-  ReferenceDataset,
-  Revocation,
-  Schedules,
-  UploadInput,
-  Uploads,
-  UsageParams,
-  UsageReports,
-  Waits,
-  WaitTarget,
-  Webhooks,
-} from './resources/index.ts';
-export {
-  type ActivationRemark,
-  type ActivationVerdict,
-  type ExplainOptions,
-  explainActivation,
-} from './resources/index.ts';
+export { explainActivation } from './resources/index.ts';
+export type * from './resources/namespaces.ts';
 export type { Activation, ActivationCreate, Datastream, FrequencyFilters } from './schemas/activation.ts';
 export type {
   AnalysisType,

@@ -11,7 +11,7 @@ import { decodeNothing, decodeOne } from '../schemas/decode.ts';
 import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import type { IdLike, JobKind, JobResource } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
-import type { Query } from '../spec/operations.ts';
+import type { NamespaceWith, Query } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import type { QueryOf, RequestBody } from '../util/input-types.ts';
@@ -20,10 +20,10 @@ import { type ListFields, type ListParams, listPages, type PagePromise } from '.
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
 
 /** Namespaces whose resources are listed and deleted. */
-export type ListedName = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+export type ListedName = ResourceName & NamespaceWith<'list'> & NamespaceWith<'delete'>;
 
 /** Namespaces whose resources are created and read. */
-export type ResourceName = ListedName | 'lookalikes' | 'estimates';
+export type ResourceName = NamespaceWith<'create'> & NamespaceWith<'get'>;
 
 /** Description of a namespace. */
 export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {

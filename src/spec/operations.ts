@@ -270,6 +270,11 @@ export const operations = {
 /** Name of a row of the operation table, `namespace.method`. */
 export type OperationName = keyof typeof operations;
 
+/** Namespaces with a method. */
+export type NamespaceWith<Method extends string, Name = OperationName> = Name extends `${infer Namespace}.${Method}`
+  ? Namespace
+  : never;
+
 /** Returns whether a string names a row of the operation table. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
