@@ -5,7 +5,7 @@ import type { SavedJobs } from './jobs.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
 import type { Service, Task } from './service.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import type { AccountRecord, SandboxState, State } from './state.ts';
+import { type AccountRecord, createResources, type SandboxState, type State } from './state.ts';
 import type { DeliveryAttempt } from './webhook-deliveries.ts';
 
 /** Version of the format; a newer one is refused. */
@@ -72,8 +72,11 @@ export function readState(saved: unknown, seed: number | undefined): Snapshot {
     throw new Error(`\`state\` was saved with the seed ${saved.seed}, not ${seed}: leave \`seed\` out.`);
   }
   const snapshot = unflattenSnapshot(saved.data);
-  // A create whose response was never stored has not happened.
-  for (const { idempotencyKeys } of accountsOf(snapshot)) {
+  for (const account of accountsOf(snapshot)) {
+    // The version that has saved the state may have had fewer namespaces.
+    Object.assign(account, { ...createResources(), ...account });
+    const { idempotencyKeys } = account;
+    // A create whose response was never stored has not happened.
     for (const [key, { response }] of idempotencyKeys) if (!response) idempotencyKeys.delete(key);
   }
   return snapshot;

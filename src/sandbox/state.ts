@@ -4,6 +4,7 @@ import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate, Project, Schedule } from '../schemas/open-resources.ts';
 import type { BuildBudget } from '../schemas/usage-report.ts';
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
+import { type NamespaceWith, operations } from '../spec/operations.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 
 /** Kinds of bearer tokens that the credential exchange issues. */
@@ -126,8 +127,38 @@ export interface Company {
   readonly usage: Map<string, UsageCounts>;
 }
 
+/** Types of resources that are specified; those of other namespaces have an id. */
+interface SpecifiedResources {
+  readonly audiences: Audience;
+  readonly estimates: Estimate;
+  readonly activations: Activation;
+  readonly cohorts: Cohort;
+  readonly projects: Project;
+  readonly schedules: Schedule;
+}
+
+interface OpenResource {
+  readonly id: number;
+  readonly [field: string]: unknown;
+}
+
+/** The resources of an account by namespace and id. Lookalikes are audiences. */
+type Resources = {
+  readonly [Name in Exclude<NamespaceWith<'create'>, 'lookalikes'>]: Map<
+    number,
+    Mutable<Name extends keyof SpecifiedResources ? SpecifiedResources[Name] : OpenResource>
+  >;
+};
+
+/** Creates a place for the resources of each namespace. */
+export function createResources(): Resources {
+  const creates = Object.keys(operations).filter((name) => name.endsWith('.create') && name !== 'lookalikes.create');
+  // The keys are those of the type.
+  return Object.fromEntries(creates.map((name) => [name.split('.')[0], new Map()])) as Resources;
+}
+
 /** An account with its resources. */
-export interface AccountRecord {
+export interface AccountRecord extends Resources {
   readonly id: number;
   readonly email: string;
   password: string;
@@ -136,12 +167,6 @@ export interface AccountRecord {
   readonly notifications: string[];
   /** `true` if credentials are stored on the connection to the delivery partner. */
   readonly deliveryCredentials: boolean;
-  readonly audiences: Map<number, Mutable<Audience>>;
-  readonly estimates: Map<number, Mutable<Estimate>>;
-  readonly activations: Map<number, Mutable<Activation>>;
-  readonly cohorts: Map<number, Mutable<Cohort>>;
-  readonly projects: Map<number, Mutable<Project>>;
-  readonly schedules: Map<number, Mutable<Schedule>>;
   readonly poiSubmissions: Map<number, PoiSubmission>;
   /** By id of the resource. */
   readonly definitions: Map<number, BuildDefinition>;

@@ -288,6 +288,15 @@ describe('a saved state', () => {
     expect(() => createSandbox({ state })).toThrow(message);
   });
 
+  it('of a version that lacked a namespace continues with that namespace empty', async () => {
+    const { sandbox, token } = startSandbox();
+    const state = JSON.parse(JSON.stringify(sandbox.save()), (key, value) => (key === 'schedules' ? undefined : value));
+    const continued = createSandbox({ clock: 'manual', state });
+    const headers = { accept: 'application/json', authorization: `Bearer ${token}` };
+    const response = await continued.fetch('http://sandbox/api/v2/schedules/index', { headers });
+    expect(await response.json()).toMatchObject({ code: 200, data: [] });
+  });
+
   it('of another seed is refused', () => {
     const state = startSandbox({ seed: 5 }).sandbox.save();
     expect(() => createSandbox({ state, seed: 6 })).toThrow('`state` was saved with the seed 5, not 6');

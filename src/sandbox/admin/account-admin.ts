@@ -3,7 +3,7 @@ import { isEmail } from '../routes/body-fields.ts';
 import type { Service } from '../service.ts';
 import { DAY, HOUR, type SandboxLimits } from '../service-limits.ts';
 import { SlidingWindow } from '../sliding-window.ts';
-import type { AccountRecord, Company, TokenKind } from '../state.ts';
+import { type AccountRecord, type Company, createResources, type TokenKind } from '../state.ts';
 import { issueToken, listGrants, listTokens, revokeGrant, revokeTokens } from '../tokens.ts';
 import { callSource, reportCalls } from './call-source.ts';
 
@@ -133,12 +133,7 @@ export function createAccount(service: Service, input: NewAccount): AccountRecor
     company: state.companies.get(companyName) ?? createCompany(service, { name: companyName }),
     notifications: [],
     deliveryCredentials,
-    audiences: new Map(),
-    estimates: new Map(),
-    activations: new Map(),
-    cohorts: new Map(),
-    projects: new Map(),
-    schedules: new Map(),
+    ...createResources(),
     poiSubmissions: new Map(),
     definitions: new Map(),
     idempotencyKeys: new Map(),

@@ -4,8 +4,9 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import document from '../../spec/openapi.json' with { type: 'json' };
 import { type OperationName, operations } from '../../spec/operations.ts';
-import type { JsonObject } from '../http/request-body.ts';
+import { isObject, type JsonObject } from '../http/request-body.ts';
 
 /** Calls an operation of the API with a token. */
 export type CallOperation = (token: string, operation: OperationName, input: JsonObject) => Promise<Response>;
@@ -14,8 +15,6 @@ const EVENT_STREAM = 'text/event-stream';
 
 const string = { type: 'string' };
 const integer = { type: 'integer' };
-const array = { type: 'array' };
-const object = { type: 'object' };
 
 /** Operations offered as tools: not those that issue tokens, nor the MCP endpoint itself. */
 const TOOLS = Object.keys(operations).filter(isTool);
@@ -24,20 +23,12 @@ function isTool(name: string): name is OperationName {
   return Object.hasOwn(operations, name) && !name.startsWith('auth.') && name !== 'mcp.send';
 }
 
-type Arguments = Readonly<Record<string, object>>;
+type Arguments = Readonly<Record<string, unknown>>;
 
-/** Arguments of operations, besides path parameters and idempotency keys. A create without them does not compile. */
-const ARGUMENTS: Readonly<
-  Partial<Record<OperationName, Arguments>> & Record<Extract<OperationName, `${string}.create`>, Arguments>
-> = {
-  'audiences.create': { name: string, project_id: integer, dataset: array, filters: object },
-  'lookalikes.create': { name: string, source_audience_id: integer, config: object },
-  'estimates.create': { name: string, dataset: array, filters: object },
-  'activations.create': { audience_id: integer, description: string, identifier: string, filters: object },
-  'cohorts.create': { name: string, upload_reference: string },
-  'projects.create': { name: string },
-  'schedules.create': { name: string, audience_id: integer, interval_hours: { type: 'number' } },
-  'uploads.reserve': { kind: string, size: integer },
+/** Arguments of operations, besides path parameters, idempotency keys and the fields that the document describes. */
+const ARGUMENTS: Readonly<Partial<Record<OperationName, Arguments>>> = {
+  'activations.create': { identifier: string },
+  'schedules.create': { audience_id: integer, interval_hours: { type: 'number' } },
   'usage.get': { yearmonth: string },
 };
 
@@ -51,6 +42,7 @@ function toolOf(operation: OperationName) {
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const properties = {
     ...Object.fromEntries(params.map((name) => [name, name === 'id' ? integer : string])),
+    ...bodyFieldsOf(operation),
     ...ARGUMENTS[operation],
     ...(operation.endsWith('.create') && { idempotency_key: string }),
     ...(operation.endsWith('.list') && PAGING),
@@ -61,6 +53,21 @@ function toolOf(operation: OperationName) {
     inputSchema: { type: 'object' as const, properties, required: params },
     annotations: { readOnlyHint: method === 'GET' },
   };
+}
+
+/** Returns the fields of an operation's body, as the OpenAPI document describes them. */
+function bodyFieldsOf(operation: OperationName): JsonObject {
+  const { method, path } = operations[operation];
+  const { paths, components }: { readonly paths: unknown; readonly components: unknown } = document;
+  const schema = partOf(paths, path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema');
+  const [name = ''] = /\w+$/.exec(String(schema.$ref)) ?? [];
+  return partOf(components, 'schemas', name, 'properties');
+}
+
+/** Returns the object at a path of a document; an empty one if there is none. */
+function partOf(value: unknown, ...keys: readonly string[]): JsonObject {
+  const part = keys.reduce((at, key) => (isObject(at) ? at[key] : undefined), value);
+  return isObject(part) ? part : {};
 }
 
 function createServer(token: string, call: CallOperation): Server {

@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono';
-import { type OperationName, operations } from '../../spec/operations.ts';
+import { isOperationName, type NamespaceWith, operations } from '../../spec/operations.ts';
 import { type Env, refuse, requireToken, storageUrlOf } from '../http/access.ts';
 import { ConnectionCut } from '../http/connection-cut.ts';
 import { idempotent } from '../http/idempotency.ts';
@@ -26,9 +26,10 @@ export type Draft<T> =
     };
 
 /** Namespaces whose resources are listed and deleted. */
-type ListedName<O = OperationName> = O extends `${infer Name}.delete` ? Name : never;
+type ListedName = NamespaceWith<'list'> & NamespaceWith<'delete'>;
 
-const isListed = (name: string): name is ListedName => Object.hasOwn(operations, `${name}.delete`);
+const isListed = (name: string): name is ListedName =>
+  isOperationName(`${name}.list`) && isOperationName(`${name}.delete`);
 
 const BUILDS: readonly string[] = ['audiences', 'lookalikes', 'estimates', 'activations', 'cohorts'];
 
@@ -39,7 +40,7 @@ type WithId = { readonly id: number };
 /** A kind of resource, as its routes need it. */
 export interface ResourceType<T extends WithId> {
   /** Namespace in the operation table. */
-  readonly name: 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+  readonly name: NamespaceWith<'create'> & NamespaceWith<'get'>;
   /** Singular, for messages. */
   readonly label: string;
   /** The job that a create request starts; none for projects and schedules. */

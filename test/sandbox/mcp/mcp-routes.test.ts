@@ -91,6 +91,23 @@ describe('the MCP endpoint', () => {
     });
   });
 
+  it('a tool that creates takes the fields of the body that the OpenAPI document describes', async () => {
+    const { mcp } = await connect();
+    const { tools } = await mcp.listTools();
+    const propertiesOf = (tool: string) => tools.find(({ name }) => name === tool)?.inputSchema.properties;
+    expect(Object.keys(propertiesOf('schedules_create') ?? {})).toEqual([
+      'name',
+      'audience_id',
+      'interval_hours',
+      'idempotency_key',
+    ]);
+    expect(propertiesOf('lookalikes_create')).toMatchObject({
+      source_audience_id: { type: 'integer' },
+      config: { properties: { target_size: { maximum: 4_000_000 } } },
+    });
+    expect(propertiesOf('audiences_get')).toEqual({ id: { type: 'integer' } });
+  });
+
   it.each([
     ['a request', message, { jsonrpc: '2.0', id: 1, result: {} }],
     ['a batch', [message, { ...message, id: 2 }], [{ id: 1 }, { id: 2 }]],
