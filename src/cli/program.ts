@@ -7,9 +7,10 @@ import {
   DATASETS,
   isListed,
   JOB_KINDS,
-  RESOURCES,
+  RESOURCE_NAMES,
   type ResourceName,
-  type ResourceRow,
+  rowOf,
+  verbsOf,
 } from './resource-table.ts';
 import { EVENT_TYPES } from './sample-events.ts';
 
@@ -60,7 +61,7 @@ export function createProgram(name: string, action: Action): Command {
     .addHelpText('after', NOTES)
     .exitOverride();
   addJobCommands(program, action);
-  for (const resource of Object.keys(RESOURCES) as ResourceName[]) addResource(program, action, resource);
+  for (const resource of RESOURCE_NAMES) addResource(program, action, resource);
   addServiceCommands(program, action);
   addWebhookCommands(program, action);
   addAccountCommands(program, action);
@@ -102,8 +103,8 @@ function addJobCommands(program: Command, action: Action): void {
 }
 
 function addResource(program: Command, action: Action, name: ResourceName): void {
-  const row: ResourceRow = RESOURCES[name];
-  const group = program.command(name).description(`${row.verbs.join(', ')} ${name}`);
+  const row = rowOf(name);
+  const group = program.command(name).description(`${verbsOf(name).join(', ')} ${name}`);
   const load = () => import('./commands/resource-commands.ts');
   const create = group.command('create').description(`create ${article(row.singular)}`);
   for (const flag of row.body) create.addOption(bodyOption(flag));

@@ -1,7 +1,11 @@
 import type { JobKind, ReferenceDataset } from '../index.ts';
+import { isOperationName, type NamespaceWith, operations } from '../spec/operations.ts';
 
-/** Subcommands of a resource. */
-type Verb = 'create' | 'get' | 'list' | 'delete' | 'cancel';
+/** Names of the resources, which are their namespaces in the client. */
+export type ResourceName = NamespaceWith<'create'> & NamespaceWith<'get'>;
+
+/** Names of the resources that can be listed and deleted. */
+export type ListedName = ResourceName & NamespaceWith<'list'> & NamespaceWith<'delete'>;
 
 /** A flag of `create` that sets a field of the body. */
 export interface BodyFlag {
@@ -14,13 +18,12 @@ export interface BodyFlag {
 }
 
 /** A resource of the service as the command line shows it. */
-export interface ResourceRow {
+interface ResourceRow {
   readonly singular: string;
   /** Kind of its jobs, if its create starts one. */
   readonly kind?: JobKind;
-  readonly verbs: readonly Verb[];
   /** Fields that `list` prints. */
-  readonly columns?: readonly string[];
+  readonly columns: readonly string[];
   /** Flags of `create`. */
   readonly body: readonly BodyFlag[];
 }
@@ -40,21 +43,17 @@ const dataset: BodyFlag = {
 };
 const filters: BodyFlag = { flag: '--filters <json>', field: 'filters', description: 'filters, as JSON', type: 'json' };
 
-const all: readonly Verb[] = ['create', 'get', 'list', 'delete'];
+const DEFAULTS = { columns: ['id', 'name'], body: [name] };
 
-/** The resources, by the name of their namespace in the client. */
-export const RESOURCES = {
+/** Rows of resources that need more than `DEFAULTS`. */
+const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
   audiences: {
-    singular: 'audience',
     kind: 'audience',
-    verbs: all,
     columns: ['id', 'name', 'status.name', 'results_count', 'created_at'],
     body: [name, project, dataset, filters],
   },
   lookalikes: {
-    singular: 'lookalike',
     kind: 'lookalike',
-    verbs: ['create', 'get', 'cancel'],
     body: [
       name,
       {
@@ -71,16 +70,9 @@ export const RESOURCES = {
       },
     ],
   },
-  estimates: {
-    singular: 'estimate',
-    kind: 'estimate',
-    verbs: ['create', 'get'],
-    body: [name, project, dataset, filters],
-  },
+  estimates: { kind: 'estimate', body: [name, project, dataset, filters] },
   activations: {
-    singular: 'activation',
     kind: 'activation',
-    verbs: all,
     columns: ['id', 'description', 'audience.name', 'status.name', 'created_at'],
     body: [
       { flag: '--audience-id <id>', field: 'audience_id', description: 'audience to deliver', type: 'integer' },
@@ -92,9 +84,7 @@ export const RESOURCES = {
     ],
   },
   cohorts: {
-    singular: 'cohort',
     kind: 'cohort',
-    verbs: all,
     columns: ['id', 'name', 'status.name', 'total_eids', 'created_at'],
     body: [
       name,
@@ -107,21 +97,30 @@ export const RESOURCES = {
       },
     ],
   },
-  projects: { singular: 'project', verbs: all, columns: ['id', 'name'], body: [name] },
-  schedules: { singular: 'schedule', verbs: all, columns: ['id', 'name'], body: [name] },
-} as const satisfies Readonly<Record<string, ResourceRow>>;
+};
 
-/** Names of the resources. */
-export type ResourceName = keyof typeof RESOURCES;
+const isResource = (namespace: string): namespace is ResourceName =>
+  isOperationName(`${namespace}.create`) && isOperationName(`${namespace}.get`);
 
-/** Names of the resources that can be listed and deleted. */
-export type ListedName = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+/** The resources, in the order of the operation table. */
+export const RESOURCE_NAMES: readonly ResourceName[] = [
+  ...new Set(Object.keys(operations).map((operation) => operation.split('.')[0] ?? '')),
+].filter(isResource);
+
+/** Returns the subcommands of a resource that are operations of the same name. */
+export const verbsOf = (resource: ResourceName): readonly string[] =>
+  ['create', 'get', 'list', 'delete', 'cancel'].filter((verb) => isOperationName(`${resource}.${verb}`));
 
 /** Returns whether resources are listed and deleted. */
-export const isListed = (name: ResourceName): name is ListedName => {
-  const { verbs }: ResourceRow = RESOURCES[name];
-  return verbs.includes('list');
-};
+export const isListed = (resource: ResourceName): resource is ListedName =>
+  isOperationName(`${resource}.list`) && isOperationName(`${resource}.delete`);
+
+/** Returns a resource as the command line shows it. */
+export const rowOf = (resource: ResourceName): ResourceRow => ({
+  singular: resource.replace(/s$/, ''),
+  ...DEFAULTS,
+  ...ROWS[resource],
+});
 
 /** Kinds of job that `wait` takes. */
 export const JOB_KINDS = [

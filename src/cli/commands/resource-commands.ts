@@ -5,7 +5,7 @@ import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts'
 import { parseId } from '../ids.ts';
 import { concludeWaits, waitForJobs } from '../job-waits.ts';
 import { type ListFlags, printList } from '../listing.ts';
-import { type ListedName, RESOURCES, type ResourceName, type ResourceRow } from '../resource-table.ts';
+import { type ListedName, type ResourceName, rowOf } from '../resource-table.ts';
 
 interface CreateFlags extends Readonly<Record<string, unknown>> {
   readonly data?: string;
@@ -24,7 +24,7 @@ export const create =
   (name: ResourceName): Handler<CreateFlags> =>
   async (context, flags) => {
     const { output, signal } = context;
-    const row: ResourceRow = RESOURCES[name];
+    const row = rowOf(name);
     if (flags.timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
     const body = await readBody(row.body, flags, signal);
     const client = await context.connect();
@@ -66,9 +66,7 @@ export const get =
   (name: ResourceName): Handler =>
   async (context, _, [id = '']) => {
     const client = await context.connect();
-    await context.output.object(
-      await client[name].get(parseId(id, RESOURCES[name].singular), { signal: context.signal }),
-    );
+    await context.output.object(await client[name].get(parseId(id, rowOf(name).singular), { signal: context.signal }));
     return EXIT.done;
   };
 
@@ -78,7 +76,7 @@ export const list =
   async ({ connect, output, signal }, flags) => {
     const client = await connect();
     const rows = client[name].list(flags.query ?? {}, { signal });
-    await printList(output, rows, flags, { noun: name, columns: RESOURCES[name].columns });
+    await printList(output, rows, flags, { noun: name, columns: rowOf(name).columns });
     return EXIT.done;
   };
 
@@ -88,7 +86,7 @@ export const remove =
   async (context, _, args) =>
     forEachId(
       context,
-      args.map((id) => parseId(id, RESOURCES[name].singular)),
+      args.map((id) => parseId(id, rowOf(name).singular)),
       'deleted',
       (client, id) => client[name].delete(id, { signal: context.signal }),
     );
