@@ -31,10 +31,20 @@ export class DocComments {
 
   /** Returns the doc comment of a property. */
   commentOf(type: string, property: string): JsonSchema {
+    return this.#comment(this.#propertyOf(type, property));
+  }
+
+  /** Returns the names of the public methods and accessors of the object in a property. */
+  methodsOf(type: string, property: string): readonly string[] {
+    const members = this.#checker.getTypeOfSymbol(this.#propertyOf(type, property)).getProperties();
+    return members.filter(isPublicMethod).map(({ name }) => name);
+  }
+
+  #propertyOf(type: string, property: string): ts.Symbol {
     const symbol = this.#types.get(type);
     const member = symbol && this.#checker.getDeclaredTypeOfSymbol(symbol).getProperty(property);
     if (!member) throw new Error(`${type} has no property ${property}.`);
-    return this.#comment(member);
+    return member;
   }
 
   #describeParts(type: ts.Type, schema: JsonSchema): JsonSchema {
@@ -74,4 +84,16 @@ export class DocComments {
     const description = text.replace(/\{@link (\S+?)\}/g, '`$1`').replace(/\s+/g, ' ');
     return description === '' ? {} : { description };
   }
+}
+
+function isPublicMethod({ flags, name, valueDeclaration }: ts.Symbol): boolean {
+  const isMethod = (flags & (ts.SymbolFlags.Method | ts.SymbolFlags.GetAccessor)) !== 0;
+  const hidden = ts.ModifierFlags.Protected | ts.ModifierFlags.Private;
+  return (
+    isMethod &&
+    !/^[#_]/.test(name) &&
+    valueDeclaration !== undefined &&
+    (ts.getCombinedModifierFlags(valueDeclaration) & hidden) === 0 &&
+    !ts.getJSDocTags(valueDeclaration).some(({ tagName }) => tagName.text === 'internal')
+  );
 }

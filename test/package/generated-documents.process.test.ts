@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { fullText, shortText } from '../../scripts/llms.ts';
 import { buildDocument, textOf } from '../../scripts/openapi/document.ts';
+import { readmeText } from '../../scripts/readme.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { allBlocks, blocksOf } from '../support/documentation.ts';
 
@@ -21,6 +22,10 @@ const filesOf = (folder: string): Record<string, string> =>
 describe('generated documents are up to date', () => {
   it('the OpenAPI document: npm run docs:openapi', async () => {
     expect(readFileSync('src/spec/openapi.json', 'utf8')).toBe(textOf(await buildDocument()));
+  }, 60_000);
+
+  it('the namespaces in the README: npm run docs:readme', () => {
+    expect(readFileSync('README.md', 'utf8')).toBe(readmeText());
   }, 60_000);
 
   it('the reference of the API, without broken links or anything undocumented: npm run docs:api', async () => {
