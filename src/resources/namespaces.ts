@@ -11,7 +11,7 @@ export { Mcp } from './mcp.ts';
 export type { ListFields, ListParams, Page, PagePromise } from './page.ts';
 export { Projects } from './projects.ts';
 export { Reference, type ReferenceDataset } from './reference.ts';
-export type { CreateAndWaitOptions, JobNamespace, ListedJobNamespace, ListedNamespace } from './resource.ts';
+export type { CreateAndWaitOptions, JobNamespace, ListedJobNamespace, ListedNamespace, Namespace } from './resource.ts';
 export { Schedules } from './schedules.ts';
 export { type UploadInput, Uploads } from './uploads.ts';
 export { type UsageParams, UsageReports } from './usage.ts';

@@ -52,7 +52,7 @@ export interface CreateAndWaitOptions<T> extends CreateOptions {
 }
 
 /** Resources that are created and read. */
-class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
+export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   readonly #transport: Transport;
   readonly #plan: ResourcePlan<T, Name>;
 
