@@ -39,12 +39,12 @@ type Row = Omit<Operation, 'method' | 'path'>;
 /** Prefix of every path. */
 export const API = '/api/v2';
 const assumed = { startsJob: false, token: 'general', reads: 'envelope', documented: false } as const;
-const shown = { ...assumed, documented: true } as const;
-const exchange = { ...shown, token: 'none' } as const;
-const mcp = { ...shown, token: 'mcp', reads: 'json-rpc' } as const;
+const documented = { ...assumed, documented: true } as const;
+const exchange = { ...documented, token: 'none' } as const;
+const mcp = { ...documented, token: 'mcp', reads: 'json-rpc' } as const;
 
 const read: Row = { ...assumed, bucket: 'read', retry: 'always' };
-const shownRead: Row = { ...read, ...shown };
+const documentedRead: Row = { ...read, ...documented };
 const create: Row = { ...assumed, bucket: 'write', retry: 'idempotency-key' };
 const createJob: Row = { ...create, startsJob: true };
 const change: Row = { ...assumed, bucket: 'write', retry: 'never' };
@@ -242,7 +242,7 @@ export const operations = {
    *
    * @response WebhookEndpoint[]
    */
-  'webhooks.list': request('GET', 'webhooks/index', shownRead),
+  'webhooks.list': request('GET', 'webhooks/index', documentedRead),
   /**
    * Reads the usage report of a month, with limits and live counts of the build budget.
    *
@@ -250,7 +250,7 @@ export const operations = {
    * @error 422
    * @example client.usage.get({ yearmonth: '2026-11' })
    */
-  'usage.get': request('GET', 'usage', shownRead),
+  'usage.get': request('GET', 'usage', documentedRead),
   /**
    * Reads a page of a reference table. The tables of `apps` have pages of 250 rows and no maximum.
    *
