@@ -12,11 +12,6 @@ interface ObservedWork<R> {
   readonly ended?: Promise<unknown>;
 }
 
-let calls = 0;
-
-/** Returns the id of a new call, unique in the process. */
-export const nextCallId = (): string => `call_${++calls}`;
-
 /** Passes the events of one call or transfer to the user's hooks. Without hooks, a call has no observer. */
 export class CallObserver {
   readonly #settings: Settings;

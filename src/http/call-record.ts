@@ -2,7 +2,7 @@ import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import type { CallSite } from '../util/call-site.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
-import { CallObserver, nextCallId } from './call-observer.ts';
+import { CallObserver } from './call-observer.ts';
 import type { ClientState } from './client-state.ts';
 import type { RequestEvent } from './hooks.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
@@ -30,6 +30,11 @@ export interface CallParts {
   /** The idempotency key, for operations that take one. */
   readonly key: string | undefined;
 }
+
+let calls = 0;
+
+/** Returns the id of a new call or transfer, unique in the process. */
+export const nextCallId = (): string => `call_${++calls}`;
 
 /** One call: its input, and what has happened to it so far. */
 export class CallRecord {

@@ -1,7 +1,7 @@
 export { acquirePermit, handleRateLimit, sendAttempt } from './attempt.ts';
 export { execute } from './call.ts';
-export { CallObserver, debugLog, logRetry, nextCallId } from './call-observer.ts';
-export { CallRecord } from './call-record.ts';
+export { CallObserver, debugLog, logRetry } from './call-observer.ts';
+export { CallRecord, nextCallId } from './call-record.ts';
 export { ClientState } from './client-state.ts';
 export type { Envelope } from './envelope.ts';
 export type {
