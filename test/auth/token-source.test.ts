@@ -100,7 +100,7 @@ describe('loginToken', () => {
   });
 
   it('continues when the caller who started it aborts', async () => {
-    const server = await startServer({ [login]: [{ data: { token: 'good' }, delay: 150 }], '*': [{ data: [] }] });
+    const server = await startServer({ [login]: [{ data: { token: 'good' }, delay: 1_000 }], '*': [{ data: [] }] });
     const client = clientOf(server, { credentials });
     const controller = new AbortController();
     const first = failureOf(client.webhooks.list({ signal: controller.signal }));
