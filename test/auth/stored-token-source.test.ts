@@ -5,7 +5,7 @@ import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 
 describe('a token in a store', () => {
-  it('is of one account and one service', async () => {
+  it('is used by one account at one service only', async () => {
     const { connect, sandbox, url } = await startBench();
     const store = memoryTokenStore();
     await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
@@ -73,7 +73,7 @@ describe('a token in a store', () => {
     }
   });
 
-  it('is renewed each time that it was revoked', async ({ onTestFinished }) => {
+  it('is replaced after each revocation', async ({ onTestFinished }) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const { client, connect, sandbox } = await startBench();
@@ -103,7 +103,7 @@ describe('a token in a store', () => {
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('the existing token is used while it is valid: gone'));
   });
 
-  it('says how to revoke when ten tokens are live already', async () => {
+  it('that cannot be issued beside ten others is an error that names the fix', async () => {
     const { account, connect } = await startBench();
     for (let at = 0; at < 9; at++) account.token('api');
     const error = await failureOf(

@@ -6,7 +6,7 @@ import { clientOf, failureOf, startServer } from '../support/server.ts';
 const credentials = { email: 'me@example.com', password: 'pass-word' };
 
 describe('a static token', () => {
-  it('is never repeated after a 401', async () => {
+  it('is never retried after a 401', async () => {
     const server = await startServer([{ status: 401 }]);
     expect(await failureOf(clientOf(server).webhooks.list())).toBeInstanceOf(AuthenticationError);
     expect(await server.seen()).toHaveLength(1);
@@ -27,7 +27,7 @@ describe('a function as token', () => {
     ]);
   });
 
-  it('that throws is an error with that cause, nothing sent', async () => {
+  it('that throws fails the call with that cause before anything is sent', async () => {
     const server = await startServer([{ data: [] }]);
     const client = clientOf(server, {
       token: () => {
@@ -40,12 +40,15 @@ describe('a function as token', () => {
     expect(await server.seen()).toEqual([]);
   });
 
-  it.each(['', 'with space', 'line\nbreak'])('that gives %j is an error', async (token) => {
-    const server = await startServer([{ data: [] }]);
-    const error = await failureOf(clientOf(server, { token: () => token }).webhooks.list());
-    expect(error).toMatchObject({ code: 'token-unavailable' });
-    expect(await server.seen()).toEqual([]);
-  });
+  it.each(['', 'with space', 'line\nbreak'])(
+    'that returns %j fails the call before anything is sent',
+    async (token) => {
+      const server = await startServer([{ data: [] }]);
+      const error = await failureOf(clientOf(server, { token: () => token }).webhooks.list());
+      expect(error).toMatchObject({ code: 'token-unavailable' });
+      expect(await server.seen()).toEqual([]);
+    },
+  );
 });
 
 describe('a token source', () => {
@@ -85,7 +88,7 @@ describe('loginToken', () => {
     }
   }, 60_000);
 
-  it('fails all who wait when the login fails, each create under its own key; the next call tries again', async () => {
+  it('rejects all waiting calls when the login fails, each create under its own key; the next call logs in again', async () => {
     const server = await startServer({
       [login]: [{ status: 401, delay: 50 }, { data: { token: 'good' } }],
       '*': [{ data: [] }],
@@ -99,7 +102,7 @@ describe('loginToken', () => {
     expect(await client.webhooks.list()).toEqual([]);
   });
 
-  it('continues when the caller who started it aborts', async () => {
+  it('continues a login when the call that started it aborts', async () => {
     const server = await startServer({ [login]: [{ data: { token: 'good' }, delay: 1_000 }], '*': [{ data: [] }] });
     const client = clientOf(server, { credentials });
     const controller = new AbortController();
@@ -112,12 +115,12 @@ describe('loginToken', () => {
     expect((await server.seen()).filter(({ url }) => url.endsWith('/auth/login'))).toHaveLength(1);
   });
 
-  it('may have its base URL spelt otherwise than its client', () => {
+  it('accepts another spelling of the base URL of its client', () => {
     const source = loginToken({ email: 'me@example.com', password: 'p' }, { baseUrl: 'HTTPS://API.Example.com:443/' });
     expect(() => clientOf({ url: 'https://api.example.com' }, { token: source })).not.toThrow();
   });
 
-  it('cannot serve two services, nor none', async () => {
+  it('refuses to serve two services, or none', async () => {
     const source = loginToken(credentials);
     expect(await failureOf(source.get({}))).toMatchObject({ name: 'ConfigurationError' });
     const server = await startServer([{ data: { token: 'login-1' } }, { data: [] }]);
@@ -134,7 +137,7 @@ describe('credentials', () => {
   it.each([
     [{ email: 'no-address', password: 'x' }, 'email'],
     [{ email: 'me@example.com', password: '' }, 'password'],
-  ])('that cannot be right are refused before sending: %j', async (wrong, field) => {
+  ])('that are invalid are refused before sending: %j', async (wrong, field) => {
     const server = await startServer([{}]);
     const error = await failureOf(clientOf(server).auth.login(wrong));
     expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
@@ -159,8 +162,8 @@ describe('credentials', () => {
   });
 });
 
-describe('what a source is asked', () => {
-  it('names a rejected token only when there is one, and always the signal of the call', async () => {
+describe('a request to a token source', () => {
+  it('contains the rejected token only after a 401, and always the signal of the call', async () => {
     const server = await startServer([{ bearer: 'second', data: [] }]);
     const asked: { keys: string[]; rejected: string | undefined; aborted: boolean | undefined }[] = [];
     const source: TokenSource = {

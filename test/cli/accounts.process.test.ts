@@ -18,7 +18,7 @@ const login = ({ run, url }: Scene, ...flags: string[]) =>
 const profileOf = ({ folder }: Scene, name = 'default'): string => join(folder, 'config/profiles', `${name}.json`);
 
 describe('login and logout', () => {
-  it('keeps one token in a file that only its owner can read, and says so', async () => {
+  it('login keeps one token in a file that only its owner can read, and reports it', async () => {
     const scene = await startScene();
     const { code, out, err } = await login(scene);
     expect({ code, out }).toEqual({ code: 0, out: '' });
@@ -141,7 +141,7 @@ describe('profiles and environment', () => {
     }
   });
 
-  it('a token is used with the address only that it was set with', async () => {
+  it('a token is sent only to the address that it was set with', async () => {
     const scene = await startScene();
     await login(scene, '--profile', 'kept');
     const other = createSandbox();
@@ -185,9 +185,9 @@ describe('profiles and environment', () => {
   });
 });
 
-describe('bad days', () => {
+describe('an account in an unusual environment', () => {
   // Root may write everywhere: a file where the folder should be has the same effect.
-  it('a configuration folder that cannot be written: no token is issued', async () => {
+  it('login issues no token when the configuration folder cannot be written', async () => {
     const scene = await startScene();
     await writeFile(join(scene.folder, 'config'), 'not a folder');
     const { code, err } = await login(scene);
@@ -196,7 +196,7 @@ describe('bad days', () => {
     expect((await scene.run(['budget'])).code).toBe(0);
   });
 
-  it('no home folder: commands with a token in the environment work, login says what to set', async () => {
+  it('without a home folder, commands with a token in the environment work, and login reports what to set', async () => {
     const scene = await startScene();
     const env = { HOME: '', AUDIENCE_CONFIG_DIR: undefined };
     expect(await scene.run(['budget'], { env })).toMatchObject({ code: 0 });
@@ -206,7 +206,7 @@ describe('bad days', () => {
     expect(scene.account.tokens()).toHaveLength(1);
   });
 
-  it('the folder is that of the user’s configurations', async () => {
+  it('profiles are in the folder of the user’s configurations', async () => {
     const scene = await startScene();
     const home = { AUDIENCE_CONFIG_DIR: undefined, ...LOGGED_OUT };
     const args = ['login', '--email', 'ann@example.com', '--base-url', scene.url];
@@ -262,7 +262,7 @@ describe('bad days', () => {
     expect(await scene.run(request, { env: LOGGED_OUT })).toMatchObject({ code: 7 });
   });
 
-  it('OAuth: an MCP token reaches the MCP endpoint; without one, the command says how to sign in', async () => {
+  it('an MCP token reaches the MCP endpoint; without one, the command reports how to sign in', async () => {
     const scene = await startScene();
     const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     const args = ['request', 'POST', '/api/v2/mcp', '--data', message];

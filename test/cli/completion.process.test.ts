@@ -49,7 +49,7 @@ describe('completion', () => {
     expect(out).toMatch(/audience-activation complete '?--/);
   });
 
-  it('another shell is wrong usage', async () => {
+  it('for another shell is wrong usage', async () => {
     const { run } = await startScene();
     expect(await run(['completion', 'tcsh'])).toMatchObject({
       code: 2,

@@ -120,7 +120,7 @@ describe('exit codes', () => {
     60_000,
   );
 
-  it('an interrupted create prints its key: repeated with it, it happens once', async () => {
+  it('an interrupted create prints its key; a retry under that key creates one resource in all', async () => {
     const { start, run, sandbox } = await startScene({ faults: [{ on: 'audiences.create', cut: 'after', times: 1 }] });
     const lost = start(create);
     await expect.poll(() => sandbox.log.length).toBeGreaterThan(0);
@@ -145,7 +145,7 @@ describe('exit codes', () => {
   }, 60_000);
 
   it.each(['--json', '--verbose', '--max-retries=1'])(
-    'what the service sends cannot reach the terminal: %s',
+    'control characters of a response do not reach the terminal: %s',
     async (flag) => {
       const { run } = await startScene();
       const evil = '\u001b]0;pwned\u0007\u009b31m';
@@ -161,7 +161,7 @@ describe('exit codes', () => {
     60_000,
   );
 
-  it('a full disk: what was created is printed on standard error', async () => {
+  it('a create prints its resource on standard error when the disk of standard output is full', async () => {
     const { env, folder } = await startScene();
     const command = `exec "$0" "$1" audiences create --name x > /dev/full`;
     const child = spawn('sh', ['-c', command, process.execPath, join(process.cwd(), 'dist/cli.js')], {
@@ -176,7 +176,7 @@ describe('exit codes', () => {
   });
 
   it.each(['toString.name', 'constructor', '__proto__.polluted', 'status.id.x', 'a..b'])(
-    'the field %s is empty',
+    'an unknown field is printed as empty: %s',
     async (field) => {
       const { json, run } = await startScene();
       await json(['audiences', 'create', '--name', 'x']);

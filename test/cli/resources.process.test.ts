@@ -139,7 +139,7 @@ describe('get, list, delete, cancel', () => {
     expect(await run(['cohorts', 'list'])).toEqual({ code: 0, out: '', err: 'No cohorts.\n' });
   });
 
-  it('a field that no object has is named', async () => {
+  it('warn of a field that no object has', async () => {
     const { run, json } = await startScene();
     const [audience] = await json(['audiences', 'create', '--name', 'x']);
     const typo = await run(['audiences', 'get', `audience:${audience?.id}`, '--fields', 'name,statsu.id,project.id']);

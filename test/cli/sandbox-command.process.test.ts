@@ -105,7 +105,7 @@ describe('sandbox', () => {
     expect(await ended).toMatchObject({ code: 0, err: '' });
   }, 40_000);
 
-  it('a port in use is reported with what to do', async () => {
+  it('reports a port in use with what to do', async () => {
     const { run, url } = await startScene();
     const { err, code } = await run(['sandbox', '--port', new URL(url).port]);
     expect(code).toBe(1);
@@ -176,7 +176,7 @@ describe('a running sandbox', () => {
     });
   }, 60_000);
 
-  it('of several, `--port` and `--base-url` choose one; without them, it is the latest', async () => {
+  it('is chosen among several by `--port` and `--base-url`, and is the latest without them', async () => {
     const { scene, printed } = await start();
     const second = scene.start(['sandbox', '--json']);
     await expect.poll(() => second.printed.out).toContain('consoleUrl');
@@ -188,7 +188,7 @@ describe('a running sandbox', () => {
     expect(await scene.run(['sandbox', 'status', '--port', '1'])).toMatchObject({ code: 8 });
   });
 
-  it('without one, `--sandbox` runs a new one in the process of the command', async () => {
+  it('is not needed: `--sandbox` alone runs a sandbox in the process of the command', async () => {
     const { run } = await startScene();
     const { code, out, err } = await run([
       'audiences',

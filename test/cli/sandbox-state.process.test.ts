@@ -70,7 +70,7 @@ describe('sandbox --state', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  it('says so when the state cannot be written, and keeps the file', async () => {
+  it('reports that the state cannot be written, and keeps the file', async () => {
     const scene = await startScene();
     const file = join(scene.folder, 'state.json');
     const running = await start(scene, '--state', file);

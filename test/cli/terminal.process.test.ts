@@ -65,7 +65,7 @@ describe('in a terminal', () => {
     );
   });
 
-  it('of more jobs than lines, those that run are drawn', async () => {
+  it('wait draws the running jobs when there are more jobs than lines', async () => {
     const limits = { write: { limit: 1_000, interval: 60_000 } };
     const scene = await startScene({ jobs: { duration: ({ id }) => (id % 40 === 0 ? 3_600_000 : 0) }, limits });
     const headers = {
@@ -128,7 +128,7 @@ describe('in a terminal', () => {
     expect(scene.account.tokens()).toHaveLength(1);
   });
 
-  it('an import draws a bar', async () => {
+  it('an import draws a progress bar', async () => {
     const scene = await startScene();
     await writeFile(join(scene.folder, 'customers.csv'), `email\n${'someone@example.com\n'.repeat(200_000)}`);
     const { code, out } = await startInTerminal(scene, ['cohorts', 'import', 'customers.csv', '--wait']).ended;

@@ -11,15 +11,15 @@ describe('parseDuration', () => {
     ['1h30m', 5_400_000],
     ['2d', 172_800_000],
     ['0', 0],
-  ])('%s is %i ms', (text, ms) => expect(parseDuration(text)).toBe(ms));
+  ])('reads %s as %i ms', (text, ms) => expect(parseDuration(text)).toBe(ms));
 
-  it.each(['', 'soon', '-5', '5 m', '1e3', '10x', 'm'])('%j is none', (text) => {
+  it.each(['', 'soon', '-5', '5 m', '1e3', '10x', 'm'])('returns undefined for %j', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 });
 
 describe('texts for people', () => {
-  it('durations and sizes are short', () => {
+  it('abbreviate durations and sizes', () => {
     expect([5_000, 65_000, 3_725_000].map(formatElapsed)).toEqual(['0:05', '1:05', '1:02:05']);
     expect([0, 1_023, 1_024, 1.5 * 2 ** 20, 2 ** 31].map(formatBytes)).toEqual([
       '0 bytes',
@@ -30,7 +30,7 @@ describe('texts for people', () => {
     ]);
   });
 
-  it('nothing that a terminal interprets is left', () => {
+  it('contain nothing that a terminal interprets', () => {
     expect(printable('a\u001b[31mb\u0007\nc\u202ed\u009b1m')).toBe('a?[31mb??c?d?1m');
   });
 });

@@ -110,7 +110,7 @@ describe('wait', () => {
     expect(error?.resume).toContain(`--any --base-url ${scene.url} --token-command 'echo '`);
   });
 
-  it('a hundred jobs cost as many reads as in a program', async () => {
+  it('waits for a hundred jobs with as many reads as a program', async () => {
     const scene = await startScene({
       ...RUNNING,
       limits: { write: { limit: 1_000, interval: 60_000 }, buildsPerHour: 500 },

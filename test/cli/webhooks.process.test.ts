@@ -92,14 +92,14 @@ describe('listen', () => {
     expect({ code, lines: linesOf(out) }).toMatchObject({ code: 0, lines: [{ result: 204 }, { result: 204 }] });
   }, 60_000);
 
-  it('repeats a refused delivery with the same id, up to six times, faster than the service', async () => {
+  it('retries a refused delivery with the same id, in six attempts at most, faster than the service', async () => {
     const { json, run } = await startScene();
     const [audience] = await json(['audiences', 'create', '--name', 'a']);
     const args = ['--jobs', String(audience?.id), '--secret', SECRET, '--retry-speed', '1000000', '--json'];
     const once = await startReceiver(500, 503);
-    const repeated = await run(['listen', '--forward-to', once.url, ...args]);
-    expect(repeated.code).toBe(0);
-    expect(linesOf(repeated.out).map(({ attempt, result }) => [attempt, result])).toEqual([
+    const retried = await run(['listen', '--forward-to', once.url, ...args]);
+    expect(retried.code).toBe(0);
+    expect(linesOf(retried.out).map(({ attempt, result }) => [attempt, result])).toEqual([
       [1, 500],
       [2, 503],
       [3, 204],
@@ -115,7 +115,7 @@ describe('listen', () => {
     expect(linesOf(gone.out)[0]).toMatchObject({ result: 'not reached (ECONNREFUSED)', next: 'again in 1 s' });
   }, 60_000);
 
-  it('Ctrl-C ends it while a delivery is repeated', async () => {
+  it('ends by Ctrl-C while a delivery is retried', async () => {
     const { json, start } = await startScene();
     const [audience] = await json(['audiences', 'create', '--name', 'a']);
     const { url } = await startReceiver(500, 500, 500);
@@ -125,7 +125,7 @@ describe('listen', () => {
     expect(await listening.ended).toMatchObject({ code: 130, err: expect.stringContaining('Interrupted.') });
   });
 
-  it('a job that does not exist concerns no other job', async () => {
+  it('delivers the ends of other jobs when one job does not exist', async () => {
     const { json, run } = await startScene();
     const [audience] = await json(['audiences', 'create', '--name', 'a']);
     const { url, deliveries } = await startReceiver();
@@ -180,7 +180,7 @@ describe('trigger', () => {
     expect(events).toMatchObject([{ type, data: { id: 4711, name: 'Mine' } }]);
   });
 
-  it('says what the receiver answered: exit code 8', async () => {
+  it('reports the refusal of the receiver: exit code 8', async () => {
     const { run } = await startScene();
     const { url } = await startReceiver(403);
     const { code, err } = await run(['trigger', 'cohort.failed', '--forward-to', url, '--secret', SECRET]);

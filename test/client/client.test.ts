@@ -89,7 +89,7 @@ describe('the options of a client', () => {
     expect(() => new AudienceClient({ ...good, baseUrl: 'http://127.0.0.1.evil.example' })).toThrow(/allowInsecure/);
   });
 
-  it('come from the environment when they are not given', async () => {
+  it('come from the environment when they are not set', async () => {
     const server = await startServer([{ data: [] }]);
     vi.stubEnv('AUDIENCE_BASE_URL', server.url);
     vi.stubEnv('AUDIENCE_TOKEN', 'from-env');

@@ -52,7 +52,7 @@ describe('openApiDocument', () => {
     expect(paths['/api/v2/cohorts/remove']?.post).toMatchObject({ 'x-overridden': ['body'], parameters: [] });
   });
 
-  it('names an address', () => {
+  it('contains the base URL that is passed', () => {
     expect(openApiDocument({ baseUrl: 'https://api.example' }).servers).toEqual([{ url: 'https://api.example' }]);
   });
 

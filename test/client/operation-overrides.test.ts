@@ -64,7 +64,7 @@ describe('an override of an operation', () => {
     expect(await server.seen()).toEqual([]);
   });
 
-  it('gets no value that could not be part of a path', async () => {
+  it('receives no value that could not be part of a path', async () => {
     const server = await startServer([{ data: [] }]);
     const moved = { path: '/v9/delete', body: (_: unknown, { id }: { id?: unknown }) => ({ id }) };
     const client = clientOf(server, { operations: { 'audiences.delete': moved } });
@@ -90,7 +90,7 @@ describe('an override of an operation', () => {
     expect(() => new AudienceClient({ ...options, ...{ operations } })).toThrow(problem);
   });
 
-  it('must be one of a record', () => {
+  it('is refused when `operations` is null', () => {
     const none: object = { operations: null };
     expect(() => new AudienceClient({ ...options, ...none })).toThrow(/`operations` must be an object/);
   });

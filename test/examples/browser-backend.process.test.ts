@@ -32,7 +32,7 @@ async function startBackend(options: SandboxOptions = {}) {
   return { account, service, server, signIn, issueToken, list };
 }
 
-it('logs failures, and not pages that have disconnected', async () => {
+it('the server of examples/browser logs failures, and not pages that have disconnected', async () => {
   const complain = vi.spyOn(console, 'error').mockReturnValue();
   onTestFinished(() => complain.mockRestore());
   const { service, server, list } = await startBackend({ faults: [{ on: 'GET /audiences/index', delay: 600_000 }] });
@@ -51,7 +51,7 @@ it('logs failures, and not pages that have disconnected', async () => {
   expect(complain).toHaveBeenCalledOnce();
 });
 
-it('ends the session of an account that the service refuses, and verifies its next sign-in', async () => {
+it('the server of examples/browser ends the session of an account that the service refuses, and verifies its next sign-in', async () => {
   const { account, signIn, issueToken, list } = await startBackend();
   expect((await list()).status).toBe(200);
   const changed = account.changePassword();

@@ -3,7 +3,7 @@ import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 
 describe('an ApiPromise', () => {
-  it('is the payload when awaited, once however often', async () => {
+  it('resolves to the payload, by one request however often it is awaited', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const call = clientOf(server).audiences.get(42);
     expect(await call).toBe(await call);
@@ -12,7 +12,7 @@ describe('an ApiPromise', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it('gives response, envelope, request id and attempts', async () => {
+  it('returns response, envelope, request id and attempts', async () => {
     const server = await startServer([
       { status: 503 },
       { data: [wireAudience()], message: 'Here.', headers: { 'x-request-id': 'req-7' } },
@@ -25,14 +25,14 @@ describe('an ApiPromise', () => {
     expect({ requestId, attempts }).toEqual({ requestId: 'req-7', attempts: 2 });
   });
 
-  it('gives the raw response of a success with an unread body, whatever its data', async () => {
+  it('returns the raw response of a success with an unread body, whatever its data', async () => {
     const server = await startServer([{ data: 'odd' }]);
     const response = await clientOf(server).audiences.get(42).asResponse();
     expect(response.bodyUsed).toBe(false);
     expect(await response.json()).toMatchObject({ data: 'odd' });
   });
 
-  it('rejects on every way when the call fails', async () => {
+  it('rejects from each of its methods when the call fails', async () => {
     const server = await startServer([{ status: 404 }]);
     const call = clientOf(server).audiences.get(42);
     const errors = await Promise.all([

@@ -390,7 +390,7 @@ describe('onBuildBudget', () => {
 });
 
 describe('a logger', () => {
-  it('gets what its level allows, and may fail', async () => {
+  it('receives what its level allows, and may fail', async () => {
     const server = await startServer([{ status: 503 }, { data: [] }]);
     const lines: string[] = [];
     const at = (level: string) => (message: string) => lines.push(`${level} ${message}`);
@@ -451,7 +451,7 @@ describe('withOptions', () => {
     expect(seen.every(({ headers }) => headers.authorization === 'Bearer test-token')).toBe(true);
   });
 
-  it('refuses what belongs to a client for life', () => {
+  it('refuses options that cannot change during the life of a client', () => {
     const client = clientOf({ url: 'http://127.0.0.1:1' });
     const other: object = { token: 'other' };
     expect(() => client.withOptions(other)).toThrow(/`token` cannot be changed/);

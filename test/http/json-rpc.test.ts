@@ -61,7 +61,7 @@ describe('the response to a request', () => {
     { error: { code: '1', message: 'x' } },
     { error: { code: 1 } },
     { result: {}, error: { code: 1, message: 'x' } },
-  ])('is none of MCP with %j', (more) => {
+  ])('is not valid with %j', (more) => {
     const body = { jsonrpc: '2.0', id: 1, ...more };
     expect(read(json(body))).toEqual({ problem: expect.stringContaining('the response has neither') });
     expect(isJsonRpcResponse(body)).toBe(false);
@@ -93,7 +93,7 @@ describe('an event stream', () => {
     ['a list in an event', `data: ${json([progress, response])}\n\n`],
     ['text that is not JSON before', `data: hello\n\ndata: 7\n\ndata: ${data}\n\n`],
     ['another type before', `event: ping\ndata: ${json({ ...response, result: { ok: false } })}\n\ndata: ${data}\n\n`],
-  ])('with %s gives the response', (_, text) => {
+  ])('with %s contains the response', (_, text) => {
     expect(stream(text)).toEqual(answered(response));
   });
 
@@ -125,7 +125,7 @@ describe('an event stream', () => {
   );
 });
 
-describe('what is not answered', () => {
+describe('a message without a response', () => {
   const accepted = (code: number) => ({ envelope: { status: 'success', code, message: '' } });
 
   it.each([

@@ -92,7 +92,7 @@ describe('client.request', () => {
     expect(error).toMatchObject({ code: 'response-invalid' });
   });
 
-  it('repeats a FormData with the very same bytes', async () => {
+  it('retries a FormData with exactly the same bytes', async () => {
     const server = await startServer([{ status: 503 }, { data: {} }]);
     const form = new FormData();
     form.set('note', 'héllo');
@@ -112,7 +112,7 @@ describe('client.request', () => {
     expect(await server.seen()).toEqual([]);
   });
 
-  it('repeats a POST only under a key', async () => {
+  it('retries a POST only under a key', async () => {
     const server = await startServer([{ status: 500 }]);
     await failureOf(clientOf(server).request('POST', '/api/v2/x', { body: {} }));
     expect(await server.seen()).toHaveLength(1);
@@ -161,8 +161,8 @@ function pick(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'audience' in data ? data.audience : undefined;
 }
 
-describe('what a user gives to the client', () => {
-  it('may throw: the error says so, and what became of a create', async () => {
+describe('a function that a user passes to the client', () => {
+  it('may throw: the error reports this and the outcome of a create', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const broken = () => {
       throw new Error('broken callback');
@@ -179,7 +179,7 @@ describe('what a user gives to the client', () => {
     expect(await failureOf(after.audiences.create({}))).toMatchObject({ code: 'callback-failed', outcome: 'done' });
   });
 
-  it('as `fetch` gets the options of `fetchOptions`, the client’s own on top', async () => {
+  it('as `fetch` receives the options of `fetchOptions`, with precedence of the client’s own', async () => {
     const server = await startServer([{ data: [] }]);
     const inits: (RequestInit | undefined)[] = [];
     const fetch = (input: Request | URL | string, init?: RequestInit): Promise<Response> => {

@@ -4,20 +4,20 @@ import { wireAudience } from '../support/wire-audience.ts';
 
 const credentials = { email: 'me@example.com', password: 'pass-word' };
 
-describe('a call that may be repeated', () => {
-  it.each([408, 429, 500, 502, 503, 504])('is sent again after %i', async (status) => {
+describe('a call that is safe to retry', () => {
+  it.each([408, 429, 500, 502, 503, 504])('is retried after %i', async (status) => {
     const server = await startServer([{ status }, { data: [wireAudience()] }]);
     const { attempts } = await clientOf(server).audiences.get(42).withResponse();
     expect(attempts).toBe(2);
   });
 
-  it.each([400, 403, 404, 406, 418, 422, 501])('is not sent again after %i', async (status) => {
+  it.each([400, 403, 404, 406, 418, 422, 501])('is not retried after %i', async (status) => {
     const server = await startServer([{ status }]);
     await failureOf(clientOf(server).audiences.get(42));
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it.each(['cut', 'cut-body'] as const)('is sent again after a lost connection: %s', async (fault) => {
+  it.each(['cut', 'cut-body'] as const)('is retried after a lost connection: %s', async (fault) => {
     const server = await startServer([{ fault }, { data: [] }]);
     expect(await clientOf(server).webhooks.list()).toEqual([]);
   });
@@ -46,7 +46,7 @@ describe('a create', () => {
     expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   });
 
-  it('asks on through 409 when an earlier attempt may have arrived, beyond `maxRetries`', async () => {
+  it('is retried after each 409 when an earlier attempt may have arrived, beyond `maxRetries`', async () => {
     const conflicts = Array.from({ length: 6 }, () => ({ status: 409 }));
     const server = await startServer([{ fault: 'cut' }, ...conflicts, { data: [wireAudience()] }]);
     const { attempts } = await clientOf(server, { maxRetries: 1 }).audiences.create({}).withResponse();
@@ -66,8 +66,8 @@ describe('a create', () => {
   });
 });
 
-describe('a call that may not be repeated', () => {
-  it.each([500, 503])('is sent once when %i comes', async (status) => {
+describe('a call that is not safe to retry', () => {
+  it.each([500, 503])('is sent once when the response is %i', async (status) => {
     const server = await startServer([{ status }]);
     await failureOf(clientOf(server).audiences.delete(42));
     expect(await server.seen()).toHaveLength(1);
@@ -79,7 +79,7 @@ describe('a call that may not be repeated', () => {
     expect(error).toMatchObject({ name: 'ConnectionError', attempts: 1 });
   });
 
-  it('is sent again after a 429, which refused it', async () => {
+  it('is retried after a 429, by which the service refused it', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '0' } }, { data: [] }]);
     await clientOf(server).audiences.delete(42);
     expect(await server.seen()).toHaveLength(2);
@@ -118,7 +118,7 @@ describe('Retry-After', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it.each(['soon', '-5', ''])('that is malformed (%j) leaves the back-off', async (value) => {
+  it.each(['soon', '-5', ''])('that is malformed (%j) is replaced by the backoff', async (value) => {
     const server = await startServer([{ status: 503, headers: { 'retry-after': value } }, { data: [] }]);
     expect(await clientOf(server).webhooks.list()).toEqual([]);
   });

@@ -49,7 +49,7 @@ describe('a secret', () => {
     expect(everything(error)).not.toContain('canary');
   });
 
-  it('is taken for none where a challenge has parameters', async () => {
+  it('is not confused with the parameters of a challenge', async () => {
     const challenge = 'Bearer error="insufficient_scope", scope="mcp"';
     const headers = { 'www-authenticate': challenge, 'x-echo': `Bearer ${TOKEN.slice(0, 8)}="` };
     const server = await startServer([{ status: 403, headers }]);

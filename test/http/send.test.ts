@@ -39,8 +39,8 @@ describe('a failed `fetch`', () => {
   });
 });
 
-describe('a `fetch` of the user’s', () => {
-  it('gets an address and plain options, which any `fetch` takes', async () => {
+describe('a custom `fetch`', () => {
+  it('receives an address and plain options, which any `fetch` accepts', async () => {
     const server = await startServer([{ data: [] }]);
     const seen: unknown[] = [];
     const client = clientOf(server, {

@@ -18,7 +18,7 @@ describe('timeout', () => {
     expect(error).toMatchObject({ name: 'TimeoutError', code: 'attempt-timeout', attempts: 1 });
   });
 
-  it('is each attempt’s own: the repeat has its full time', async () => {
+  it('applies to each attempt: a retry has the full time', async () => {
     const server = await startServer([{ fault: 'stall' }, { data: [], delay: 300 }]);
     expect(await clientOf(server, { timeout: 800 }).webhooks.list()).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { failureOf, quick } from '../support/server.ts';
 
 const create = () => new Client({ name: 'page', version: '1' });
 
-it('connects a client in a page to a service on another origin', async () => {
+it('connectMcp connects a client in a page to a service on another origin', async () => {
   const control = inject('controlUrl');
   const { id, url, token } = await (await fetch(`${control}/sandbox`, { method: 'POST' })).json();
   onTestFinished(async () => void (await fetch(`${control}/${id}`, { method: 'DELETE' })));

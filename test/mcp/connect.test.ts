@@ -9,7 +9,7 @@ import { failureOf } from '../support/server.ts';
 const PATH = '/api/v2/mcp';
 
 describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
-  it('gives back the client, which lists tools and calls one', async () => {
+  it('returns the client, which lists tools and calls one', async () => {
     const { url, account, client: api } = await startBench();
     const client = create();
     const connected = await connectFor(client, { baseUrl: url, token: account.token('mcp') });
@@ -113,7 +113,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect(asked.every((one) => one.startsWith('mcp '))).toBe(true);
   });
 
-  it('repeats what cannot act after 503 and lost connections', async () => {
+  it('retries messages without effects after 503 and lost connections', async () => {
     const { url, account, sandbox } = await startBench();
     const retries: number[] = [];
     const onRetry = ({ attempt }: { attempt: number }): void => void retries.push(attempt);
@@ -125,7 +125,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect(retries).toEqual([1, 2, 1]);
   });
 
-  it('repeats no call of a tool that the service may have carried out', async () => {
+  it('retries no call of a tool that the service may have carried out', async () => {
     const { url, account, sandbox } = await startBench();
     const client = await connectFor(create(), { baseUrl: url, token: account.token('mcp') });
     const call = () => client.callTool({ name: 'audiences_create', arguments: { name: 'once' } });
@@ -174,7 +174,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect(sandbox.log).toHaveLength(1);
   });
 
-  it('takes the class of the transport where it cannot find it, and says so', async () => {
+  it('requires the class of the transport from an unknown client, and names the option', async () => {
     const { url, account } = await startBench();
     const used: URL[] = [];
     class Transport {
@@ -195,10 +195,10 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
   });
 });
 
-describe('connectMcp with a client that finds out the version of the protocol', () => {
+describe('connectMcp with a client that negotiates the version of the protocol', () => {
   const create = () => new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
 
-  it('connects it by the newest', async () => {
+  it('connects the client by the newest version', async () => {
     const { url, account } = await startBench();
     const client = create();
     await connectFor(client, { baseUrl: url, token: account.token('mcp') });

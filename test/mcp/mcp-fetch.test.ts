@@ -31,8 +31,8 @@ const post = (method: string, more: object = {}): RequestInit => ({
 const lister = (response: ServerResponse, id: unknown): void =>
   result(response, id, { tools: [{ name: 'one', inputSchema: { type: 'object' } }] });
 
-describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
-  it('streams event by event, until the client is closed', async () => {
+describe.each(CLIENTS)('a request of %s', (_, create) => {
+  it('receives its events one by one, until the client is closed', async () => {
     const finished = Promise.withResolvers<void>();
     const cut = Promise.withResolvers<void>();
     const { url } = await startMcpServer(({ id }, response) => {
@@ -79,7 +79,7 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
     expect(received.slice(before).map(({ method }) => method)).toEqual(['ping']);
   });
 
-  it('is not sent again when it is cancelled while it is on its way', async () => {
+  it('is not retried when it is cancelled while it is in flight', async () => {
     const arrived = Promise.withResolvers<void>();
     const refusing = Promise.withResolvers<void>();
     const { url, received } = await startMcpServer(({ id, method }, response) => {
@@ -88,8 +88,8 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
       return void refusing.promise.then(() => refuse(response, 429, { 'retry-after': '0' }));
     });
     const client = create();
-    const repeating = Promise.withResolvers<void>();
-    await connectFor(client, { baseUrl: url, token, onRetry: () => repeating.resolve() });
+    const retrying = Promise.withResolvers<void>();
+    await connectFor(client, { baseUrl: url, token, onRetry: () => retrying.resolve() });
     const controller = new AbortController();
     const listing = failureOf(client.listTools(undefined, { signal: controller.signal }));
     await arrived.promise;
@@ -97,7 +97,7 @@ describe.each(CLIENTS)('what comes and goes with %s', (_, create) => {
     await listing;
     await expect.poll(() => received.some(({ method }) => method === 'notifications/cancelled')).toBe(true);
     refusing.resolve();
-    await repeating.promise;
+    await retrying.promise;
     // Whatever would be sent again is on its way before these.
     await client.ping();
     await client.ping();
@@ -153,15 +153,18 @@ describe('the fetch of connectMcp', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it.each([400, 404, 405])('leaves %i to the transport without the token that it repeats', async (status) => {
-    const message = `the token ${token} is bad`;
-    const error = { jsonrpc: '2.0', id: 1, error: { code: -32600, message } };
-    const server = await startServer([{ status, text: JSON.stringify(error), headers: { 'x-echo': token } }]);
-    const fetch = await fetchOf({ baseUrl: server.url });
-    const response = await fetch(`${server.url}${PATH}`, post('tools/list', { id: 1 }));
-    expect(response.headers.get('x-echo')).toBe('[redacted]');
-    expect(await response.json()).toMatchObject({ id: 1, error: { message: 'the token [redacted] is bad' } });
-  });
+  it.each([400, 404, 405])(
+    'leaves %i to the transport, without the token that the response contains',
+    async (status) => {
+      const message = `the token ${token} is bad`;
+      const error = { jsonrpc: '2.0', id: 1, error: { code: -32600, message } };
+      const server = await startServer([{ status, text: JSON.stringify(error), headers: { 'x-echo': token } }]);
+      const fetch = await fetchOf({ baseUrl: server.url });
+      const response = await fetch(`${server.url}${PATH}`, post('tools/list', { id: 1 }));
+      expect(response.headers.get('x-echo')).toBe('[redacted]');
+      expect(await response.json()).toMatchObject({ id: 1, error: { message: 'the token [redacted] is bad' } });
+    },
+  );
 
   it.each([
     [406, 'NotAcceptableError', 1],
@@ -190,7 +193,7 @@ describe('the fetch of connectMcp', () => {
     ['a notification', JSON.stringify({ method: 'notifications/initialized' }), 2],
     ['a response', JSON.stringify({ id: 1, result: {} }), 2],
     ['the end of a session', undefined, 2],
-  ])('after a lost connection sends %s so often: %#', async (_name, body, sent) => {
+  ])('sends %s as often as is safe after a lost connection', async (_name, body, sent) => {
     const server = await startServer([{ fault: 'cut' }, { text: '{}' }]);
     const fetch = await fetchOf({ baseUrl: server.url });
     const method = body === undefined ? 'DELETE' : 'POST';

@@ -42,7 +42,7 @@ describe('an override of `mcp.send`', () => {
   });
 });
 
-describe('an override given to connectMcp', () => {
+describe('an override passed to connectMcp', () => {
   /** The `fetch` that connectMcp hands to a transport. */
   async function fetchOf(options: Partial<ConnectMcpOptions<McpClient>>): Promise<McpFetch> {
     const { promise, resolve } = Promise.withResolvers<McpFetch>();

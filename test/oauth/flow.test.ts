@@ -138,7 +138,7 @@ describe('a callback', () => {
     vi.useRealTimers();
   });
 
-  it('can be repeated after a connection that was lost before the service acted', async () => {
+  it('can be retried after a connection that was lost before the service acted', async () => {
     const { oauth, sandbox, url } = await startOAuthBench();
     const back = await consent((await oauth.authorize()).url);
     sandbox.faults.add({ on: '/oauth/token', cut: 'before', times: 1 });

@@ -88,11 +88,11 @@ describe('the access token', () => {
   });
 });
 
-describe('a failed refresh', () => {
+describe('a refresh', () => {
   it.each([
     ['a 503', { status: 503 }, { error: 'temporarily_unavailable' }],
     ['a cut connection', { cut: 'before' }, { code: 'connection-failed' }],
-  ] as const)('by %s keeps the tokens, and the next refresh succeeds', async (_, fault, error) => {
+  ] as const)('that fails by %s keeps the tokens, and the next refresh succeeds', async (_, fault, error) => {
     const { oauth, sandbox, store, url, before } = await startExpired();
     const endFault = sandbox.faults.add({ on: TOKEN, ...fault });
     expect(await failureOf(ping(oauth, url))).toMatchObject(error);
@@ -101,7 +101,7 @@ describe('a failed refresh', () => {
     expect(await ping(oauth, url)).toBe(200);
   });
 
-  it('before the token expires leaves the current token in use, and is retried after ten seconds', async () => {
+  it('that fails before the token expires leaves the current token in use, and is retried after ten seconds', async () => {
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
     const { clientWith, store, sandbox, exchanges } = await startOAuthBench({}, { logger, logLevel: 'warn' });
@@ -120,7 +120,7 @@ describe('a failed refresh', () => {
     expect(await oauth.get()).not.toBe(token);
   });
 
-  it('by a lost response requires a new sign-in', async () => {
+  it('whose response is lost requires a new sign-in', async () => {
     const { oauth, sandbox, store, url, exchanges } = await startExpired();
     sandbox.faults.add({ on: TOKEN, cut: 'after', times: 1 });
     expect(await failureOf(ping(oauth, url))).toMatchObject({
@@ -136,7 +136,7 @@ describe('a failed refresh', () => {
     expect(sandbox.log.filter(({ path }) => path === '/oauth/register')).toHaveLength(1);
   });
 
-  it('with invalid_grant uses the newer pair in the store and deletes nothing', async () => {
+  it('that receives invalid_grant uses the newer pair in the store and deletes nothing', async () => {
     const { clientWith, store, url, exchanges, old, before } = await startExpired();
     const sibling = clientWith(store);
     await sibling.get({ rejected: old });
@@ -155,7 +155,7 @@ describe('a failed refresh', () => {
     expect(await ping(late, url)).toBe(200);
   });
 
-  it('to read the store again does not prevent saving the new pair', async () => {
+  it('saves the new pair when the store cannot be read again', async () => {
     const { clientWith, store, url, exchanges } = await startExpired();
     const load: TokenStore['load'] = () => (exchanges().length > 1 ? Promise.reject(new Error('busy')) : store.load());
     const late = clientWith({ ...store, load });
@@ -164,7 +164,7 @@ describe('a failed refresh', () => {
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('to save the new pair keeps it in memory, logs a warning, and saves it later', async () => {
+  it('whose new pair cannot be saved keeps the pair in memory, logs a warning, and saves it later', async () => {
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
     const { clientWith, url, sandbox, exchanges } = await startOAuthBench({}, { logger, logLevel: 'warn' });
@@ -190,7 +190,7 @@ describe('a failed refresh', () => {
     expect(exchanges()).toEqual([200, 200, 200]);
   });
 
-  it('to save the new pair gives way to a sign-in in another process', async () => {
+  it('whose new pair cannot be saved gives way to a sign-in in another process', async () => {
     const { clientWith, sandbox, url } = await startOAuthBench();
     const store = memoryTokenStore();
     const refuse: TokenStore['save'] = () => Promise.reject(new Error('disk full'));
@@ -206,25 +206,7 @@ describe('a failed refresh', () => {
     expect(await unsaved.get()).toBe(await other.get());
   });
 
-  it('never reads or writes the store of another token source, and no other source its store', async () => {
-    const { oauth, clientWith, url } = await startOAuthBench();
-    const others = memoryTokenStore();
-    await apiToken(credentials, { store: others, baseUrl: url }).get({});
-    const held = await others.load();
-    expect(await failureOf(clientWith(others).authorize())).toMatchObject({ code: 'configuration-invalid' });
-    expect(await others.load()).toEqual(held);
-    const own = memoryTokenStore();
-    await signIn(clientWith(own));
-    const signedIn = await own.load();
-    expect(await failureOf(mcpToken(credentials, { store: own, baseUrl: url }).get({}))).toMatchObject({
-      code: 'configuration-invalid',
-      message: expect.stringContaining('"oauth"'),
-    });
-    expect(await own.load()).toEqual(signedIn);
-    expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
-  });
-
-  it('to read the store rejects with `token-unavailable`', async () => {
+  it('whose store cannot be read rejects with `token-unavailable`', async () => {
     const { clientWith, store } = await startOAuthBench();
     const oauth = clientWith({ ...store, load: () => Promise.reject(new Error('no such disk')) });
     expect(await failureOf(oauth.get())).toMatchObject({
@@ -271,6 +253,24 @@ describe('a grant', () => {
     await oauth.forget();
     expect(await store.load()).toBeUndefined();
     expect(account.connections()).toHaveLength(1);
+    expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
+  });
+
+  it('is kept out of the store of another token source, and other tokens out of its store', async () => {
+    const { oauth, clientWith, url } = await startOAuthBench();
+    const others = memoryTokenStore();
+    await apiToken(credentials, { store: others, baseUrl: url }).get({});
+    const held = await others.load();
+    expect(await failureOf(clientWith(others).authorize())).toMatchObject({ code: 'configuration-invalid' });
+    expect(await others.load()).toEqual(held);
+    const own = memoryTokenStore();
+    await signIn(clientWith(own));
+    const signedIn = await own.load();
+    expect(await failureOf(mcpToken(credentials, { store: own, baseUrl: url }).get({}))).toMatchObject({
+      code: 'configuration-invalid',
+      message: expect.stringContaining('"oauth"'),
+    });
+    expect(await own.load()).toEqual(signedIn);
     expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
   });
 

@@ -4,7 +4,7 @@ import { BucketUse } from '../../src/otel/bucket-use.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-it('counts the requests of the last interval, as a share of the limit', () => {
+it('the use of a bucket is the requests of the last interval, as a share of the limit', () => {
   const use = new BucketUse();
   const rate = { limit: 4, interval: 1_000 };
   for (let request = 0; request < 3; request++) {
@@ -16,7 +16,7 @@ it('counts the requests of the last interval, as a share of the limit', () => {
   expect([...use.shares()]).toEqual([['read', 0]]);
 });
 
-it('shows the limit that is used most, and twice the limit at most', () => {
+it('the use of a bucket is that of the limit that is used most, and twice the limit at most', () => {
   const use = new BucketUse();
   use.add('read', { limit: 100, interval: 1_000 });
   for (let request = 0; request < 9; request++) use.add('read', { limit: 2, interval: 1_000 });

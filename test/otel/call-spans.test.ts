@@ -212,7 +212,7 @@ describe('trace context', () => {
     [['api.example.com:443']],
     [['ftp://api.example.com']],
     [[new URL('https://api.example.com')]],
-  ])('refuses targets that are none: %j', (propagate) => {
+  ])('refuses invalid targets: %j', (propagate) => {
     const options: object = { propagate };
     expect(() => startTelemetry(undici(), options)).toThrow(/`propagate` must/);
   });

@@ -99,7 +99,7 @@ describe('metrics', () => {
 describe('in virtual time', () => {
   const time = inVirtualTime();
 
-  it('waits under way are counted, and the lateness of their ends', async () => {
+  it('metrics count the waits in progress, and measure the lateness of their ends', async () => {
     const { telemetry, points } = startTelemetry(undici());
     const { client, add, set } = startJobService({ client: { telemetry } });
     const [first = 0, second = 0] = add(2);

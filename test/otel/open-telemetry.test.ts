@@ -163,7 +163,7 @@ describe('openTelemetry', () => {
     expect(() => openTelemetry(options as object)).toThrow(message);
   });
 
-  it('is exported completely when the client has been closed', async () => {
+  it('reports the calls that the close of their client has ended', async () => {
     const server = await startServer([{ fault: 'stall' }]);
     const { telemetry, spans } = startTelemetry(undici());
     const client = clientOf(server, { telemetry });

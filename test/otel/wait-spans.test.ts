@@ -75,7 +75,7 @@ describe('in virtual time', () => {
       ]);
     });
 
-    it('that is aborted is none; one whose polls fail has the class of their error', async () => {
+    it('that is aborted is not an error; a wait whose polls fail has the class of their error', async () => {
       const { client, add, remove, named } = start();
       const [id = 0, gone = 0] = add(2);
       const controller = new AbortController();

@@ -52,13 +52,13 @@ describe('findImportProblems', () => {
     ]);
   });
 
-  it('finds imports past the face of a folder', () => {
+  it('finds imports past the index of a folder', () => {
     expect(findImportProblems([file('client/a.ts', "import { b } from '../http/b.ts';")])).toEqual([
       'client/a.ts imports past http/index.ts: http/b.ts',
     ]);
   });
 
-  it('finds circles', () => {
+  it('finds circular imports', () => {
     const problems = findImportProblems([
       file('http/a.ts', "import { b } from './b.ts';"),
       file('http/b.ts', "import { c, type D } from './c.ts';"),
@@ -87,7 +87,7 @@ describe('findImportProblems', () => {
     ]);
   });
 
-  it('finds files in no layer, in no folder, and with the same name', () => {
+  it('finds files without a layer, without a folder, and with the same name', () => {
     const problems = findImportProblems([
       file('attic/x.ts', "import '../util/y.ts';"),
       file('loose.ts', ''),

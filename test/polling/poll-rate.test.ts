@@ -26,7 +26,7 @@ const mostIn = (times: readonly number[], ms: number): number =>
   Math.max(...times.map((at) => times.filter((other) => other >= at && other < at + ms).length));
 
 describe('the rate of polls', () => {
-  it('holds half of the bucket in any interval, whatever the limit, the urgency and what polls show', () => {
+  it('stays within half of the bucket in any interval, whatever the limit, the urgency and what polls show', () => {
     const urgency = fc.constantFrom<Urgency>('now', 'soon', 'regular');
     const phases = fc.array(fc.tuple(urgency, fc.constantFrom(OLD, NEW), fc.nat(20)), { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -48,7 +48,7 @@ describe('the rate of polls', () => {
     );
   });
 
-  it('uses nearly all of it, evenly', () => {
+  it('uses nearly all of that half of the bucket, evenly', () => {
     const times = polls(new PollRate(RATE_LIMITS.read), 10 * MINUTE);
     expect(times.length).toBeGreaterThan(590);
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));

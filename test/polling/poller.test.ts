@@ -104,7 +104,7 @@ describe('in virtual time', () => {
       expect(error).toMatchObject({ message: expect.stringContaining(text) });
     });
 
-    it('rides out 429, 408, 5xx, the page of a proxy and lost connections', async () => {
+    it('survives 429, 408, 5xx, the page of a proxy and lost connections', async () => {
       const { client, reads } = startScript(
         refusal(429),
         refusal(408),
@@ -166,7 +166,7 @@ describe('in virtual time', () => {
       expect(await time.timersLeft()).toBe(0);
     });
 
-    it('ends when the client is closed; a later one is refused', async () => {
+    it('ends when the client is closed, which refuses later waits', async () => {
       const { client, reads } = startScript(at(101));
       const wait = failureOf(client.audiences.wait(42, { onUpdate: () => void client.close() }));
       expect(await time.until(wait)).toMatchObject({ code: 'client-closed' });
@@ -184,7 +184,7 @@ describe('in virtual time', () => {
   });
 
   describe('waits for jobs of every kind', () => {
-    it('begun together share the pages of their lists', async () => {
+    it('started together share the pages of their lists', async () => {
       const writes = { limit: 1_000, interval: 60_000 };
       const { client, sandbox } = startSandbox(
         { limits: { buildsPerHour: 1_000, write: writes }, jobs: { duration: 600_000 } },

@@ -35,7 +35,7 @@ describe('a single wait', () => {
     expect(await time.timersLeft()).toBe(0);
   });
 
-  it('for the same job as another one receives the last known state immediately and shares its requests', async () => {
+  it('for the same job as another wait receives the last known state immediately and shares its requests', async () => {
     const service = start();
     const [id = 0] = service.add(1);
     const first = waitFor(service, [id]);
@@ -73,7 +73,7 @@ describe('a single wait', () => {
 });
 
 describe('several waits', () => {
-  it('begun together share one page from the first request on', async () => {
+  it('started together share one page from the first request on', async () => {
     const service = start();
     const ids = service.add(100);
     const waiting = waitFor(service, ids);
@@ -148,7 +148,7 @@ describe('several waits', () => {
     await service.client.close();
   });
 
-  it('for old jobs far down the list are read in turn', async () => {
+  it('for old jobs far down the list read these jobs in turn', async () => {
     const service = start();
     const old = service.add(10_000).slice(0, 40);
     void waitFor(service, old);
@@ -211,7 +211,7 @@ describe('several waits', () => {
     expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
   });
 
-  it('that are young among many others are followed closely', async () => {
+  it('that are young among many others are polled often', async () => {
     const service = start();
     void waitFor(service, service.add(990));
     await time.pass(2 * MINUTE);
@@ -240,7 +240,7 @@ describe('several waits', () => {
     expect(service.reads.length).toBeLessThanOrEqual(6);
   });
 
-  it('read on their own are polled once more just before they time out, too', async () => {
+  it('for jobs that are read one by one are polled once more just before they time out, too', async () => {
     const service = start({ client: { waits: { via: 'get' } } });
     const [ended = 0, id = 0] = service.add(2);
     const waiting = waitFor(service, [ended, id], { timeout: 10 * MINUTE });

@@ -21,7 +21,7 @@ describe('in virtual time', () => {
   }
 
   describe('onWait', () => {
-    it('reports the beginning, each poll with its call, each change, and the end of a wait', async () => {
+    it('reports the start, each poll with its call, each change, and the end of a wait', async () => {
       const { client, add, set, events, requests } = start();
       const [id = 0] = add(1);
       const waiting = client.audiences.wait(id);

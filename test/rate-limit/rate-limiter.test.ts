@@ -82,7 +82,7 @@ describe('a bucket', () => {
     expect((turns[1] ?? 0) - (turns[0] ?? 0)).toBeLessThan(17_000);
   });
 
-  it('gives the slots of 200 aborted calls to the next', async () => {
+  it('passes the permits of 200 aborted calls to the next call', async () => {
     const limiter = createRateLimiter(limits);
     await Promise.all([...Array(5)].map((_, at) => ask(limiter, String(at))));
     const controller = new AbortController();
@@ -97,7 +97,7 @@ describe('a bucket', () => {
     expect(granted.at(-1)?.at).toBeLessThan(span + 5);
   });
 
-  it('leaves no timer when everyone has gone', async () => {
+  it('leaves no timer when the last waiting call has aborted', async () => {
     const limiter = createRateLimiter(limits);
     await Promise.all([...Array(5)].map((_, at) => ask(limiter, String(at))));
     await vi.advanceTimersByTimeAsync(0);
@@ -127,7 +127,7 @@ describe('memoryLimiter', () => {
     expect(granted[2]?.at).toBeGreaterThan(1_000);
   });
 
-  it('says which bucket is wrong', () => {
+  it('reports which bucket is invalid', () => {
     expect(() => memoryLimiter({ read: { limit: 0, interval: 1 } })).toThrow('`rateLimits.read`');
   });
 });
@@ -142,7 +142,7 @@ describe('a pause', () => {
     expect(granted[0]?.at).toBeGreaterThanOrEqual(5_000);
   });
 
-  it('holds it without limits, too', async () => {
+  it('holds a bucket without a limit, too', async () => {
     const limiter = createRateLimiter(false);
     limiter.pause('read', 's', 5_000);
     const held = ask(limiter, 'held');
@@ -167,11 +167,11 @@ describe('a pause', () => {
   });
 });
 
-describe('the wall clock', () => {
+describe('a wall clock', () => {
   it.each([
     ['back', -3_600_000],
     ['forward', 3_600_000],
-  ])('stepped %s an hour stalls nothing and overruns nothing', async (_, step) => {
+  ])('that steps %s an hour neither stalls a bucket nor lets it exceed its limit', async (_, step) => {
     const limiter = createRateLimiter(limits);
     await Promise.all([...Array(5)].map((_, at) => ask(limiter, String(at))));
     const monotonic = performance.now();
@@ -192,8 +192,8 @@ describe('the wall clock', () => {
   });
 });
 
-describe('a bucket whose permits come from elsewhere', () => {
-  it('discards those that a pause began before, and asks for others after it', async () => {
+describe('a bucket whose permits are acquired asynchronously', () => {
+  it('discards permits acquired before a pause, and acquires others after it', async () => {
     const replies: ((permits: number) => void)[] = [];
     const log: PermitLog = {
       wait: () => 0,

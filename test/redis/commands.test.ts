@@ -3,13 +3,13 @@ import { createClient } from 'redis';
 import { expect, it } from 'vitest';
 import { type RedisClient, redisLimiter } from '../../src/redis/index.ts';
 
-it('accepts clients of both packages without an adapter', () => {
+it('the type of a Redis client accepts clients of both packages without an adapter', () => {
   const node: RedisClient = createClient();
   const io: RedisClient = new Redis({ lazyConnect: true });
   expect([node, io]).toHaveLength(2);
 });
 
-it('refuses the promise of a client, which JavaScript allows', () => {
+it('redisLimiter refuses the promise of a client, which JavaScript allows', () => {
   const connecting: unknown = Promise.resolve(createClient());
   expect(() => Reflect.apply(redisLimiter, undefined, [connecting])).toThrow('await it');
 });

@@ -85,7 +85,7 @@ describe('a script that is retried', () => {
     }
   });
 
-  it('is not retried after an error that stays', async () => {
+  it('is not retried after a permanent error', async () => {
     let calls = 0;
     const refusing = async () => {
       calls++;
@@ -140,7 +140,7 @@ describe('a script that is retried', () => {
   });
 });
 
-it('stores refuse wrong options', () => {
+it('the Redis stores refuse invalid options', () => {
   const client = clientOf(async () => 0);
   const nothing = JSON.parse('{}');
   for (const [create, problem] of [

@@ -138,7 +138,7 @@ describe('a shared bucket', () => {
     }
   });
 
-  it('belongs to one bucket of one token', async () => {
+  it('is separate for each bucket and each token', async () => {
     const shared = await share(redis());
     const limiter = await shared.process('redis', { rateLimits: { read: READ, write: READ } });
     const places: [string, Bucket][] = [

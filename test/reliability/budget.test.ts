@@ -67,7 +67,7 @@ it('a create waits for a spent budget where the call may wait so long, under the
   expect(sandbox.log.filter(({ status }) => status === 429)).toHaveLength(1);
 });
 
-it('creates that wait together for a budget of two an hour all happen, each once', async () => {
+it('creates that wait together for a budget of two an hour are all carried out, each once', async () => {
   const { client, sandbox } = await startSpent({ rateLimits: { write: { limit: 1_000, interval: 60_000 } } });
   const creating = Array.from({ length: 8 }, (_, at) =>
     client.audiences.create({ name: `Waiting ${at}` }, { maxRetryWait: 10 * HOUR }),

@@ -93,7 +93,7 @@ function answer(random: Random): Response {
   return new Response(status === 204 ? null : body, { status, headers });
 }
 
-it(`${CASES} mutated answers end in data or a typed error, and none hangs`, async () => {
+it(`${CASES} mutated responses end in data or a typed error, and none hangs`, async () => {
   const random = seeded('fuzz of answers');
   const client = new AudienceClient({
     baseUrl: 'http://localhost',

@@ -171,7 +171,7 @@ describe('a response larger than `maxResponseBytes`', () => {
     expect(await failureOf(client.webhooks.list())).toMatchObject({ code: 'response-too-large' });
   });
 
-  it('is one by a byte, not at the limit', async () => {
+  it('is one that exceeds the limit by a single byte', async () => {
     const body = JSON.stringify({ status: 'success', code: 200, message: 'é', data: [] });
     const { url } = await startCounting(send({ status: 200, body }));
     const bytes = Buffer.byteLength(body);
@@ -180,7 +180,7 @@ describe('a response larger than `maxResponseBytes`', () => {
     expect(error).toMatchObject({ code: 'response-too-large' });
   });
 
-  it.each([-1, Number.NaN, '1 MB'])('needs a number of 0 or more as limit, not %j', (maxResponseBytes) => {
+  it.each([-1, Number.NaN, '1 MB'])('is defined by a number of 0 or more, not by %j', (maxResponseBytes) => {
     const options: object = { maxResponseBytes };
     expect(() => clientOf({ url: 'http://127.0.0.1:1' }, options)).toThrow(/`maxResponseBytes`/);
   });

@@ -121,8 +121,8 @@ async function always(check: (grants: readonly Grant[], setup: Setup) => void): 
   await fc.assert(property, { numRuns: amount(200, 20_000) });
 }
 
-describe('whatever comes when, and however long it travels', () => {
-  it('no window holds more than the limit: sliding, fixed at any phase, or a token bucket', async () => {
+describe('a bucket with random arrivals and latencies', () => {
+  it('never exceeds its limit in any window: sliding, fixed at any phase, or a token bucket', async () => {
     await always((grants, { limit, interval, phase }) => {
       const times = grants.map(({ arrived }) => arrived);
       expect(mostInSlidingWindow(times, interval)).toBeLessThanOrEqual(limit);
@@ -131,7 +131,7 @@ describe('whatever comes when, and however long it travels', () => {
     });
   }, 600_000);
 
-  it('each priority is served first come, first served', async () => {
+  it('serves each priority in the order of arrival', async () => {
     await always((grants) => {
       for (const priority of ['foreground', 'background'] as const) {
         const orders = grants.filter((one) => one.priority === priority).map(({ order }) => order);
@@ -140,7 +140,7 @@ describe('whatever comes when, and however long it travels', () => {
     });
   }, 600_000);
 
-  it('the background yields to the foreground, but for one turn in 15 seconds', async () => {
+  it('serves foreground before background, except for one permit in 15 seconds', async () => {
     await always((grants) => {
       const background = grants.filter(({ priority }) => priority === 'background');
       for (const [at, one] of background.entries()) {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';
 
-describe('a create whose answer is lost, 30 times in a row', () => {
-  it('makes one resource each, by byte-identical repeats', async () => {
+describe('a create whose response is lost, 30 times in a row,', () => {
+  it('creates one resource each time, by byte-identical retries', async () => {
     const { sandbox, url, account, connect } = await startBench({
       limits: { write: { limit: 999, interval: 60_000 } },
     });

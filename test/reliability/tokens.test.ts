@@ -52,7 +52,7 @@ it('two clients that log in with the same credentials retry once each, and the e
     expect(AuthenticationError.isInstance(result.reason)).toBe(true);
     expect(String(result.reason)).toMatch(/each login ends the previous one|another login may have ended it/);
   }
-  // At most one renewal and one repeat a call.
+  // At most one renewal and one retry a call.
   expect(times(sandbox.log, '/auth/login')).toBeLessThanOrEqual(2 + calls.length);
   expect(sandbox.log.filter(({ path }) => path.endsWith('/webhooks/index')).length).toBeLessThanOrEqual(
     2 * calls.length,

@@ -99,7 +99,7 @@ describe('a list', () => {
     expect(await server.seen()).toHaveLength(2);
   });
 
-  it('asks no more after a break, and rejects with the reason of an abort', async () => {
+  it('requests no further page after a break, and rejects with the reason of an abort', async () => {
     const server = await startServer([{ data: rows(1, 2) }]);
     for await (const _ of clientOf(server).audiences.list({ per_page: 2 })) break;
     expect(await server.seen()).toHaveLength(1);
@@ -168,7 +168,7 @@ describe('a list', () => {
     expect(error).toMatchObject({ name: 'ResponseError' });
   });
 
-  it('gives a failed page again when asked', async () => {
+  it('requests a failed page again when asked', async () => {
     const server = await startServer([{ data: rows(1, 2) }, { status: 404 }, { data: rows(3, 1) }]);
     const page = await clientOf(server).audiences.list({ per_page: 2 });
     expect(await failureOf(page.nextPage() ?? Promise.resolve())).toMatchObject({ name: 'NotFoundError' });

@@ -44,7 +44,7 @@ const fine = { allowed: true, blockers: [], notices: [] };
 const blocked = (...blockers: string[]) => ({ allowed: false, blockers, notices: [] });
 
 describe('explainActivation', () => {
-  it('allows what nothing stands against', () => expect(codes(audience(), 'MAID')).toEqual(fine));
+  it('allows an activation without obstacles', () => expect(codes(audience(), 'MAID')).toEqual(fine));
 
   it.each([
     [500, false, fine],

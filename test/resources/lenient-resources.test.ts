@@ -95,7 +95,7 @@ describe('explainActivation', () => {
 
 describe('the build budget', () => {
   it.each([[{}], [{ build_budget: null }], [{ build_budget: 'x' }]])(
-    'that is not there is a ResponseError: %j',
+    'that is missing is a ResponseError: %j',
     async (data) => {
       const server = await startServer([{ data }]);
       const error = await failureOf(clientOf(server).usage.buildBudget());

@@ -39,7 +39,7 @@ async function scripted(steps: readonly Step[], options = {}) {
 const body = (value: unknown): Step => ({ text: JSON.stringify(value) });
 
 describe('mcp.send to the sandbox', () => {
-  it('needs no other token, and is what a free request to its path is, too', async () => {
+  it('needs no token but `mcpToken`, as does `request` to its path', async () => {
     const { connect, account } = await startBench();
     const client = connect({ mcpToken: account.token('mcp') });
     expect(await client.request('POST', path, { body: ping })).toEqual(pong);
@@ -108,7 +108,7 @@ describe('mcp.send to the sandbox', () => {
     });
   });
 
-  it('is a PermissionError that names the fix, for a token of another scope', async () => {
+  it('rejects with a PermissionError that names the fix for a token of another scope', async () => {
     const { connect, account } = await startBench();
     const error = await failureOf(connect({ mcpToken: account.token('api') }).mcp.send(ping));
     expect(error).toBeInstanceOf(PermissionError);
@@ -189,7 +189,7 @@ describe('mcp.send', () => {
     }
   });
 
-  it('of a tool is repeated after a 429, and where the operation is overridden', async () => {
+  it('of a tool is retried after a 429, and where the operation is overridden', async () => {
     const { mcp, seen } = await scripted([
       { status: 429, headers: { 'retry-after': '0' } },
       body({ ...pong, id: 'call' }),
@@ -206,7 +206,7 @@ describe('mcp.send', () => {
     ['{"ok":true}', 'not a JSON-RPC 2.0 message'],
     ['', 'the body is empty'],
     [JSON.stringify({ ...pong, id: 2 }), 'no response with the id "call"'],
-  ])('is a ResponseError when a 2xx holds %j', async (text, message) => {
+  ])('rejects with a ResponseError when a 2xx holds %j', async (text, message) => {
     const { mcp } = await scripted([{ text }]);
     const error = await failureOf(mcp.send(call('usage_get')));
     expect(error).toBeInstanceOf(ResponseError);
@@ -267,7 +267,7 @@ describe('mcp.send', () => {
     expect(await seen()).toEqual([]);
   });
 
-  it('wants `mcpToken`', async () => {
+  it('requires `mcpToken`', async () => {
     const server = await startServer([body(pong)]);
     const error = await failureOf(clientOf(server).mcp.send(ping));
     expect(error).toBeInstanceOf(ConfigurationError);

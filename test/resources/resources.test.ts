@@ -181,8 +181,8 @@ describe('activations', () => {
   });
 });
 
-describe('what the client refuses before sending', () => {
-  it('the service refuses, too', async () => {
+describe('a request that the client refuses before sending', () => {
+  it('is refused by the service, too', async () => {
     const one = await bench();
     const { id } = await builtAudience(one);
     const send = (path: string, body: unknown) =>
@@ -230,7 +230,7 @@ describe('estimates', () => {
 });
 
 describe('projects', () => {
-  it('organize audiences; one that does not exist is a 422', async () => {
+  it('organize audiences; an unknown project is a 422', async () => {
     const { client } = await bench();
     const project = await client.projects.create({ name: 'Spring' });
     expect(await client.projects.get(project.id)).toEqual(project);

@@ -116,14 +116,14 @@ describe('an upload that the service would refuse', () => {
   });
 });
 
-describe('the pieces of an upload', () => {
+describe('the size of an upload’s pieces', () => {
   it.each([
     ['at the beginning', 0, 0, 65_536],
     ['while buffers may have taken all', 15 * 2 ** 20, 1, 65_536],
     ['on a fast connection', 16 * 2 ** 20, 1_600, 1_048_576],
     ['on a slower one', 16 * 2 ** 20, 1_601, 65_536],
     ['on one that has become slow', 2 ** 30, 200_000, 65_536],
-  ])('%s', (_, bytes, ms, size) => {
+  ])('depends on the bytes sent and the speed: %s', (_, bytes, ms, size) => {
     expect(pieceSize(bytes, ms)).toBe(size);
   });
 });

@@ -105,7 +105,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
     if (request.method === 'OPTIONS') {
-      // Chromium repeats a request that is cut on a reused connection, so close the connection of the preflight.
+      // Chromium retries a request that is cut on a reused connection, so close the connection of the preflight.
       response.writeHead(204, { ...CORS, connection: 'close' }).end();
       return;
     }

@@ -56,7 +56,7 @@ function calledBy<T>(work: () => PromiseLike<T>): PromiseLike<T> {
   return work();
 }
 
-it('an error that two waits share shows each its own line', async () => {
+it('an error that two waits share shows each wait its own line', async () => {
   const { client } = await startBench();
   const one = (): Promise<unknown> => client.audiences.wait(404);
   const other = (): Promise<unknown> => client.audiences.wait(404);
@@ -65,7 +65,7 @@ it('an error that two waits share shows each its own line', async () => {
   expect(Object(second).stack).toContain('at other ');
 });
 
-it('a reason of the caller stays the very same', async () => {
+it('an abort reason of the caller stays the same object', async () => {
   const { client } = await startBench();
   const cause = await failureOf(client.audiences.get(404));
   for (const call of [
@@ -92,7 +92,7 @@ it('an error keeps its own stack where there is no other', async () => {
   expect(Object(await failureOf(client.audiences.get(404))).stack).toMatch(/^NotFoundError: /);
 });
 
-it('an error of a class of the user’s stays what it is', async () => {
+it('an error of a custom class keeps its class', async () => {
   class VaultError extends AudienceError {
     constructor({ path }: { readonly path: string }) {
       super(`No token in ${path}`, { code: 'token-unavailable' });

@@ -54,7 +54,7 @@ describe('a redactor', () => {
     expect(new Redactor().text(text)).toBe(shown);
   });
 
-  it('leaves headers that can be sent', () => {
+  it('leaves headers valid', () => {
     const headers = new Headers({ 'x-long': 'x'.repeat(20_000) });
     expect(new Redactor().headers(headers).get('x-long')).toMatch(/^x+\.\.\. \(cut\)$/);
   });
@@ -85,7 +85,7 @@ describe('a resource in an error', () => {
     expect(shown.length).toBeLessThan(20_000);
   });
 
-  it('may be nested without end', () => {
+  it('may be nested at any depth', () => {
     let deep: unknown = 'https://s.example/?canary';
     for (let depth = 0; depth < 100_000; depth++) deep = [deep];
     expect(JSON.stringify(new Redactor().resource({ id: 1, deep }))).not.toContain('canary');

@@ -22,7 +22,7 @@ describe('parseTimestamp', () => {
     '2026-11-20 10:00:00Z',
     '2026-02-30 10:00:00',
     '2026-13-01 00:00:00',
-  ])('says of %j that it is none', (text) => expect(parseTimestamp(text)).toBeUndefined());
+  ])('returns undefined for %j', (text) => expect(parseTimestamp(text)).toBeUndefined());
 
   it('uses the time zone of a client', () => {
     const options = { baseUrl: 'https://api.example.com', token: 't', serverTimeZone: 'Asia/Tokyo' };

@@ -228,7 +228,7 @@ describe('a receiver', () => {
     expect(await Promise.all(statuses)).toEqual([503, 503]);
   });
 
-  it('responds as always if its logger throws', async () => {
+  it('responds as usual if its logger throws', async () => {
     const fail = (): never => {
       throw new Error('the log is full');
     };

@@ -12,7 +12,7 @@ const now = (): number => 1_790_000_000_000;
 const timestamp = now() / 1_000;
 
 describe('a signature', () => {
-  it('of stripe is verified here', async () => {
+  it('made by stripe is verified by `verifyWebhook`', async () => {
     await fc.assert(
       fc.asyncProperty(texts, secrets, async (text, secret) => {
         const payload = bodyOf(text);
@@ -27,7 +27,7 @@ describe('a signature', () => {
     );
   });
 
-  it('made here is verified by stripe', async () => {
+  it('made by `signWebhook` is verified by stripe', async () => {
     await fc.assert(
       fc.asyncProperty(texts, secrets, async (text, secret) => {
         const payload = bodyOf(text);

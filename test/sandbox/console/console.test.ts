@@ -79,7 +79,7 @@ describe('the pages', () => {
     expect(texts.filter((text) => text.includes('&lt;script&gt;')).length).toBeGreaterThan(8);
   });
 
-  it('a request is shown with why it was refused, and as curl and TypeScript without its token', async () => {
+  it('show a request with the reason of its refusal, and as curl and TypeScript without its token', async () => {
     const { api, page, token, sandbox } = await startConsole({ limits: { buildsPerHour: 1 } });
     await api('POST', '/api/v2/audiences/create', { name: "It's" });
     await api('POST', '/api/v2/audiences/create', { name: "It's" }, { 'idempotency-key': 'k' });
@@ -173,7 +173,7 @@ describe('the pages', () => {
     expect(await page('/?status=5')).toContain('No request matches the filter.');
   });
 
-  it('with the assets, they weigh at most 60 KiB', async () => {
+  it('weigh at most 60 KiB with their assets', async () => {
     const { page, api, logIn } = await startConsole();
     for (let count = 0; count < 120; count++) await api('GET', `/api/v2/audiences/${count}`);
     const cookie = await logIn();
@@ -336,7 +336,7 @@ describe('the recording', () => {
     expect(source).toContain('Visitors');
   });
 
-  it('stops when it is full, and says so', async () => {
+  it('stops when it is full, and reports that', async () => {
     const { api, page } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
     const name = 'x'.repeat(60_000);
     for (let count = 0; count < 290; count++) await api('POST', '/api/v2/projects/create', { name });

@@ -337,7 +337,7 @@ describe('the console in Chromium', () => {
     expect(account.tokens()).toHaveLength(2);
   });
 
-  it('a page says so when the sandbox has stopped', async () => {
+  it('a page reports that the sandbox has stopped', async () => {
     const { page, sandbox } = await openConsole();
     await sandbox.close();
     await page.getByText('Connection lost.').waitFor();
