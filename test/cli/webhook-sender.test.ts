@@ -44,7 +44,7 @@ it('an abort ends every event that waits for its turn, and leaves no timer', asy
   const settled = Promise.allSettled(
     Array.from({ length: 10 }, (_, id) => deliver(createEvent('audience.completed', { id }, 1))),
   );
-  await vi.advanceTimersByTimeAsync(0);
+  while (sentAt.length === 0) await setImmediate();
   controller.abort(new Error('stopped'));
   await vi.advanceTimersByTimeAsync(0);
   const results = await settled;
