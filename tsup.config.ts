@@ -1,11 +1,5 @@
-import type { BuildOptions } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 import { entriesAreExternal, jsonAsText, noteInputs, privateZod } from './scripts/build-plugins.ts';
-
-/** Node prints the line that throws with an error that nothing catches: it should not be the entire file. */
-function setLineLimit(options: BuildOptions): void {
-  options.lineLimit = 160;
-}
 
 const shared: Options = {
   format: 'esm',
@@ -13,12 +7,11 @@ const shared: Options = {
   platform: 'neutral',
   splitting: true,
   treeshake: true,
-  // A process that makes one call spends most of its start on parsing.
-  minify: true,
+  // Users' bundlers minify: stack traces, class names and the debugger show the code as it was written.
+  minify: false,
   external: [/^node:/],
   // Bundlers for browsers and workers know built-ins by their prefix alone.
   removeNodeProtocol: false,
-  esbuildOptions: setLineLimit,
 };
 
 export default defineConfig([
@@ -68,7 +61,6 @@ export default defineConfig([
     esbuildPlugins: [noteInputs('sandbox'), privateZod, jsonAsText],
     // What is made for browsers runs in Node, too, and the sandbox runs in both.
     esbuildOptions(options) {
-      setLineLimit(options);
       options.conditions = ['browser'];
     },
   },
