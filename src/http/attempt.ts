@@ -2,6 +2,7 @@ import { fingerprint, isUsableToken } from '../auth/index.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import type { AcquireOptions, BuildPermit } from '../rate-limit/index.ts';
+import { abortable } from '../util/abort.ts';
 import { runHook } from '../util/run-hooks.ts';
 import type { CallRecord } from './call-record.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
@@ -104,10 +105,9 @@ export async function acquirePermit(call: CallRecord, signal: AbortSignal): Prom
   const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
   const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
   const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
-  const permitted = call.usesBuildBudget
-    ? acquireBuildPermit(call, request)
-    : toNotSentError(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
-  const build = (await permitted) ?? undefined;
+  let build: BuildPermit | undefined;
+  if (call.usesBuildBudget) build = await acquireBuildPermit(call, request);
+  else await toNotSentError(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
   options.onPermit?.(call.id);
   return { scope, build };
 }
@@ -123,7 +123,9 @@ async function acquireBuildPermit(
     const permit = await toNotSentError(buildBudget.acquire(scope, maxWait, signal), BuildBudgetError, call, signal);
     const { refusals } = buildBudget;
     try {
-      await toNotSentError(limiter.acquire(call.operation.bucket, request), RateLimitError, call, signal);
+      // A custom limiter may ignore the signal, and the queue must not wait for it.
+      const acquired = abortable(limiter.acquire(call.operation.bucket, request), signal);
+      await toNotSentError(acquired, RateLimitError, call, signal);
     } catch (error) {
       permit.release();
       throw error;
@@ -243,7 +245,9 @@ export async function handleRateLimit(
     runHook(settings, 'limiter.pause', () => state.limiter.pause(operation.bucket, scope, pause));
     return failed;
   }
-  const wait = retryAfter ?? refusal.wait;
+  // A shorter `Retry-After` than the budget's, or none, would repeat refusals.
+  const wait = Math.max(retryAfter ?? 0, refusal.wait, settings.backoff.min);
+  if (usesBuildBudget) state.buildBudget.hold(scope, wait);
   const retryAt = new Date(Date.now() + wait);
   const message = `${operation.name} failed: 429. The build budget of the organization is used up until ${retryAt.toISOString()}; nothing was created. Wait, or have the budget raised.`;
   const budgetError = new BuildBudgetError(message, {
@@ -253,7 +257,6 @@ export async function handleRateLimit(
     retryAt,
     ...(refusal.budget && { budget: refusal.budget }),
   });
-  if (!usesBuildBudget || failure.final) return new AttemptFailure({ ...failure, retryAfter: wait }, budgetError);
-  state.buildBudget.hold(scope, wait);
-  return new AttemptFailure({ kind: 'budget', wait }, budgetError);
+  const held = usesBuildBudget && !failure.final;
+  return new AttemptFailure(held ? { kind: 'budget', wait } : { ...failure, retryAfter: wait }, budgetError);
 }

@@ -14,7 +14,8 @@ import {
   signalOption,
   stringOption,
 } from '../util/options.ts';
-import { isNewer, type JobSource, type Subscriber, type UpdateSource } from './job.ts';
+import { isOlder } from '../util/timestamps.ts';
+import type { JobSource, Subscriber, UpdateSource } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import { StatusChanges } from './status-changes.ts';
 import { Subscription } from './subscription.ts';
@@ -89,6 +90,10 @@ function isSendable(headers: unknown): boolean {
   }
 }
 
+/** Returns whether a later state differs from an earlier one by its status or `updated_at`. */
+const hasChanged = (resource: JobResource, earlier: JobResource | undefined): boolean =>
+  !earlier || resource.status.id !== earlier.status.id || isOlder(earlier, resource);
+
 const DEFAULT_TIMEOUT_MS = 3_600_000;
 
 /** Waits for jobs of one kind, or watches them. */
@@ -114,7 +119,7 @@ export class Poller<T extends JobResource> {
     let last: T | undefined;
     this.#subscribe(target, options, {
       onUpdate({ resource, progress, source }) {
-        if (onUpdate && isNewer(resource, last)) {
+        if (onUpdate && (progress !== 'running' || hasChanged(resource, last))) {
           last = resource;
           safely(
             () => onUpdate(resource, { elapsed: performance.now() - startedAt, source }),

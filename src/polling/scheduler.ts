@@ -150,7 +150,8 @@ export class Scheduler {
 
   /** Ends the waits for a job with an error that was met elsewhere. */
   failJob(kind: string, id: number, error: unknown): void {
-    for (const group of [...this.#groups]) group.failJob(kind, id, error);
+    // Waits with request options may use another token.
+    for (const group of [...this.#groups]) if (group.isShared) group.failJob(kind, id, error);
   }
 
   /** Polls the jobs of a group. For a group that is already polled, plans again, because its jobs have changed. */

@@ -19,7 +19,13 @@ interface Hold {
   /** When one create request is let through earlier, because the budget may have been raised. */
   probeAt: number;
   /** Creates in the queue, the one that is sent included. */
-  creates: number;
+  readonly queue: Set<QueuedCreate>;
+}
+
+/** A create that is sent when those before it have settled. */
+interface QueuedCreate {
+  readonly maxWait: number;
+  reject(reason: unknown): void;
 }
 
 /** When a create may be sent. */
@@ -85,14 +91,15 @@ export class BuildBudgetGate {
     try {
       for (;;) {
         const hold = this.#holds.get(scope);
-        const isFirst = leave !== undefined || !hold || hold.creates === 0;
-        if (hold?.creates === 0) leave = await this.#enterQueue(scope, hold, signal);
+        const isFirst = leave !== undefined || !hold || hold.queue.size === 0;
+        if (hold?.queue.size === 0) leave = await this.#enterQueue(scope, hold, maxWait, signal);
         const { wait, left } = await this.#ask(hold, isFirst, signal);
         if (wait > 0 && left > maxWait) throw new PauseTooLongError(left);
         if (wait === 0 && isFirst) return this.#permit(scope, left > 0, leave);
         if (leave) await sleep(wait, signal);
         // Another process was refused: the creates of this one follow one another, too.
-        else leave = await this.#enterQueue(scope, hold ?? this.#setHold(scope, left), signal);
+        else
+          leave = await this.#enterQueue(scope, this.#holds.get(scope) ?? this.#setHold(scope, left), maxWait, signal);
       }
     } catch (error) {
       leave?.();
@@ -133,23 +140,25 @@ export class BuildBudgetGate {
 
   #setHold(scope: string, ms: number): Hold {
     const now = performance.now();
-    for (const [name, { until, creates }] of this.#holds) if (creates === 0 && now >= until) this.#holds.delete(name);
-    const hold = this.#holds.get(scope) ?? { until: 0, probeAt: 0, creates: 0 };
+    for (const [name, { until, queue }] of this.#holds) if (queue.size === 0 && now >= until) this.#holds.delete(name);
+    const hold = this.#holds.get(scope) ?? { until: 0, probeAt: 0, queue: new Set<QueuedCreate>() };
     hold.until = now + ms;
     hold.probeAt = now + PROBE_INTERVAL_MS;
     this.#holds.set(scope, hold);
+    for (const create of hold.queue) if (ms > create.maxWait) create.reject(new PauseTooLongError(ms));
     return hold;
   }
 
   /** Resolves when this create is first in the queue, with the function that leaves it. */
-  async #enterQueue(scope: string, hold: Hold, signal: AbortSignal): Promise<() => void> {
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  async #enterQueue(scope: string, hold: Hold, maxWait: number, signal: AbortSignal): Promise<() => void> {
+    const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    hold.creates++;
+    const create: QueuedCreate = { maxWait, reject };
+    hold.queue.add(create);
     const leave = (): void => {
-      hold.creates--;
+      hold.queue.delete(create);
       end();
-      if (hold.creates === 0 && performance.now() >= hold.until) this.#holds.delete(scope);
+      if (hold.queue.size === 0 && performance.now() >= hold.until) this.#holds.delete(scope);
     };
     void this.#mutex(scope, () => {
       begin();

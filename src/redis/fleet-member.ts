@@ -3,7 +3,7 @@ import { isNewer, type JobSubscription, type JobUpdate, type Scheduler, type Wai
 import { type JobKind, type JobResource, progressOf } from '../spec/job-status.ts';
 import { startTimer } from '../util/abort.ts';
 import { messageOf } from '../util/callbacks.ts';
-import { failureStateOf, type JobName, jobOf, nameOf, readState, type SharedState, stateOf } from './shared-state.ts';
+import { type JobName, jobOf, nameOf, readState, refusalOf, type SharedState, stateOf } from './shared-state.ts';
 import type { SharedWaitsNews, WaitStore } from './wait-store.ts';
 
 /** Time between two reports. Milliseconds. */
@@ -59,6 +59,8 @@ export class FleetMember implements WaitObserver {
   #failures = 0;
   #reporting: Promise<void> | undefined;
   #isClosed = false;
+  /** True while a report waits for Redis to recover. */
+  #isRetrying = false;
   #stopTimer: (() => void) | undefined;
 
   constructor(store: WaitStore, scheduler: Scheduler, warn: (message: string) => void) {
@@ -100,7 +102,7 @@ export class FleetMember implements WaitObserver {
     for (const kind of kinds) {
       const job = nameOf(kind, id);
       const resource = this.#scheduler.target(kind)?.decode(data);
-      if (resource) this.#publish(stateOf(job, resource, 'webhook', progressOf(kind, resource) !== 'running'));
+      if (resource) this.#publish(stateOf(job, resource, 'webhook', progressOf(kind, resource)));
       else if (!this.polls || !this.#followed.has(job)) {
         this.#refresh.add(job);
         this.#reportSoon();
@@ -148,13 +150,13 @@ export class FleetMember implements WaitObserver {
     const subscription = this.#scheduler.target(kind)?.subscribe(id, {
       onUpdate: ({ resource, source, progress }: JobUpdate<JobResource>) => {
         const isFinal = progress !== 'running';
-        if (isFinal || isNewer(resource, last)) this.#publish(stateOf(job, resource, source, isFinal));
+        if (isFinal || isNewer(resource, last)) this.#publish(stateOf(job, resource, source, progress));
         last = resource;
         if (isFinal) this.#unfollow(job);
       },
       onFailure: (error) => {
         this.#unfollow(job);
-        const state = failureStateOf(job, error);
+        const state = refusalOf(job, error);
         if (state) this.#publish(state);
         else this.#giveUp(error);
       },
@@ -191,14 +193,16 @@ export class FleetMember implements WaitObserver {
 
   /** Reports in a microtask, so that several jobs are reported together. A failing Redis is not asked more often. */
   #reportSoon(): void {
-    if (this.#reporting || this.#isClosed || this.#failures > 0) return;
+    if (this.#reporting || this.#isClosed || this.#isRetrying) return;
     this.#stopTimer?.();
     this.#reporting = Promise.resolve().then(() => this.#report());
   }
 
   #reportAfter(ms: number): void {
     this.#stopTimer?.();
+    this.#isRetrying = this.#failures > 0;
     this.#stopTimer = startTimer(ms, () => {
+      this.#isRetrying = false;
       this.#reporting = this.#report();
     });
   }

@@ -1,7 +1,6 @@
-import { ApiError, AuthenticationError, NotFoundError, PermissionError } from '../errors/api-errors.ts';
-import { ResponseError } from '../errors/call-errors.ts';
+import { NotFoundError, PermissionError } from '../errors/api-errors.ts';
 import type { UpdateSource } from '../polling/index.ts';
-import type { JobKind, JobResource } from '../spec/job-status.ts';
+import type { JobKind, JobResource, Progress } from '../spec/job-status.ts';
 import { isObject, parseJson } from '../util/json.ts';
 import { updatedAt } from '../util/timestamps.ts';
 
@@ -21,8 +20,8 @@ export interface SharedState {
   readonly job: JobName;
   /** `updated_at` of the resource in milliseconds, 0 if unknown. An older state does not replace a newer one. */
   readonly updatedAt: number;
-  /** True if the job has ended, or cannot be read. */
-  readonly isFinal: boolean;
+  /** `refused`: the service does not show the job. Both others replace a running state in any order. */
+  readonly phase: 'running' | 'ended' | 'refused';
   /** JSON. */
   readonly value: string;
 }
@@ -35,29 +34,28 @@ interface SharedValue {
 }
 
 /** The parts of an error that do not depend on the process that met it. */
-interface SharedError extends Pick<ApiError, 'message' | 'status' | 'operation' | 'attempts'> {
-  readonly method?: string;
-  readonly path?: string;
-  readonly requestId?: string | undefined;
-}
+type SharedError = Pick<
+  NotFoundError | PermissionError,
+  'message' | 'status' | 'operation' | 'attempts' | 'method' | 'path' | 'requestId'
+>;
 
 /** Returns the state of a job whose resource a poll or an event has shown. */
-export function stateOf(job: JobName, resource: JobResource, source: UpdateSource, isFinal: boolean): SharedState {
+export function stateOf(job: JobName, resource: JobResource, source: UpdateSource, progress: Progress): SharedState {
   const value: SharedValue = { resource, source };
-  return { job, updatedAt: Math.max(0, updatedAt(resource) || 0), isFinal, value: JSON.stringify(value) };
+  const phase = progress === 'running' ? 'running' : 'ended';
+  return { job, updatedAt: Math.max(0, updatedAt(resource) || 0), phase, value: JSON.stringify(value) };
 }
 
 /**
- * Returns the final state of a job that the service refuses to show, or whose resource cannot be decoded: it is the
- * outcome for all processes. `undefined` for an error that concerns the process which has polled.
+ * Returns the state of a job that the service does not show (403, 404): that is the outcome for all processes.
+ * `undefined` for any other error, which may concern only the process that has polled.
  */
-export function failureStateOf(job: JobName, error: unknown): SharedState | undefined {
-  if (AuthenticationError.isInstance(error)) return undefined;
-  if (!ApiError.isInstance(error) && !ResponseError.isInstance(error)) return undefined;
-  const { message, status, operation, attempts, requestId } = error;
-  const request = ApiError.isInstance(error) && { method: error.method, path: error.path };
-  const value: SharedValue = { error: { message, status, operation, attempts, requestId, ...request } };
-  return { job, updatedAt: 0, isFinal: true, value: JSON.stringify(value) };
+export function refusalOf(job: JobName, error: unknown): SharedState | undefined {
+  if (!NotFoundError.isInstance(error) && !PermissionError.isInstance(error)) return undefined;
+  const { message, status, operation, attempts, method, path, requestId } = error;
+  const request = { operation, attempts, method, path, ...(requestId !== undefined && { requestId }) };
+  const value: SharedValue = { error: { message, status, ...request } };
+  return { job, updatedAt: 0, phase: 'refused', value: JSON.stringify(value) };
 }
 
 /** Returns what a published value shows. */
@@ -75,11 +73,7 @@ export function readState(
 const isResource = (value: unknown): value is JobResource =>
   isObject(value) && typeof value.id === 'number' && isObject(value.status) && typeof value.status.id === 'number';
 
-function errorOf({ message, method, path, requestId, ...error }: SharedError): Error {
-  const details = { ...error, body: '', ...(requestId !== undefined && { requestId }) };
-  if (method === undefined || path === undefined) {
-    return new ResponseError(message, { ...details, code: 'response-invalid' });
-  }
-  const ErrorClass = error.status === 404 ? NotFoundError : error.status === 403 ? PermissionError : ApiError;
-  return new ErrorClass(message, { ...details, method, path, headers: new Headers() });
+function errorOf({ message, ...error }: SharedError): Error {
+  const ErrorClass = error.status === 404 ? NotFoundError : PermissionError;
+  return new ErrorClass(message, { ...error, headers: new Headers(), body: '' });
 }

@@ -7,6 +7,8 @@ const LEASE_MS = 2_000;
 const AWAITED_MS = 30_000;
 /** How long the final state of a job is available to processes that were late. Milliseconds. */
 const ENDED_MS = 60_000;
+/** How long a refusal to show a job counts for those who begin to wait for it: it may exist soon. Milliseconds. */
+const REFUSED_MS = 3_000;
 /** Polls of this time count when another process begins to lead. Milliseconds. */
 const POLLS_MS = 61_000;
 /** Keys expire if nothing is awaited for so long. Milliseconds. */
@@ -24,7 +26,7 @@ export const PARTS = [
   'added',
   // Sorted set of the jobs with a state by the position of its last change.
   'changed',
-  // Hash of the states: `updated_at`, whether it is final, and the value.
+  // Hash of the states: `updated_at` or the time of a refusal, the phase, and the value.
   'states',
   // Sorted set of the times at which leaders have sent polls.
   'polls',
@@ -37,6 +39,11 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function move_on() return redis.call('HINCRBY', meta, 'position', 1) end
 local function await(job)
+  local at, phase = string.match(redis.call('HGET', states, job) or '', '^(%d+) (%a+) ')
+  if phase == 'refused' and tonumber(at) < now - ${REFUSED_MS} then
+    for _, key in ipairs({awaited, changed}) do redis.call('ZREM', key, job) end
+    redis.call('HDEL', states, job)
+  end
   if redis.call('ZADD', awaited, now + ${AWAITED_MS}, job) == 1 then redis.call('ZADD', added, move_on(), job) end
 end
 `;
@@ -53,13 +60,14 @@ local refresh_from = 8 + tonumber(ARGV[6])
 local states_from = refresh_from + tonumber(ARGV[7])
 for n = 8, refresh_from - 1 do await(ARGV[n]) end
 for n = states_from, #ARGV, 4 do
-  local job, updated_at, is_final, value = ARGV[n], tonumber(ARGV[n + 1]), ARGV[n + 2], ARGV[n + 3]
-  local known_at, was_final = string.match(redis.call('HGET', states, job) or '0 0 ', '^(%d+) (%d) ')
+  local job, updated_at, phase, value = ARGV[n], tonumber(ARGV[n + 1]), ARGV[n + 2], ARGV[n + 3]
+  local known_at, last_phase = string.match(redis.call('HGET', states, job) or '0 running ', '^(%d+) (%a+) ')
   local is_newer = updated_at == 0 or updated_at >= tonumber(known_at)
-  if redis.call('ZSCORE', awaited, job) and (is_final == '1' or (is_newer and was_final == '0')) then
-    redis.call('HSET', states, job, string.format('%.0f', updated_at) .. ' ' .. is_final .. ' ' .. value)
+  if phase == 'refused' then updated_at = now end
+  if redis.call('ZSCORE', awaited, job) and (phase ~= 'running' or (is_newer and last_phase == 'running')) then
+    redis.call('HSET', states, job, string.format('%.0f', updated_at) .. ' ' .. phase .. ' ' .. value)
     redis.call('ZADD', changed, move_on(), job)
-    if is_final == '1' then
+    if phase ~= 'running' then
       redis.call('ZREM', added, job)
       redis.call('ZADD', awaited, now + ${ENDED_MS}, job)
     end
@@ -104,7 +112,7 @@ export const STATES = script(`
 local values = {}
 for n = 1, #ARGV, ${MAX_ENTRIES} do
   for _, value in ipairs(redis.call('HMGET', states, unpack(ARGV, n, math.min(#ARGV, n + ${MAX_ENTRIES} - 1)))) do
-    values[#values + 1] = value and string.match(value, '^%d+ %d (.*)$') or ''
+    values[#values + 1] = value and string.match(value, '^%d+ %a+ (.*)$') or ''
   end
 end
 return values

@@ -64,7 +64,7 @@ export function createWaitStore(redis: RedisClient, prefix: string, baseUrl: str
   return {
     async report({ process, canLead, awaited, refresh, states, polls, changesAfter, jobsAfter }) {
       const head = [process, canLead ? 1 : 0, changesAfter, jobsAfter, polls];
-      const fields = states.flatMap(({ job, updatedAt, isFinal, value }) => [job, updatedAt, isFinal ? 1 : 0, value]);
+      const fields = states.flatMap(({ job, updatedAt, phase, value }) => [job, updatedAt, phase, value]);
       const sizes = [awaited.length, refresh.length];
       const reply = await run(REPORT, ...head, ...sizes, ...awaited, ...refresh, ...fields);
       // The script returns these values.

@@ -87,6 +87,14 @@ describe('in virtual time', () => {
       expect(reads).toHaveLength(steps.length);
     });
 
+    it('calls `onUpdate` with each status, although `updated_at` goes back', async () => {
+      const steps = [101, 102, 104].map((id, hour) => at(id, { updated_at: `2026-10-25 0${3 - hour}:00:00` }));
+      const seen: number[] = [];
+      const onUpdate = ({ status }: Audience): void => void seen.push(status.id);
+      await time.until(startScript(...steps).client.audiences.wait(42, { onUpdate }));
+      expect(seen).toEqual([101, 102, 104]);
+    });
+
     it.each([
       [at(107), JobNeedsInfoError, 'job-needs-info', 'Audience 42 cannot be completed as defined (status 107 S107).'],
       [at(422), JobFailedError, 'job-failed', 'Audience 42 failed (status 422 S422).'],

@@ -107,6 +107,52 @@ describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }
     await leading;
   });
 
+  it('read a job that the service did not show again once it exists', async () => {
+    const { service, clients } = await start(2);
+    service.set(1, 102);
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const follow = () => Promise.resolve(clients[1]?.audiences.wait(9));
+    expect(await failureOf(follow())).toMatchObject({ code: 'not-found' });
+    service.set(9, 104);
+    await eventually(async () => expect(await follow()).toMatchObject({ id: 9 }));
+    service.set(1, 104);
+    await leading;
+  });
+
+  it('are led by another one when a callback of the leader throws', async () => {
+    const service = startSharedService(`waits-${prefixes++}`);
+    const data = (): never => {
+      throw new Error('a mistake of the leader');
+    };
+    const broken = { operations: { 'audiences.get': { data }, 'audiences.list': { data } } };
+    const connections = await Promise.all([redis().connect(kind), redis().connect(kind)]);
+    const [leader, follower] = connections.map((connection, at) => service.connect(connection, at === 0 ? broken : {}));
+    for (const id of [1, 2]) service.set(id, 102);
+    const failure = failureOf(Promise.resolve(leader?.audiences.wait(1)));
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const following = follower?.audiences.wait(2);
+    service.set(2, 104);
+    expect(await following).toMatchObject({ id: 2 });
+    expect(await failure).toMatchObject({ code: 'callback-failed' });
+  });
+
+  it('keep an error of the leader from a wait with its own token', async () => {
+    const { service, clients } = await start(2);
+    for (const id of [1, 9]) service.set(id, 102);
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    service.interfere = (by, id) => (by === 0 && id !== 1 ? answer([], id === undefined ? 503 : 403) : undefined);
+    const own = clients[1]?.audiences.wait(9, { request: { token: 'another-token' } });
+    expect(await failureOf(Promise.resolve(clients[1]?.audiences.wait(9)))).toMatchObject({
+      code: 'permission-denied',
+    });
+    service.set(9, 104);
+    expect(await own).toMatchObject({ id: 9 });
+    service.set(1, 104);
+    await leading;
+  });
+
   it('of two services do not meet under one prefix', async () => {
     const prefix = `waits-${prefixes++}`;
     const services = ['http://localhost:4001', 'http://localhost:4001/staging', 'http://localhost:4002'].map(
@@ -288,6 +334,38 @@ describe('while Redis fails', { timeout: 60_000 }, () => {
     await eventually(() => expect(service.warnings.join('\n')).toMatch(/Redis failed.*\n[\s\S]*responds again/));
     for (const id of [3, 4]) service.set(id, 104);
     await Promise.all(later);
+  });
+
+  it('a client whose last wait ended meanwhile shares its next one', async () => {
+    const server = await startRedis();
+    const service = startSharedService('idle-outage');
+    const client = service.connect(await server.connect('redis'));
+    for (const id of [1, 2]) service.set(id, 102);
+    await server.kill();
+    const abort = new AbortController();
+    const first = failureOf(client.audiences.wait(1, { signal: abort.signal }));
+    await eventually(() => expect(service.warnings.join('\n')).toMatch(/Redis failed/));
+    abort.abort('enough');
+    expect(await first).toBe('enough');
+    await server.restart();
+    const wait = client.audiences.wait(2);
+    await eventually(() => expect(service.warnings.join('\n')).toMatch(/responds again/));
+    service.set(2, 104);
+    await wait;
+  });
+
+  it('a client whose wait ended before its only report failed begins the next one', async () => {
+    const server = await startRedis();
+    const service = startSharedService('short-outage');
+    const client = service.connect(await server.connect('redis'));
+    for (const id of [1, 2]) service.set(id, 104);
+    await server.kill();
+    const abort = new AbortController();
+    const first = failureOf(client.audiences.wait(1, { signal: abort.signal }));
+    abort.abort('enough');
+    await first;
+    await server.restart();
+    expect(await client.audiences.wait(2)).toMatchObject({ id: 2 });
   });
 });
 
