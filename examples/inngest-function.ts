@@ -1,6 +1,6 @@
 /**
  * A function of Inngest that builds an audience: a step creates it, and the event of a webhook ends the wait. No process
- * waits meanwhile. Serve `buildAudience` with `serve` of Inngest, and `receiver` as any webhook receiver.
+ * waits meanwhile. Serve `buildAudience` with `serve` of Inngest, and `receiver` like any other webhook receiver.
  */
 import { AudienceClient, JobError, WaitTimeoutError } from 'audience-activation';
 import { createWebhookReceiver } from 'audience-activation/webhooks';

@@ -20,7 +20,7 @@ const MAX_FAILURES = 2;
 const MAX_LEADERLESS_MS = 5_000;
 /** How long a process does not lead after its polls have failed for its own reason. Milliseconds. */
 const UNABLE_MS = 60_000;
-/** A leader whose polls fail without a response, so often in a row and for so long, gives up the lead. */
+/** A leader whose polls fail without a response, so often in a row and for so long, releases the lead. */
 const MAX_FAILED_POLLS = 3;
 const MAX_FAILING_MS = 5_000;
 /** Maximum jobs or states in one report. */
@@ -177,7 +177,7 @@ export class FleetMember implements WaitObserver {
     this.#reportSoon();
   }
 
-  /** Gives up the lead, because this process cannot poll. */
+  /** Releases the lead, because this process cannot poll. */
   #giveUp(error: unknown): void {
     this.#warn(`This process cannot poll for the others, and lets another one do it for a minute: ${messageOf(error)}`);
     this.onPollEnd();
@@ -221,11 +221,11 @@ export class FleetMember implements WaitObserver {
     this.#reporting = undefined;
     if (this.#isClosed) return;
     if (this.#hasJobs || this.#outbox.size + this.#refresh.size > 0) this.#reportAfter(next);
-    // The report after the last wait gives up the lead.
+    // The report after the last wait releases the lead.
     else if (this.#role === 'leader') this.#reportAfter(0);
   }
 
-  /** Sends a report with what is to be published, and applies the reply. Once closed, it gives up the lead. */
+  /** Sends a report with what is to be published, and applies the reply. Once closed, it releases the lead. */
   async #send(): Promise<void> {
     const now = performance.now();
     const awaited = this.#toReport(now);
@@ -287,7 +287,7 @@ export class FleetMember implements WaitObserver {
     if (this.#isClosed) return;
     const now = performance.now();
     if (role !== 'none' || this.#leaderSeenAt === undefined) this.#leaderSeenAt = now;
-    // It may have given up the lead while the report was under way.
+    // It may have released the lead while the report was under way.
     if (role !== 'leader' || now < this.#unableUntil) {
       this.#setRole(role === 'none' && now - this.#leaderSeenAt > MAX_LEADERLESS_MS ? 'alone' : 'follower');
       return;
@@ -319,7 +319,7 @@ export class FleetMember implements WaitObserver {
     else this.#scheduler.deliver(kind, id, state.resource, state.source);
   }
 
-  /** After some failed reports, which include what is to be published, this process gives up the lead and polls alone. */
+  /** After some failed reports, which include what is to be published, this process releases the lead and polls alone. */
   #onFailedReport(error: unknown): void {
     this.#failures++;
     if (this.#failures < MAX_FAILURES) return;

@@ -7,6 +7,7 @@ import { updatedAt } from '../util/timestamps.ts';
 /** A job as processes share it: its kind and id, such as `audience:42`. */
 export type JobName = string;
 
+/** Returns the name of a job. */
 export const nameOf = (kind: JobKind, id: number): JobName => `${kind}:${id}`;
 
 /** Returns the kind and the id of a job. */
@@ -69,7 +70,7 @@ export function readState(
   return { resource, source: source === 'webhook' ? 'webhook' : 'list' };
 }
 
-/** The process that wrote it has decoded it; one with stricter options must not wait for it forever. */
+/** The process that wrote it has decoded it; one with stricter options must not wait for it indefinitely. */
 const isResource = (value: unknown): value is JobResource =>
   isObject(value) && typeof value.id === 'number' && isObject(value.status) && typeof value.status.id === 'number';
 
