@@ -27,7 +27,7 @@ const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     about: 'Body of an audience create',
-    assumed: '`name`, `project_id`, `dataset`, `filters`; other fields pass through',
+    assumed: '`name`, `project_id`, `dataset`, `cohort_id`, `filters`; others by `extraBody`',
     override: '`operations: { "audiences.create": { body } }`',
   },
   {
@@ -58,17 +58,18 @@ const ASSUMPTIONS: readonly Assumption[] = [
   { about: 'Estimates', assumed: 'the lifecycle of audiences', override: '—' },
   {
     about: 'Body of a lookalike create, `config.target_size` aside',
-    assumed: '`name`, `source_audience_id`; other fields pass through',
+    assumed: '`name`, `source_audience_id`; others by `extraBody`',
     override: '`operations: { "lookalikes.create": { body } }`',
   },
   {
     about: 'Body of an activation create',
-    assumed: '`audience_id`, `description`, `project_id`, `credentials`, `filters`; other fields pass through',
+    assumed:
+      '`audience_id`, `description`, `identifier`, `project_id`, `credentials`, `filters`; others by `extraBody`',
     override: '`operations: { "activations.create": { body } }`',
   },
   {
     about: 'Body of a cohort create',
-    assumed: '`name`, `upload_reference`, `project_id`; other fields pass through',
+    assumed: '`name`, `upload_reference`, `source_audience_id`, `project_id`; others by `extraBody`',
     override: '`operations: { "cohorts.create": { body } }`',
   },
   {

@@ -119,9 +119,9 @@ export type { Cohort, CohortCreate } from './schemas/cohort.ts';
 export type {
   CohortStatusId,
   Creator,
+  Identifier,
   LifecycleStatusId,
   NamedId,
-  OpenObject,
   OpenUnion,
   Status,
   UploadKind,
@@ -130,9 +130,10 @@ export type {
   Estimate,
   LookalikeConfig,
   LookalikeCreate,
-  OpenCreate,
   Project,
+  ProjectCreate,
   Schedule,
+  ScheduleCreate,
 } from './schemas/open-resources.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './schemas/standard-schema.ts';
 export type { UploadRequest, UploadReservation } from './schemas/upload-reservation.ts';
@@ -167,9 +168,8 @@ export type {
   UploadOptions,
   UploadProgress,
 } from './storage/index.ts';
-export type { Optional, QueryOf, RequestBody } from './util/input-types.ts';
+export type { Optional } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';
 export type { Backoff } from './util/retry.ts';
-export type { DidYouMean, NoCamelCase, Spelled } from './util/spelling.ts';
 export { parseTimestamp } from './util/timestamps.ts';

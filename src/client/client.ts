@@ -22,7 +22,6 @@ import {
 import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { Bucket } from '../spec/limits.ts';
 import { type Method, operations, type PathParams, type Query, type ResolvedOperation } from '../spec/operations.ts';
-import type { QueryOf } from '../util/input-types.ts';
 import { Redactor } from '../util/redact.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
 import {
@@ -38,11 +37,9 @@ import { createTransport } from './create-transport.ts';
 import { mergeOverrides } from './operation-overrides.ts';
 
 /** Options of {@link AudienceClient.request}. */
-export interface FreeRequestOptions<T = unknown, Q = Query> extends Omit<CreateOptions, 'query'> {
+export interface FreeRequestOptions<T = unknown> extends Omit<CreateOptions, 'extraBody'> {
   /** Values by name for the parameters in the path, such as `{id}`. */
   readonly params?: PathParams | undefined;
-  /** Query parameters; those that are `undefined` or `null` are left out. */
-  readonly query?: Q | undefined;
   /** A JSON value or a `FormData`. */
   readonly body?: unknown | undefined;
   /** Standard Schema, such as one of zod, that `data` is checked and converted by. */
@@ -138,11 +135,7 @@ export class AudienceClient {
    * const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } });
    * const { size } = await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
    */
-  request<T = unknown, Q extends QueryOf<Q> = object>(
-    method: Method,
-    path: string,
-    options?: FreeRequestOptions<T, Q>,
-  ): ApiPromise<T>;
+  request<T = unknown>(method: Method, path: string, options?: FreeRequestOptions<T>): ApiPromise<T>;
   request(method: Method, path: string, options: FreeRequestOptions = {}): ApiPromise<unknown> {
     const { params, query, body, schema, bucket, ...call } = options;
     const reads = method === 'GET';

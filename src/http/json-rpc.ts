@@ -1,5 +1,4 @@
 import type { ResolvedOperation } from '../spec/operations.ts';
-import type { RequestBody } from '../util/input-types.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';
 import { type EnvelopeReading, isRefusal, notJson, readEnvelope } from './envelope.ts';
 import type { ReceivedResponse } from './send.ts';
@@ -13,7 +12,7 @@ export interface JsonRpcRequest {
   /** Method of MCP, such as `tools/list`. */
   readonly method: string;
   /** Parameters of the method, by name. */
-  readonly params?: RequestBody<JsonObject> | undefined;
+  readonly params?: object | undefined;
 }
 
 /** A JSON-RPC 2.0 message without a response. */
@@ -25,7 +24,7 @@ export interface JsonRpcNotification {
   /** Notification of MCP, such as `notifications/initialized`. */
   readonly method: string;
   /** Parameters of the method, by name. */
-  readonly params?: RequestBody<JsonObject> | undefined;
+  readonly params?: object | undefined;
 }
 
 /** A JSON-RPC 2.0 response with a `result` or an `error`. */

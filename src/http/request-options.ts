@@ -1,6 +1,7 @@
 import type { Priority } from '../rate-limit/index.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import type { OperationName, Query, ResolvedOperation } from '../spec/operations.ts';
+import type { JsonObject } from '../util/json.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
@@ -41,6 +42,11 @@ export interface CreateOptions extends RequestOptions {
    * up to a minute for the response of the create in flight under the same key. @default 'throw'
    */
   readonly onConflict?: 'throw' | 'wait' | undefined;
+  /**
+   * Fields to add to the body, for those that the specification does not show. They are neither typed nor checked, and
+   * must not repeat a field of the body.
+   */
+  readonly extraBody?: JsonObject | undefined;
 }
 
 /** Options that the package itself adds to the caller's. */

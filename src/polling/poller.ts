@@ -94,7 +94,8 @@ function isSendable(headers: unknown): boolean {
 const hasChanged = (resource: JobResource, earlier: JobResource | undefined): boolean =>
   !earlier || resource.status.id !== earlier.status.id || isOlder(earlier, resource);
 
-const DEFAULT_TIMEOUT_MS = 3_600_000;
+/** `timeout` of a wait that sets none. */
+export const DEFAULT_WAIT_TIMEOUT_MS = 3_600_000;
 
 /** Waits for jobs of one kind, or watches them. */
 export class Poller<T extends JobResource> {
@@ -153,7 +154,7 @@ export class Poller<T extends JobResource> {
     if (!Number.isSafeInteger(id) || id <= 0) {
       throw this.#source.invalidId(`must be a positive integer, not ${formatValue(id)}.`);
     }
-    const { signal, timeout = DEFAULT_TIMEOUT_MS, request = {} } = options;
+    const { signal, timeout = DEFAULT_WAIT_TIMEOUT_MS, request = {} } = options;
     const { redactor, closing } = this.#state;
     const { kind, settings } = this.#source;
     signal?.throwIfAborted();

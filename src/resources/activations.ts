@@ -87,5 +87,11 @@ function forbiddenFieldErrors(body: unknown): FieldErrors {
 }
 
 function isCompleted(target: Activation | IdLike): target is Activation {
-  return isObject(target) && 'datastreams' in target && isObject(target.status) && target.status.id === COMPLETED;
+  return (
+    isObject(target) &&
+    'datastreams' in target &&
+    'status' in target &&
+    isObject(target.status) &&
+    target.status.id === COMPLETED
+  );
 }

@@ -1,27 +1,31 @@
-import { ValidationError } from '../errors/api-errors.ts';
+import { ConflictError, ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Upload } from '../errors/error-details.ts';
 import { JobError } from '../errors/job-errors.ts';
-import type { CreateOptions, Transport } from '../http/index.ts';
+import type { CreateOptions, RequestOptions, Transport } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
 import { checkWaitOptions, type WaitOptions } from '../polling/index.ts';
 import { type Cohort, type CohortCreate, cohortCreateSchema, cohortResource } from '../schemas/cohort.ts';
 import type { UploadData, UploadOptions } from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
-import type { RequestBody } from '../util/input-types.ts';
-import type { Spelled } from '../util/spelling.ts';
-import { ListedJobNamespace } from './resource.ts';
+import { ListedJobNamespace, refuseTimeout } from './resource.ts';
 import type { Reservations, Uploads } from './uploads.ts';
 
 /** Options of {@link Cohorts.import}. */
-export interface ImportOptions extends UploadOptions, Pick<CreateOptions, 'idempotencyKey' | 'onConflict' | 'token'> {
+export interface ImportOptions
+  extends UploadOptions,
+    Pick<CreateOptions, 'idempotencyKey' | 'onConflict' | 'extraBody' | 'token'> {
   /** Called once, when storage has the file and before the claim. */
   readonly onUploaded?: ((upload: Upload) => void) | undefined;
   /** Called once with the created cohort, before the wait begins. */
   readonly onCreated?: ((cohort: Cohort) => void) | undefined;
   /** Options of the wait. Without its own signal, the wait ends when the import's signal aborts. */
   readonly wait?: WaitOptions<Cohort> | undefined;
+  /** `timeout`: milliseconds for one attempt to reserve the slot or to claim the file. */
+  readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
+  /** Must not be set: use `wait: { timeout }`, `request: { timeout }`, or `idleTimeout` of the upload. */
+  readonly timeout?: undefined;
 }
 
 /** Cohorts: imported from files by a job that ends at 4 (Completed) or 5 (Not Available). */
@@ -49,41 +53,46 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
    * the cohort is at 4. Throws the errors of `uploads.upload` and `createAndWait`. The error of a failed claim has
    * `upload`: the file is in storage, and `create` can claim it without another upload.
    *
+   * With an `idempotencyKey`, an import can be repeated: a second one under the same key uploads the file again, but
+   * creates no second cohort. Its claim has another reference, so that it fails with a `ConflictError` if an earlier one
+   * may have created the cohort. To continue without another upload, save the reference in `onUploaded` and call
+   * `create` under the same key.
+   *
    * @example
    * const file = await openFile('customers.csv'); // of `audience-activation/node`; in browsers, the `File` of an input
    * const cohort = await client.cohorts.import(file, { name: 'Customers' }, {
    *   onProgress: ({ loaded, total }) => console.log(`${loaded} of ${total} bytes`),
    * });
    */
-  import<Fields extends RequestBody<CohortCreate> & Spelled<Fields, RequestBody<CohortCreate>>>(
-    data: UploadData,
-    fields?: Fields,
-    options?: ImportOptions,
-  ): Promise<Cohort> {
-    return fromCallSite(
-      async () => {
-        const { idempotencyKey, onConflict, onUploaded, onCreated, wait, ...uploadOptions } = options ?? {};
-        const { signal, maxRetries, maxRetryWait, token } = uploadOptions;
-        checkWaitOptions(wait);
-        const upload = await this.#uploads.upload({ ...uploadOptions, kind: 'cohort', data });
-        if (onUploaded) safely(() => onUploaded(upload), this.#report);
-        const body = { ...fields, upload_reference: upload.reference };
-        const request = { signal, maxRetries, maxRetryWait, token, idempotencyKey, onConflict, onCreated, wait };
-        try {
-          return await this.createThenWait(body, request);
-        } catch (error) {
-          throw withUpload(error, upload);
-        }
-      },
-      options?.signal,
-      options?.wait?.signal,
-    );
+  import(data: UploadData, fields?: CohortCreate, options: ImportOptions = {}): Promise<Cohort> {
+    return fromCallSite(() => this.#import(data, fields, options), options.signal, options.wait?.signal);
+  }
+
+  async #import(data: UploadData, fields: CohortCreate | undefined, options: ImportOptions): Promise<Cohort> {
+    checkWaitOptions(options.wait);
+    refuseTimeout(options);
+    const { idempotencyKey, onConflict, extraBody, onUploaded, onCreated, wait, timeout: _, ...input } = options;
+    const { signal, maxRetries, maxRetryWait, token, request } = input;
+    const upload = await this.#uploads.upload({ ...input, kind: 'cohort', data });
+    if (onUploaded) safely(() => onUploaded(upload), this.#report);
+    const body = { ...fields, upload_reference: upload.reference };
+    const claim = { signal, maxRetries, maxRetryWait, token, request, idempotencyKey, onConflict, extraBody };
+    try {
+      return await this.createAndWait(body, { ...claim, onCreated, wait });
+    } catch (error) {
+      throw withUpload(error, upload);
+    }
   }
 }
+
+/** Advice after a 409 of the claim: each upload has another reference, so that the bodies of two imports differ. */
+const IMPORTED_BEFORE =
+  'An earlier import under this idempotency key probably created the cohort: look for it in `cohorts.list()`.';
 
 /** Adds the upload to the error of a failed claim, so that it can be claimed again, unless the service refused it. */
 function withUpload(error: unknown, upload: Upload): unknown {
   if (!AudienceError.isInstance(error) || error.created || JobError.isInstance(error)) return error;
+  if (ConflictError.isInstance(error)) return withDetails(error, {}, IMPORTED_BEFORE);
   if (ValidationError.isInstance(error) && error.errors.upload_reference) return error;
   const advice = `The file is in storage: \`cohorts.create\` can claim it with \`error.upload.reference\` until ${upload.claimBefore.toISOString()}.`;
   return withDetails(error, { upload }, advice);

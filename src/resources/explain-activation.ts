@@ -1,5 +1,5 @@
 import type { Audience } from '../schemas/audience.ts';
-import type { OpenUnion } from '../schemas/common.ts';
+import type { Identifier, OpenUnion } from '../schemas/common.ts';
 import { COMPLETED, statusText } from '../spec/job-status.ts';
 import { ACTIVATION_MINIMUM, LOOKALIKE_ACTIVATION_MINIMUM, MAPPING_KEY_RETENTION_DAYS } from '../spec/limits.ts';
 import { isObject } from '../util/json.ts';
@@ -27,7 +27,7 @@ export interface ActivationVerdict {
 /** Options of {@link explainActivation}. */
 export interface ExplainOptions {
   /** The identifier to be delivered, such as `MAID`, `IP`, `EID`, `SCID` or `HEM`. */
-  readonly identifier?: string | undefined;
+  readonly identifier?: Identifier | undefined;
   /** Milliseconds since 1970. @default now */
   readonly now?: number | undefined;
 }

@@ -8,19 +8,12 @@ import { listQuerySchema } from '../schemas/queries.ts';
 import type { OperationName, PathParams, Query } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 
-/** Paging of a list, by `page` and `per_page` (assumed). */
-export interface ListFields {
+/** Query of a list: paging by `page` and `per_page` (assumed). */
+export interface ListParams {
   /** First page to fetch. @default 1 */
   readonly page?: number | undefined;
   /** Rows per page. @default the service's cap */
   readonly per_page?: number | undefined;
-  /** Not an option: the field is `per_page`, as the service spells it. */
-  readonly perPage?: undefined;
-}
-
-/** Query of a list. */
-export interface ListParams extends ListFields {
-  readonly [more: string]: Query[string];
 }
 
 /** One page of a list. */
@@ -94,7 +87,7 @@ type FetchPage<T> = (query: PageQuery, seen: Set<unknown>) => PagePromise<T>;
 export function listPages<T>(
   transport: Transport,
   plan: ListPlan<T>,
-  params: (Query & ListFields) | undefined,
+  params: ListParams | undefined,
   options: RequestOptions | undefined,
 ): PagePromise<T> {
   const keyOf = plan.hasNoIds ? contentOf : idOf;

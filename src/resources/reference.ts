@@ -1,10 +1,8 @@
 import type { RequestOptions, Transport } from '../http/index.ts';
-import type { OpenObject } from '../schemas/common.ts';
 import { referenceRow } from '../schemas/open-resources.ts';
 import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../spec/limits.ts';
-import type { QueryOf } from '../util/input-types.ts';
-import type { Spelled } from '../util/spelling.ts';
-import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
+import type { JsonObject } from '../util/json.ts';
+import { type ListParams, listPages, type PagePromise } from './page.ts';
 
 /** Groups of reference tables (specification, "Pagination"). */
 export type ReferenceDataset = 'common' | 'web' | 'ctv' | 'apps';
@@ -19,12 +17,12 @@ export class Reference {
   }
 
   /** Lists a table. Pages have 500 rows by default and at most; those of `apps` have 250 by default and no maximum. */
-  list<Q extends QueryOf<Q> & ListFields & Spelled<Q, ListFields> = ListParams>(
+  list(
     dataset: ReferenceDataset,
     name: string,
-    params?: Q,
+    params?: ListParams,
     options?: RequestOptions,
-  ): PagePromise<OpenObject> {
+  ): PagePromise<JsonObject> {
     const apps = dataset === 'apps';
     const plan = {
       operation: 'reference.list',

@@ -1,22 +1,28 @@
 import type * as z from 'zod/mini';
-import { AudienceError, withDetails } from '../errors/audience-error.ts';
+import { AudienceError, ConfigurationError, withDetails } from '../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../errors/job-errors.ts';
 import type { ApiPromise, CreateOptions, RequestOptions, Transport } from '../http/index.ts';
 import { localValidationError } from '../http/index.ts';
 import type { JobSource, Scheduler } from '../polling/index.ts';
-import { checkWaitOptions, JobGroup, Poller, type WaitOptions, type WatchOptions } from '../polling/index.ts';
+import {
+  checkWaitOptions,
+  DEFAULT_WAIT_TIMEOUT_MS,
+  JobGroup,
+  Poller,
+  type WaitOptions,
+  type WatchOptions,
+} from '../polling/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
 import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import type { IdLike, JobKind, JobResource } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
-import type { NamespaceWith, Query } from '../spec/operations.ts';
+import type { NamespaceWith } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
-import type { QueryOf, RequestBody } from '../util/input-types.ts';
-import type { Spelled } from '../util/spelling.ts';
-import { type ListFields, type ListParams, listPages, type PagePromise } from './page.ts';
+import { extraBodyErrors, withExtraBody } from './extra-body.ts';
+import { type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
 
 /** Namespaces whose resources are listed and deleted. */
@@ -43,12 +49,16 @@ export interface JobPlan<T extends JobResource, Name extends ResourceName = Reso
   readonly jobs?: JobGroup<T> | undefined;
 }
 
-/** Options of `createAndWait`. */
-export interface CreateAndWaitOptions<T> extends CreateOptions {
+/** Options of `createAndWait`. `deadline` covers the create and the wait. */
+export interface CreateAndWaitOptions<T> extends Omit<CreateOptions, 'timeout'> {
   /** Called once with the created resource, before the wait. An error that it throws is logged and ignored. */
   readonly onCreated?: ((resource: T) => void) | undefined;
   /** Options of the wait. Without its own signal, the wait ends when the call's signal aborts. */
   readonly wait?: WaitOptions<T> | undefined;
+  /** `timeout`: milliseconds for one attempt of the create. */
+  readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
+  /** Must not be set: `wait: { timeout }` limits the wait, `request: { timeout }` one attempt of the create. */
+  readonly timeout?: undefined;
 }
 
 /** Resources that are created and read. */
@@ -72,23 +82,17 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
    * const audience = await client.audiences.create({ name: 'Visitors', dataset });
    * console.log(audience.id, audience.status.name); // its build is running
    */
-  create<Body extends RequestBody<Fields> & Spelled<Body, RequestBody<Fields>>>(
-    body: Body,
-    options?: CreateOptions,
-  ): ApiPromise<T> {
-    return this.startCreate(body, options);
-  }
-
-  /** @internal Does what `create` does. */
-  protected startCreate(body: RequestBody<Fields>, options: CreateOptions | undefined): ApiPromise<T> {
+  create(body: Fields, options?: CreateOptions): ApiPromise<T> {
     const { name, schema, body: bodySchema, check } = this.#plan;
     const operation = `${name}.create` as const;
+    const extraBody = options?.extraBody;
+    const completeBody = withExtraBody(body, extraBody);
     return this.#transport.call(operation, {
-      body,
+      body: completeBody,
       options,
       validate: () => {
         warnOfMisspeltFields(operation, body, bodySchema, this.#transport);
-        return check?.(body) ?? {};
+        return { ...check?.(completeBody), ...extraBodyErrors(body, extraBody) };
       },
       decode: decodeOne(schema),
     });
@@ -125,10 +129,7 @@ export class ListedNamespace<T, Fields, Name extends ListedName = ListedName> ex
    * for await (const project of client.projects.list()) console.log(project.id);
    * const { items } = await client.projects.list({ page: 2, per_page: 50 });
    */
-  list<Q extends QueryOf<Q> & ListFields & Spelled<Q, ListFields> = ListParams>(
-    params?: Q,
-    options?: RequestOptions,
-  ): PagePromise<T> {
+  list(params?: ListParams, options?: RequestOptions): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 
@@ -205,22 +206,17 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
    *   { onCreated: ({ id }) => console.log(`Building audience ${id}`), wait: { timeout: 30 * 60_000 } },
    * );
    */
-  createAndWait<Body extends RequestBody<Fields> & Spelled<Body, RequestBody<Fields>>>(
-    body: Body,
-    options?: CreateAndWaitOptions<T>,
-  ): Promise<T> {
-    const work = async (): Promise<T> => {
-      // Check first, so that a typo is reported before anything is created.
-      checkWaitOptions(options?.wait);
-      return this.createThenWait(body, options);
-    };
-    return fromCallSite(work, options?.signal, options?.wait?.signal);
+  createAndWait(body: Fields, options: CreateAndWaitOptions<T> = {}): Promise<T> {
+    return fromCallSite(() => this.#createAndWait(body, options), options.signal, options.wait?.signal);
   }
 
-  /** @internal Does what `createAndWait` does. The caller must have checked the options of the wait. */
-  protected async createThenWait(body: RequestBody<Fields>, options: CreateAndWaitOptions<T> = {}): Promise<T> {
-    const { onCreated, wait = {}, ...request } = options;
-    const creating = this.startCreate(body, request);
+  async #createAndWait(body: Fields, options: CreateAndWaitOptions<T>): Promise<T> {
+    // Check first, so that a typo is reported before anything is created.
+    checkWaitOptions(options.wait);
+    refuseTimeout(options);
+    const startedAt = performance.now();
+    const { onCreated, wait = {}, request, timeout: _, ...call } = options;
+    const creating = this.create(body, { ...call, ...request });
     const created = await creating;
     if (onCreated) {
       safely(
@@ -229,14 +225,23 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
       );
     }
     // What one token has created, another one may not see.
-    const { token } = request;
+    const { token, deadline = Number.POSITIVE_INFINITY } = call;
     const own = token === undefined ? {} : { request: { token, ...wait.request } };
+    const timeout = Math.min(wait.timeout ?? DEFAULT_WAIT_TIMEOUT_MS, startedAt + deadline - performance.now());
     try {
-      return await this.#poller.wait(created, { ...wait, ...own, signal: wait.signal ?? request.signal });
+      return await this.#poller.wait(created, { ...wait, ...own, timeout, signal: wait.signal ?? call.signal });
     } catch (error) {
       throw withCreated(error, { kind: this.#kind, id: created.id }, creating.idempotencyKey);
     }
   }
+}
+
+/** Refuses a `timeout` that a reader could take for that of the wait, or for that of a request. */
+export function refuseTimeout({ timeout }: { readonly timeout?: unknown }): void {
+  if (timeout === undefined) return;
+  throw new ConfigurationError(
+    '`timeout` is not an option here. Use `wait: { timeout }` to limit the wait, or `request: { timeout }` to limit one attempt of a request.',
+  );
 }
 
 /** Adds kind and id of the created resource to the error of a wait; a `JobError` has them already. */
@@ -271,10 +276,7 @@ export class ListedJobNamespace<
    * for await (const audience of client.audiences.list()) console.log(audience.id, audience.name);
    * const { items } = await client.audiences.list({ page: 2, per_page: 50 });
    */
-  list<Q extends QueryOf<Q> & ListFields & Spelled<Q, ListFields> = ListParams>(
-    params?: Q,
-    options?: RequestOptions,
-  ): PagePromise<T> {
+  list(params?: ListParams, options?: RequestOptions): PagePromise<T> {
     return this.#lists.list(params, options);
   }
 
@@ -285,7 +287,7 @@ export class ListedJobNamespace<
 }
 
 interface Lists<T> {
-  list(params?: Query & ListFields, options?: RequestOptions): PagePromise<T>;
+  list(params?: ListParams, options?: RequestOptions): PagePromise<T>;
   delete(id: number, options?: RequestOptions): ApiPromise<void>;
 }
 

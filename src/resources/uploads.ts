@@ -1,5 +1,5 @@
 import type { FieldErrors, Upload } from '../errors/error-details.ts';
-import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
+import type { ApiPromise, CreateOptions, RequestOptions, Transport } from '../http/index.ts';
 import { localValidationError, messageOfFields } from '../http/index.ts';
 import type { UploadKind } from '../schemas/common.ts';
 import { decodeOne } from '../schemas/decode.ts';
@@ -22,9 +22,11 @@ import {
 } from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { checkStorageHeaders, InvalidInputError } from '../util/input-checks.ts';
-import type { RequestBody } from '../util/input-types.ts';
 import type { JsonObject } from '../util/json.ts';
-import type { Spelled } from '../util/spelling.ts';
+import { extraBodyErrors, withExtraBody } from './extra-body.ts';
+
+/** Options of {@link Uploads.reserve}. */
+export type ReserveOptions = RequestOptions & Pick<CreateOptions, 'extraBody'>;
 
 /** Input of {@link Uploads.upload}: the file, and how to send it. */
 export interface UploadInput extends UploadOptions, Pick<RequestOptions, 'token'> {
@@ -33,7 +35,9 @@ export interface UploadInput extends UploadOptions, Pick<RequestOptions, 'token'
   /** The file: a `Blob`, its bytes, or a stream with `size`. In Node, `openFile(path)` returns a `Blob`. */
   readonly data: UploadData;
   /** Additional fields for the body of the request that reserves the slot. */
-  readonly fields?: RequestBody<JsonObject> | undefined;
+  readonly fields?: JsonObject | undefined;
+  /** `timeout`: milliseconds for one attempt to reserve the slot. */
+  readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
 }
 
 const decodeReservation = decodeOne(uploadReservationResource);
@@ -95,21 +99,15 @@ export class Uploads {
    *
    * @throws {ValidationError} `local` for a file larger than the service accepts.
    */
-  reserve<Body extends RequestBody<UploadRequest> & Spelled<Body, RequestBody<UploadRequest>>>(
-    input: Body,
-    options?: RequestOptions,
-  ): ApiPromise<UploadReservation> {
-    return this.#reserve(input, options);
-  }
-
-  #reserve(input: RequestBody<UploadRequest>, options: RequestOptions = {}): ApiPromise<UploadReservation> {
+  reserve(input: UploadRequest, options: ReserveOptions = {}): ApiPromise<UploadReservation> {
     const requestedAt = Date.now();
+    const { extraBody } = options;
     return this.#transport.call('uploads.reserve', {
-      body: input,
+      body: withExtraBody(input, extraBody),
       options,
       validate: () => {
         warnOfMisspeltFields('uploads.reserve', input, uploadRequestSchema, this.#transport);
-        return sizeErrors(input);
+        return { ...sizeErrors(input), ...extraBodyErrors(input, extraBody) };
       },
       decode: async (data, context) => {
         const reservation = await decodeReservation(data, context);
@@ -125,7 +123,7 @@ export class Uploads {
    * @throws {AudienceError} with `slot`, which says whether sending again makes sense: `PermissionError` (403) for an
    * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
    */
-  send(reservation: RequestBody<UploadReservation>, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
+  send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
     return fromCallSite(async () => {
       if (!isReservation(reservation)) {
         throw inputError('uploads.send', { reservation: ['must be the result of `uploads.reserve`.'] });
@@ -139,11 +137,10 @@ export class Uploads {
   /** Reserves a slot and sends a file to it. Throws what `reserve` and `send` throw. */
   upload(input: UploadInput): Promise<Upload> {
     return fromCallSite(async () => {
-      const { kind, data, fields, ...options } = input;
+      const { kind, data, fields, request, ...options } = input;
       const { signal, maxRetries, maxRetryWait, token } = options;
-      return this.#send('uploads.upload', data, options, (size) =>
-        this.#reserve({ ...fields, kind, size }, { signal, maxRetries, maxRetryWait, token }),
-      );
+      const reserveOptions = { signal, maxRetries, maxRetryWait, token, extraBody: fields, ...request };
+      return this.#send('uploads.upload', data, options, (size) => this.reserve({ kind, size }, reserveOptions));
     }, input.signal);
   }
 

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import type { Optional, RequestBody } from '../util/input-types.ts';
-import type { NoCamelCase } from '../util/spelling.ts';
+import type { Optional } from '../util/input-types.ts';
+import type { JsonObject } from '../util/json.ts';
 import {
   type Creator,
   creatorSchema,
+  type Identifier,
   type LifecycleStatusId,
   type NamedId,
-  type OpenObject,
   openObject,
   type ResourceSchema,
   type Status,
@@ -39,7 +39,7 @@ export interface Activation {
   /** User who created the activation. */
   readonly created_by: Creator;
   /** Project of the activation, or `null`. Its fields are not specified. */
-  readonly project: OpenObject | null;
+  readonly project: JsonObject | null;
   /** Delivery partner that receives the audience. */
   readonly partner: {
     /** Name of the delivery partner. */
@@ -48,7 +48,7 @@ export interface Activation {
     readonly description: string;
   };
   /** Pricing model, such as one for MAID or IP. Its fields are not specified. */
-  readonly pricing_model: OpenObject;
+  readonly pricing_model: JsonObject;
   /** The streams that the audience is delivered through, with their results. */
   readonly datastreams: readonly Datastream[];
   /** Limits on how often a device must have been seen to be delivered. */
@@ -66,39 +66,34 @@ export interface Activation {
   readonly created_at: string;
   /** Time of the last change, `Y-m-d H:i:s`. */
   readonly updated_at: string;
-  readonly [more: string]: unknown;
 }
 
-/** Limits on how often a device must have been seen to be delivered; fields that are not specified pass through. */
-export interface FrequencyFilters
-  extends Optional<Activation['filters']>,
-    NoCamelCase<'freq_limit' | 'freq_min' | 'freq_max'> {
-  readonly [more: string]: unknown;
-}
+/** Limits on how often a device must have been seen to be delivered. */
+export interface FrequencyFilters extends Optional<Activation['filters']> {}
 
 /**
- * The definition of an activation. The specification shows no body: these fields are assumed, and others pass through.
+ * The definition of an activation. The specification shows no body: these fields are assumed.
  * The three fields of type `undefined` must not be set: the specification says that the service refuses them.
  */
-export interface ActivationCreate
-  extends NoCamelCase<'audience_id' | 'project_id' | 'partner_id' | 'partner_name' | 'pricing_model'> {
+export interface ActivationCreate {
   /** Audience to deliver: of at least 500 unique devices, or a lookalike of at least 1,000. */
   readonly audience_id?: number | undefined;
   /** Text that describes the activation, which has no name. */
   readonly description?: string | undefined;
+  /** Kind of identifier to deliver. @default the service's */
+  readonly identifier?: Identifier | undefined;
   /** Project to create the activation in, if any. */
   readonly project_id?: number | null | undefined;
   /** Delivery credentials, needed if none are stored on the connection. */
   readonly credentials?: unknown;
   /** Limits on how often a device must have been seen to be delivered. */
-  readonly filters?: RequestBody<FrequencyFilters> | undefined;
+  readonly filters?: FrequencyFilters | undefined;
   /** Must not be set: the service refuses it with 422. */
   readonly partner_id?: undefined;
   /** Must not be set: the service refuses it with 422. */
   readonly partner_name?: undefined;
   /** Must not be set: the service refuses it with 422. */
   readonly pricing_model?: undefined;
-  readonly [more: string]: unknown;
 }
 
 /** Schema of {@link Activation}. */
@@ -128,6 +123,7 @@ export const activationSchema = z.looseObject({
 export const activationCreateSchema = z.looseObject({
   audience_id: z.optional(z.int()),
   description: z.optional(z.string()),
+  identifier: z.optional(z.string()),
   project_id: z.optional(z.nullable(z.int())),
   credentials: z.optional(z.unknown()),
   filters: z.optional(

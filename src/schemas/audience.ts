@@ -1,11 +1,10 @@
 import * as z from 'zod/mini';
-import type { RequestBody } from '../util/input-types.ts';
-import type { NoCamelCase } from '../util/spelling.ts';
+import type { JsonObject } from '../util/json.ts';
 import {
   type Creator,
   creatorSchema,
+  type Identifier,
   type LifecycleStatusId,
-  type OpenObject,
   type OpenUnion,
   openObject,
   type ResourceSchema,
@@ -30,7 +29,6 @@ export interface AudienceDataset {
 export interface EligibilityReason {
   /** `affinity_device_coverage`: unique EIDs must exceed 2 times unique SCIDs. Others are not specified. */
   readonly code: OpenUnion<'affinity_device_coverage'>;
-  readonly [more: string]: unknown;
 }
 
 /** A restriction that does not prevent the activation. */
@@ -38,8 +36,7 @@ export interface EligibilityNotice {
   /** `audience_expired`: the mapping keys are no longer kept, so MAID and IP cannot be delivered. */
   readonly code: OpenUnion<'audience_expired'>;
   /** Identifier kinds that cannot be delivered, such as `MAID` and `IP`. */
-  readonly blocks_identifiers: readonly OpenUnion<'MAID' | 'IP'>[];
-  readonly [more: string]: unknown;
+  readonly blocks_identifiers: readonly Identifier[];
 }
 
 /** Eligibility of an audience for activation. */
@@ -82,44 +79,43 @@ export interface Audience {
   /** Eligibility for activation, with the reasons against it. */
   readonly eligibility: Eligibility;
   /** Source audience, or `null`. Its fields are not specified. */
-  readonly source_audience: OpenObject | null;
+  readonly source_audience: JsonObject | null;
   /** User who created the audience. */
   readonly created_by: Creator;
   /** Project of the audience, or `null`. Its fields are not specified. */
-  readonly project: OpenObject | null;
+  readonly project: JsonObject | null;
   /** Operator, or `null`. The specification shows neither its meaning nor its fields. */
-  readonly operator: OpenObject | null;
+  readonly operator: JsonObject | null;
   /** Datasets that the audience is built from. */
   readonly dataset: readonly AudienceDataset[];
   /** Time of creation, `Y-m-d H:i:s`. */
   readonly created_at: string;
   /** Time of the last change, `Y-m-d H:i:s`. */
   readonly updated_at: string;
-  readonly [more: string]: unknown;
 }
 
-/** A dataset in the body of a create request; fields that are not specified pass through. */
-export interface DatasetCreate extends NoCamelCase<'analysis_type' | 'start_date' | 'end_date'> {
+/** A dataset in the body of a create request. */
+export interface DatasetCreate {
   /** Kind of the data: `WebDomain` or `AffinityTransactions`. */
   readonly analysis_type?: AnalysisType | undefined;
   /** `YYYY-MM-DD`. For `WebDomain`, a date before the 45-day window is refused with 422. */
   readonly start_date?: string | undefined;
   /** `YYYY-MM-DD`. Mapping keys of standard audiences are kept for 90 days after the latest end date. */
   readonly end_date?: string | undefined;
-  readonly [more: string]: unknown;
 }
 
-/** The definition of an audience. The specification shows no body; these fields are assumed, others pass through. */
-export interface AudienceCreate extends NoCamelCase<'project_id'> {
+/** The definition of an audience. The specification shows no body: its fields are assumed. */
+export interface AudienceCreate {
   /** Name of the audience. */
   readonly name?: string | undefined;
   /** Project to create the audience in, if any. An id that does not exist is refused with 422. */
   readonly project_id?: number | null | undefined;
   /** Data to build the audience from. */
-  readonly dataset?: readonly RequestBody<DatasetCreate>[] | undefined;
+  readonly dataset?: readonly DatasetCreate[] | undefined;
+  /** Completed cohort to build the audience from, instead of datasets. */
+  readonly cohort_id?: number | undefined;
   /** Filters on the data, in a form that is not specified. A value that does not exist is refused with 422. */
   readonly filters?: unknown;
-  readonly [more: string]: unknown;
 }
 
 const dataset = z.looseObject({ analysis_type: z.string(), start_date: z.string(), end_date: z.string() });
@@ -168,6 +164,7 @@ export const audienceCreateSchema = z.looseObject({
       }),
     ),
   ),
+  cohort_id: z.optional(z.int()),
   filters: z.optional(z.unknown()),
 });
 

@@ -1,13 +1,6 @@
 import * as z from 'zod/mini';
-import type { NoCamelCase } from '../util/spelling.ts';
-import {
-  type CohortStatusId,
-  type OpenObject,
-  openObject,
-  type ResourceSchema,
-  type Status,
-  statusSchema,
-} from './common.ts';
+import type { JsonObject } from '../util/json.ts';
+import { type CohortStatusId, openObject, type ResourceSchema, type Status, statusSchema } from './common.ts';
 
 /** A cohort imported from a file (specification, "Cohort object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Cohort {
@@ -20,27 +13,27 @@ export interface Cohort {
   /** Number of EIDs in the cohort. */
   readonly total_eids: number;
   /** Project of the cohort, or `null`. Its fields are not specified. */
-  readonly project: OpenObject | null;
+  readonly project: JsonObject | null;
   /** Label of the import's source; allowed values are not specified. */
   readonly source: string;
   /** Source audience, or `null`. Its fields are not specified. */
-  readonly source_audience: OpenObject | null;
+  readonly source_audience: JsonObject | null;
   /** Time of creation, `Y-m-d H:i:s`. */
   readonly created_at: string;
   /** Time of the last change, `Y-m-d H:i:s`. */
   readonly updated_at: string;
-  readonly [more: string]: unknown;
 }
 
-/** The definition of a cohort. The specification shows no body; these fields are assumed, others pass through. */
-export interface CohortCreate extends NoCamelCase<'upload_reference' | 'project_id'> {
+/** The definition of a cohort. The specification shows no body: its fields are assumed. */
+export interface CohortCreate {
   /** Name of the cohort. */
   readonly name?: string | undefined;
   /** Reference of a file that was uploaded within the last 15 minutes. */
   readonly upload_reference?: string | undefined;
+  /** Completed audience to create the cohort from, instead of a file. */
+  readonly source_audience_id?: number | undefined;
   /** Project to create the cohort in, if any. */
   readonly project_id?: number | null | undefined;
-  readonly [more: string]: unknown;
 }
 
 /** Schema of {@link Cohort}. */
@@ -60,6 +53,7 @@ export const cohortSchema = z.looseObject({
 export const cohortCreateSchema = z.looseObject({
   name: z.optional(z.string()),
   upload_reference: z.optional(z.string()),
+  source_audience_id: z.optional(z.int()),
   project_id: z.optional(z.nullable(z.int())),
 });
 

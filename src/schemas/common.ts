@@ -1,14 +1,13 @@
 import * as z from 'zod/mini';
-import type { JsonObject } from '../util/json.ts';
 
 /** A string with known values; the service may add others. */
 export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
 
+/** Kinds of identifier that the specification names ("Other limits"). */
+export type Identifier = OpenUnion<'EID' | 'SCID' | 'HEM' | 'MAID' | 'IP'>;
+
 /** Purpose of an uploaded file (specification, "Uploads"). */
 export type UploadKind = OpenUnion<'poi_submission' | 'cohort'>;
-
-/** An object whose fields the specification does not show. */
-export type OpenObject = JsonObject;
 
 /** Status ids of jobs other than cohorts. Those that the specification names are listed, of the 4xx ones only 400. */
 export type LifecycleStatusId = 104 | 105 | 107 | 400 | (number & Record<never, never>);

@@ -1,14 +1,6 @@
 import * as z from 'zod/mini';
-import type { RequestBody } from '../util/input-types.ts';
-import type { NoCamelCase } from '../util/spelling.ts';
-import {
-  type LifecycleStatusId,
-  type OpenObject,
-  openObject,
-  type ResourceSchema,
-  type Status,
-  statusSchema,
-} from './common.ts';
+import type { JsonObject } from '../util/json.ts';
+import { type LifecycleStatusId, openObject, type ResourceSchema, type Status, statusSchema } from './common.ts';
 
 /** A project. Its fields other than `id` are not specified. */
 export interface Project {
@@ -33,29 +25,34 @@ export interface Estimate {
   readonly [more: string]: unknown;
 }
 
-/** Body of a create request whose fields are not specified; `name` is assumed. */
-export interface OpenCreate {
-  /** Name of the resource. */
+/** The definition of a project. Its fields are not specified; `name` is assumed. */
+export interface ProjectCreate {
+  /** Name of the project. */
   readonly name?: string | undefined;
   readonly [more: string]: unknown;
 }
 
-/** The configuration of a lookalike; fields that are not specified pass through. */
-export interface LookalikeConfig extends NoCamelCase<'target_size'> {
-  /** From 1 to 4,000,000. */
-  readonly target_size?: number | undefined;
+/** The definition of a schedule. Its fields are not specified; `name` is assumed. */
+export interface ScheduleCreate {
+  /** Name of the schedule. */
+  readonly name?: string | undefined;
   readonly [more: string]: unknown;
 }
 
+/** The configuration of a lookalike. */
+export interface LookalikeConfig {
+  /** From 1 to 4,000,000. */
+  readonly target_size?: number | undefined;
+}
+
 /** The definition of a lookalike. `config.target_size` is specified; the other fields are assumed. */
-export interface LookalikeCreate extends NoCamelCase<'source_audience_id'> {
+export interface LookalikeCreate {
   /** Name of the resulting audience. */
   readonly name?: string | undefined;
   /** The seed: a completed audience of at least 1,000 devices. */
   readonly source_audience_id?: number | undefined;
   /** Configuration of the lookalike model. */
-  readonly config?: RequestBody<LookalikeConfig> | undefined;
-  readonly [more: string]: unknown;
+  readonly config?: LookalikeConfig | undefined;
 }
 
 /** Schema of {@link Project} and {@link Schedule}. */
@@ -64,8 +61,11 @@ export const identifiedSchema = z.looseObject({ id: z.int() });
 /** Schema of {@link Estimate}. */
 export const estimateSchema = z.looseObject({ id: z.int(), status: statusSchema });
 
-/** Schema of {@link OpenCreate}. */
-export const openCreateSchema = z.looseObject({ name: z.optional(z.string()) });
+/** Schema of {@link ProjectCreate}. */
+export const projectCreateSchema = z.looseObject({ name: z.optional(z.string()) });
+
+/** Schema of {@link ScheduleCreate}. */
+export const scheduleCreateSchema = z.looseObject({ name: z.optional(z.string()) });
 
 /** Schema of {@link LookalikeCreate}. */
 export const lookalikeCreateSchema = z.looseObject({
@@ -84,4 +84,4 @@ export const projectResource: ResourceSchema<Project> = { name: 'project', schem
 export const scheduleResource: ResourceSchema<Schedule> = { name: 'schedule', schema: identifiedSchema };
 
 /** Rows of reference tables, whose fields are not specified. */
-export const referenceRow: ResourceSchema<OpenObject> = { name: 'reference row', schema: openObject };
+export const referenceRow: ResourceSchema<JsonObject> = { name: 'reference row', schema: openObject };

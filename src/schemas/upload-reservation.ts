@@ -1,13 +1,12 @@
 import * as z from 'zod/mini';
 import type { ResourceSchema, UploadKind } from './common.ts';
 
-/** The file that a slot is reserved for. The specification shows kinds and sizes only; further fields pass through. */
+/** The file that a slot is reserved for. The specification shows kinds and sizes only. */
 export interface UploadRequest {
   /** Purpose of the file, which also decides its maximum size. */
   readonly kind: UploadKind;
   /** Bytes. At most 52,428,800 for `poi_submission`, 1,073,741,824 for `cohort`. */
   readonly size: number;
-  readonly [more: string]: unknown;
 }
 
 /** A reserved slot (assumed shape). Its `url` is a secret: whoever has it can write the file. */
@@ -18,7 +17,6 @@ export interface UploadReservation {
   readonly url: string;
   /** Time after which the URL accepts no file and the reference cannot be claimed, 15 minutes after the request. */
   readonly expires_at: string;
-  readonly [more: string]: unknown;
 }
 
 /** Schema of {@link UploadRequest}. */

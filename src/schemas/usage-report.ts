@@ -7,7 +7,6 @@ export interface BudgetWindow {
   readonly limit: number;
   /** Builds that the window counts now: creates that started a worker job. */
   readonly used: number;
-  readonly [more: string]: unknown;
 }
 
 /** The organization's build budget: how many job-starting creates it has left. */
@@ -18,7 +17,6 @@ export interface BuildBudget {
   readonly day: BudgetWindow;
   /** Seconds until a build is accepted again; `null` or absent while no window is exhausted. */
   readonly retry_after_seconds?: number | null | undefined;
-  readonly [more: string]: unknown;
 }
 
 /** The usage report of a month; only `build_budget` is specified. */

@@ -32,7 +32,6 @@ export interface WebhookEndpoint {
   readonly created_at: string;
   /** Time of the last change, `Y-m-d H:i:s`. */
   readonly updated_at: string;
-  readonly [more: string]: unknown;
 }
 
 /** Schema of {@link WebhookEndpoint}. */

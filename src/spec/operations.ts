@@ -200,7 +200,7 @@ export const operations = {
   /**
    * Creates a project, which organizes work.
    *
-   * @body OpenCreate
+   * @body ProjectCreate
    * @response [Project]
    * @example client.projects.create({ name: 'Autumn' })
    */
@@ -215,7 +215,7 @@ export const operations = {
   /**
    * Creates a schedule, which replays work. Its replays do not count in the build budget.
    *
-   * @body OpenCreate
+   * @body ScheduleCreate
    * @response [Schedule]
    * @example client.schedules.create({ name: 'Every week', audience_id: await id('audiences'), interval_hours: 168 })
    */

@@ -94,7 +94,7 @@ describe('loginToken', () => {
       '*': [{ data: [] }],
     });
     const client = clientOf(server, { credentials });
-    const failures = await Promise.all([1, 2, 3].map((at) => failureOf(client.audiences.create({ at }))));
+    const failures = await Promise.all([1, 2, 3].map((at) => failureOf(client.audiences.create({ name: `${at}` }))));
     for (const error of failures) {
       expect(error).toMatchObject({ name: 'AuthenticationError', reason: 'credentials', outcome: 'not-sent' });
     }

@@ -37,7 +37,7 @@ describe('an override of an operation', () => {
         'usage.get': { query: ({ yearmonth }) => ({ month: yearmonth }) },
       },
     });
-    await client.reference.list('web', 'domains', { page: 2, like: 'a' });
+    await client.reference.list('web', 'domains', { page: 2 }, { query: { like: 'a' } });
     await failureOf(client.usage.get({ yearmonth: '2026-01' }));
     expect((await server.seen()).map(shown)).toEqual([
       'GET /v9/reference?like=a&page=2&per_page=500&dataset=web&name=domains',

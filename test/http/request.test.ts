@@ -30,14 +30,14 @@ describe('a request', () => {
 
   it('sends a create as JSON under a UUID key that is readable immediately', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
-    const call = clientOf(server).audiences.create({ name: 'Visitörs', extra: [1, { a: null }] });
+    const call = clientOf(server).audiences.create({ name: 'Visitörs', filters: [1, { a: null }] });
     const key = call.idempotencyKey;
     expect(key).toMatch(/^[0-9a-f-]{36}$/);
     await call;
     const [seen] = await server.seen();
     expect(seen?.headers).toMatchObject({ 'content-type': 'application/json', 'idempotency-key': key });
     const bytes = Uint8Array.from(seen?.body ?? '', (char) => char.charCodeAt(0));
-    expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual({ name: 'Visitörs', extra: [1, { a: null }] });
+    expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual({ name: 'Visitörs', filters: [1, { a: null }] });
   });
 
   it('uses the caller’s idempotency key and headers', async () => {

@@ -39,7 +39,7 @@ describe('a create', () => {
       { fault: 'cut-body' },
       { data: [wireAudience()] },
     ]);
-    await clientOf(server).audiences.create({ name: 'x', b: 1, a: 2 });
+    await clientOf(server).audiences.create({ name: 'x', ...{ b: 1, a: 2 } });
     const seen = await server.seen();
     expect(seen).toHaveLength(4);
     expect(new Set(seen.map(({ body }) => body)).size).toBe(1);

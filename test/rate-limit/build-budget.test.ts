@@ -9,7 +9,9 @@ describe('a build budget refusal', () => {
   it('holds creates that were queued in the bucket already', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '100' } }]);
     const client = clientOf(server, { maxRetryWait: 1_000, rateLimits: { write: { limit: 2, interval: 300 } } });
-    const errors = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => failureOf(client.audiences.create({ at }))));
+    const errors = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((at) => failureOf(client.audiences.create({ name: `${at}` }))),
+    );
     for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError' });
     expect(await server.seen()).toHaveLength(2);
   });
@@ -23,7 +25,7 @@ describe('a build budget refusal', () => {
       [usage]: [budget(1)],
     });
     const client = clientOf(server);
-    const created = await Promise.all([1, 2, 3].map((at) => client.audiences.create({ at })));
+    const created = await Promise.all([1, 2, 3].map((at) => client.audiences.create({ name: `${at}` })));
     expect(created).toHaveLength(3);
     await client.audiences.create({});
     const keys = (await server.seen())

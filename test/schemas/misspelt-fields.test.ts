@@ -75,7 +75,7 @@ describe('a field that is not documented', () => {
   it('is not logged if no documented field has a similar name, whatever the body is', async () => {
     const { client, lines } = await warned([wireAudience()]);
     const filters = { project_ids: 1, Name: 'a key that is data' };
-    await client.audiences.create({ operator: 'AND', cohort_id: 1, title: 'x', toString: 1, filters });
+    await client.audiences.create({ ...untyped('{"operator":"AND","cohort_id":1,"title":"x","toString":1}'), filters });
     await client.audiences.create(untyped('{"dataset":{"startDate":1}}'));
     await client.audiences.create(untyped('[{"projectId":1}]'));
     await client.audiences.create(untyped('null'));

@@ -49,8 +49,6 @@ export function propertiesWithoutUndefined(files: readonly string[]): string[] {
     const type = checker.getAwaitedType(checker.getBaseConstraintOfType(input) ?? input) ?? input;
     if (seen[direction].has(type)) return;
     seen[direction].add(type);
-    // Its properties are those of the value that is passed.
-    if (type.aliasSymbol?.name === 'Spelled') return;
     if (type.isUnionOrIntersection()) for (const part of type.types) visit(part, path, direction);
     if (type.isIntersection()) return;
     const element = checker.getIndexTypeOfType(type, ts.IndexKind.Number);

@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini';
 import type { Credentials } from '../../src/auth/index.ts';
 import type { JobResources } from '../../src/errors/error-details.ts';
-import type { ListFields, UsageParams } from '../../src/resources/index.ts';
+import type { ListParams, UsageParams } from '../../src/resources/index.ts';
 import type {
   Activation,
   ActivationCreate,
@@ -18,10 +18,12 @@ import type {
   identifiedSchema,
   LookalikeCreate,
   lookalikeCreateSchema,
-  OpenCreate,
-  openCreateSchema,
   Project,
+  ProjectCreate,
+  projectCreateSchema,
   Schedule,
+  ScheduleCreate,
+  scheduleCreateSchema,
 } from '../../src/schemas/open-resources.ts';
 import type { listQuerySchema, usageQuerySchema } from '../../src/schemas/queries.ts';
 import type {
@@ -33,12 +35,6 @@ import type {
 import type { Usage, usageSchema } from '../../src/schemas/usage-report.ts';
 import type { WebhookEndpoint, webhookEndpointSchema } from '../../src/schemas/webhook-endpoint.ts';
 import type { JobKind } from '../../src/spec/job-status.ts';
-import type { DidYouMean } from '../../src/util/spelling.ts';
-
-/** Keys that are not compared: unknown further fields, and the names of fields in camel case. */
-type Extra<K, V> = string extends K ? never : [V] extends [DidYouMean<string> | undefined] ? UndefinedOnly<K, V> : K;
-/** Fields that must not be set have no value either. */
-type UndefinedOnly<K, V> = [V] extends [undefined] ? (K extends 'perPage' ? never : K) : never;
 
 /** The named fields of a type: unknown further fields, known literals and `readonly` aside. */
 type Plain<T> = T extends string
@@ -50,7 +46,7 @@ type Plain<T> = T extends string
       : T extends readonly (infer I)[]
         ? Plain<I>[]
         : T extends object
-          ? { -readonly [K in keyof T as Extra<K, T[K]>]-?: Plain<T[K]> }
+          ? { -readonly [K in keyof T as string extends K ? never : K]-?: Plain<T[K]> }
           : T;
 
 type Both<Interface, Schema extends z.ZodMiniType> = [Plain<Interface>] extends [Plain<z.infer<Schema>>]
@@ -77,9 +73,10 @@ export const agreed: readonly [
   Both<ActivationCreate, typeof activationCreateSchema>,
   Both<CohortCreate, typeof cohortCreateSchema>,
   Both<LookalikeCreate, typeof lookalikeCreateSchema>,
-  Both<OpenCreate, typeof openCreateSchema>,
+  Both<ProjectCreate, typeof projectCreateSchema>,
+  Both<ScheduleCreate, typeof scheduleCreateSchema>,
   Both<UploadRequest, typeof uploadRequestSchema>,
   Both<Credentials, typeof credentialsSchema>,
-  Both<ListFields, typeof listQuerySchema>,
+  Both<ListParams, typeof listQuerySchema>,
   Both<UsageParams, typeof usageQuerySchema>,
-] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true];
+] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true];

@@ -38,7 +38,7 @@ interface Visitors {
 export async function useInterfaces(client: AudienceClient, visitors: Visitors, page?: number): Promise<string> {
   await client.audiences.create(visitors);
   await client.audiences.list({ page });
-  await client.request('GET', '/api/v2/anything', { query: visitors });
+  await client.request('GET', '/api/v2/anything', { query: { ...visitors } });
   return (await client.request<Visitors>('GET', '/api/v2/anything/{id}', { params: { id: 7 } })).name;
 }
 

@@ -1,4 +1,4 @@
-/** Compiled against the built package: misspelt fields are refused, with the name of the right one; unknown ones pass. */
+/** Compiled against the built package: fields that are not documented are refused, misspelt ones with the right name. */
 
 import type {
   ActivationCreate,
@@ -82,10 +82,6 @@ export function misspeltBodies(client: AudienceClient, file: Blob): void {
   cohorts.create({ upload_refrence: 'x' });
   // @ts-expect-error project_id
   cohorts.import(file, { projectId: 7 });
-  // @ts-expect-error name
-  projects.create({ nam: 'x' });
-  // @ts-expect-error name
-  schedules.create({ NAME: 'x' });
   // @ts-expect-error size
   uploads.reserve({ kind: 'cohort', size: 9, Size: 9 });
 }
@@ -105,15 +101,8 @@ export function misspeltQueries(client: AudienceClient): void {
   client.usage.get({ year_month: '2026-10' });
 }
 
-interface Visitors {
-  name: string;
-  projectId: number;
-}
-
-/** Typed before they are passed: by an interface of the user's, by one of the package, by a value of type `any`. */
-export function misspeltTypes(client: AudienceClient, visitors: Visitors): void {
-  // @ts-expect-error project_id
-  client.audiences.create(visitors);
+/** Typed before they are passed: by an interface of the package, by a value of type `any`. */
+export function misspeltTypes(client: AudienceClient): void {
   // @ts-expect-error project_id
   client.audiences.create({ projectId: JSON.parse('7') });
   // @ts-expect-error project_id
@@ -133,33 +122,58 @@ export function misspeltTypes(client: AudienceClient, visitors: Visitors): void 
   console.log(audience, dataset, config, lookalike, activation, cohort);
 }
 
-export function unknownFields(client: AudienceClient, file: Blob): void {
-  const { audiences, lookalikes, estimates, activations, cohorts, projects, schedules, uploads } = client;
-  audiences.create({ title: 'x', operator: 'AND', cohort_id: 1, tags: [], labels: {}, notes: 'x' });
-  audiences.create({ identifiers: ['EID'], notify: true, priority: 1, folder_id: 1, owner: { id: 1 } });
-  audiences.create({ dataset: [{ domains: ['a.example'], merchants: [1], country: 'DE', frequency: 2, device: 'x' }] });
-  estimates.create({ precision: 2, sample: 0.1 });
-  lookalikes.create({ model: 'x', config: { expansion: true, seed: 1, similarity: 0.5 } });
-  activations.create({ identifier: 'EID', connection_id: 1, datastreams: ['x'], expires_at: null, budget: 1 });
-  activations.create({ filters: { weekdays: true, hours: [1] } });
-  cohorts.create({ source_audience_id: 1, file: 'x', delimiter: ';', columns: [] });
-  cohorts.import(file, { encoding: 'utf-8', header: true });
+/** Fields that are not documented: the error names no other field. */
+export function unknownFields(client: AudienceClient): void {
+  const { audiences, lookalikes, activations, cohorts, projects, schedules } = client;
+  // @ts-expect-error not documented
+  audiences.create({ title: 'x' });
+  // @ts-expect-error not documented
+  audiences.create({ dataset: [{ domains: ['a.example'] }] });
+  // @ts-expect-error not documented
+  lookalikes.create({ config: { expansion: true } });
+  // @ts-expect-error not documented
+  activations.create({ connection_id: 1 });
+  // @ts-expect-error not documented
+  cohorts.create({ delimiter: ';' });
+  // @ts-expect-error not documented
+  audiences.list({ age: 30 });
+  // Nothing is specified of these.
   projects.create({ description: 'x', color: 'red' });
   schedules.create({ cron: '* * * * *', interval_hours: 24, audience_id: 1, timezone: 'UTC' });
-  // Optional fields may be `undefined`, also under `exactOptionalPropertyTypes`.
-  audiences.create({
+}
+
+export function assumedFields(client: AudienceClient): void {
+  client.audiences.create({ cohort_id: 1 });
+  client.activations.create({ audience_id: 1, identifier: 'EID' });
+  client.cohorts.create({ source_audience_id: 1 });
+}
+
+/** Optional fields may be `undefined`, also under `exactOptionalPropertyTypes`. */
+export function undefinedFields(client: AudienceClient): void {
+  client.audiences.create({
     name: undefined,
     project_id: undefined,
     dataset: [{ start_date: undefined }],
     filters: undefined,
   });
-  lookalikes.create({ source_audience_id: undefined, config: { target_size: undefined } });
-  activations.create({ audience_id: 1, filters: { freq_min: undefined }, partner_id: undefined });
-  audiences.list({ page: undefined, per_page: undefined });
-  uploads.reserve({ kind: 'poi_submission', size: 9, checksum: 'x', content_type: 'text/csv' });
-  audiences.list({ search: 'x', status: [104], sort: 'name', order: 'asc', project_id: 1, cursor: 'x' });
+  client.lookalikes.create({ source_audience_id: undefined, config: { target_size: undefined } });
+  client.activations.create({ audience_id: 1, filters: { freq_min: undefined }, partner_id: undefined });
+  client.audiences.list({ page: undefined, per_page: undefined });
 }
 
-/** A wrapper of the user's names the type of its body: an unknown one may have misspelt fields. */
 export const wrapper = <Body extends AudienceCreate>(client: AudienceClient, body: Body) =>
-  client.audiences.create<AudienceCreate>(body);
+  client.audiences.create(body);
+
+/** A time limit that could be meant for the wait or for a request. */
+export function timeouts(client: AudienceClient, file: Blob): void {
+  client.audiences.create({ name: 'x' }, { timeout: 1_000 });
+  client.audiences.createAndWait({ name: 'x' }, { wait: { timeout: 1_000 }, request: { timeout: 1_000 } });
+  client.cohorts.import(file, { name: 'x' }, { wait: { timeout: 1_000 }, request: { timeout: 1_000 } });
+  // @ts-expect-error of the wait, or of the request?
+  client.audiences.createAndWait({ name: 'x' }, { timeout: 1_000 });
+  const options = { timeout: 1_000, idempotencyKey: 'x' };
+  // @ts-expect-error of the wait, or of the request?
+  client.audiences.createAndWait({ name: 'x' }, options);
+  // @ts-expect-error of the wait, or of the request?
+  client.cohorts.import(file, { name: 'x' }, { timeout: 1_000 });
+}

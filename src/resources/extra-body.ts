@@ -1,0 +1,16 @@
+import type { FieldErrors } from '../errors/error-details.ts';
+import { isObject, type JsonObject } from '../util/json.ts';
+
+/** Returns a body with the fields of `extraBody` added. */
+export function withExtraBody(body: unknown, extraBody: JsonObject | undefined): unknown {
+  return extraBody === undefined ? body : { ...Object(body), ...extraBody };
+}
+
+/** Returns the errors of an `extraBody`: a field that the body sets, too, would have two values. */
+export function extraBodyErrors(body: unknown, extraBody: JsonObject | undefined): FieldErrors {
+  if (extraBody === undefined) return {};
+  if (!isObject(extraBody)) return { extraBody: ['must be an object of fields to add to the body.'] };
+  const fields = isObject(body) ? body : {};
+  const repeated = Object.keys(extraBody).filter((name) => fields[name] !== undefined);
+  return repeated.length === 0 ? {} : { extraBody: [`must not set ${repeated.join(', ')}: the body sets it.`] };
+}
