@@ -311,6 +311,31 @@ describe('in virtual time', () => {
       },
     );
 
+    it('ends its wait at its deadline, which covers the create, too', async () => {
+      const { client } = startSandbox({ jobs: { duration: 60_000 } });
+      const deadline = 20_000;
+      const startedAt = performance.now();
+      const error = await time.until(failureOf(client.audiences.createAndWait({ name: 'x' }, { deadline })));
+      expect(performance.now() - startedAt).toBeCloseTo(deadline, -3);
+      expect(error).toMatchObject({ name: 'WaitTimeoutError', created: { kind: 'audience' } });
+      const longer = { deadline: 600_000, wait: { timeout: 10_000 } };
+      expect(await time.until(failureOf(client.audiences.createAndWait({ name: 'x' }, longer)))).toMatchObject({
+        message: expect.stringContaining('10000 ms'),
+      });
+    });
+
+    it('refuses a `timeout` that could be that of the wait or of a request', async () => {
+      const { client, sandbox } = startSandbox();
+      const options: object = { timeout: 1_000 };
+      const error = {
+        name: 'ConfigurationError',
+        message: expect.stringMatching(/`wait: \{ timeout \}`.*`request: \{ timeout \}`/),
+      };
+      expect(await failureOf(client.audiences.createAndWait({ name: 'x' }, options))).toMatchObject(error);
+      expect(await failureOf(client.cohorts.import(new Uint8Array(3), {}, options))).toMatchObject(error);
+      expect(sandbox.log).toEqual([]);
+    });
+
     it('refuses wrong options of the wait before it creates or uploads anything', async () => {
       const { client, sandbox } = startSandbox();
       const wait: object = { timout: 5 };

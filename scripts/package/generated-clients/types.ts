@@ -6,7 +6,14 @@ import type { components } from './generated/immutable.js';
 type Theirs = components['schemas'];
 /** The client makes a boolean of what the service sends as `1` or `false`. */
 type Normalized<T> = { readonly [K in keyof T]: K extends 'is_activation_allowed' ? boolean : T[K] };
-type Mutual<A, B> = [A] extends [B] ? ([B] extends [A] ? true : 'theirs is not ours') : 'ours is not theirs';
+/** The named fields, at any depth: in JSON Schema, objects are open. */
+type Named<T> = T extends readonly (infer I)[]
+  ? readonly Named<I>[]
+  : T extends object
+    ? { readonly [K in keyof T as string extends K ? never : K]: Named<T[K]> }
+    : T;
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : 'theirs is not ours') : 'ours is not theirs';
+type Mutual<A, B> = Same<Named<A>, Named<B>>;
 const yes: {
   readonly Audience: Mutual<Ours.Audience, Normalized<Theirs['Audience']>>;
   readonly Activation: Mutual<Ours.Activation, Theirs['Activation']>;
@@ -21,7 +28,8 @@ const yes: {
   readonly ActivationCreate: Mutual<Ours.ActivationCreate, Theirs['ActivationCreate']>;
   readonly CohortCreate: Mutual<Ours.CohortCreate, Theirs['CohortCreate']>;
   readonly LookalikeCreate: Mutual<Ours.LookalikeCreate, Theirs['LookalikeCreate']>;
-  readonly OpenCreate: Mutual<Ours.OpenCreate, Theirs['OpenCreate']>;
+  readonly ProjectCreate: Mutual<Ours.ProjectCreate, Theirs['ProjectCreate']>;
+  readonly ScheduleCreate: Mutual<Ours.ScheduleCreate, Theirs['ScheduleCreate']>;
   readonly UploadRequest: Mutual<Ours.UploadRequest, Theirs['UploadRequest']>;
   readonly Credentials: Mutual<Ours.Credentials, Theirs['Credentials']>;
   readonly IssuedToken: Mutual<Ours.IssuedToken, Theirs['IssuedToken']>;
@@ -41,7 +49,8 @@ const yes: {
   ActivationCreate: true,
   CohortCreate: true,
   LookalikeCreate: true,
-  OpenCreate: true,
+  ProjectCreate: true,
+  ScheduleCreate: true,
   UploadRequest: true,
   Credentials: true,
   IssuedToken: true,

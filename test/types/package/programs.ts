@@ -208,7 +208,7 @@ type Body = Parameters<typeof audiences.create>[0];
 type Result = Awaited<ReturnType<typeof audiences.create>>;
 export const derived = (body: Body): Promise<Result> => audiences.create(body);
 
-/** What a service of the user needs of the client. */
+/** The methods that a program of the user needs. */
 export interface AudiencePort {
   create(body: AudienceCreate): Promise<Audience>;
   wait(id: number): Promise<Audience>;
@@ -235,7 +235,7 @@ export function waitOptions(target: IdLike, options?: WaitOptions<Audience>) {
 export async function fields(id: number) {
   const { name, status, eligibility, dataset, project } = await audiences.get(id);
   const types = new Set(dataset.map(({ analysis_type }) => analysis_type));
-  return { name, done: status.id === 104, ...eligibility.metrics, types, project: project?.['name'] };
+  return { name, done: status.id === 104, ...eligibility.metrics, types, project: project?.name };
 }
 
 export async function collected(): Promise<Map<number, Cohort>> {
@@ -272,7 +272,7 @@ export async function counts() {
   const { build_budget, ...counted } = await usage.get({ yearmonth: '2026-10' });
   const rows = await reference.list('web', 'domains').toArray({ limit: 10 });
   const estimate = await estimates.createAndWait({ dataset: [{ analysis_type: 'WebDomain' }] });
-  return [build_budget.hour.limit - build_budget.hour.used, counted['audiences'], rows[0]?.['name'], estimate['size']];
+  return [build_budget.hour.limit - build_budget.hour.used, counted.audiences, rows[0]?.name, estimate.size];
 }
 
 export async function ownToken(email: string, password: string) {

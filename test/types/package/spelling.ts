@@ -11,7 +11,7 @@ import type {
 } from 'audience-activation';
 
 export function misspeltBodies(client: AudienceClient, file: Blob): void {
-  const { audiences, lookalikes, estimates, activations, cohorts, projects, schedules, uploads } = client;
+  const { audiences, lookalikes, estimates, activations, cohorts, uploads } = client;
   // @ts-expect-error project_id
   audiences.create({ name: 'x', projectId: 7 });
   // @ts-expect-error project_id

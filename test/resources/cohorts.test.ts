@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { startBench } from '../support/sandbox.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+
+const data = new Blob(['eid\n1\n2\n']);
+const jobs = { duration: 0 };
+
+describe('an import', () => {
+  it('that is repeated under its idempotency key creates no second cohort, and does not advise to claim again', async () => {
+    const { client } = await startBench({ jobs });
+    const options = { idempotencyKey: 'customers-2026-11' };
+    const { id } = await client.cohorts.import(data, { name: 'Customers' }, options);
+    const error = await failureOf(client.cohorts.import(data, { name: 'Customers' }, options));
+    expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'customers-2026-11' });
+    expect(error).not.toHaveProperty('upload');
+    expect(String(error)).toContain('An earlier import under this idempotency key probably created the cohort');
+    expect(String(error)).not.toMatch(/claim it|fresh key/);
+    expect((await client.cohorts.list().toArray()).map((cohort) => cohort.id)).toEqual([id]);
+  });
+
+  it('that was cut off after its upload is continued under the same key by the saved reference', async () => {
+    const { client, connect, account } = await startBench({ jobs });
+    const crash = new AbortController();
+    let saved = '';
+    const onUploaded = ({ reference }: { reference: string }): void => {
+      saved = reference;
+      crash.abort();
+    };
+    const options = { idempotencyKey: 'k', onUploaded, signal: crash.signal };
+    expect(await failureOf(client.cohorts.import(data, { name: 'Customers' }, options))).toBe(crash.signal.reason);
+    const restarted = connect({ token: account.token('api') });
+    const body = { name: 'Customers', upload_reference: saved };
+    const first = await restarted.cohorts.create(body, { idempotencyKey: 'k' });
+    expect(await restarted.cohorts.create(body, { idempotencyKey: 'k' })).toMatchObject({ id: first.id });
+    expect(await restarted.cohorts.list().toArray()).toHaveLength(1);
+  });
+
+  it('limits each attempt of its requests by `request`', async () => {
+    const server = await startServer([{ fault: 'stall' }]);
+    const importing = clientOf(server).cohorts.import(data, {}, { request: { timeout: 50 }, maxRetries: 0 });
+    expect(await failureOf(importing)).toMatchObject({ name: 'TimeoutError', message: expect.stringContaining('50 ms') });
+  });
+});
