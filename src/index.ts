@@ -1,4 +1,8 @@
-/** @module audience-activation */
+/**
+ * The client, its errors, and the types of resources and options. Runs in Node, browsers, Deno, Bun and workers.
+ *
+ * @module audience-activation
+ */
 
 export {
   type Credentials,

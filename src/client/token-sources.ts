@@ -40,6 +40,8 @@ export interface LoginTokenOptions {
  * Returns a source of a login token, for scripts with their own account, because each login ends the account's previous
  * one. After a 401, the source logs in again. Processes that use the same account need a shared `store`.
  *
+ * @param options Store of the token.
+ *
  * @example
  * new AudienceClient({ baseUrl, token: loginToken({ email, password }, { store }) });
  */

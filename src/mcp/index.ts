@@ -1,4 +1,8 @@
-/** @module audience-activation/mcp */
+/**
+ * Connects an official MCP client to the MCP endpoint of the service.
+ *
+ * @module audience-activation/mcp
+ */
 
 export { connectMcp } from './connect.ts';
 export type { McpFetch } from './mcp-fetch.ts';

@@ -1,4 +1,8 @@
-/** @module audience-activation/node */
+/**
+ * Files, downloads, token files, sign-in and webhook listeners in Node.
+ *
+ * @module audience-activation/node
+ */
 
 export { type DownloadedFile, type DownloadToOptions, downloadTo } from './download-to.ts';
 export { toNodeListener } from './node-listener.ts';

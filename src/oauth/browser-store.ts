@@ -24,6 +24,7 @@ export interface BrowserTokenStoreOptions {
  * Creates a token store for web pages. The tabs and frames of an origin share a lock (Web Locks), so that one of them
  * refreshes the token for all. Every script of the origin can read the stored tokens.
  *
+ * @param options Storage, and key of the entry.
  * @throws {ConfigurationError} if the platform has no Web Locks, as on a page without https.
  *
  * @example

@@ -1,4 +1,8 @@
-/** @module audience-activation/oauth */
+/**
+ * OAuth 2.1: users sign in, and their tokens are refreshed.
+ *
+ * @module audience-activation/oauth
+ */
 
 export { OAuthError, ReauthorizationRequiredError } from '../errors/oauth-errors.ts';
 export { type BrowserTokenStoreOptions, browserTokenStore, type TextStorage } from './browser-store.ts';

@@ -1,4 +1,8 @@
-/** @module audience-activation/redis */
+/**
+ * Processes that share rate limits, tokens, webhook events and waits through Redis.
+ *
+ * @module audience-activation/redis
+ */
 
 export type { IoRedis, NodeRedis, RedisClient } from './commands.ts';
 export { type RedisDedupeOptions, redisDedupe } from './redis-dedupe.ts';

@@ -45,6 +45,8 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
   /**
    * Resolves with the rows of all pages, or with the first `limit` of them; no page is requested that is not needed.
    *
+   * @param options Maximum number of rows.
+   *
    * @example
    * const newest = await client.audiences.list().toArray({ limit: 250 });
    *

@@ -1,4 +1,8 @@
-/** @module audience-activation/sandbox */
+/**
+ * The service on your machine, for tests and programs without an account.
+ *
+ * @module audience-activation/sandbox
+ */
 
 import { type SandboxAdmin, sandboxAdmin } from './admin/sandbox-admin.ts';
 import { createAdapters, type SandboxAdapters } from './http/adapters.ts';

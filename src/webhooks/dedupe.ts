@@ -40,7 +40,11 @@ interface Entry {
   readonly until: number;
 }
 
-/** Creates a dedupe store in memory. Several processes need a shared store instead. */
+/**
+ * Creates a dedupe store in memory. Several processes need a shared store instead.
+ *
+ * @param options Bounds of what it remembers.
+ */
 export function memoryDedupe({ window = DAY_MS, max = 100_000 }: MemoryDedupeOptions = {}): DedupeStore {
   const entries = new Map<string, Entry>();
   let leases = 0;

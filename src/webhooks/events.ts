@@ -83,6 +83,8 @@ export interface Stored {
  * Checks whether an event is older than the stored state of its resource, by `updated_at`: events can arrive in any
  * order and more than once. `Y-m-d H:i:s` is read as UTC. Returns `false` if either has no valid `updated_at`.
  *
+ * @param event Event that was received.
+ *
  * @example
  * if (isOutdated(event, await db.find(event.data.id))) return;
  */

@@ -1,4 +1,8 @@
-/** @module audience-activation/webhooks */
+/**
+ * Verifies, receives and signs webhook events.
+ *
+ * @module audience-activation/webhooks
+ */
 
 export type { WebhookRefusal } from '../errors/error-details.ts';
 export { WebhookVerificationError } from '../errors/webhook-errors.ts';

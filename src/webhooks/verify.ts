@@ -29,6 +29,7 @@ export interface VerifyOptions {
  * Verifies the signature of a delivery over the raw bytes of its body, and returns its event.
  *
  * @param secrets The endpoint's signing secret; several during a rotation, or for several endpoints.
+ * @param options Tolerance, clock and header.
  * @throws {WebhookVerificationError} with the `reason`; respond with 400.
  *
  * @example
@@ -63,7 +64,11 @@ export interface SignOptions {
   readonly timestamp?: number | undefined;
 }
 
-/** Returns the value of the signature header that the service would send with a body; for tests. */
+/**
+ * Returns the value of the signature header that the service would send with a body; for tests.
+ *
+ * @param options Time of signing.
+ */
 export async function signWebhook(rawBody: RawBody, secret: string, { timestamp }: SignOptions = {}): Promise<string> {
   const seconds = timestamp ?? Math.floor(Date.now() / 1000);
   if (!(Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12)) {
