@@ -62,7 +62,7 @@ describe('code blocks of the README and the guides', () => {
 });
 
 describe('links', () => {
-  const texts = ['CONTRIBUTING.md', 'SECURITY.md', ...SHIPPED, ...globSync('docs/decisions/*.md')];
+  const texts = ['CONTRIBUTING.md', 'SECURITY.md', ...SHIPPED, ...globSync('docs/{contributing,decisions}/*.md')];
   const linksOf = (file: string) =>
     relativeLinks(readFileSync(file, 'utf8')).map((target) => {
       const [path = '', anchor] = target.split('#');

@@ -8,9 +8,9 @@ interface Rule {
   readonly title: string | undefined;
 }
 
-const page = readFileSync('docs/sandbox.md', 'utf8');
-const part = page.slice(page.indexOf('\n## The rules it keeps'), page.indexOf('\n## What it makes up'));
-const rules: Rule[] = part
+const PAGE = 'docs/contributing/sandbox-rules.md';
+const page = readFileSync(PAGE, 'utf8');
+const rules: Rule[] = page
   .split('\n')
   .filter((line) => line.startsWith('| ') && !/^\| (?:rule|---) \|/.test(line))
   .map((line) => {
@@ -22,7 +22,7 @@ const rules: Rule[] = part
 /** Returns the titles of the tests in a file that run: `it(…)` and `it.each(…)(…)`, not `it.skip` or `it.todo`. */
 function titlesOf(file: string): string[] {
   const [path] = globSync(`test/sandbox/**/${file}{,.process}.test.ts`);
-  if (path === undefined) throw new Error(`docs/sandbox.md names a test file that does not exist: ${file}`);
+  if (path === undefined) throw new Error(`${PAGE} names a test file that does not exist: ${file}`);
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
   const titles: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -36,10 +36,10 @@ function titlesOf(file: string): string[] {
   return titles;
 }
 
-describe('the rules of docs/sandbox.md', () => {
+describe(`the rules of ${PAGE}`, () => {
   it('the page has rules of every section of the specification', () => {
     expect(rules.length).toBeGreaterThan(80);
-    const sections = [...part.matchAll(/^### (.+)$/gm)].map(([, name]) => name);
+    const sections = [...page.matchAll(/^## (.+)$/gm)].map(([, name]) => name);
     expect(sections).toEqual([
       'Resources and their fields',
       'States and transitions',
