@@ -91,6 +91,10 @@ describe('links', () => {
   });
 });
 
+it('the README has 250 lines at most: details are in the guides', () => {
+  expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThanOrEqual(250);
+});
+
 describe('the comparison in the README', () => {
   const benchmarks = readFileSync('docs/benchmarks.md', 'utf8');
   const [[, ...clients] = [], ...rows] = tableAfter('## Comparison', readFileSync('README.md', 'utf8'));

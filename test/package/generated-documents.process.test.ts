@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { fullText, shortText } from '../../scripts/llms.ts';
 import { buildDocument, textOf } from '../../scripts/openapi/document.ts';
-import { readmeText } from '../../scripts/readme.ts';
+import { referencePage } from '../../scripts/reference.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { allBlocks, blocksOf } from '../support/documentation.ts';
 
@@ -24,8 +24,8 @@ describe('generated documents are up to date', () => {
     expect(readFileSync('src/spec/openapi.json', 'utf8')).toBe(textOf(await buildDocument()));
   }, 60_000);
 
-  it('the namespaces in the README: npm run docs:readme', () => {
-    expect(readFileSync('README.md', 'utf8')).toBe(readmeText());
+  it('the namespaces in docs/reference.md: npm run docs:reference', () => {
+    expect(readFileSync('docs/reference.md', 'utf8')).toBe(referencePage());
   }, 60_000);
 
   it('the reference of the API, without broken links or anything undocumented: npm run docs:api', async () => {

@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { operations } from '../src/spec/operations.ts';
 import { DocComments } from './openapi/doc-comments.ts';
 
-/** The comments around the table in the README. */
+/** The page with the table. */
+const PAGE = 'docs/reference.md';
+
+/** The comments around the table. */
 const TABLE = /(<!-- namespaces: [^\n]*-->\n\n).*?(\n\n<!-- end of namespaces -->)/s;
 
-/** Returns the README with a table of the client's namespaces. */
-export function readmeText(): string {
+/** Returns the reference with a table of the client's namespaces. */
+export function referencePage(): string {
   const comments = new DocComments(['src/index.ts']);
   const called = Object.keys(operations).map((name) => name.split('.'));
   const namespaces = new Set([...called.map(([namespace = '']) => namespace), 'waits']);
@@ -17,7 +20,7 @@ export function readmeText(): string {
     return `| \`${namespace}\` | ${cells} | ${comments.commentOf('AudienceClient', namespace).description} |`;
   });
   const table = ['| namespace | methods | |', '| --- | --- | --- |', ...rows].join('\n');
-  const readme = readFileSync('README.md', 'utf8');
-  if (!TABLE.test(readme)) throw new Error('README.md has no place for the table of namespaces.');
-  return readme.replace(TABLE, (_, begin, end) => `${begin}${table}${end}`);
+  const page = readFileSync(PAGE, 'utf8');
+  if (!TABLE.test(page)) throw new Error(`${PAGE} has no place for the table of namespaces.`);
+  return page.replace(TABLE, (_, begin, end) => `${begin}${table}${end}`);
 }

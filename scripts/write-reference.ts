@@ -1,0 +1,4 @@
+import { writeFileSync } from 'node:fs';
+import { referencePage } from './reference.ts';
+
+writeFileSync('docs/reference.md', referencePage());
