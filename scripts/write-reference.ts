@@ -1,4 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { referencePage } from './reference.ts';
+import { referencePage } from './reference-page.ts';
 
 writeFileSync('docs/reference.md', referencePage());

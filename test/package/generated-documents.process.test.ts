@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { fullText, shortText } from '../../scripts/llms.ts';
 import { buildDocument, textOf } from '../../scripts/openapi/document.ts';
-import { referencePage } from '../../scripts/reference.ts';
+import { referencePage } from '../../scripts/reference-page.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { allBlocks, blocksOf } from '../support/documentation.ts';
 
