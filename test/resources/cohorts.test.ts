@@ -38,6 +38,9 @@ describe('an import', () => {
   it('limits each attempt of its requests by `request`', async () => {
     const server = await startServer([{ fault: 'stall' }]);
     const importing = clientOf(server).cohorts.import(data, {}, { request: { timeout: 50 }, maxRetries: 0 });
-    expect(await failureOf(importing)).toMatchObject({ name: 'TimeoutError', message: expect.stringContaining('50 ms') });
+    expect(await failureOf(importing)).toMatchObject({
+      name: 'TimeoutError',
+      message: expect.stringContaining('50 ms'),
+    });
   });
 });
