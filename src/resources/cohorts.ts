@@ -16,8 +16,11 @@ import type { Reservations, Uploads } from './uploads.ts';
 export interface ImportOptions
   extends UploadOptions,
     Pick<CreateOptions, 'idempotencyKey' | 'onConflict' | 'extraBody' | 'token'> {
-  /** Called once, when storage has the file and before the claim. */
-  readonly onUploaded?: ((upload: Upload) => void) | undefined;
+  /**
+   * Called once, when storage has the file. If it returns a promise, the claim waits for it, so that `reference` can be
+   * saved first. An error that it throws is logged and ignored.
+   */
+  readonly onUploaded?: ((upload: Upload) => void | Promise<void>) | undefined;
   /** Called once with the created cohort, before the wait begins. */
   readonly onCreated?: ((cohort: Cohort) => void) | undefined;
   /** Options of the wait. Without its own signal, the wait ends when the import's signal aborts. */
@@ -74,7 +77,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     const { idempotencyKey, onConflict, extraBody, onUploaded, onCreated, wait, timeout: _, ...input } = options;
     const { signal, maxRetries, maxRetryWait, token, request } = input;
     const upload = await this.#uploads.upload({ ...input, kind: 'cohort', data });
-    if (onUploaded) safely(() => onUploaded(upload), this.#report);
+    if (onUploaded) await safely(() => onUploaded(upload), this.#report);
     const body = { ...fields, upload_reference: upload.reference };
     const claim = { signal, maxRetries, maxRetryWait, token, request, idempotencyKey, onConflict, extraBody };
     try {

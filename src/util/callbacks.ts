@@ -1,11 +1,9 @@
-/** Runs a user's callback, which may be async. Reports its error instead of throwing it. */
-export function safely(callback: () => unknown, report: (message: string) => void): void {
-  const reportError = (error: unknown): void => report(messageOf(error));
+/** Runs a user's callback. Reports its error instead of throwing it. Resolves when the callback has, if it is async. */
+export async function safely(callback: () => unknown, report: (message: string) => void): Promise<void> {
   try {
-    const result = callback();
-    if (result instanceof Promise) result.catch(reportError);
+    await callback();
   } catch (error) {
-    reportError(error);
+    report(messageOf(error));
   }
 }
 

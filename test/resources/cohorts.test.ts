@@ -35,6 +35,25 @@ describe('an import', () => {
     expect(await restarted.cohorts.list().toArray()).toHaveLength(1);
   });
 
+  it('waits with its claim until `onUploaded` has saved the reference', async () => {
+    const { client, sandbox } = await startBench({ jobs });
+    const claims = () => sandbox.log.filter(({ path }) => path === '/api/v2/cohorts/create').length;
+    const saved = Promise.withResolvers<void>();
+    const uploaded = Promise.withResolvers<void>();
+    const onUploaded = (): Promise<void> => {
+      uploaded.resolve();
+      return saved.promise;
+    };
+    const importing = client.cohorts.import(data, { name: 'Customers' }, { onUploaded });
+    await uploaded.promise;
+    // Another request through the same client overtakes the claim.
+    await client.webhooks.list();
+    expect(claims()).toBe(0);
+    saved.reject(new Error('disk full'));
+    expect(await importing).toMatchObject({ status: { id: 4 } });
+    expect(claims()).toBe(1);
+  });
+
   it('limits each attempt of its requests by `request`', async () => {
     const server = await startServer([{ fault: 'stall' }]);
     const importing = clientOf(server).cohorts.import(data, {}, { request: { timeout: 50 }, maxRetries: 0 });
