@@ -21,7 +21,7 @@ import {
 } from '../resources/index.ts';
 import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { Bucket } from '../spec/limits.ts';
-import { type Method, operations, type PathParams, type Query, type ResolvedOperation } from '../spec/operations.ts';
+import { type Method, operations, type PathParams, type ResolvedOperation } from '../spec/operations.ts';
 import { Redactor } from '../util/redact.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
 import {
