@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { AUDIENCE_FLAGS } from '../spec/flags.ts';
 import type { JsonObject } from '../util/json.ts';
 import {
   type Creator,
@@ -172,5 +173,5 @@ export const audienceCreateSchema = z.looseObject({
 export const audienceResource: ResourceSchema<Audience> = {
   name: 'audience',
   schema: audienceSchema,
-  flags: ['is_activation_allowed'],
+  flags: AUDIENCE_FLAGS,
 };

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Decode, DecodeContext } from '../http/index.ts';
+import { normalizeFlags } from '../spec/flags.ts';
 import { isObject, type JsonObject, jsonTypeOf } from '../util/json.ts';
 import type { ResourceSchema } from './common.ts';
 
@@ -42,12 +43,10 @@ function truncateArrays(value: unknown): unknown {
   return Object.keys(cut).length === 0 ? value : { ...Object(value), ...cut };
 }
 
-/** Returns a wire object with its flags as booleans: the service writes some as `1`, `0` or `false`. */
+/** Returns a copy of a wire object, with its flags as booleans. */
 function normalize(wire: object, { flags = [] }: ResourceSchema<unknown>): JsonObject {
   const normalized: Record<string, unknown> = { ...wire };
-  for (const flag of flags) {
-    if (normalized[flag] === 1 || normalized[flag] === 0) normalized[flag] = normalized[flag] === 1;
-  }
+  normalizeFlags(normalized, flags);
   return normalized;
 }
 

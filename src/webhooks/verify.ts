@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { AUDIENCE_FLAGS, normalizeFlags } from '../spec/flags.ts';
 import { checkNumbers } from '../util/input-checks.ts';
-import { isEvent, type WebhookEvent } from './events.ts';
+import { isEvent, isKnownEvent, type WebhookEvent } from './events.ts';
 import { hmac, isSigned, parseSignatureHeader, refused } from './signature.ts';
 
 /** Default name of the signature header (specification, "Signature"); an operator may use another name. */
@@ -135,6 +136,7 @@ function parseEvent(body: Uint8Array): WebhookEvent {
   } catch {
     throw refused('not-json', 'The body is signed, but not JSON.');
   }
-  if (isEvent(value)) return value;
-  throw refused('not-an-event', 'The body is signed, but not an event with `id` and `type`.');
+  if (!isEvent(value)) throw refused('not-an-event', 'The body is signed, but not an event with `id` and `type`.');
+  if (isKnownEvent(value) && value.type.startsWith('audience')) normalizeFlags(value.data, AUDIENCE_FLAGS);
+  return value;
 }

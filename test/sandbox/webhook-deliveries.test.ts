@@ -46,7 +46,7 @@ describe('deliveries of the sandbox', () => {
     expect(event).toMatchObject({ schema_version: 1, id: expect.stringMatching(/^evt_/), type: 'audience.completed' });
     expect(Date.parse(event.created_at)).toBeLessThanOrEqual(sandbox.now());
     const raw = await (await client.audiences.get(id).asResponse()).json();
-    expect(event.data).toEqual(raw.data[0]);
+    expect(JSON.parse(first.body).data).toEqual(raw.data[0]);
     expect((await client.webhooks.list())[0]).toMatchObject({ is_active: true, last_delivery_at: expect.any(String) });
     expect(JSON.stringify(await client.webhooks.list())).not.toContain('whsec_');
   });
