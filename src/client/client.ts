@@ -136,8 +136,8 @@ export class AudienceClient {
    * const { size } = await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
    */
   request<T = unknown>(method: Method, path: string, options?: FreeRequestOptions<T>): ApiPromise<T>;
-  request(method: Method, path: string, options: FreeRequestOptions = {}): ApiPromise<unknown> {
-    const { params, query, body, schema, bucket, ...call } = options;
+  request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown> {
+    const { params, query, body, schema, bucket, ...call } = options ?? {};
     const reads = method === 'GET';
     // Errors, logs and hooks show the path: it must not bring a query along, which may be secret.
     const [shownPath = ''] = String(path).split(/[?#]/);
@@ -161,7 +161,7 @@ export class AudienceClient {
         if (shownPath !== String(path)) return { path: ['must not contain "?" or "#": use `query` instead.'] };
         return shownPath.startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] };
       },
-      options: call,
+      options: options && call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });
   }

@@ -1,5 +1,5 @@
 import { clientTokens, type TokenContext } from '../auth/index.ts';
-import { ClientState, Transport } from '../http/index.ts';
+import { BACKGROUND, ClientState, Transport } from '../http/index.ts';
 import { BuildBudgetGate, createRateLimiter } from '../rate-limit/index.ts';
 import { issueToken, readUsage } from '../resources/index.ts';
 import { Redactor } from '../util/redact.ts';
@@ -9,7 +9,7 @@ import { type ClientOptions, resolveOptions } from './client-options.ts';
  * Options for reading the usage report, which shows whether a 429 means a used-up build budget. If reading fails, the
  * 429 counts as a rate limit.
  */
-const BUDGET_READ = { priority: 'background', maxRetries: 0, deadline: 10_000 } as const;
+const BUDGET_READ = { [BACKGROUND]: {}, maxRetries: 0, deadline: 10_000 } as const;
 
 /** Creates the transport of a client and its state, from options that have been checked. */
 export function createTransport(options: ClientOptions, tokens: ClientState['tokens'], redactor: Redactor): Transport {

@@ -8,7 +8,7 @@ import type { CallRecord } from './call-record.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
 import { readRpcResponse } from './json-rpc.ts';
 import type { PreparedRequest } from './request.ts';
-
+import { BACKGROUND } from './request-options.ts';
 import {
   AttemptFailure,
   connectionFailure,
@@ -104,11 +104,12 @@ export async function acquirePermit(call: CallRecord, signal: AbortSignal): Prom
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
   const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
   const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
-  const request = { scope, priority: options.priority ?? 'foreground', signal, maxWait } as const;
+  const priority = options[BACKGROUND] ? 'background' : 'foreground';
+  const request = { scope, priority, signal, maxWait } as const;
   let build: BuildPermit | undefined;
   if (call.usesBuildBudget) build = await acquireBuildPermit(call, request);
   else await toNotSentError(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
-  options.onPermit?.(call.id);
+  options[BACKGROUND]?.onPermit?.(call.id);
   return { scope, build };
 }
 

@@ -6,7 +6,7 @@ import { CallObserver } from './call-observer.ts';
 import type { ClientState } from './client-state.ts';
 import type { RequestEvent } from './hooks.ts';
 import type { PreparedRequest, RequestInput } from './request.ts';
-import type { CallOptions, Settings } from './request-options.ts';
+import { BACKGROUND, type CallOptions, type Settings } from './request-options.ts';
 import type { AttemptFailure } from './response-errors.ts';
 import { RetryHistory } from './retry-policy.ts';
 
@@ -110,7 +110,7 @@ export class CallRecord {
     const { name, method, path: pathTemplate, bucket } = operation;
     const { baseUrl, rateLimits } = settings;
     const rateLimit = rateLimits[bucket];
-    const isPoll = options.isPoll ?? false;
+    const isPoll = options[BACKGROUND]?.isPoll ?? false;
     const facts = { callId, operation: name, method, baseUrl, path, pathTemplate, bucket, rateLimit, isPoll, attempt };
     return key === undefined ? facts : { ...facts, idempotencyKey: key };
   }

@@ -1,16 +1,18 @@
 import { isUsableToken } from '../auth/index.ts';
 import { ValidationError } from '../errors/api-errors.ts';
-import { AudienceError, withDetails } from '../errors/audience-error.ts';
+import { AudienceError, ConfigurationError, withDetails } from '../errors/audience-error.ts';
 import { TimeoutError } from '../errors/call-errors.ts';
 import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
+import { isOperationName } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { atCallSite, isReason } from '../util/call-site.ts';
-import { checkNumbers, InvalidInputError } from '../util/input-checks.ts';
+import { checkNumbers, checkOptionNames, InvalidInputError, refusePromises } from '../util/input-checks.ts';
 import { withRetries } from '../util/retry.ts';
 import { attempt, type SuccessResponse } from './attempt.ts';
 import { type CallObserver, logRetry } from './call-observer.ts';
 import type { CallRecord } from './call-record.ts';
 import { type PreparedRequest, prepareRequest } from './request.ts';
+import { BACKGROUND, FIELD_OPTIONS, FREE_OPTIONS, KEY_OPTIONS, REQUEST_OPTIONS } from './request-options.ts';
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
 import { type CallRetryLimits, nextRetry } from './retry-policy.ts';
 import { OWN_FETCH_OPTIONS } from './send.ts';
@@ -59,8 +61,8 @@ async function observed<R>(call: CallRecord, observer: CallObserver, work: () =>
 /** Builds the request once and retries attempts as far as the operation allows. */
 async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal: AbortSignal): Promise<R> {
   const { options, input } = call;
-  // The options of background calls are the package's own, or have been checked.
-  if (input.options && options.priority !== 'background') checkNumbers(options, NUMBER_OPTIONS);
+  if (input.options && !options[BACKGROUND]) checkOptions(call);
+  if (input.body !== undefined) refusePromises('body', input.body);
   const errors = { ...(input.options && optionErrors(call)), ...input.validate?.() };
   if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
   signal.throwIfAborted();
@@ -78,6 +80,25 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
       delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
     });
   }
+}
+
+/**
+ * Refuses options that would have no effect, which are unknown or need an idempotency key, and those that are not
+ * numbers. The options of background calls are the package's own, or have been checked.
+ */
+function checkOptions({ options, operation: { name }, key }: CallRecord): void {
+  const isCreate = /^\w+\.create$/.test(name);
+  const isFree = !isOperationName(name);
+  checkOptionNames(options, name, [
+    ...REQUEST_OPTIONS,
+    ...(isCreate || isFree || key !== undefined ? KEY_OPTIONS : []),
+    ...(isCreate || name === 'uploads.reserve' ? FIELD_OPTIONS : []),
+    ...(isFree ? FREE_OPTIONS : []),
+  ]);
+  checkNumbers(options, NUMBER_OPTIONS);
+  const unused = key === undefined ? KEY_OPTIONS.find((option) => Object(options)[option] !== undefined) : undefined;
+  if (unused === undefined) return;
+  throw new ConfigurationError(`\`${unused}\` is not an option of ${name}, which sends no idempotency key.`);
 }
 
 /** Returns the errors of the options that the types cannot exclude. */

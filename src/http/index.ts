@@ -26,9 +26,14 @@ export {
 } from './json-rpc.ts';
 export type { PreparedRequest } from './request.ts';
 export {
+  BACKGROUND,
   type CallOptions,
+  CREATE_OPTIONS,
   type CreateOptions,
   DEFAULTS,
+  FIELD_OPTIONS,
+  KEY_OPTIONS,
+  REQUEST_OPTIONS,
   type RequestOptions,
   type Settings,
 } from './request-options.ts';

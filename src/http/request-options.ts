@@ -1,4 +1,3 @@
-import type { Priority } from '../rate-limit/index.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import type { OperationName, Query, ResolvedOperation } from '../spec/operations.ts';
 import type { JsonObject } from '../util/json.ts';
@@ -49,13 +48,45 @@ export interface CreateOptions extends RequestOptions {
   readonly extraBody?: JsonObject | undefined;
 }
 
-/** Options that the package itself adds to the caller's. */
-export interface CallOptions extends CreateOptions {
-  readonly priority?: Priority;
+/** Names of the options that every call takes. */
+export const REQUEST_OPTIONS: readonly string[] = [
+  'signal',
+  'timeout',
+  'maxRetries',
+  'maxRetryWait',
+  'deadline',
+  'headers',
+  'token',
+  'query',
+  'fetchOptions',
+];
+
+/** Names of the options that only a call with an idempotency key takes. */
+export const KEY_OPTIONS: readonly string[] = ['idempotencyKey', 'onConflict'];
+
+/** Names of the options that only a call with the fields of a new resource takes. */
+export const FIELD_OPTIONS: readonly string[] = ['extraBody'];
+
+/** Names of all options of a create. */
+export const CREATE_OPTIONS: readonly string[] = [...REQUEST_OPTIONS, ...KEY_OPTIONS, ...FIELD_OPTIONS];
+
+/** Names of the options that only a free request takes. */
+export const FREE_OPTIONS: readonly string[] = ['params', 'body', 'schema', 'bucket'];
+
+/** Key of the options that only the package itself passes: a symbol, which no options of a caller have. */
+export const BACKGROUND: unique symbol = Symbol('background');
+
+/** A call that the package makes itself, with less priority than those of the caller. Its options are not checked. */
+interface BackgroundCall {
   /** True for polls of waits. */
   readonly isPoll?: true;
   /** Called before each attempt, once it has its permit of the rate bucket. */
   readonly onPermit?: (callId: string) => void;
+}
+
+/** The caller's options, and those that the package itself adds. */
+export interface CallOptions extends CreateOptions {
+  readonly [BACKGROUND]?: BackgroundCall;
 }
 
 /** Defaults of the options that concern requests. Durations are milliseconds. */

@@ -1,5 +1,21 @@
-import type { OperationOverride, PathParams, Query, Reads, ResolvedOperation } from '../spec/operations.ts';
-import { checkHeaders, checkSendable, formatValue, InvalidInputError, lowerCased } from '../util/input-checks.ts';
+import {
+  isOperationName,
+  type OperationOverride,
+  type PathParams,
+  type Query,
+  type Reads,
+  type ResolvedOperation,
+} from '../spec/operations.ts';
+import {
+  checkHeaders,
+  checkSendable,
+  formatValue,
+  InvalidInputError,
+  idProblem,
+  lowerCased,
+  promiseProblem,
+  silenceRejection,
+} from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 
 /** Path parameters, query and body of a call. */
@@ -36,12 +52,22 @@ function fillPath(template: string, params: PathParams): string {
 }
 
 const paramError = (name: string, value: unknown): InvalidInputError =>
-  new InvalidInputError({ [name]: [`${formatValue(value)} cannot be part of a path; pass an id.`] });
+  new InvalidInputError({
+    [name]: [promiseProblem(value) ?? `${formatValue(value)} cannot be part of a path; pass an id.`],
+  });
+
+/** Refuses an id that no resource has. The parameters of a free request may be anything. */
+function checkId({ name }: ResolvedOperation, params: PathParams): void {
+  const problem = 'id' in params && isOperationName(name) ? idProblem(params.id) : undefined;
+  if (problem !== undefined) throw new InvalidInputError({ id: [problem] });
+}
 
 function queryString(query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const item of Array.isArray(value) ? value : [value]) {
+      const problem = promiseProblem(item);
+      if (problem !== undefined) throw new InvalidInputError({ [name]: [problem] });
       if (item !== undefined && item !== null) search.append(name, String(item));
     }
   }
@@ -110,6 +136,7 @@ export async function prepareRequest({
     throw new InvalidInputError({ path: ['must not contain "?" or "#": use `query` instead.'] });
   }
   const params = input.params ?? {};
+  checkId(operation, params);
   const path = fillPath(template, params);
   const planned = options.query ? { ...input, query: { ...options.query, ...input.query } } : input;
   const { query, body } = override ? applyOverride(override, { ...planned, params }) : planned;
@@ -195,10 +222,4 @@ function contains(sent: unknown, value: string | number): boolean {
 function checkQuery(query: Query): Query {
   if (isObject(silenceRejection(query)) && !(query instanceof Promise)) return query;
   throw new TypeError('the `query` of an override must return an object, not a promise');
-}
-
-/** Handles the rejection of a promise that is refused anyway: unhandled, it would end the process. */
-function silenceRejection<T>(value: T): T {
-  if (value instanceof Promise) value.catch(() => {});
-  return value;
 }

@@ -1,5 +1,5 @@
 import { RateLimitError } from '../errors/api-errors.ts';
-import type { CallOptions, RequestOptions } from '../http/index.ts';
+import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/index.ts';
 import { type JobKind, type JobResource, progressOf } from '../spec/job-status.ts';
 import { isOlder } from '../util/timestamps.ts';
 import {
@@ -395,9 +395,7 @@ export class JobGroup<T extends JobResource> implements PollGroup {
       maxRetries: 0,
       deadline,
       signal,
-      priority: 'background',
-      isPoll: true,
-      onPermit: onCallPermit,
+      [BACKGROUND]: { isPoll: true, onPermit: onCallPermit },
     };
   }
 

@@ -3,7 +3,7 @@ import type { JobResource } from '../spec/job-status.ts';
 import { type IdLike, idOf } from '../spec/job-status.ts';
 import { atCallSite, captureCallSite, isReason } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
-import { checkHeaders, checkSendable, formatValue } from '../util/input-checks.ts';
+import { checkHeaders, checkSendable, idProblem } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import {
   functionOption,
@@ -56,26 +56,32 @@ export interface WaitOptions<T> {
 /** Options of a watch. */
 export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
 
+const requestOption = nestedOptions<Omit<RequestOptions, 'signal'>>({
+  timeout: nonNegative,
+  maxRetries: nonNegative,
+  maxRetryWait: nonNegative,
+  deadline: nonNegative,
+  token: stringOption,
+  query: optionOf(isObject, 'must be an object'),
+  fetchOptions: optionOf(isObject, 'must be an object'),
+  headers: optionOf(
+    isSendable,
+    'must be headers that a request can carry, without those that the client sets itself (such as Authorization)',
+  ),
+});
+const checkWatchOptions = optionChecker<WatchOptions<never>>('a watch', {
+  timeout: nonNegative,
+  signal: signalOption,
+  request: requestOption,
+});
 const check = optionChecker<WaitOptions<never>>('a wait', {
   timeout: nonNegative,
   signal: signalOption,
   onUpdate: functionOption,
-  request: nestedOptions<Omit<RequestOptions, 'signal'>>({
-    timeout: nonNegative,
-    maxRetries: nonNegative,
-    maxRetryWait: nonNegative,
-    deadline: nonNegative,
-    token: stringOption,
-    query: optionOf(isObject, 'must be an object'),
-    fetchOptions: optionOf(isObject, 'must be an object'),
-    headers: optionOf(
-      isSendable,
-      'must be headers that a request can carry, without those that the client sets itself (such as Authorization)',
-    ),
-  }),
+  request: requestOption,
 });
 
-/** Checks the options of a wait or a watch, if any: a typo in `timeout` would go unnoticed for an hour. */
+/** Checks the options of a wait, if any: a typo in `timeout` would go unnoticed for an hour. */
 export function checkWaitOptions<T>(options: WaitOptions<T> | undefined): void {
   if (options !== undefined) check(options);
 }
@@ -139,7 +145,7 @@ export class Poller<T extends JobResource> {
   watch(target: IdLike, options: WatchOptions<T> = {}): AsyncIterable<T> {
     const site = captureCallSite();
     const begin = (changes: Subscriber<T>): Subscription<T> | undefined => {
-      checkWaitOptions(options);
+      checkWatchOptions(options);
       return this.#subscribe(target, options, {
         onUpdate: (update) => changes.onUpdate(update),
         onFailure: (error) => changes.onFailure(isReason(error, [options.signal]) ? error : atCallSite(error, site)),
@@ -151,9 +157,8 @@ export class Poller<T extends JobResource> {
   /** Delivers states until the job ends, the wait fails, or the returned subscription is stopped. */
   #subscribe(target: IdLike, options: WatchOptions<T>, subscriber: Subscriber<T>): Subscription<T> | undefined {
     const id = idOf(target);
-    if (!Number.isSafeInteger(id) || id <= 0) {
-      throw this.#source.invalidId(`must be a positive integer, not ${formatValue(id)}.`);
-    }
+    const problem = idProblem(id);
+    if (problem !== undefined) throw this.#source.invalidId(problem);
     const { signal, timeout = DEFAULT_WAIT_TIMEOUT_MS, request = {} } = options;
     const { redactor, closing } = this.#state;
     const { kind, settings } = this.#source;

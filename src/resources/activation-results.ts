@@ -4,7 +4,7 @@ import type { RequestOptions, Transport } from '../http/index.ts';
 import { jobError } from '../polling/index.ts';
 import type { Activation } from '../schemas/activation.ts';
 import { progressOf, statusText } from '../spec/job-status.ts';
-import { checkTransferOptions, openDownload, type TransferOptions } from '../storage/index.ts';
+import { openDownload, type TransferOptions } from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { isObject, jsonTypeOf } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
@@ -85,7 +85,6 @@ export function downloadsOf(
   transport: Transport,
   { onProgress, ...options }: DownloadOptions,
 ): Download[] {
-  checkTransferOptions(options);
   const used = new Map<string, number>();
   return results.map(({ name, uri }) => ({
     name,

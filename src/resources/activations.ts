@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../errors/error-details.ts';
-import type { RequestOptions, Transport } from '../http/index.ts';
+import { REQUEST_OPTIONS, type RequestOptions, type Transport } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
 import {
   type Activation,
@@ -8,7 +8,9 @@ import {
   activationResource,
 } from '../schemas/activation.ts';
 import { COMPLETED, type IdLike, idOf } from '../spec/job-status.ts';
+import { checkTransferOptions } from '../storage/index.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';
+import { checkOptionNames } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import {
   type ActivationResult,
@@ -43,11 +45,12 @@ export class Activations extends ListedJobNamespace<Activation, ActivationCreate
    * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` if it ended without completing;
    * `ResponseError` if the name or the URI of a result is missing.
    */
-  results(target: Activation | IdLike, options: RequestOptions = {}): Promise<ActivationResult[]> {
+  results(target: Activation | IdLike, options?: RequestOptions): Promise<ActivationResult[]> {
     return fromCallSite(async () => {
+      if (options) checkOptionNames(options, 'activations.results', REQUEST_OPTIONS);
       const activation = isCompleted(target) ? target : await this.get(idOf(target), options);
       return resultsOf(activation, this.#transport.settings.redactor);
-    }, options.signal);
+    }, options?.signal);
   }
 
   /**
@@ -68,8 +71,9 @@ export class Activations extends ListedJobNamespace<Activation, ActivationCreate
     options: DownloadOptions,
     site: CallSite,
   ): AsyncGenerator<Download, void> {
-    const { signal, maxRetries, maxRetryWait, token } = options;
+    const { signal, maxRetries, maxRetryWait, token } = options ?? {};
     try {
+      checkTransferOptions('activations.download', options);
       const results = await this.results(target, { signal, maxRetries, maxRetryWait, token });
       yield* downloadsOf(results, this.#transport, options);
     } catch (error) {

@@ -35,34 +35,34 @@ export class Auth {
   }
 
   /** Issues a login token and ends the account's previous one. */
-  login(credentials: Credentials, options: RequestOptions = {}): ApiPromise<IssuedToken> {
+  login(credentials: Credentials, options?: RequestOptions): ApiPromise<IssuedToken> {
     return requestToken(this.#transport, 'auth.login', credentials, options, (issued) => issued);
   }
 
   /** Issues an API token; ten may be live. It is retried only if the service certainly did not issue one. */
-  createApiToken(credentials: Credentials, options: RequestOptions = {}): ApiPromise<ExpiringToken> {
+  createApiToken(credentials: Credentials, options?: RequestOptions): ApiPromise<ExpiringToken> {
     return requestToken(this.#transport, 'auth.createApiToken', credentials, options, withExpiry);
   }
 
   /** Issues a token of scope `mcp`; ten may be live. It is retried only if the service certainly did not issue one. */
-  createMcpToken(credentials: Credentials, options: RequestOptions = {}): ApiPromise<ExpiringToken> {
+  createMcpToken(credentials: Credentials, options?: RequestOptions): ApiPromise<ExpiringToken> {
     return requestToken(this.#transport, 'auth.createMcpToken', credentials, options, withExpiry);
   }
 
   /** Revokes every live API token of the account. */
-  revokeApiTokens(credentials: Credentials, options: RequestOptions = {}): ApiPromise<Revocation> {
+  revokeApiTokens(credentials: Credentials, options?: RequestOptions): ApiPromise<Revocation> {
     return this.#revoke('auth.revokeApiTokens', credentials, options);
   }
 
   /** Revokes every live MCP token of the account. */
-  revokeMcpTokens(credentials: Credentials, options: RequestOptions = {}): ApiPromise<Revocation> {
+  revokeMcpTokens(credentials: Credentials, options?: RequestOptions): ApiPromise<Revocation> {
     return this.#revoke('auth.revokeMcpTokens', credentials, options);
   }
 
   #revoke(
     operation: 'auth.revokeApiTokens' | 'auth.revokeMcpTokens',
     credentials: Credentials,
-    options: RequestOptions,
+    options: RequestOptions | undefined,
   ): ApiPromise<Revocation> {
     return this.#transport.call(operation, {
       ...credentialInput(this.#transport, operation, credentials),
@@ -78,7 +78,7 @@ export async function issueToken(
   operation: TokenOperation,
   credentials: Credentials,
 ): Promise<StoredToken> {
-  const { token, expires_at } = await requestToken(transport, operation, credentials, {}, (issued) => issued);
+  const { token, expires_at } = await requestToken(transport, operation, credentials, undefined, (issued) => issued);
   return { token, ...(expires_at !== undefined && { expiresAt: expires_at }) };
 }
 
@@ -86,7 +86,7 @@ function requestToken<T>(
   transport: Transport,
   operation: TokenOperation,
   credentials: Credentials,
-  options: RequestOptions,
+  options: RequestOptions | undefined,
   narrow: (token: IssuedToken, context: DecodeContext) => T,
 ): ApiPromise<T> {
   return transport.call(operation, {

@@ -6,11 +6,12 @@ import type { CreateOptions, RequestOptions, Transport } from '../http/index.ts'
 import type { Scheduler } from '../polling/index.ts';
 import { checkWaitOptions, type WaitOptions } from '../polling/index.ts';
 import { type Cohort, type CohortCreate, cohortCreateSchema, cohortResource } from '../schemas/cohort.ts';
-import type { UploadData, UploadOptions } from '../storage/index.ts';
+import { checkTransferOptions, type UploadData, type UploadOptions } from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
+import { promiseProblem } from '../util/input-checks.ts';
 import { ListedJobNamespace, refuseTimeout } from './resource.ts';
-import type { Reservations, Uploads } from './uploads.ts';
+import { inputError, type Reservations, type Uploads } from './uploads.ts';
 
 /** Options of {@link Cohorts.import}. */
 export interface ImportOptions
@@ -72,8 +73,11 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
   }
 
   async #import(data: UploadData, fields: CohortCreate | undefined, options: ImportOptions): Promise<Cohort> {
-    checkWaitOptions(options.wait);
     refuseTimeout(options);
+    checkTransferOptions('cohorts.import', options);
+    checkWaitOptions(options.wait);
+    const problem = promiseProblem(fields);
+    if (problem !== undefined) throw inputError('cohorts.import', { fields: [problem] });
     const { idempotencyKey, onConflict, extraBody, onUploaded, onCreated, wait, timeout: _, ...input } = options;
     const { signal, maxRetries, maxRetryWait, token, request } = input;
     const upload = await this.#uploads.upload({ ...input, kind: 'cohort', data });

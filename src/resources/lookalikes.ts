@@ -42,7 +42,7 @@ export class Lookalikes extends JobNamespace<Audience, LookalikeCreate, 'lookali
    * Cancels a running lookalike: it ends at 400. A lookalike that is already being published completes at 104 instead.
    * The request is retried only if the service certainly did not act.
    */
-  cancel(id: number, options: RequestOptions = {}): ApiPromise<void> {
+  cancel(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#transport.call('lookalikes.cancel', { params: { id }, options, decode: decodeNothing });
   }
 }

@@ -33,7 +33,7 @@ export class Mcp {
   send(message: JsonRpcRequest, options?: RequestOptions): ApiPromise<JsonRpcResponse>;
   send(message: JsonRpcNotification | JsonRpcResponse, options?: RequestOptions): ApiPromise<undefined>;
   send(message: JsonRpcMessage, options?: RequestOptions): ApiPromise<JsonRpcResponse | undefined>;
-  send(message: JsonRpcMessage, options: RequestOptions = {}): ApiPromise<JsonRpcResponse | undefined> {
+  send(message: JsonRpcMessage, options?: RequestOptions): ApiPromise<JsonRpcResponse | undefined> {
     // Copy the message: the caller may change the object before the response arrives.
     const body: unknown = isObject(message) ? { ...message } : message;
     const row = this.#transport.settings.operations['mcp.send'];

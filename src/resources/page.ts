@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/audience-error.ts';
+import { check } from '../errors/audience-error.ts';
 import type { DecodeContext, Envelope, RequestOptions, Transport } from '../http/index.ts';
 import { ApiPromise } from '../http/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
@@ -6,6 +6,7 @@ import { decodeList } from '../schemas/decode.ts';
 import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import { listQuerySchema } from '../schemas/queries.ts';
 import type { OperationName, PathParams, Query } from '../spec/operations.ts';
+import { checkOptionNames, refusePromises } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 
 /** Query of a list: paging by `page` and `per_page` (assumed). */
@@ -52,11 +53,15 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
    *
    * @throws ConfigurationError if `limit` is not an integer from 0
    */
-  async toArray({ limit = Number.POSITIVE_INFINITY }: { readonly limit?: number | undefined } = {}): Promise<T[]> {
-    if (!(limit >= 0) || limit % 1 > 0) {
+  async toArray(options: { readonly limit?: number | undefined } = {}): Promise<T[]> {
+    const { limit = Number.POSITIVE_INFINITY } = options;
+    try {
+      checkOptionNames(options, '`toArray`', ['limit']);
+      check(limit >= 0 && !(limit % 1 > 0), '`limit` of `toArray` must be an integer from 0.');
+    } catch (error) {
       // The first page has been requested already.
       this.catch(() => {});
-      throw new ConfigurationError('`limit` of `toArray` must be an integer from 0.');
+      throw error;
     }
     const rows: T[] = [];
     for await (const row of this) {
@@ -101,6 +106,7 @@ export function listPages<T>(
         ...(options && { options }),
         query,
         validate: () => {
+          refusePromises('params', params);
           warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
           return pageErrors(query, plan.cap);
         },

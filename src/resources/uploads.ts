@@ -15,13 +15,14 @@ import { CLAIM_WINDOW, UPLOAD_SIZES } from '../spec/limits.ts';
 import {
   checkTransferOptions,
   isStream,
+  type TransferMethod,
   type UploadData,
   type UploadOptions,
   UploadSource,
   uploadFile,
 } from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
-import { checkStorageHeaders, InvalidInputError } from '../util/input-checks.ts';
+import { checkStorageHeaders, InvalidInputError, promiseProblem } from '../util/input-checks.ts';
 import type { JsonObject } from '../util/json.ts';
 import { extraBodyErrors, withExtraBody } from './extra-body.ts';
 
@@ -126,7 +127,9 @@ export class Uploads {
   send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
     return fromCallSite(async () => {
       if (!isReservation(reservation)) {
-        throw inputError('uploads.send', { reservation: ['must be the result of `uploads.reserve`.'] });
+        throw inputError('uploads.send', {
+          reservation: [promiseProblem(reservation) ?? 'must be the result of `uploads.reserve`.'],
+        });
       }
       const reserved = isStream(data) ? this.#reservations.get(reservation.reference)?.size : undefined;
       const sized = { ...options, size: options.size ?? reserved };
@@ -145,7 +148,7 @@ export class Uploads {
   }
 
   async #send(
-    name: string,
+    name: TransferMethod,
     data: UploadData,
     options: UploadOptions,
     reserve: (size: number) => PromiseLike<UploadReservation>,
@@ -169,8 +172,13 @@ export class Uploads {
   }
 }
 
-function openSource(name: string, data: UploadData, options: UploadOptions, { settings }: Transport): UploadSource {
-  checkTransferOptions(options);
+function openSource(
+  name: TransferMethod,
+  data: UploadData,
+  options: UploadOptions,
+  { settings }: Transport,
+): UploadSource {
+  checkTransferOptions(name, options);
   try {
     if (options.headers) checkStorageHeaders(options.headers);
     return new UploadSource(data, options.size, settings.redactor);
@@ -196,6 +204,7 @@ function sizeErrors(input: unknown): FieldErrors {
   return { size: [`is ${size} bytes; a ${kind} upload may have at most ${max}: split the file into several uploads.`] };
 }
 
-function inputError(name: string, errors: FieldErrors): Error {
+/** Returns the error for the input of a method that was refused before sending. */
+export function inputError(name: string, errors: FieldErrors): Error {
   return localValidationError({ name, method: 'PUT', path: '' }, errors, messageOfFields(errors));
 }

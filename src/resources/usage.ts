@@ -5,6 +5,7 @@ import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import { usageQuerySchema } from '../schemas/queries.ts';
 import { type BuildBudget, type Usage, usageResource } from '../schemas/usage-report.ts';
 import { EARLIEST_USAGE_MONTH } from '../spec/limits.ts';
+import { refusePromises } from '../util/input-checks.ts';
 import { isObject, jsonTypeOf } from '../util/json.ts';
 import { emit } from '../util/run-hooks.ts';
 
@@ -30,7 +31,7 @@ function monthErrors(yearmonth: string, now: number): FieldErrors {
 export function readUsage<T>(
   transport: Transport,
   params: UsageParams,
-  options: CallOptions,
+  options: CallOptions | undefined,
   select: (usage: Usage, context: DecodeContext) => T,
 ): ApiPromise<T> {
   const yearmonth = params?.yearmonth ?? monthOf(Date.now());
@@ -38,6 +39,7 @@ export function readUsage<T>(
     query: { yearmonth },
     options,
     validate: () => {
+      refusePromises('params', params);
       warnOfMisspeltFields('usage.get', params, usageQuerySchema, transport);
       return monthErrors(yearmonth, Date.now());
     },
@@ -59,12 +61,12 @@ export class UsageReports {
   }
 
   /** Returns the usage report of one month. */
-  get(params: UsageParams = {}, options: RequestOptions = {}): ApiPromise<Usage> {
+  get(params: UsageParams = {}, options?: RequestOptions): ApiPromise<Usage> {
     return readUsage(this.#transport, params, options, (usage) => usage);
   }
 
   /** Returns how many job-starting creates the organization has left in this hour and day. */
-  buildBudget(options: RequestOptions = {}): ApiPromise<BuildBudget> {
+  buildBudget(options?: RequestOptions): ApiPromise<BuildBudget> {
     return readUsage(this.#transport, {}, options, ({ build_budget }, context) => {
       if (isObject(build_budget)) return build_budget;
       throw context.fail(`\`build_budget\` is ${jsonTypeOf(build_budget)}, expected an object`);

@@ -12,7 +12,7 @@ export class Webhooks {
   }
 
   /** Lists the organization's endpoints, newest first. Not paged. */
-  list(options: RequestOptions = {}): ApiPromise<WebhookEndpoint[]> {
+  list(options?: RequestOptions): ApiPromise<WebhookEndpoint[]> {
     return this.#transport.call('webhooks.list', { options, decode: decodeList(webhookEndpointResource) });
   }
 }

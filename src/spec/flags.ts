@@ -2,6 +2,9 @@
 export const AUDIENCE_FLAGS: readonly string[] = ['is_activation_allowed'];
 
 /** Makes the flags of a resource booleans, as its type says. */
-export function normalizeFlags(resource: Record<string, unknown>, flags: readonly string[]): void {
-  for (const flag of flags) if (resource[flag] === 1 || resource[flag] === 0) resource[flag] = resource[flag] === 1;
+export function normalizeFlags(resource: object, flags: readonly string[]): void {
+  for (const flag of flags) {
+    const value: unknown = Reflect.get(resource, flag);
+    if (value === 1 || value === 0) Reflect.set(resource, flag, value === 1);
+  }
 }

@@ -49,5 +49,8 @@ export type IdLike =
       readonly id: number;
     };
 
-/** Returns the id of a target. */
-export const idOf = (target: IdLike): number => (typeof target === 'object' && target !== null ? target.id : target);
+/** Returns the id of a target. A promise, which only callers without types pass, is returned for errors to name it. */
+export const idOf = (target: IdLike): number => (hasId(target) ? target.id : target);
+
+const hasId = (target: IdLike): target is Exclude<IdLike, number> =>
+  typeof target === 'object' && target !== null && !('then' in target);

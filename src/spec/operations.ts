@@ -241,6 +241,7 @@ export const operations = {
    * Reads the webhook endpoints of the organization, newest first. They are managed in the console only.
    *
    * @response WebhookEndpoint[]
+   * @example client.webhooks.list()
    */
   'webhooks.list': request('GET', 'webhooks/index', documentedRead),
   /**

@@ -4,6 +4,8 @@ import {
   CallObserver,
   type EndEvent,
   type Fetch,
+  FIELD_OPTIONS,
+  KEY_OPTIONS,
   logRetry,
   nextCallId,
   type RequestEvent,
@@ -11,7 +13,7 @@ import {
   type Settings,
 } from '../http/index.ts';
 import { AbortScope, startTimer } from '../util/abort.ts';
-import { checkNumbers } from '../util/input-checks.ts';
+import { checkNumbers, checkOptionNames } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
 import { idleFailure, lostFailure, queryRedactor, responseFailure } from './storage-errors.ts';
@@ -28,8 +30,32 @@ export interface TransferOptions {
   readonly maxRetryWait?: number | undefined;
 }
 
-/** Checks the numbers among the options of a transfer. */
-export function checkTransferOptions(options: TransferOptions): void {
+const TRANSFER_OPTIONS = ['signal', 'idleTimeout', 'maxRetries', 'maxRetryWait', 'onProgress'];
+const UPLOAD_OPTIONS = [...TRANSFER_OPTIONS, 'size', 'headers'];
+
+/** Names of the options of each method that transfers a file. */
+const OPTION_NAMES = {
+  'uploads.send': UPLOAD_OPTIONS,
+  'uploads.upload': [...UPLOAD_OPTIONS, 'token', 'kind', 'data', 'fields', 'request'],
+  'cohorts.import': [
+    ...UPLOAD_OPTIONS,
+    ...KEY_OPTIONS,
+    ...FIELD_OPTIONS,
+    'token',
+    'onUploaded',
+    'onCreated',
+    'wait',
+    'request',
+  ],
+  'activations.download': [...TRANSFER_OPTIONS, 'token'],
+} as const;
+
+/** A method that transfers a file. */
+export type TransferMethod = keyof typeof OPTION_NAMES;
+
+/** Refuses options of a transfer that are unknown, and those that are not numbers. */
+export function checkTransferOptions(method: TransferMethod, options: TransferOptions): void {
+  checkOptionNames(options, method, OPTION_NAMES[method]);
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
 }
 

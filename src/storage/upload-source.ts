@@ -1,6 +1,6 @@
 import { AudienceError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
-import { InvalidInputError } from '../util/input-checks.ts';
+import { InvalidInputError, promiseProblem } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';
 
 /** A stream of bytes: a web `ReadableStream`, including the result of Node's `Readable.toWeb`. */
@@ -54,7 +54,8 @@ export class UploadSource {
   /** @throws {InvalidInputError} for data that cannot be uploaded, or a wrong or missing `size`. */
   constructor(data: UploadData, size: number | undefined, redactor: Redactor) {
     const isObject = typeof data === 'object' && data !== null;
-    if (!isObject || !(isStream(data) || isBlob(data) || isBytes(data))) throw invalid('data', UNSUPPORTED_DATA);
+    if (!isObject || !(isStream(data) || isBlob(data) || isBytes(data)))
+      throw invalid('data', promiseProblem(data) ?? UNSUPPORTED_DATA);
     if (isStream(data) && data.locked) throw invalid('data', 'is a stream that is already being read: pass a new one.');
     const actual = isStream(data) ? size : isBlob(data) ? data.size : data.length;
     if (actual === undefined) throw invalid('size', 'must be set for a stream: its length in bytes.');

@@ -1,5 +1,7 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { FieldErrors } from '../errors/error-details.ts';
+import { isObject } from './json.ts';
+import { lettersOf, similarName } from './similar-names.ts';
 
 /** Input that cannot be sent; `errors` contains messages by field. */
 export class InvalidInputError extends Error {
@@ -18,6 +20,59 @@ export class InvalidInputError extends Error {
 /** Formats a caller's value for a message; strings are quoted. */
 export const formatValue = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : String(value);
+
+/**
+ * Refuses an option object with a name that is not in `names`: a misspelt option would have no effect.
+ *
+ * @param of Owner of the options, as named in errors, such as `audiences.create`.
+ */
+export function checkOptionNames(options: unknown, of: string, names: readonly string[]): void {
+  if (!isObject(options)) throw new ConfigurationError(`The options of ${of} must be an object.`);
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new ConfigurationError(unknownOption(unknown, of, names));
+}
+
+/** Maximum number of names that an error lists. */
+const MAX_LISTED_NAMES = 11;
+
+/** Returns the error message for an option that does not exist. */
+export function unknownOption(name: string, of: string, names: readonly string[]): string {
+  const option = `\`${name}\` is not an option of ${of}`;
+  const spelled = names.find((other) => lettersOf(other) === lettersOf(name));
+  if (spelled !== undefined) return `${option}: it is spelled \`${spelled}\`.`;
+  if (names.length <= MAX_LISTED_NAMES) return `${option}: use ${names.join(', ')}.`;
+  const similar = similarName(name, names);
+  return similar === undefined ? `${option}.` : `${option}. Did you mean \`${similar}\`?`;
+}
+
+/** Returns whether a value is a promise, also one of another realm or library. */
+const isPromise = (value: unknown): boolean => isObject(value) && typeof value.then === 'function';
+
+/** Handles the rejection of a promise that is refused anyway: unhandled, it would end the process. */
+export function silenceRejection<T>(value: T): T {
+  if (value instanceof Promise) value.catch(() => {});
+  return value;
+}
+
+/** Returns the problem of a value that is a promise. */
+export function promiseProblem(value: unknown): string | undefined {
+  return isPromise(silenceRejection(value)) ? 'is a Promise: await it.' : undefined;
+}
+
+/** Refuses a promise, or an object with one as a field: as JSON, each would be sent as `{}`. */
+export function refusePromises(name: string, value: unknown): void {
+  if (!isObject(value) || ArrayBuffer.isView(value)) return;
+  for (const [field, content] of Object.entries(isPromise(value) ? { [name]: value } : value)) {
+    const problem = promiseProblem(content);
+    if (problem !== undefined) throw new InvalidInputError({ [field]: [problem] });
+  }
+}
+
+/** Returns the problem of an id that no resource has. */
+export function idProblem(id: unknown): string | undefined {
+  if (Number.isSafeInteger(id) && Number(id) > 0) return undefined;
+  return promiseProblem(id) ?? `must be a positive integer, not ${formatValue(id)}.`;
+}
 
 /** Refuses options that are not numbers of 0 or more: `NaN`, for example, could cause endless retries. */
 export function checkNumbers<Name extends string>(

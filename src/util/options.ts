@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { unknownOption } from './input-checks.ts';
 
 /** The fields of an option object: a schema for each name. */
 export type OptionFields<Options> = { readonly [Name in keyof Options]-?: z.ZodMiniType };
@@ -93,8 +94,5 @@ function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[]
     return path === '' ? `The options of ${of} must be an object.` : `\`${path}\` ${issue.message}.`;
   }
   const [name = ''] = issue.keys;
-  const option = `\`${path === '' ? '' : `${path}.`}${name}\` is not an option of ${of}`;
-  const similar = names.find((option) => option.toLowerCase() === name.toLowerCase());
-  if (similar !== undefined) return `${option}: it is spelled \`${similar}\`.`;
-  return path === '' && names.length < 12 ? `${option}: use ${names.join(', ')}.` : `${option}.`;
+  return path === '' ? unknownOption(name, of, names) : `\`${path}.${name}\` is not an option of ${of}.`;
 }

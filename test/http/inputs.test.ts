@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { AudienceClient } from '../../src/index.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 
@@ -50,21 +51,101 @@ describe('what no request can carry', () => {
     expect(await server.seen()).toEqual([]);
   });
 
-  it.each([undefined, null, {}, Number.NaN, Number.POSITIVE_INFINITY])(
-    'the id %s is refused before sending',
-    async (id) => {
-      const server = await startServer([{ data: [] }]);
-      const { audiences } = clientOf(server);
-      for (const call of [audiences.get(odd(id)), audiences.delete(odd(id)), audiences.wait(odd(id))]) {
-        expect(await failureOf(call)).toMatchObject({
-          name: 'ValidationError',
-          local: true,
-          message: expect.stringMatching(/ must be a positive integer, not| cannot be part of a path; pass/),
-        });
-      }
-      expect(await server.seen()).toEqual([]);
-    },
-  );
+  it.each([
+    undefined,
+    null,
+    {},
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    0,
+    -1,
+    1.5,
+    2 ** 53,
+    '42',
+    '',
+    '..',
+    { id: 1.5 },
+  ])('the id %o is refused before sending, by every method that takes one', async (id) => {
+    const server = await startServer([{ data: [] }]);
+    const { audiences, lookalikes, activations, waits } = clientOf(server);
+    for (const call of [
+      audiences.get(odd(id)),
+      audiences.delete(odd(id)),
+      audiences.wait(odd(id)),
+      audiences.watch(odd(id))[Symbol.asyncIterator]().next(),
+      lookalikes.cancel(odd(id)),
+      activations.results(odd(id)),
+      activations.download(odd(id)).next(),
+      waits.wait({ kind: 'audience', id: odd(id) }),
+    ]) {
+      expect(await failureOf(call)).toMatchObject({
+        name: 'ValidationError',
+        local: true,
+        errors: { id: [expect.stringContaining('must be a positive integer, not ')] },
+      });
+    }
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it('the parameters of a free request may be any numbers and strings', async () => {
+    const server = await startServer([{ data: [] }]);
+    const client = clientOf(server);
+    for (const id of [1.5, -1, '42', 'x/y']) await client.request('GET', '/api/v2/audiences/{id}', { params: { id } });
+    expect((await server.seen()).map(({ url }) => url.split('/').at(-1))).toEqual(['1.5', '-1', '42', 'x%2Fy']);
+  });
+});
+
+describe('a promise that is not awaited', () => {
+  const promise = (): never => odd(Promise.reject(new Error('The create failed.')));
+
+  it.each<[string, string, (client: AudienceClient) => PromiseLike<unknown>]>([
+    ['the id of a get', 'id', ({ audiences }) => audiences.get(promise())],
+    ['the id of a delete', 'id', ({ projects }) => projects.delete(promise())],
+    ['the id of a cancel', 'id', ({ lookalikes }) => lookalikes.cancel(promise())],
+    ['the target of a wait', 'id', ({ audiences }) => audiences.wait(promise())],
+    ['the id of a target', 'id', ({ audiences }) => audiences.wait({ id: promise() })],
+    ['the id of a job', 'id', ({ waits }) => waits.wait({ kind: 'cohort', id: promise() })],
+    ['the target of a watch', 'id', ({ audiences }) => audiences.watch(promise())[Symbol.asyncIterator]().next()],
+    ['an activation of results', 'id', ({ activations }) => activations.results(promise())],
+    ['an activation of downloads', 'id', ({ activations }) => activations.download(promise()).next()],
+    ['the body of a create', 'body', ({ activations }) => activations.create(promise())],
+    ['the body of `createAndWait`', 'body', ({ audiences }) => audiences.createAndWait(promise())],
+    ['a field of a body', 'audience_id', ({ activations }) => activations.create({ audience_id: promise() })],
+    ['the fields of an import', 'fields', ({ cohorts }) => cohorts.import(new Blob(['x']), promise())],
+    ['the data of an import', 'data', ({ cohorts }) => cohorts.import(promise(), {})],
+    ['the input of a reservation', 'body', ({ uploads }) => uploads.reserve(promise())],
+    ['a field of a reservation', 'size', ({ uploads }) => uploads.reserve({ kind: 'cohort', size: promise() })],
+    ['the reservation of an upload', 'reservation', ({ uploads }) => uploads.send(promise(), new Blob(['x']))],
+    ['the parameters of a list', 'params', ({ audiences }) => audiences.list(promise())],
+    ['a parameter of a list', 'page', ({ audiences }) => audiences.list({ page: promise() })],
+    ['a query parameter', 'include', ({ audiences }) => audiences.get(1, { query: { include: promise() } })],
+    ['the parameters of a usage report', 'params', ({ usage }) => usage.get(promise())],
+    ['the body of a free request', 'body', (client) => client.request('POST', '/api/v2/x', { body: promise() })],
+    ['a field of a free request', 'a', (client) => client.request('POST', '/api/v2/x', { body: { a: promise() } })],
+    ['a parameter of a free request', 'a', (client) => client.request('GET', '/x/{a}', { params: { a: promise() } })],
+  ])('is named as %s, and nothing is sent', async (_, field, call) => {
+    const server = await startServer([{ data: [] }]);
+    expect(await failureOf(call(clientOf(server)))).toMatchObject({
+      name: 'ValidationError',
+      local: true,
+      errors: { [field]: ['is a Promise: await it.'] },
+      message: expect.stringContaining(`${field}: is a Promise: await it.`),
+    });
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it('is named as a call of the client, or a thenable of another library', async () => {
+    const server = await startServer([{ data: [wireAudience()] }]);
+    const { audiences } = clientOf(server);
+    const thenable = JSON.parse('{}');
+    thenable[['th', 'en'].join('')] = () => {};
+    const created = audiences.create({});
+    for (const id of [created, thenable]) {
+      expect(await failureOf(audiences.get(odd(id)))).toMatchObject({ errors: { id: ['is a Promise: await it.'] } });
+    }
+    await created;
+    expect(await server.seen()).toHaveLength(1);
+  });
 });
 
 describe('options of a call', () => {

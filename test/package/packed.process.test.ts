@@ -158,7 +158,7 @@ describe('the packed tarball', () => {
     const script = `const seen = new Set();
       const walk = (file) => { if (seen.has(file)) return; seen.add(file);
         const text = require('node:fs').readFileSync(file, 'utf8');
-        for (const [, from] of text.matchAll(/(?:from|import)\\s*\\(?\\s*["']([^"']+)["']/g)) {
+        for (const [, from] of text.matchAll(/(?<![.\\w])(?:from|import)\\s*\\(?\\s*["']([^"']+)["']/g)) {
           if (from.startsWith('.')) walk(require('node:path').join(require('node:path').dirname(file), from));
           else console.log(from);
         } };

@@ -76,7 +76,22 @@ describe('options of a wait', () => {
     const { audiences, cohorts } = client;
     expect(await failureOf(audiences.wait(1, options))).toMatchObject(refusal);
     expect(await failureOf(audiences.createAndWait({}, { wait: options }))).toMatchObject(refusal);
+    expect(await failureOf(audiences.watch(1, options)[Symbol.asyncIterator]().next())).toMatchObject({
+      ...refusal,
+      message: 'The options of a watch must be an object.',
+    });
     expect(await failureOf(cohorts.import(new Uint8Array(3), {}, { wait: options }))).toMatchObject(refusal);
+    expect(reads).toEqual([]);
+  });
+
+  it('are refused by a watch if it has no such option', async () => {
+    const { client, reads } = startJobService();
+    for (const name of ['onUpdate', 'timout']) {
+      const { options } = untyped({ [name]: () => {} });
+      const changes = client.audiences.watch(1, options)[Symbol.asyncIterator]();
+      const message = `\`${name}\` is not an option of a watch: use timeout, signal, request.`;
+      expect(await failureOf(changes.next())).toMatchObject({ name: 'ConfigurationError', message });
+    }
     expect(reads).toEqual([]);
   });
 });

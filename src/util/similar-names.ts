@@ -1,0 +1,34 @@
+/** Returns a name without case, underscores and hyphens. */
+export const lettersOf = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
+
+/** Returns whether two texts are equal, or differ by one letter: an additional or different one, or two swapped. */
+export function differByOneLetter(a: string, b: string): boolean {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const [restOfA, restOfB] = [a.slice(at + 1), b.slice(at + 1)];
+  return (
+    restOfA === restOfB ||
+    restOfA === b.slice(at) ||
+    restOfB === a.slice(at) ||
+    (a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2))
+  );
+}
+
+/** The shortest name that an edit distance counts for: shorter words are often one letter from another word. */
+const MIN_LETTERS = 6;
+
+/** Returns the letters of a name with its words in the singular. */
+const singularOf = (name: string): string => lettersOf(name.replace(/s(?=[A-Z_-]|$)/g, ''));
+
+/**
+ * Returns the name that another one is a misspelling of: equal apart from case, underscores and hyphens, or, from six
+ * letters on, different by one letter. A plural of a name is another name.
+ */
+export function similarName(name: string, names: readonly string[]): string | undefined {
+  const letters = lettersOf(name);
+  const isMisspelling = (other: string): boolean =>
+    lettersOf(other).length >= MIN_LETTERS &&
+    differByOneLetter(letters, lettersOf(other)) &&
+    singularOf(name) !== singularOf(other);
+  return names.find((other) => lettersOf(other) === letters) ?? names.find(isMisspelling);
+}
