@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { LogFields } from '../../src/index.ts';
-import { similarField } from '../../src/util/spelling.ts';
 import { clientOf, startServer } from '../support/server.ts';
 import { wireActivation } from '../support/storage.ts';
 import { wireAudience } from '../support/wire-audience.ts';
@@ -74,7 +73,7 @@ describe('a misspelt field', () => {
 describe('a field that is not documented', () => {
   it('is not logged if no documented field has a similar name, whatever the body is', async () => {
     const { client, lines } = await warned([wireAudience()]);
-    const filters = { project_ids: 1, Name: 'a key that is data' };
+    const filters = { project_ids: 1, Name: 'a key that is data', timeout: 1 };
     await client.audiences.create({ ...untyped('{"operator":"AND","cohort_id":1,"title":"x","toString":1}'), filters });
     await client.audiences.create(untyped('{"dataset":{"startDate":1}}'));
     await client.audiences.create(untyped('[{"projectId":1}]'));
@@ -83,27 +82,73 @@ describe('a field that is not documented', () => {
   });
 });
 
-describe('a name is similar to that of a documented field', () => {
-  const documented = ['name', 'project_id', 'dataset', 'start_date'];
+describe('a name that is a documented one in the plural, or a short one with another letter', () => {
+  it('is not logged', async () => {
+    const { client, lines } = await warned([{ ...wireAudience(), ...wireActivation('') }]);
+    await client.audiences.create(untyped('{"datasets":[],"project_ids":[1],"projects_id":1,"names":1,"nam":1}'));
+    await client.activations.create(untyped('{"audience_ids":[1],"filter":{}}'));
+    await client.uploads.reserve({ kind: 'cohort', size: 9, ...untyped('{"sizes":9,"kinds":9}') }).catch(() => {});
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('an option of the call in a body', () => {
+  it.each(['idempotencyKey', 'idempotency_key', 'Idempotency-Key', 'signal', 'timeout', 'onConflict', 'max_retries'])(
+    'is logged, once for each operation: %s',
+    async (name) => {
+      const { client, lines, bodies } = await warned([wireAudience()]);
+      const body = untyped(JSON.stringify({ name: 'x', [name]: 1 }));
+      await client.audiences.create(body);
+      await client.audiences.create(body);
+      await client.projects.create(body);
+      const problem = `\`${name}\` is an option of the call, not a field of the body: pass it in the second argument.`;
+      expect(lines).toEqual([
+        [`audiences.create: ${problem}`, { operation: 'audiences.create', field: name }],
+        [`projects.create: ${problem}`, { operation: 'projects.create', field: name }],
+      ]);
+      expect((await bodies())[0]).toEqual(body);
+    },
+  );
+
+  it('is not logged below the top level, or in a query', async () => {
+    const { client, lines } = await warned([wireAudience()]);
+    await client.audiences.create(untyped('{"dataset":[{"timeout":1}]}'));
+    await client.lookalikes.create(untyped('{"config":{"deadline":1}}'));
+    await client.audiences.list(untyped('{"token":1}'));
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('a value close to a known one', () => {
   it.each([
-    ['projectId', 'project_id'],
-    ['PROJECT-ID', 'project_id'],
-    ['projectid', 'project_id'],
-    ['prject_id', 'project_id'],
-    ['projject_id', 'project_id'],
-    ['projekt_id', 'project_id'],
-    ['porject_id', 'project_id'],
-    ['roject_id', 'project_id'],
-    ['project_i', 'project_id'],
-    ['project_idx', 'project_id'],
-    ['datasets', 'dataset'],
-    ['nmae', 'name'],
-    ['nam', 'name'],
-  ])('with another case, other separators or one other letter: %s', (name, field) => {
-    expect(similarField(name, documented)).toBe(field);
+    ['Webdomain', 'WebDomain'],
+    ['web_domain', 'WebDomain'],
+    ['WEB-DOMAIN', 'WebDomain'],
+    ['WebDomains', 'WebDomain'],
+    ['AffinityTransaction', 'AffinityTransactions'],
+    ['AffinityTransctions', 'AffinityTransactions'],
+  ])('is logged with the known one, once for each operation, and sent as it is: %s', async (value, meant) => {
+    const { client, lines, bodies } = await warned([wireAudience()]);
+    const body = { dataset: [{ analysis_type: value }, { analysis_type: value }] };
+    await client.audiences.create(body);
+    await client.audiences.create(body);
+    await client.estimates.create(body);
+    const problem = `\`dataset.*.analysis_type\` is "${value}". Did you mean "${meant}"? It is sent as it is.`;
+    const field = 'dataset.*.analysis_type';
+    expect(lines).toEqual([
+      [`audiences.create: ${problem}`, { operation: 'audiences.create', field }],
+      [`estimates.create: ${problem}`, { operation: 'estimates.create', field }],
+    ]);
+    expect((await bodies())[0]).toEqual(body);
   });
 
-  it.each(['', 'id', 'prjct_id', 'project', 'maen', 'title', 'set', 'date', 'toString'])('but not %j', (name) => {
-    expect(similarField(name, documented)).toBeUndefined();
+  it('is not logged if it is known, or like none', async () => {
+    const { client, lines } = await warned([wireAudience()]);
+    const values = ['WebDomain', 'AffinityTransactions', 'Web', 'Transactions', 'MobileApps', ''];
+    await client.audiences.create({ dataset: values.map((analysis_type) => ({ analysis_type })) });
+    await client.audiences.create(
+      untyped('{"dataset":[{"analysis_type":7},{"analysis_type":null}],"analysis_type":1}'),
+    );
+    expect(lines).toEqual([]);
   });
 });
