@@ -57,8 +57,9 @@ const paramError = (name: string, value: unknown): InvalidInputError =>
   });
 
 /** Refuses an id that no resource has. The parameters of a free request may be anything. */
-function checkId({ name }: ResolvedOperation, params: PathParams): void {
-  const problem = 'id' in params && isOperationName(name) ? idProblem(params.id) : undefined;
+function checkId({ name }: ResolvedOperation, { id }: PathParams): void {
+  if ((Number.isSafeInteger(id) && Number(id) > 0) || !isOperationName(name)) return;
+  const problem = idProblem(id);
   if (problem !== undefined) throw new InvalidInputError({ id: [problem] });
 }
 
@@ -136,7 +137,7 @@ export async function prepareRequest({
     throw new InvalidInputError({ path: ['must not contain "?" or "#": use `query` instead.'] });
   }
   const params = input.params ?? {};
-  checkId(operation, params);
+  if ('id' in params) checkId(operation, params);
   const path = fillPath(template, params);
   const planned = options.query ? { ...input, query: { ...options.query, ...input.query } } : input;
   const { query, body } = override ? applyOverride(override, { ...planned, params }) : planned;

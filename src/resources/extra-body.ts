@@ -2,13 +2,10 @@ import type { FieldErrors } from '../errors/error-details.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 
 /** Returns a body with the fields of `extraBody` added. */
-export function withExtraBody(body: unknown, extraBody: JsonObject | undefined): unknown {
-  return extraBody === undefined ? body : { ...Object(body), ...extraBody };
-}
+export const withExtraBody = (body: unknown, extraBody: JsonObject): unknown => ({ ...Object(body), ...extraBody });
 
 /** Returns the errors of an `extraBody`: a field that the body sets, too, would have two values. */
-export function extraBodyErrors(body: unknown, extraBody: JsonObject | undefined): FieldErrors {
-  if (extraBody === undefined) return {};
+export function extraBodyErrors(body: unknown, extraBody: JsonObject): FieldErrors {
   if (!isObject(extraBody)) return { extraBody: ['must be an object of fields to add to the body.'] };
   const fields = isObject(body) ? body : {};
   const repeated = Object.keys(extraBody).filter((name) => fields[name] !== undefined);

@@ -86,13 +86,14 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
     const { name, schema, body: bodySchema, check } = this.#plan;
     const operation = `${name}.create` as const;
     const extraBody = options?.extraBody;
-    const completeBody = withExtraBody(body, extraBody);
+    const completeBody = extraBody === undefined ? body : withExtraBody(body, extraBody);
     return this.#transport.call(operation, {
       body: completeBody,
       options,
       validate: () => {
         warnOfMisspeltFields(operation, body, bodySchema, this.#transport);
-        return { ...check?.(completeBody), ...extraBodyErrors(body, extraBody) };
+        const errors = check?.(completeBody) ?? {};
+        return extraBody === undefined ? errors : { ...errors, ...extraBodyErrors(body, extraBody) };
       },
       decode: decodeOne(schema),
     });

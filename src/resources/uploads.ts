@@ -104,11 +104,11 @@ export class Uploads {
     const requestedAt = Date.now();
     const { extraBody } = options;
     return this.#transport.call('uploads.reserve', {
-      body: withExtraBody(input, extraBody),
+      body: extraBody === undefined ? input : withExtraBody(input, extraBody),
       options,
       validate: () => {
         warnOfMisspeltFields('uploads.reserve', input, uploadRequestSchema, this.#transport);
-        return { ...sizeErrors(input), ...extraBodyErrors(input, extraBody) };
+        return { ...sizeErrors(input), ...(extraBody !== undefined && extraBodyErrors(input, extraBody)) };
       },
       decode: async (data, context) => {
         const reservation = await decodeReservation(data, context);

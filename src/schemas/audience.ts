@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { AUDIENCE_FLAGS } from '../spec/flags.ts';
+import { AUDIENCE_FLAGS } from '../spec/job-status.ts';
 import type { JsonObject } from '../util/json.ts';
 import {
   type Creator,

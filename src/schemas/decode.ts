@@ -1,7 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Decode, DecodeContext } from '../http/index.ts';
-import { normalizeFlags } from '../spec/flags.ts';
-import { isObject, type JsonObject, jsonTypeOf } from '../util/json.ts';
+import { isObject, type JsonObject, jsonTypeOf, normalizeFlags } from '../util/json.ts';
 import type { ResourceSchema } from './common.ts';
 
 /** Fields that must be as documented in both validation modes: without them, a resource cannot be used or awaited. */

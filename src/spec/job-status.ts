@@ -54,3 +54,6 @@ export const idOf = (target: IdLike): number => (hasId(target) ? target.id : tar
 
 const hasId = (target: IdLike): target is Exclude<IdLike, number> =>
   typeof target === 'object' && target !== null && !('then' in target);
+
+/** Fields of an audience that the service writes as `1`, `0` or a boolean. */
+export const AUDIENCE_FLAGS: readonly string[] = ['is_activation_allowed'];

@@ -27,3 +27,11 @@ export function jsonTypeOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
+
+/** Makes booleans of the fields of an object that are `1` or `0`, where `flags` names them. */
+export function normalizeFlags(resource: object, flags: readonly string[]): void {
+  for (const flag of flags) {
+    const value: unknown = Reflect.get(resource, flag);
+    if (value === 1 || value === 0) Reflect.set(resource, flag, value === 1);
+  }
+}

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
-import { AUDIENCE_FLAGS, normalizeFlags } from '../spec/flags.ts';
+import { AUDIENCE_FLAGS } from '../spec/job-status.ts';
 import { checkNumbers } from '../util/input-checks.ts';
+import { normalizeFlags } from '../util/json.ts';
 import { isEvent, isKnownEvent, type WebhookEvent } from './events.ts';
 import { hmac, isSigned, parseSignatureHeader, refused } from './signature.ts';
 
