@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { run } from './commands.ts';
 import { ENTRIES } from './nodes.ts';
 import { type Projects, ROOT } from './project.ts';
@@ -35,6 +35,9 @@ export const typeSteps = (projects: Projects): Step[] =>
     ),
   );
 
+/** Programs as users write them, and fields that a user declares. */
+const USES = ['test/types/package/programs.ts', 'test/types/package/undocumented-fields.ts'];
+
 const stepsOf = ({ app }: Projects, version: string, compiler: () => Promise<string>): Step[] => [
   ...MODULES.map(({ name, files, options }) => ({
     name: `TypeScript ${version}, ${name}: every entry, strict, with the declarations checked`,
@@ -43,6 +46,17 @@ const stepsOf = ({ app }: Projects, version: string, compiler: () => Promise<str
       await run(process.execPath, [await compiler(), '-p', folder], { cwd: app });
     },
   })),
+  ...USES.flatMap((path) =>
+    [{ module: 'nodenext' }, { module: 'esnext', moduleResolution: 'bundler' }].map((options) => ({
+      name: `TypeScript ${version}, ${options.moduleResolution ?? options.module}: ${path}`,
+      async work() {
+        const folder = join(app, `uses-${version}-${options.module}-${USES.indexOf(path)}`);
+        const paths = { zod: [join(ROOT, 'node_modules/zod/index.d.cts')] };
+        await writeSources(folder, [path], { lib: ['es2023', 'dom', 'dom.iterable'], ...options, paths });
+        await run(process.execPath, [await compiler(), '-p', folder], { cwd: app });
+      },
+    })),
+  ),
   {
     name: `TypeScript ${version}, node16: \`require\` of every entry is refused by ${REQUIRED_ES_MODULE}`,
     async work() {
@@ -63,9 +77,18 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
 export async function writeSources(folder: string, files: readonly string[], options: object): Promise<string> {
   await mkdir(folder);
   for (const file of files) {
-    await copyFile(join(ROOT, 'scripts/package/programs', file.replace(/\.c?ts$/, '.ts')), join(folder, file));
+    const source = file.includes('/') ? file : join('scripts/package/programs', file.replace(/\.c?ts$/, '.ts'));
+    await copyFile(join(ROOT, source), join(folder, basename(file)));
   }
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(configOf(files, options)));
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify(
+      configOf(
+        files.map((file) => basename(file)),
+        options,
+      ),
+    ),
+  );
   return folder;
 }
 
