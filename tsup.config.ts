@@ -1,5 +1,11 @@
 import { defineConfig, type Options } from 'tsup';
-import { entriesAreExternal, jsonAsText, noteInputs, privateZod } from './scripts/build-plugins.ts';
+import {
+  documentIsExternal,
+  entriesAreExternal,
+  noteInputs,
+  privateZod,
+  withoutComments,
+} from './scripts/build-plugins.ts';
 
 const shared: Options = {
   format: 'esm',
@@ -26,11 +32,10 @@ export default defineConfig([
       // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
       client: 'src/client/client.ts',
       timestamps: 'src/util/timestamps.ts',
-      'openapi-json': 'src/spec/openapi.json',
     },
     // One file to open instead of thirty.
     noExternal: ['zod', 'uuid', 'ky', 'p-retry', 'p-throttle'],
-    esbuildPlugins: [noteInputs('client'), privateZod, jsonAsText],
+    esbuildPlugins: [noteInputs('client'), privateZod, documentIsExternal],
   },
   {
     ...shared,
@@ -58,7 +63,7 @@ export default defineConfig([
       '@modelcontextprotocol/core',
       'devalue',
     ],
-    esbuildPlugins: [noteInputs('sandbox'), privateZod, jsonAsText],
+    esbuildPlugins: [noteInputs('sandbox'), privateZod, withoutComments, documentIsExternal],
     // What is made for browsers runs in Node, too, and the sandbox runs in both.
     esbuildOptions(options) {
       options.conditions = ['browser'];
@@ -72,6 +77,6 @@ export default defineConfig([
     // The package of the completion scripts ships no text of its licence, so it is a dependency.
     external: [/^node:/, /^@bomb\.sh\/tab/],
     noExternal: [/^(?!node:|@bomb\.sh\/tab)/],
-    esbuildPlugins: [entriesAreExternal, noteInputs('cli')],
+    esbuildPlugins: [entriesAreExternal, noteInputs('cli'), withoutComments],
   },
 ]);

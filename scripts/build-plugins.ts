@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Plugin } from 'esbuild';
+import { type Plugin, transform } from 'esbuild';
 
 /** Files in which the build lists what it bundled; scripts/build.ts reads and removes them. */
 export const INPUTS = /^inputs-.+\.json$/;
@@ -31,21 +31,34 @@ export const privateZod: Plugin = {
   },
 };
 
-/** Bundles a JSON object as text, which is parsed when one of its properties is read for the first time. */
-export const jsonAsText: Plugin = {
-  name: 'json-as-text',
+/** Leaves comments out of bundled packages; not of zod, whose unused parts the bundler finds by its annotations. */
+export const withoutComments: Plugin = {
+  name: 'without-comments',
   setup({ onLoad }) {
-    onLoad({ filter: /\.json$/ }, ({ path }) => {
-      const value = JSON.parse(readFileSync(path, 'utf8'));
-      const text = JSON.stringify(JSON.stringify(value));
-      const getters = Object.keys(value).map(
-        (key) => `get ${JSON.stringify(key)}() { return parsed()[${JSON.stringify(key)}]; }`,
-      );
-      const contents = `let value; const parsed = () => (value ??= JSON.parse(${text})); export default { ${getters.join(', ')} };`;
-      return { contents, loader: 'js' };
+    onLoad({ filter: /[\\/]node_modules[\\/].+\.[cm]?js$/ }, async ({ path }) => {
+      if (/[\\/]zod[\\/]/.test(path)) return undefined;
+      const { code } = await transform(readFileSync(path, 'utf8'), { minifyWhitespace: true });
+      return { contents: code, loader: 'js' };
     });
   },
 };
+
+/** Leaves the OpenAPI document out of every bundle: all of them import the one file of it. */
+export const documentIsExternal: Plugin = {
+  name: 'document-is-external',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/openapi\.json$/ }, () => ({ path: './openapi-json.js', external: true }));
+  },
+};
+
+/** Returns a module that exports a JSON object, whose text is parsed when a property is read for the first time. */
+export async function jsonModule(json: string): Promise<string> {
+  const keys = Object.keys(JSON.parse(json)).map((key) => JSON.stringify(key));
+  const getters = keys.map((key) => `get ${key}() { return parsed()[${key}]; }`);
+  const parsed = `let value; const parsed = () => (value ??= JSON.parse(${JSON.stringify(json)}));`;
+  const { code } = await transform(`${parsed} export default { ${getters.join(', ')} };`);
+  return code;
+}
 
 /** Leaves the package's entries out of the bundle of the command, which imports the built ones instead. */
 export const entriesAreExternal: Plugin = {

@@ -1,19 +1,28 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { INPUTS } from './build-plugins.ts';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { INPUTS, jsonModule } from './build-plugins.ts';
 import { writeDeclarations } from './declarations.ts';
-import { thirdPartyLicences } from './licences.ts';
+import { bundledPackages, licenceTexts } from './licences.ts';
+import { billOfMaterials } from './sbom.ts';
 
-/** Builds `dist`: bundles, declarations, the OpenAPI document, and the licences of bundled packages. */
+/** Builds `dist`: bundles, declarations, the OpenAPI document, and the licences and the SBOM of bundled packages. */
 rmSync('dist', { recursive: true, force: true });
 const { status } = spawnSync('tsup', ['--silent'], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
+const document = JSON.stringify(JSON.parse(readFileSync('src/spec/openapi.json', 'utf8')));
+writeFileSync('dist/openapi.json', document);
+writeFileSync('dist/openapi-json.js', await jsonModule(document));
 await writeDeclarations('dist');
-copyFileSync('src/spec/openapi.json', 'dist/openapi.json');
 
 const lists = readdirSync('dist').filter((name) => INPUTS.test(name));
-const inputs: string[] = lists.flatMap((name) => JSON.parse(readFileSync(`dist/${name}`, 'utf8')));
+const inputs: string[] = lists.flatMap((list) => JSON.parse(readFileSync(`dist/${list}`, 'utf8')));
 if (inputs.length === 0) throw new Error('The build has listed no bundled file. Fix scripts/build-plugins.ts.');
-writeFileSync('dist/THIRD-PARTY-LICENSES.txt', thirdPartyLicences(inputs));
-for (const name of lists) rmSync(`dist/${name}`);
+const bundled = bundledPackages(inputs);
+const { name, version, license } = JSON.parse(readFileSync('package.json', 'utf8'));
+writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licenceTexts(bundled));
+writeFileSync(
+  'dist/sbom.cdx.json',
+  `${JSON.stringify(billOfMaterials({ name, version, licence: license }, bundled), null, 2)}\n`,
+);
+for (const list of lists) rmSync(`dist/${list}`);

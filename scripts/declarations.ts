@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import { mappingsOfNames } from './declaration-map.ts';
 
 /** The entry points that have types. */
 const ENTRIES = ['index', 'mcp', 'node', 'oauth', 'otel', 'redis', 'sandbox', 'webhooks'] as const;
@@ -17,18 +16,17 @@ const REFERENCES = [
 /** msw is optional: where it is not installed, the type of its handlers is `any`, and the compiler reports no error. */
 const MSW_IMPORT = /^import \{ RequestHandler \} from 'msw';$/m;
 
-/** Writes the declarations of all entry points to a folder that contains their code, with maps to the sources. */
+/** Writes the declarations of all entry points to a folder that contains their code. */
 export async function writeDeclarations(folder: string): Promise<void> {
   const compilerOptions = { stripInternal: true, noEmit: false, emitDeclarationOnly: true };
   const bundle = await rollup({
     input: Object.fromEntries(ENTRIES.map((name) => [name, `src/${name === 'index' ? '' : `${name}/`}index.ts`])),
     external: [/^(?![./])/],
-    plugins: [dts({ sourcemap: true, tsconfig: 'tsconfig.json', compilerOptions })],
+    plugins: [dts({ tsconfig: 'tsconfig.json', compilerOptions })],
   });
   const { output } = await bundle.write({
     dir: folder,
     format: 'es',
-    sourcemap: true,
     entryFileNames: '[name].d.ts',
     chunkFileNames: '[name]-[hash].d.ts',
   });
@@ -40,15 +38,10 @@ export async function writeDeclarations(folder: string): Promise<void> {
   for (const file of files) await complete(file);
 }
 
-/** Adds to a file what its types need, marks the types among its exports, and maps its names. */
+/** Adds to a file what its types need, and marks the types among its exports. */
 async function complete(file: string): Promise<void> {
   const text = readFileSync(file, 'utf8');
   const added = REFERENCES.flatMap(({ reference, needed }) => (needed.test(text) ? [`/// ${reference}`] : []));
-  const map = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
-  // Each addition is a line above the declarations.
-  const lines = added.length + (MSW_IMPORT.test(text) ? 1 : 0);
-  const mappings = ';'.repeat(lines) + mappingsOfNames(text, map, dirname(file));
-  writeFileSync(`${file}.map`, JSON.stringify({ ...map, names: [], mappings }));
   const withoutMsw = text.replace(MSW_IMPORT, '// @ts-ignore -- msw is optional\n$&');
   writeFileSync(file, [...added, await withTypeModifiers(file, withoutMsw)].join('\n'));
 }

@@ -9,6 +9,11 @@ interface Document {
 /** The guides, in the order in which a program needs them. Benchmarks and the glossary are for people. */
 const GUIDES: readonly Document[] = [
   { path: 'docs/getting-started.md', about: 'from nothing to a first audience, with the sandbox and with the service' },
+  { path: 'docs/reference.md', about: 'options of the client and of calls, namespaces and their methods, entry points' },
+  {
+    path: 'docs/undocumented-fields.md',
+    about: 'fields that the specification does not show: `extraBody`, `query`, declarations',
+  },
   { path: 'docs/authentication.md', about: 'tokens: which source to use, stores for processes that share one' },
   { path: 'docs/waiting.md', about: 'waits for jobs, how they poll, resuming, webhooks that end them' },
   {
@@ -59,7 +64,7 @@ export function shortText(): string {
     '',
     ...ADVICE,
     '',
-    'Everything in one file: `llms-full.txt`. The contract for tools: `audience-activation/openapi.json`. Types with doc comments: `dist/*.d.ts`; sources: `src`.',
+    'All guides in one file: `llms-guides.txt`; the declarations of all exports: `llms-api.txt`; with doc comments: `dist/*.d.ts`. Programs to start from: `examples`. The contract for tools: `audience-activation/openapi.json`.',
     '',
     '## Documentation',
     '',
@@ -75,23 +80,29 @@ export function shortText(): string {
   ].join('\n');
 }
 
-/** Returns `llms-full.txt`: the guides in one file, and the declarations of everything that is exported. */
-export function fullText(): string {
+/** Returns `llms-guides.txt`: the guides in one file. */
+export function guidesText(): string {
   const documents = ['README.md', ...GUIDES.map(({ path }) => path)];
   return [
-    '# audience-activation: the complete documentation',
+    '# audience-activation: the guides',
     '',
     `> ${SUMMARY}`,
     '',
     ...ADVICE,
     '',
-    `Each part is one document of the package: ${documents.map((path) => `\`${path}\``).join(', ')}; then the declarations.`,
-    'In the examples, `client` is an `AudienceClient`.',
+    `Each part is one document of the package: ${documents.map((path) => `\`${path}\``).join(', ')}.`,
+    'In the examples, `client` is an `AudienceClient`. The declarations of all exports: `llms-api.txt`.',
     '',
     ...documents.flatMap((path) => ['', `<!-- ${path} -->`, '', readFileSync(path, 'utf8').trim(), '']),
-    '# Declarations',
+  ].join('\n');
+}
+
+/** Returns `llms-api.txt`: the declarations of everything that is exported. */
+export function declarationsText(): string {
+  return [
+    '# audience-activation: the declarations',
     '',
-    'All exports, without comments and without the bodies of errors.',
+    'All exports, without comments and without the bodies of errors. How they are used: `llms-guides.txt`.',
     ...ENTRIES.flatMap((entry) => ['', declarationsOf(entry)]),
     '',
   ].join('\n');

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { AudienceClient } from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';
 import { chromium } from 'playwright';
+import sharp from 'sharp';
 import { CHROMIUM } from './chromium.ts';
 
 /**
@@ -67,7 +68,10 @@ async function shoot(name: string, path: string, colorScheme: 'light' | 'dark', 
     await page.waitForURL(`${origin}${path}`);
   } else await page.goto(`${origin}${path}`);
   if (path === '/deliveries') await page.locator('summary').first().click();
-  await page.screenshot({ path: `${FOLDER}/${name}.png` });
+  // The images are shipped: with a palette they take less than half of the space, without a visible difference.
+  await sharp(await page.screenshot())
+    .png({ palette: true })
+    .toFile(`${FOLDER}/${name}.png`);
   await context.close();
 }
 
@@ -75,7 +79,6 @@ await shoot('console-requests', '/', 'light', 1200, 620);
 await shoot('console-deliveries-dark', '/deliveries', 'dark', 1200, 760);
 await shoot('console-clock', '/clock', 'light', 1200, 720);
 await shoot('console-account-dark', '/account/resources', 'dark', 1200, 720);
-await shoot('console-phone', '/', 'light', 390, 760);
 await browser.close();
 await client.close();
 await stranger.close();

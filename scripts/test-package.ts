@@ -4,8 +4,9 @@ import { browserSteps } from './package/browsers.ts';
 import { bundleSteps } from './package/bundles.ts';
 import { run } from './package/commands.ts';
 import { jestSteps } from './package/jest.ts';
-import { importSteps, licenceStep, nodeSteps } from './package/nodes.ts';
+import { errorStep, exampleStep, importSteps, licenceStep, nodeSteps } from './package/nodes.ts';
 import { openApiSteps } from './package/openapi.ts';
+import { peerSteps } from './package/peers.ts';
 import { openFolder, openProjects, type Projects, ROOT } from './package/project.ts';
 import { type Result, runSteps, type Step } from './package/report.ts';
 import { runtimeSteps } from './package/runtimes.ts';
@@ -21,6 +22,8 @@ const { values } = parseArgs({
 
 const stepsOf = (projects: Projects): Step[] => [
   licenceStep(projects),
+  errorStep(projects),
+  exampleStep(projects),
   ...importSteps(projects),
   ...bundleSteps(projects),
   ...nodeSteps(projects),
@@ -28,6 +31,7 @@ const stepsOf = (projects: Projects): Step[] => [
   ...browserSteps(projects),
   ...typeSteps(projects),
   ...telemetrySteps(projects),
+  ...peerSteps(projects),
   ...openApiSteps(projects),
   ...jestSteps(projects),
 ];

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { fullText, shortText } from './llms.ts';
+import { declarationsText, guidesText, shortText } from './llms.ts';
 
 writeFileSync('llms.txt', shortText());
-writeFileSync('llms-full.txt', fullText());
+writeFileSync('llms-guides.txt', guidesText());
+writeFileSync('llms-api.txt', declarationsText());

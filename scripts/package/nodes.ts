@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from './commands.ts';
 import { type Projects, writeProgram } from './project.ts';
@@ -48,6 +49,33 @@ export const importStep = (entry: string, folder: () => Promise<string>): Step =
     const file = await writeProgram(cwd, 'on-import', 'esm', `on-import-${entry.replace(/\W/g, '')}.mjs`);
     const { stdout, stderr } = await run(process.execPath, [file, specifier(entry)], { cwd, timeout: 15_000 });
     if (stdout + stderr !== '') throw new Error(stdout + stderr);
+  },
+});
+
+/** Text of an error with its class, and the names of the functions that it passed. */
+const READABLE =
+  /^ValidationError: audiences\.create failed: 422 .+\n(?: {4}at .+\n)* {4}at Audiences\.create .+\n {4}at createRefused /m;
+
+/** Step that checks what people read of an error, on the console and when nothing catches it. */
+export const errorStep = ({ app }: Projects): Step => ({
+  name: 'an error on the console, and one that nothing catches, show the names of its class and of functions',
+  async work() {
+    const file = await writeProgram(app, 'uncaught', 'esm', 'uncaught.mjs');
+    const { stdout, stderr, status } = spawnSync(process.execPath, [file], { cwd: app, encoding: 'utf8' });
+    if (status !== 1) throw new Error(`It ended with ${status}.`);
+    for (const text of [stdout, stderr]) if (!READABLE.test(text)) throw new Error(`It wrote: ${text}`);
+  },
+});
+
+/** Examples that need no other package. */
+const EXAMPLES = ['await-audience.ts', 'lookalike-to-activation.ts', 'testing/audience.test.ts'];
+
+/** Step that copies the examples of the package into a project, and runs some. */
+export const exampleStep = ({ app }: Projects): Step => ({
+  name: `the examples of the tarball run in a project: ${EXAMPLES.join(', ')}`,
+  async work() {
+    await cp(join(app, 'node_modules/audience-activation/examples'), join(app, 'examples'), { recursive: true });
+    await Promise.all(EXAMPLES.map((file) => run(process.execPath, [join('examples', file)], { cwd: app })));
   },
 });
 

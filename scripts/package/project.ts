@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build, type Format } from 'esbuild';
 import { run } from './commands.ts';
-import { JEST, OPENAPI_TOOLS, OPENTELEMETRY_API, TOOLS } from './versions.ts';
+import { JEST, OPENAPI_TOOLS, PEERS, TOOLS } from './versions.ts';
 
 /** Folders of one run. */
 export interface Projects {
@@ -13,6 +13,8 @@ export interface Projects {
   readonly traced: () => Promise<string>;
   /** Installs the tarball and tools for OpenAPI documents into another project, at the first call. */
   readonly withOpenApiTools: () => Promise<string>;
+  /** Installs the tarball and one version of each peer into another project, at the first call. */
+  readonly withPeers: (versions: keyof typeof PEERS) => Promise<string>;
   /** Installs the tarball and Jest into another project, at the first call. */
   readonly withJest: () => Promise<string>;
   /** Installs runtimes, compilers and bundlers into another project, at the first call; resolves with its folder. */
@@ -29,38 +31,28 @@ export async function openProjects(folder: string): Promise<Projects> {
     cwd: ROOT,
   });
   const tarball = join(folder, JSON.parse(stdout)[0].filename);
-  const install = async (name: string, ...packages: string[]): Promise<string> => {
+  const install = async (name: string, packages: Readonly<Record<string, string>>): Promise<string> => {
     const project = join(folder, name);
     await writeProject(project, {});
-    await run('npm', [...INSTALL, tarball, ...packages], { cwd: project, timeout: 120_000 });
+    const specifiers = Object.entries(packages).map(([name, version]) => `${name}@${version}`);
+    await run('npm', [...INSTALL, tarball, ...specifiers], { cwd: project, timeout: 120_000 });
     return project;
   };
-  const app = await install('app');
-  let traced: Promise<string> | undefined;
-  let withOpenApiTools: Promise<string> | undefined;
-  let withJest: Promise<string> | undefined;
-  let tools: Promise<string> | undefined;
+  const installed = new Map<string, Promise<string>>();
+  const once = (name: string, work: () => Promise<string>): Promise<string> => {
+    const project = installed.get(name) ?? work();
+    installed.set(name, project);
+    return project;
+  };
+  const installOnce = (name: string, packages: Readonly<Record<string, string>>): Promise<string> =>
+    once(name, () => install(name, packages));
   return {
-    app,
-    traced() {
-      traced ??= install('traced', `@opentelemetry/api@${OPENTELEMETRY_API}`);
-      return traced;
-    },
-    withOpenApiTools() {
-      withOpenApiTools ??= install(
-        'with-openapi-tools',
-        ...Object.entries(OPENAPI_TOOLS).map(([name, version]) => `${name}@${version}`),
-      );
-      return withOpenApiTools;
-    },
-    withJest() {
-      withJest ??= install('with-jest', `jest@${JEST}`);
-      return withJest;
-    },
-    tools() {
-      tools ??= installTools(join(folder, 'tools'));
-      return tools;
-    },
+    app: await install('app', {}),
+    traced: () => installOnce('traced', { '@opentelemetry/api': PEERS.lowest['@opentelemetry/api'] }),
+    withOpenApiTools: () => installOnce('with-openapi-tools', OPENAPI_TOOLS),
+    withPeers: (versions) => installOnce(`${versions}-peers`, PEERS[versions]),
+    withJest: () => installOnce('with-jest', { jest: JEST }),
+    tools: () => once('tools', () => installTools(join(folder, 'tools'))),
   };
 }
 

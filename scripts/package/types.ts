@@ -11,10 +11,19 @@ import { TYPESCRIPTS, typescriptAlias } from './versions.ts';
 const GUIDE = readFileSync(join(ROOT, 'docs/jest-and-typescript.md'), 'utf8');
 const [, guideConfig = ''] = /```json\n(\{\n {2}"compilerOptions"[\s\S]*?)```/.exec(GUIDE) ?? [];
 
-const MODULES = [
+/** A setting of `module`. */
+interface ModuleSetting {
+  readonly name: string;
+  /** First TypeScript that accepts it. @default the first of all */
+  readonly since?: number;
+  readonly files: readonly string[];
+  readonly options: object;
+}
+
+const MODULES: readonly ModuleSetting[] = [
   // A `.cts` file is CommonJS, so it loads the package by `require`.
-  { name: 'nodenext', files: ['consumer.ts', 'consumer.cts'], options: { module: 'nodenext' } },
-  { name: 'node20', files: ['consumer.ts', 'consumer.cts'], options: { module: 'node20' } },
+  { name: 'nodenext', since: 5.8, files: ['consumer.ts', 'consumer.cts'], options: { module: 'nodenext' } },
+  { name: 'node20', since: 5.9, files: ['consumer.ts', 'consumer.cts'], options: { module: 'node20' } },
   { name: 'preserve', files: ['consumer.ts', 'consumer.cts'], options: { module: 'preserve' } },
   { name: 'node16', files: ['consumer.ts', 'dynamic-import.cts'], options: { module: 'node16' } },
   { name: 'bundler', files: ['consumer.ts'], options: { module: 'esnext', moduleResolution: 'bundler' } },
@@ -22,7 +31,7 @@ const MODULES = [
   // Without `dom`: the types of `fetch` are those of Node.
   { name: 'the configuration of the guide', files: ['consumer.ts'], options: JSON.parse(guideConfig).compilerOptions },
   { name: 'no `types`', files: ['consumer.ts'], options: { module: 'nodenext', types: [] } },
-] as const;
+];
 
 /** The error for `require` of an ES module, which TypeScript reports with `node16` only. */
 const REQUIRED_ES_MODULE = 'TS1479';
@@ -39,7 +48,7 @@ export const typeSteps = (projects: Projects): Step[] =>
 const USES = ['test/types/package/programs.ts', 'test/types/package/undocumented-fields.ts'];
 
 const stepsOf = ({ app }: Projects, version: string, compiler: () => Promise<string>): Step[] => [
-  ...MODULES.map(({ name, files, options }) => ({
+  ...MODULES.filter(({ since = 0 }) => Number.parseFloat(version) >= since).map(({ name, files, options }) => ({
     name: `TypeScript ${version}, ${name}: every entry, strict, with the declarations checked`,
     async work() {
       const folder = await writeSources(join(app, `types-${version}-${name.replace(/\W+/g, '-')}`), files, options);

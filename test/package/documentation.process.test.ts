@@ -4,6 +4,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { BUN, DENO, NODES, PEERS, TYPESCRIPTS, WORKERD } from '../../scripts/package/versions.ts';
 import { allBlocks, anchorsOf, blocksOf, relativeLinks, SHIPPED, tableAfter } from '../support/documentation.ts';
 
 /** Runs blocks in one process, in a project with the built package; returns the problem of each, or `null`. */
@@ -93,6 +94,25 @@ describe('links', () => {
 
 it('the README has 250 lines at most: details are in the guides', () => {
   expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThanOrEqual(250);
+});
+
+describe('the table of supported versions', () => {
+  const rows = tableAfter('## Supported versions', readFileSync('docs/support.md', 'utf8'));
+  const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const versionsOf = (peer: string): string =>
+    Object.values<Readonly<Record<string, string>>>(PEERS)
+      .map(({ [peer]: version }) => version)
+      .join(', ');
+  const tested: readonly [name: string, versions: string][] = [
+    ['Node', NODES.join(', ')],
+    ['Bun, Deno, workers', `Bun ${BUN}, Deno ${DENO}, workerd ${WORKERD}`],
+    ['TypeScript', TYPESCRIPTS.join(', ')],
+    ...Object.keys(peerDependencies).map((peer): [string, string] => [`\`${peer}\``, versionsOf(peer)]),
+  ];
+
+  it.each(tested)('has the versions that are tested: %s', (name, versions) => {
+    expect(rows.find(([first = '']) => first.startsWith(name))?.[2]).toBe(versions);
+  });
 });
 
 describe('the comparison in the README', () => {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { fullText, shortText } from '../../scripts/llms.ts';
+import { declarationsText, guidesText, shortText } from '../../scripts/llms.ts';
 import { buildDocument, textOf } from '../../scripts/openapi/document.ts';
 import { referencePage } from '../../scripts/reference-page.ts';
 import { temporaryDirectory } from '../support/directory.ts';
@@ -35,14 +35,15 @@ describe('generated documents are up to date', () => {
     expect(filesOf('docs/api')).toEqual(filesOf(folder));
   }, 120_000);
 
-  it('llms.txt and llms-full.txt: npm run docs:llms', () => {
+  it('llms.txt, llms-guides.txt and llms-api.txt: npm run docs:llms', () => {
     expect(readFileSync('llms.txt', 'utf8')).toBe(shortText());
-    expect(readFileSync('llms-full.txt', 'utf8')).toBe(fullText());
+    expect(readFileSync('llms-guides.txt', 'utf8')).toBe(guidesText());
+    expect(readFileSync('llms-api.txt', 'utf8')).toBe(declarationsText());
   });
 
-  it('every code block of llms-full.txt is one that is compiled', () => {
+  it('every code block of llms-guides.txt is one that is compiled', () => {
     const compiled = new Set(allBlocks().map(({ code }) => code));
-    const blocks = blocksOf('llms-full.txt', readFileSync('llms-full.txt', 'utf8'));
+    const blocks = blocksOf('llms-guides.txt', readFileSync('llms-guides.txt', 'utf8'));
     expect(blocks.length).toBeGreaterThan(90);
     expect(blocks.filter(({ code }) => !compiled.has(code))).toEqual([]);
   });

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { thirdPartyLicences } from '../../scripts/licences.ts';
+import { bundledPackages, licenceTexts } from '../../scripts/licences.ts';
 
-describe('thirdPartyLicences', () => {
+describe('the licences of bundled packages', () => {
   let root: string;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'licences-'));
@@ -31,7 +31,7 @@ describe('thirdPartyLicences', () => {
       'src/index.ts',
     ];
     const rule = `\n\n${'-'.repeat(80)}\n\n`;
-    expect(thirdPartyLicences(inputs, root).split(rule)).toEqual([
+    expect(licenceTexts(bundledPackages(inputs, root)).split(rule)).toEqual([
       'The files of this folder contain parts of these packages.',
       '@scope/noted 1.2.3 (Apache-2.0)\n\nText of noted\n\nNotice of noted',
       'plain 1.2.3 (MIT)\n\nText of plain\n',
@@ -49,15 +49,20 @@ describe('thirdPartyLicences', () => {
       'silent 1.2.3 is bundled; its licence is unknown.',
       'bare 1.2.3 is bundled; the text of its licence is missing.',
     ];
-    expect(() => thirdPartyLicences(inputs, root)).toThrow(problems.join('\n'));
+    expect(() => bundledPackages(inputs, root)).toThrow(problems.join('\n'));
   });
 
   it('requires the licence of a package that another package has bundled', () => {
     const code =
       '//#region ../node_modules/.pnpm/@in+side@4.1.1/node_modules/@in/side/index.js\nlet a;\n//#endregion\n';
     const inputs = [install('outer', 'MIT', { LICENCE: 'Text of outer' }, code)];
-    expect(() => thirdPartyLicences(inputs, root)).toThrow('@in/side 4.1.1 is bundled; its licence is unknown.');
+    expect(() => bundledPackages(inputs, root)).toThrow('@in/side 4.1.1 is bundled; its licence is unknown.');
     write('scripts/licences/@in+side@4.1.1.txt', 'ISC\n\nText of inside\n');
-    expect(thirdPartyLicences(inputs, root)).toContain('@in/side 4.1.1 (ISC)\n\nText of inside');
+    expect(bundledPackages(inputs, root)).toContainEqual({
+      name: '@in/side',
+      version: '4.1.1',
+      licence: 'ISC',
+      text: 'Text of inside',
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** Documents that are shipped with the package, the README first. */
-export const SHIPPED: readonly string[] = ['README.md', ...globSync('docs/*.md').sort(), 'CHANGELOG.md'];
+export const SHIPPED: readonly string[] = ['README.md', ...globSync('docs/*.md').sort(), 'CHANGELOG.md', 'SECURITY.md'];
 
 /** A code block of a document. */
 export interface Block {

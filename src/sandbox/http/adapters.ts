@@ -18,7 +18,7 @@ export interface SandboxAdapters {
    * that log in, or issue or revoke tokens, are rate-limited.
    */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
-  /** Request handlers of msw 3, for `setupServer(...sandbox.handlers)` and `setupWorker(...sandbox.handlers)`. */
+  /** Request handlers of msw 2 and 3, for `setupServer(...sandbox.handlers)` and `setupWorker(...sandbox.handlers)`. */
   readonly handlers: RequestHandler[];
   /** Serves the API over HTTP, by default on a free port of loopback, and the storage on another port. */
   listen(options?: ListenOptions): Promise<SandboxServer>;

@@ -15,12 +15,14 @@ interface HandlerOptions {
 
 const ignore = (): void => {};
 
-/** Creates a request handler of msw 3 without importing msw. */
+/** Creates a request handler of msw 2 and 3 without importing msw. */
 export function createHandler({ respond, origin, isStorage }: HandlerOptions): RequestHandler {
   const isHandled = (url: URL): boolean =>
     isStorage(url) || (origin === undefined ? API_PATHS.test(url.pathname) : url.origin === origin);
   const handler: object = {
     kind: 'request',
+    // The name of `kind` in msw 2.6 to 2.12.
+    __kind: 'RequestHandler',
     async run({ request, requestId }: { readonly request: Request; readonly requestId: string }) {
       if (!isHandled(new URL(request.url))) return null;
       const response = await respond(request).catch((error: unknown) => {

@@ -1,0 +1,111 @@
+import { Client } from '@modelcontextprotocol/client';
+import { Client as ClientOfSdk } from '@modelcontextprotocol/sdk/client/index.js';
+import { TracerProvider } from '@opentelemetry/sdk-trace';
+import { AudienceClient, apiToken } from 'audience-activation';
+import { connectMcp, type McpClient } from 'audience-activation/mcp';
+import { fileTokenStore } from 'audience-activation/node';
+import { createOAuthClient } from 'audience-activation/oauth';
+import { openTelemetry } from 'audience-activation/otel';
+import { type RedisClient, redisDedupe, redisLimiter, redisTokenStore, redisWaits } from 'audience-activation/redis';
+import { createSandbox } from 'audience-activation/sandbox';
+import IoRedis from 'ioredis';
+import { setupServer } from 'msw/node';
+import { createClient } from 'redis';
+import { check } from './check.ts';
+import { exerciseClient, exerciseWebhooks } from './exercise.ts';
+
+const baseUrl = 'https://api.example.com';
+const credentials = { email: 'a@example.com', password: 'x' };
+const sandbox = createSandbox({ jobs: { duration: 100 } });
+const account = sandbox.accounts.create(credentials);
+
+/** Shares limits, a token, waits and events through Redis. */
+async function exerciseRedis(redis: RedisClient, prefix: string): Promise<void> {
+  const client = new AudienceClient({
+    baseUrl,
+    fetch: sandbox.fetch,
+    token: apiToken(credentials, { store: redisTokenStore(redis, { key: `${prefix}:token` }) }),
+    limiter: redisLimiter(redis, { prefix: `${prefix}:limits`, fallback: { processes: 1 } }),
+    waits: { shared: redisWaits(redis, { prefix: `${prefix}:waits` }) },
+  });
+  const { status } = await client.audiences.createAndWait({ name: prefix });
+  check(status.id === 104, `${prefix}: the audience is built`);
+  const dedupe = redisDedupe(redis, { prefix: `${prefix}:events` });
+  check(typeof (await dedupe.claim('evt_1', 1_000)) === 'object', `${prefix}: the event is claimed`);
+  check((await dedupe.claim('evt_1', 1_000)) === 'busy', `${prefix}: the event is claimed once`);
+  await client.close();
+}
+
+/** Has msw pass the requests of a client to the sandbox. */
+async function exerciseMsw(): Promise<void> {
+  const server = setupServer(...sandbox.handlers);
+  server.listen();
+  const client = new AudienceClient({ baseUrl, token: account.token('api'), maxRetries: 0 });
+  const { id } = await client.audiences.create({ name: 'Behind msw' });
+  server.resetHandlers();
+  server.restoreHandlers();
+  check((await client.audiences.get(id)).name === 'Behind msw', 'msw: the audience is read');
+  await client.close();
+  server.close();
+}
+
+/** The part of the official clients that is used. */
+interface Agent extends McpClient {
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<object>;
+  close(): Promise<void>;
+}
+
+/** Calls a tool by an official client. */
+async function exerciseMcp(client: Agent): Promise<void> {
+  const connected = await connectMcp({ baseUrl, token: account.token('mcp'), fetch: sandbox.fetch, client });
+  const result = await connected.callTool({ name: 'audiences_create', arguments: { name: 'By an agent' } });
+  check(JSON.stringify(result).includes('By an agent'), 'MCP: the tool has created an audience');
+  await connected.close();
+}
+
+/** Records the spans of a call with the SDK of OpenTelemetry. */
+async function exerciseTelemetry(): Promise<void> {
+  const names: string[] = [];
+  const done = async (): Promise<void> => {};
+  const processor = {
+    onStart() {},
+    onEnd: (span: { name: string }) => void names.push(span.name),
+    forceFlush: done,
+    shutdown: done,
+  };
+  const tracerProvider = new TracerProvider({ spanProcessors: [processor] });
+  const telemetry = openTelemetry({ tracerProvider });
+  const client = new AudienceClient({ baseUrl, token: account.token('api'), fetch: sandbox.fetch, telemetry });
+  await client.audiences.createAndWait({ name: 'Traced' });
+  await client.close();
+  check(names.includes('audiences.create'), `OpenTelemetry: the spans are ${names.join()}`);
+}
+
+/** Uses the entries that have no peer. */
+async function exerciseOthers(): Promise<void> {
+  await exerciseWebhooks(await exerciseClient({ baseUrl, token: account.token('api'), fetch: sandbox.fetch }));
+  const store = fileTokenStore(`oauth-${process.pid}.json`);
+  const redirectUri = 'http://127.0.0.1:8080/callback';
+  const oauth = createOAuthClient({ baseUrl, redirectUri, store, clientName: 'Agent', fetch: sandbox.fetch });
+  const { url } = await oauth.authorize();
+  check(url.startsWith(baseUrl), `OAuth: the user is sent to ${url}`);
+}
+
+async function main(url = ''): Promise<void> {
+  const redis = createClient({ url });
+  await redis.connect();
+  await exerciseRedis(redis, 'redis');
+  await redis.quit();
+  const ioredis = new IoRedis.default(url);
+  await exerciseRedis(ioredis, 'ioredis');
+  await ioredis.quit();
+  await exerciseMsw();
+  await exerciseMcp(new Client({ name: 'agent', version: '1.0.0' }));
+  await exerciseMcp(new ClientOfSdk({ name: 'agent', version: '1.0.0' }));
+  await exerciseTelemetry();
+  await exerciseOthers();
+  await sandbox.close();
+  console.log('done');
+}
+
+await main(process.argv[2]);
