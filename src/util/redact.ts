@@ -1,3 +1,5 @@
+import { withoutEscapes } from './unescape.ts';
+
 /** Replacement for a secret. */
 const REDACTED = '[redacted]';
 
@@ -16,8 +18,8 @@ const RECENT_SECRETS = 20;
 /** Minimum length of a secret: removing shorter strings would make every message unreadable. */
 const MIN_SECRET_LENGTH = 4;
 
-/** Maximum number of nested JSON strings in which a secret is still recognized. */
-const MAX_JSON_NESTING = 3;
+/** Length of the longest form of one UTF-16 unit of a secret: an escape within escapes. */
+const MAX_ESCAPE_LENGTH = 24;
 
 // Each pattern takes linear time: text that a failed match has read does not start another match.
 const NAMED_SECRET = /("(?:[a-z_]*token|password|secret|client_secret)"\s*:\s*)"[^"\\]*(?:\\.[^"\\]*)*"?/gi;
@@ -53,15 +55,25 @@ const MAX_FIELD_DEPTH = 10;
 /** Maximum number of values of a resource that are copied for an error. */
 const MAX_FIELDS = 2_000;
 
-/** Returns a secret in the forms in which it appears in URLs and in JSON, also within JSON strings. */
-function formsOf(secret: string): Set<string> {
-  const forms = new Set([secret, encodeURIComponent(secret)]);
-  let quoted = secret;
-  for (let depth = 0; depth < MAX_JSON_NESTING; depth++) {
-    quoted = JSON.stringify(quoted).slice(1, -1);
-    forms.add(quoted);
+/** Replaces what is one of `secrets` once its escapes are removed. */
+function redactEscaped(original: string, secrets: readonly string[]): string {
+  const { text, starts } = withoutEscapes(original);
+  const ranges = secrets.flatMap((secret) => rangesOf(secret, text)).sort(([a], [b]) => a - b);
+  let clean = '';
+  let end = 0;
+  for (const [from, to] of ranges) {
+    if (from >= end) clean += original.slice(starts[end], starts[from]) + REDACTED;
+    end = Math.max(end, to);
   }
-  return forms;
+  return clean + original.slice(starts[end]);
+}
+
+function rangesOf(secret: string, text: string): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (let from = text.indexOf(secret); from >= 0; from = text.indexOf(secret, from + secret.length)) {
+    ranges.push([from, from + secret.length]);
+  }
+  return ranges;
 }
 
 /** The secrets that an owner, such as a client, keeps. */
@@ -73,10 +85,12 @@ interface Secrets {
 }
 
 /** The strings to search for, cached for one version of the secrets. */
-interface Forms {
+interface Search {
   readonly version: number;
   /** Longest first, because one may contain another. */
-  readonly forms: readonly string[];
+  readonly secrets: readonly string[];
+  /** The same without escapes. */
+  readonly unescaped: readonly string[];
   /** Length that is searched beyond the limit. */
   readonly margin: number;
 }
@@ -88,7 +102,7 @@ interface Forms {
 export class Redactor {
   readonly #owner: Secrets;
   readonly #own: readonly string[];
-  #found: Forms | undefined;
+  #search: Search | undefined;
 
   /** `owner` contains the secrets that all redactors of an owner share, `own` those of this redactor only. */
   constructor(owner: Secrets = { kept: new Set(), recent: new Set(), version: 0 }, own: readonly string[] = []) {
@@ -123,11 +137,12 @@ export class Redactor {
 
   /** Returns a value as a string without secrets, cut at `limit`. */
   text(value: unknown, limit = TEXT_LIMIT): string {
-    const { forms, margin } = this.#forms();
+    const { secrets, unescaped, margin } = this.#secrets();
     const full = typeof value === 'string' ? value : describe(value);
     const isCut = full.length > limit + margin;
     let clean = isCut ? full.slice(0, limit + margin) : full;
-    for (const form of forms) clean = clean.replaceAll(form, REDACTED);
+    for (const secret of secrets) clean = clean.replaceAll(secret, REDACTED);
+    if (/[\\%&+]/.test(clean)) clean = redactEscaped(clean, unescaped);
     clean = redactUrls(clean.replace(NAMED_SECRET, `$1"${REDACTED}"`).replace(BEARER, `$1${REDACTED}`));
     // The end of a string that was cut may be the beginning of a secret.
     const end = Math.min(limit, isCut ? clean.length - margin : clean.length);
@@ -166,13 +181,14 @@ export class Redactor {
     return cleanError(error, (value) => this.text(value), 0);
   }
 
-  #forms(): Forms {
+  #secrets(): Search {
     const { kept, recent, version } = this.#owner;
-    if (this.#found?.version === version) return this.#found;
-    const secrets = new Set([...kept, ...recent, ...this.#own]);
-    const forms = [...secrets].flatMap((secret) => [...formsOf(secret)]).sort((a, b) => b.length - a.length);
-    this.#found = { version, forms, margin: Math.max(MIN_MARGIN, forms[0]?.length ?? 0) };
-    return this.#found;
+    if (this.#search?.version === version) return this.#search;
+    const secrets = [...new Set([...kept, ...recent, ...this.#own])].sort((a, b) => b.length - a.length);
+    const unescaped = secrets.map((secret) => withoutEscapes(secret).text).filter(isSecret);
+    const margin = Math.max(MIN_MARGIN, (secrets[0]?.length ?? 0) * MAX_ESCAPE_LENGTH);
+    this.#search = { version, secrets, unescaped, margin };
+    return this.#search;
   }
 }
 

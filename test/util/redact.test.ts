@@ -54,6 +54,51 @@ describe('a redactor', () => {
     expect(new Redactor().text(text)).toBe(shown);
   });
 
+  describe('a secret that is escaped', () => {
+    const secret = '17|Ab/cd&"é\\x <ß😀+1';
+    const percent = (text: string): string => encodeURIComponent(text).replace(/%../g, (code) => code.toLowerCase());
+    const hex = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, '0');
+    const php = (text: string): string =>
+      JSON.stringify(text)
+        .slice(1, -1)
+        .replaceAll('/', '\\/')
+        .replace(/[^ -~]/g, (unit) => `\\u${hex(unit)}`);
+    const html = (text: string): string =>
+      text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+    const forms: Readonly<Record<string, string>> = {
+      'as PHP does': php(secret),
+      'as PHP does, within a JSON string': php(php(secret)),
+      'with each character as \\u': secret.replace(/./gs, (unit) => `\\u${hex(unit).toUpperCase()}`),
+      'in a URL': encodeURIComponent(secret),
+      'in a URL, in lower case': percent(secret),
+      'in a URL within a URL': percent(percent(secret)),
+      'in a form': new URLSearchParams({ secret }).toString().slice('secret='.length),
+      'in HTML': html(secret),
+      'in HTML, by numbers': secret.replace(/./gsu, (character) => `&#${character.codePointAt(0)};`),
+      'in HTML, by hexadecimal numbers': secret.replace(/./gsu, (one) => `&#x${one.codePointAt(0)?.toString(16)};`),
+      'in HTML, twice': html(html(secret)),
+      'in a URL in JSON in HTML': html(php(percent(secret))),
+    };
+
+    it.each(Object.entries(forms))('%s is removed, and the rest is kept', (_, form) => {
+      const redactor = new Redactor().with([secret]);
+      const [before, after] = ['{"a":"\\/b%2F&amp;', '\\"}&quot;%3d'];
+      expect(redactor.text(`${before}${form}${after}${form}`)).toBe(`${before}[redacted]${after}[redacted]`);
+    });
+
+    it('is removed wherever the string is cut', () => {
+      const redactor = new Redactor().with(['p\u00e4ss/word']);
+      for (let before = 2_000; before < 2_060; before++) {
+        const shown = redactor.body(`${'x'.repeat(before)}p\\u00e4ss\\/word${'y'.repeat(5_000)}`);
+        expect(shown).not.toMatch(/p\\|00e4|ss|word/);
+      }
+    });
+
+    it('is found among bytes that are not UTF-8', () => {
+      expect(new Redactor().with(['secret']).text('%ff%fe%73ecret%c3')).not.toContain('ecret');
+    });
+  });
+
   it('leaves headers valid', () => {
     const headers = new Headers({ 'x-long': 'x'.repeat(20_000) });
     expect(new Redactor().headers(headers).get('x-long')).toMatch(/^x+\.\.\. \(cut\)$/);

@@ -1,0 +1,77 @@
+/** A string without escapes, and where its characters stand in the original. */
+export interface Unescaped {
+  readonly text: string;
+  /** For each UTF-16 unit of `text`, the index in the original at which it begins; one more for the end. */
+  readonly starts: readonly number[];
+}
+
+/** Escapes of JSON, of URLs and of HTML; a backslash may be doubled by each level of nesting, as `%` by `%25`. */
+const ESCAPE =
+  /\\+u(?<unit>[\da-f]{4})|(?<bytes>(?:%(?:25)*[\da-f]{2})+)|&(?:amp;)*(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>amp|lt|gt|quot|apos));|\\+(?<escaped>[^\\]?)|[\b\f\n\r\t+]/gi;
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** Characters that have a short escape: without its backslash, that is a letter. A space may be a plus sign in a URL. */
+const SHORT: Readonly<Record<string, string>> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '+': ' ' };
+
+/** Times that escapes are removed: one kind of escape may be within another. */
+const MAX_NESTING = 3;
+
+/** Returns a string without its escapes, whatever they belong to, so that two forms of one string become equal. */
+export function withoutEscapes(original: string): Unescaped {
+  let result: Unescaped = { text: original, starts: [...Array(original.length + 1).keys()] };
+  for (let level = 0; level < MAX_NESTING; level++) {
+    const { text, starts } = unescapeOnce(result.text);
+    if (text === result.text) break;
+    const earlier = result.starts;
+    result = { text, starts: starts.map((start) => earlier[start] ?? original.length) };
+  }
+  return result;
+}
+
+function unescapeOnce(original: string): Unescaped {
+  let text = '';
+  const starts: number[] = [];
+  const add = (part: string, from: number, step: number): void => {
+    for (let at = 0; at < part.length; at++) starts.push(from + at * step);
+    text += part;
+  };
+  let end = 0;
+  for (const match of original.matchAll(ESCAPE)) {
+    const { unit, bytes, decimal, hex, name, escaped } = match.groups ?? {};
+    add(original.slice(end, match.index), end, 1);
+    end = match.index + match[0].length;
+    if (unit !== undefined) add(String.fromCharCode(Number.parseInt(unit, 16)), match.index, 0);
+    else if (bytes !== undefined)
+      for (const [character, at] of charactersOf(bytes)) add(character, match.index + at, 0);
+    else if (name !== undefined) add(ENTITIES[name.toLowerCase()] ?? '', match.index, 0);
+    else if (decimal ?? hex)
+      add(characterOf(decimal ? Number(decimal) : Number.parseInt(hex ?? '', 16)), match.index, 0);
+    else add(escaped ?? SHORT[match[0]] ?? '', match.index, 0);
+  }
+  add(original.slice(end), end, 1);
+  starts.push(original.length);
+  return { text, starts };
+}
+
+const characterOf = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '');
+
+/** Yields the characters of percent-encoded UTF-8, each with the index at which it begins. */
+function* charactersOf(encoded: string): Generator<readonly [string, number]> {
+  const found = [...encoded.matchAll(/%(?:25)*([\da-f]{2})/gi)];
+  const bytes = Uint8Array.from(found, ([, digits = '']) => Number.parseInt(digits, 16));
+  let byte = 0;
+  for (const character of decode(bytes)) {
+    yield [character, found[byte]?.index ?? 0];
+    byte += new TextEncoder().encode(character).length;
+  }
+}
+
+/** Decodes UTF-8; of other bytes, only those of ASCII are kept. */
+function decode(bytes: Uint8Array<ArrayBuffer>): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return String.fromCharCode(...bytes.map((byte) => byte & 0x7f));
+  }
+}
