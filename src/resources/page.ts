@@ -99,7 +99,7 @@ export function listPages<T>(
 ): PagePromise<T> {
   const keyOf = plan.hasNoIds ? contentOf : idOf;
   const decodeRows = decodeList(plan.schema);
-  const fetchPage: FetchPage<T> = (query, seen) =>
+  const fetchPage = (query: PageQuery, seen: Set<unknown>, longest = 0): PagePromise<T> =>
     new PagePromise(
       transport.start<Page<T>>(plan.operation, {
         ...(plan.path && { params: plan.path }),
@@ -113,13 +113,23 @@ export function listPages<T>(
         decode: async (data, context) => {
           const rows = await decodeRows(data, context);
           const items = newRows(rows, query, { seen, keyOf, context });
-          const isLast = rows.length < query.per_page;
-          return new ListPage(items, query, context.envelope, { seen, keyOf, ...(!isLast && { fetchPage }) });
+          const isLast = items.length === 0 || isShort(rows.length, query.per_page, longest);
+          const next: FetchPage<T> = (query, seen) => fetchPage(query, seen, Math.max(longest, rows.length));
+          return new ListPage(items, query, context.envelope, { seen, keyOf, ...(!isLast && { fetchPage: next }) });
         },
       }),
     );
   const { page = 1, per_page = plan.size ?? plan.cap, ...rest } = params ?? {};
   return fetchPage({ ...rest, page, per_page }, new Set());
+}
+
+/** Numbers of rows to which services commonly reduce a page. */
+const COMMON_PAGE_SIZES: readonly number[] = [10, 15, 20, 25, 30, 50, 100, 200, 250];
+
+/** Returns whether a page has fewer rows than a page can have: than an earlier one had, or than were requested. */
+function isShort(rows: number, requested: number, longest: number): boolean {
+  if (longest > 0) return rows < longest;
+  return rows < requested && !COMMON_PAGE_SIZES.includes(rows);
 }
 
 type KeyOf = (row: unknown) => unknown;

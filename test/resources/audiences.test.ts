@@ -53,6 +53,36 @@ describe('a list', () => {
     ]);
   });
 
+  it.each([10, 25, 50])('of a service that returns at most %i rows a page is complete', async (most) => {
+    const total = 2 * most + 7;
+    const all = rows(1, total);
+    const pages = Array.from({ length: 3 }, (_, page) => ({ data: all.slice(page * most, (page + 1) * most) }));
+    const server = await startServer(pages);
+    expect(await clientOf(server).audiences.list().toArray()).toHaveLength(total);
+    expect(await server.seen()).toHaveLength(3);
+  });
+
+  it.each([
+    ['an odd number of rows ends with its only page', [37], 1],
+    ['as many rows as a reduced page may have ends with an empty page', [50, 0], 2],
+    ['several reduced pages and no rest ends with an empty page', [50, 50, 0], 3],
+    ['full pages ends with a shorter one, whatever its number of rows', [100, 50], 2],
+  ])('of %s', async (_, sizes, requests) => {
+    let from = 1;
+    const pages = sizes.map((size) => {
+      from += size;
+      return { data: rows(from - size, size) };
+    });
+    const server = await startServer(pages);
+    expect(await clientOf(server).audiences.list().toArray()).toHaveLength(from - 1);
+    expect(await server.seen()).toHaveLength(requests);
+  });
+
+  it('of a service that ignores the page and reduces it ends with what it has shown', async () => {
+    const server = await startServer([{ data: rows(1, 25) }, { data: rows(1, 25) }]);
+    expect(await clientOf(server).audiences.list().toArray()).toHaveLength(25);
+  });
+
   it('is an array of all rows, or of the first ones, without a page that is not needed', async () => {
     const pages = [{ data: rows(1, 3) }, { data: rows(4, 3) }, { data: rows(7, 1) }];
     for (const [limit, count, requests] of [
