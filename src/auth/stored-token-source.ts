@@ -160,9 +160,12 @@ async function saveToken(store: TokenStore, token: StoredToken, { logger }: Toke
   }
 }
 
-function timeLeft({ expiresAt }: StoredToken): number {
-  const at = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt);
-  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at - Date.now();
+/** Returns the milliseconds until a token expires; `Infinity` if that is not known. */
+function timeLeft({ expiresAt = '', mintedAt }: StoredToken): number {
+  const at = Date.parse(expiresAt);
+  // A token that had expired when it was issued shows that the clock is wrong: use it until it is refused.
+  const isClockAhead = typeof mintedAt === 'string' && at <= Date.parse(mintedAt);
+  return Number.isNaN(at) || isClockAhead ? Number.POSITIVE_INFINITY : at - Date.now();
 }
 
 /**

@@ -73,6 +73,22 @@ describe('a token in a store', () => {
     }
   });
 
+  it('that had expired when it was issued, by a clock that is ahead, is used until it is refused', async ({
+    onTestFinished,
+  }) => {
+    const { account, connect, sandbox } = await startBench();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 366 * DAY });
+    onTestFinished(() => void vi.useRealTimers());
+    const store = memoryTokenStore();
+    for (let call = 0; call < 12; call++) {
+      await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
+    }
+    expect(issuedStatuses(sandbox.log)).toEqual([200]);
+    account.revokeTokens('api');
+    await connect({ token: apiToken(credentials, { store }) }).webhooks.list();
+    expect(issuedStatuses(sandbox.log)).toEqual([200, 200]);
+  });
+
   it('is replaced after each revocation', async ({ onTestFinished }) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
