@@ -83,7 +83,7 @@ export interface TunableOptions extends Hooks {
    * Maximum size of a response, in bytes after decompression. A larger 2xx response is refused with a `ResponseError`,
    * code `response-too-large`. Does not apply to uploaded and downloaded files.
    *
-   * @default 67108864
+   * @default 16777216
    */
   readonly maxResponseBytes?: number | undefined;
   /** More hooks, called before those of the other options: `openTelemetry()` of `audience-activation/otel`. */

@@ -95,7 +95,7 @@ export const DEFAULTS = {
   maxRetries: 4,
   maxRetryWait: 120_000,
   backoff: { min: 500, max: 30_000 },
-  maxResponseBytes: 64 * 2 ** 20,
+  maxResponseBytes: 16 * 2 ** 20,
 } as const;
 
 /** Options of a client that its calls use, with defaults filled in. */

@@ -113,7 +113,7 @@ function httpUrl(name: string, uri: string): URL {
 const MAX_NAME_LENGTH = 200;
 
 /** Names that Windows reserves for devices. */
-const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+const DEVICE_NAME = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i;
 
 /** Returns the datastream's name with the URI's extension, without characters that could lead to another directory. */
 function fileNameOf(name: string, uri: string): string {

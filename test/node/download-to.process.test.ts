@@ -96,6 +96,8 @@ describe('results downloaded to a directory', () => {
       '..',
       '',
       'CON',
+      'com¹',
+      'lpt3 .x',
       'devices',
       'DEVICES',
       'x'.repeat(300),
@@ -112,7 +114,9 @@ describe('results downloaded to a directory', () => {
     expect(new Set(entries.map((name) => name.toLowerCase())).size).toBe(names.length);
     expect(entries).toEqual(
       expect.arrayContaining([
-        '_con.csv.gz'.replace('con', 'CON'),
+        '_CON.csv.gz',
+        '_com¹.csv.gz',
+        '_lpt3 .x.csv.gz',
         'devices.csv.gz',
         'Geräte 1.csv.gz',
         'results.csv.gz',
