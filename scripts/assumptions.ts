@@ -32,7 +32,8 @@ const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     about: 'Paging',
-    assumed: '`page` from 1 and `per_page`; the last page is empty, shorter than an earlier one, or a first one whose length is no common page size',
+    assumed:
+      '`page` from 1 and `per_page`; the last page is empty, shorter than an earlier one, or a first one whose length is no common page size',
     override: '`operations: { "…": { query, data } }`',
   },
   {

@@ -57,7 +57,10 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
     const { limit = Number.POSITIVE_INFINITY } = options;
     try {
       checkOptionNames(options, '`toArray`', ['limit']);
-      check(typeof limit === 'number' && limit >= 0 && !(limit % 1 > 0), '`limit` of `toArray` must be an integer from 0.');
+      check(
+        typeof limit === 'number' && limit >= 0 && !(limit % 1 > 0),
+        '`limit` of `toArray` must be an integer from 0.',
+      );
     } catch (error) {
       // The first page has been requested already.
       this.catch(() => {});

@@ -102,7 +102,9 @@ describe('a list', () => {
 
   it.each([-1, 1.5, Number.NaN, null, '1'])('is not an array with the limit %j', async (limit) => {
     const server = await startServer([{ data: rows(1, 1) }]);
-    const array = clientOf(server).audiences.list().toArray({ limit: limit as number });
+    const array = clientOf(server)
+      .audiences.list()
+      .toArray({ limit: limit as number });
     await expect(array).rejects.toMatchObject({ name: 'ConfigurationError' });
   });
 
