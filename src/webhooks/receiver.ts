@@ -102,9 +102,10 @@ function quietly(log: () => void): void {
   } catch {}
 }
 
-class Receiver implements WebhookReceiver, HookCaller<DeliveryHooks> {
-  readonly hooks: readonly DeliveryHooks[];
+class Receiver implements WebhookReceiver {
   readonly logger: ReceiverLogger;
+  /** Private: inspection shows public fields, and the options contain the signing secrets. */
+  readonly #caller: HookCaller<DeliveryHooks>;
   readonly #options: ReceiverOptions;
   readonly #store: DedupeStore | undefined;
   readonly #listeners = new Set<EventListener>();
@@ -114,12 +115,12 @@ class Receiver implements WebhookReceiver, HookCaller<DeliveryHooks> {
   constructor(options: ReceiverOptions) {
     checkOptions(options);
     this.#options = options;
-    this.hooks = [options.telemetry ?? {}, options];
     const logger = options.logger ?? console;
     this.logger = {
       warn: (message) => quietly(() => logger.warn(message)),
       error: (message, cause) => quietly(() => logger.error(message, cause)),
     };
+    this.#caller = { hooks: [options.telemetry ?? {}, options], logger: this.logger };
     this.#store = options.dedupe === false ? undefined : (options.dedupe ?? memoryDedupe());
   }
 
@@ -146,7 +147,7 @@ class Receiver implements WebhookReceiver, HookCaller<DeliveryHooks> {
 
   /** Processes a delivery and returns the status of the response, also after an error. */
   async #process(request: Request): Promise<number> {
-    const report = new DeliveryReport(this);
+    const report = new DeliveryReport(this.#caller);
     try {
       return await this.#receive(request, report);
     } catch (error) {
@@ -213,7 +214,7 @@ class Receiver implements WebhookReceiver, HookCaller<DeliveryHooks> {
   async #run(event: WebhookEvent, report: DeliveryReport): Promise<number> {
     try {
       const delivery = report.info;
-      await runAround(this, 'aroundHandler', { event: () => delivery, work: () => this.#dispatch(event) });
+      await runAround(this.#caller, 'aroundHandler', { event: () => delivery, work: () => this.#dispatch(event) });
       report.step({ type: 'handled' });
       return 200;
     } catch (error) {
