@@ -1,5 +1,6 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
+import { safely } from '../util/callbacks.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import { type HookCaller, isHookSet, runAround } from '../util/run-hooks.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
@@ -95,12 +96,11 @@ const DEFAULT_LEASE_MS = 300_000;
  */
 export const createWebhookReceiver = (options: ReceiverOptions): WebhookReceiver => new Receiver(options);
 
+/** Beginning of each log line, because a server's log has lines of several packages. */
+const LINE_PREFIX = 'audience-activation: ';
+
 /** Ignores the errors of a logger: they must not fail a delivery. */
-function quietly(log: () => void): void {
-  try {
-    log();
-  } catch {}
-}
+const log = (write: () => void): void => void safely(write, () => {});
 
 class Receiver implements WebhookReceiver {
   readonly logger: ReceiverLogger;
@@ -117,8 +117,10 @@ class Receiver implements WebhookReceiver {
     this.#options = options;
     const logger = options.logger ?? console;
     this.logger = {
-      warn: (message) => quietly(() => logger.warn(message)),
-      error: (message, cause) => quietly(() => logger.error(message, cause)),
+      warn: (message) => log(() => logger.warn(`${LINE_PREFIX}${message}`)),
+      // `console` would print `undefined` for a cause that is not set.
+      error: (message, cause) =>
+        log(() => logger.error(`${LINE_PREFIX}${message}`, ...(cause === undefined ? [] : [cause]))),
     };
     this.#caller = { hooks: [options.telemetry ?? {}, options], logger: this.logger };
     this.#store = options.dedupe === false ? undefined : (options.dedupe ?? memoryDedupe());

@@ -94,10 +94,10 @@ describe('onDelivery', () => {
     const { send, lines } = start({ onDelivery: broken, aroundHandler: broken });
     expect(await send(wireEvent('evt_1'))).toBe(200);
     expect(lines.filter((line) => line.endsWith(' threw: broken'))).toEqual([
-      'error `onDelivery` threw: broken',
-      'error `onDelivery` threw: broken',
-      'error `aroundHandler` threw: broken',
-      'error `onDelivery` threw: broken',
+      'error audience-activation: `onDelivery` threw: broken',
+      'error audience-activation: `onDelivery` threw: broken',
+      'error audience-activation: `aroundHandler` threw: broken',
+      'error audience-activation: `onDelivery` threw: broken',
     ]);
   });
 

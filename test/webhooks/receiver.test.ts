@@ -47,7 +47,7 @@ describe('a receiver', () => {
     const response = await receiver.handle(await delivery(wireEvent('evt_1'), { body: '{}' }));
     expect([response.status, await response.text()]).toEqual([400, '']);
     expect(lines).toEqual([
-      expect.stringContaining('warn A delivery was refused: The signature header'),
+      expect.stringContaining('warn audience-activation: A delivery was refused: The signature header'),
       expect.stringContaining('signature does not match'),
     ]);
   });
@@ -64,7 +64,9 @@ describe('a receiver', () => {
     expect(await send(wireEvent('evt_1'))).toBe(200);
     expect(await send(wireEvent('evt_1'))).toBe(200);
     expect(handler).toHaveBeenCalledTimes(2);
-    expect(lines).toEqual(['error Event evt_1 (audience.completed): the handler failed. the database is away']);
+    expect(lines).toEqual([
+      'error audience-activation: Event evt_1 (audience.completed): the handler failed. the database is away',
+    ]);
   });
 
   it('runs a handler once for two concurrent deliveries', async () => {
@@ -228,10 +230,15 @@ describe('a receiver', () => {
     expect(await Promise.all(statuses)).toEqual([503, 503]);
   });
 
-  it('responds as usual if its logger throws', async () => {
-    const fail = (): never => {
-      throw new Error('the log is full');
-    };
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('the log is full');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the log is full'))],
+  ])('responds as usual if its logger %s', async (_, fail) => {
     const logger = { warn: fail, error: fail };
     const { send } = start({ logger, on: { 'audience.completed': () => Promise.reject(new Error('no')) } });
     expect(await send(wireEvent('evt_1'))).toBe(500);
