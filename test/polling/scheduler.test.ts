@@ -336,15 +336,21 @@ describe('rows', () => {
     for (const audience of await time.until(waiting)) expect(audience.created_by.name).toBe('Ada');
   });
 
-  it('on pages that the service cuts shorter are found', async () => {
-    const service = start({ cap: 25 });
-    const ids = service.add(100);
+  it.each([
+    [50, 120, {}],
+    [50, 120, { via: 'list' }],
+    [25, 100, {}],
+  ] as const)('on pages that the service cuts to %i rows are found: %i jobs, %o', async (cap, count, waits) => {
+    const service = start({ cap, client: { waits } });
+    const ids = service.add(count);
     const waiting = waitFor(service, ids);
     await time.pass(MINUTE);
+    expect(service.reads.length).toBeLessThan(60);
     service.reads.length = 0;
-    for (const id of ids) service.set(id, 104);
-    await time.until(waiting);
+    expect(await lateness(time, service, ids, waiting)).toBeLessThan(10_000);
+    expect((await waiting).map(({ status }) => status)).toEqual(ids.map(() => 'fulfilled'));
     expect(service.singles()).toEqual([]);
+    expect(service.reads.length).toBeLessThan(20);
   });
 });
 
