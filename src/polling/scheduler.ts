@@ -110,7 +110,8 @@ export class Scheduler {
   closed: Promise<void> | undefined;
   readonly #targets = new Map<string, JobTarget>();
   readonly #groups = new Set<PollGroup>();
-  readonly #inFlight = new Set<PollRequest>();
+  /** Polls in flight, and when each was sent; `Infinity` while it waits for its permit. */
+  readonly #inFlight = new Map<PollRequest, number>();
   /** Sequence number of the last poll of each queue. */
   readonly #served = new Map<string, number>();
   #started = 0;
@@ -131,6 +132,11 @@ export class Scheduler {
   /** Number of waits and watches under way. */
   get size(): number {
     return [...this.#groups].reduce((sum, group) => sum + group.size, 0);
+  }
+
+  /** Milliseconds since the oldest of the polls in flight was sent; negative without one. */
+  get oldestPollAge(): number {
+    return performance.now() - Math.min(...this.#inFlight.values());
   }
 
   /** Registers how the jobs of a kind are polled. The first registration counts. */
@@ -219,7 +225,7 @@ export class Scheduler {
   }
 
   #isOpen(limit: string): boolean {
-    return [...this.#inFlight].filter((poll) => poll.limit === limit).length < MAX_IN_FLIGHT.each;
+    return [...this.#inFlight.keys()].filter((poll) => poll.limit === limit).length < MAX_IN_FLIGHT.each;
   }
 
   /**
@@ -228,7 +234,7 @@ export class Scheduler {
    */
   async #start(poll: PollRequest): Promise<void> {
     this.#served.set(poll.queue, ++this.#started);
-    this.#inFlight.add(poll);
+    this.#inFlight.set(poll, Number.POSITIVE_INFINITY);
     this.#isQueued = true;
     let isPermitted = false;
     const onPermit = (): void => {
@@ -236,6 +242,7 @@ export class Scheduler {
       this.observer?.onPoll();
       if (isPermitted) return;
       isPermitted = true;
+      this.#inFlight.set(poll, performance.now());
       this.#isQueued = false;
       this.wake();
     };

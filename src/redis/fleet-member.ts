@@ -23,6 +23,8 @@ const UNABLE_MS = 60_000;
 /** A leader whose polls fail without a response, so often in a row and for so long, releases the lead. */
 const MAX_FAILED_POLLS = 3;
 const MAX_FAILING_MS = 5_000;
+/** A leader also releases the lead if a poll has no response for so long: half of the default `timeout`. */
+const MAX_SILENCE_MS = 15_000;
 /** Maximum jobs or states in one report. */
 const MAX_BATCH = 1_000;
 /** Maximum states that wait to be published. */
@@ -209,6 +211,9 @@ export class FleetMember implements WaitObserver {
 
   async #report(): Promise<void> {
     let next = REPORT_PERIOD_MS;
+    const isSilent = this.#scheduler.oldestPollAge > MAX_SILENCE_MS;
+    // A leader whose lease has ended was stopped itself, and has not seen the responses yet.
+    if (isSilent && this.#role === 'leader' && this.polls) this.#giveUp('a poll had no response for 15 s');
     try {
       await this.#send();
       if (this.#failures >= MAX_FAILURES) this.#warn('Redis responds again: waits are shared with other processes.');

@@ -20,7 +20,11 @@ export interface SharedService {
   /** Returns an audience as its GET does. */
   show: (id: number) => Record<string, unknown>;
   /** Responds to a read of a client in place of the service, if it returns a response. */
-  interfere: (by: number, id: number | undefined) => Response | undefined;
+  interfere: (
+    by: number,
+    id: number | undefined,
+    signal: AbortSignal,
+  ) => Response | undefined | Promise<Response | undefined>;
   /** Creates the next client on a Redis client; it is closed at the end of the test. */
   connect(redis: RedisClient, options?: ClientOptions): AudienceClient;
 }
@@ -55,7 +59,7 @@ export function startSharedService(prefix: string): SharedService {
           const digits = /\/(\d+)$/.exec(pathname)?.[1];
           const id = digits === undefined ? undefined : Number(digits);
           service.reads.push({ by, ...(id !== undefined && { id }) });
-          const response = service.interfere(by, id);
+          const response = await service.interfere(by, id, signal);
           if (response) return response;
           if (id !== undefined) return states.has(id) ? answer(service.show(id)) : answer([], 404);
           const start = (Number(searchParams.get('page')) - 1) * 100;
