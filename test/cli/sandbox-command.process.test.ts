@@ -1,6 +1,9 @@
-import { readdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../examples/support/free-port.ts';
 import { AudienceClient } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { verifyWebhook } from '../../src/webhooks/index.ts';
@@ -20,6 +23,22 @@ async function start(...args: string[]) {
 }
 
 describe('sandbox', () => {
+  it('runs beside the tests of a CI script, and ends with it, as docs/testing.md shows', async () => {
+    const { folder, env } = await startScene();
+    const block = /^## CI$.*?```sh\n(.*?)```/ms.exec(await readFile('docs/testing.md', 'utf8'))?.[1] ?? '';
+    const bin = join(folder, 'node_modules/.bin');
+    await mkdir(bin, { recursive: true });
+    await symlink(process.execPath, join(folder, 'node'));
+    await symlink(join(process.cwd(), 'dist/cli.js'), join(bin, 'audience-activation'));
+    const port = String(await freePort());
+    const script = `${block.replaceAll('4010', port)}\nnode_modules/.bin/audience-activation usage && node_modules/.bin/audience-activation whoami`;
+    const options = { cwd: folder, env: { ...env, PATH: `${folder}:${env.PATH}` }, timeout: 20_000 };
+    // Resolves when the sandbox, which has the same standard error, has ended, too.
+    const { stdout } = await promisify(execFile)('sh', ['-c', script], options);
+    expect(stdout).toContain(`http://127.0.0.1:${port}`);
+    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow('fetch failed');
+  }, 40_000);
+
   it('prints a token, logs each request in a line, and shuts down cleanly', async () => {
     const { child, printed, ended } = await start('--speed', '6000');
     const url = wordAfter(printed.out, 'API');
