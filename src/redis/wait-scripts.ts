@@ -11,7 +11,7 @@ const ENDED_MS = 60_000;
 const REFUSED_MS = 3_000;
 /** Polls of this time count when another process begins to lead. Milliseconds. */
 const POLLS_MS = 61_000;
-/** Keys expire if nothing is awaited for so long. Milliseconds. */
+/** Keys expire if nothing is awaited for so long, except that of the states: after `ENDED_MS`. Milliseconds. */
 const EXPIRY_MS = 30 * 86_400_000;
 /** Maximum entries that one command removes, so that no command blocks the server for long. */
 const MAX_ENTRIES = 1_000;
@@ -101,6 +101,8 @@ elseif leader == process then
   redis.call('HDEL', meta, 'leader', 'ends')
   is_led = false
 end
+-- Once no process waits, no leader removes the resources.
+redis.call('PEXPIRE', states, ${ENDED_MS})
 local changes = {}
 if changes_after >= 0 then changes = redis.call('ZRANGEBYSCORE', changed, '(' .. changes_after, '+inf') end
 local position = tonumber(redis.call('HGET', meta, 'position') or 0)

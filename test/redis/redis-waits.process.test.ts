@@ -306,6 +306,21 @@ describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }
     await Promise.all([leading, own]);
   });
 
+  it('leave no resource in Redis for longer than a minute', async () => {
+    const { service, clients } = await start(1);
+    service.set(1, 102);
+    const wait = clients[0]?.audiences.wait(1);
+    const inspector = await redis().connect('ioredis');
+    const statesOf = () => inspector.keys(`{waits-${prefixes - 1}:*}:states`);
+    await expect.poll(statesOf).toHaveLength(1);
+    service.set(1, 104);
+    await wait;
+    await clients[0]?.close();
+    const [states = ''] = await statesOf();
+    expect(await inspector.pttl(states)).toBeGreaterThan(0);
+    expect(await inspector.pttl(states)).toBeLessThanOrEqual(60_000);
+  });
+
   it('store no token', async () => {
     const { service, clients } = await start(1);
     service.set(1, 102);
