@@ -1,6 +1,7 @@
 import type { Credentials, TokenInput, TokenSource } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import {
+  customFetch,
   DEFAULTS,
   debugLog,
   type Fetch,
@@ -253,7 +254,7 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
     logger,
     redactor: withHeaders,
     hooks: sets.filter((hooks) => HOOKS.some((name) => hooks[name])),
-    fetch: options.fetch ?? platformFetch,
+    fetch: options.fetch ? customFetch(options.fetch) : platformFetch,
     fetchOptions: options.fetchOptions ?? {},
     maxResponseBytes: options.maxResponseBytes ?? DEFAULTS.maxResponseBytes,
   };

@@ -2,7 +2,7 @@ import type { Logger } from '../util/log.ts';
 import { emit, runAround, runHook } from '../util/run-hooks.ts';
 import type { CallAdditions, EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent } from './hooks.ts';
 import type { Settings } from './request-options.ts';
-import type { Fetch } from './send.ts';
+import { type Fetch, wrappedFetch } from './send.ts';
 
 /** Work that the hook `around` runs. */
 interface ObservedWork<R> {
@@ -38,13 +38,19 @@ export class CallObserver {
 
   /** The client's `fetch` as the additions of `around` wrap it; a function that throws does not wrap it. */
   get fetch(): Fetch {
-    return this.#additions.reduce((inner, { wrapFetch }) => {
-      let wrapped: unknown;
-      runHook(this.#settings, 'wrapFetch', () => {
-        wrapped = wrapFetch?.(inner);
-      });
-      return typeof wrapped === 'function' ? (wrapped as Fetch) : inner;
-    }, this.#settings.fetch);
+    const { fetch } = this.#settings;
+    const wraps = this.#additions.flatMap(({ wrapFetch }) => (wrapFetch ? [wrapFetch] : []));
+    if (wraps.length === 0) return fetch;
+    return wrappedFetch(fetch, (unwrapped) =>
+      wraps.reduce((inner, wrapFetch) => {
+        let wrapped: unknown;
+        runHook(this.#settings, 'wrapFetch', () => {
+          wrapped = wrapFetch(inner);
+          return wrapped; // a promise by mistake, whose rejection is logged
+        });
+        return typeof wrapped === 'function' ? (wrapped as Fetch) : inner;
+      }, unwrapped),
+    );
   }
 
   /** Headers that `around` adds. */

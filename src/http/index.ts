@@ -41,6 +41,7 @@ export { AttemptFailure, localValidationError, messageOfFields, statusFailure } 
 export { type Failure, retryDelay, statusFailureOf } from './retry-policy.ts';
 export {
   AttemptTimeout,
+  customFetch,
   type Fetch,
   type FetchOptions,
   isNotSent,

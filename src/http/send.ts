@@ -1,5 +1,6 @@
 import ky, { isNetworkError, isTimeoutError } from 'ky';
 import { abortable } from '../util/abort.ts';
+import { isSameHost } from '../util/loopback.ts';
 import { MAX_CAUSE_DEPTH } from '../util/redact.ts';
 import type { PreparedRequest } from './request.ts';
 
@@ -136,15 +137,81 @@ const CODES_BEFORE_SENDING =
 /** Alerts about the client's certificate arrive after the request has left (TLS 1.3). */
 const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
 
-/** Returns whether a failed `fetch` certainly sent nothing. Browsers do not report it, so there it is `false`. */
-export function isNotSent(error: unknown, depth = 0): boolean {
-  if (!(error instanceof Error) || error instanceof BodyError || depth > MAX_CAUSE_DEPTH) return false;
+/** Errors of calls that may have sent something, although they look like a failed connection. */
+const MAYBE_SENT = new WeakSet<Error>();
+
+/**
+ * Returns whether a failed `fetch` certainly sent nothing. Browsers do not report it, so there it is `false`.
+ *
+ * @param address If set, the error must name it.
+ */
+export function isNotSent(error: unknown, address?: string, depth = 0): boolean {
+  if (!(error instanceof Error) || error instanceof BodyError || MAYBE_SENT.has(error)) return false;
+  if (depth > MAX_CAUSE_DEPTH) return false;
+  if (precedesSending(error)) return address === undefined || namesAddress(error, address);
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.every((inner) => isNotSent(inner, address, depth + 1));
+  return isNotSent(error.cause, address, depth + 1);
+}
+
+function precedesSending(error: Error): boolean {
   if ('syscall' in error && SYSCALLS_BEFORE_SENDING.has(error.syscall)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CODES_BEFORE_SENDING.test(code) && !CODES_AFTER_SENDING.test(code)) return true;
   // `fetch` refuses some ports; Deno names the step that failed in its message only.
-  if (error.message === 'bad port' || error.message.includes('client error (Connect)')) return true;
-  if (error instanceof AggregateError && error.errors.length > 0)
-    return error.errors.every((inner) => isNotSent(inner, depth + 1));
-  return isNotSent(error.cause, depth + 1);
+  return error.message === 'bad port' || error.message.includes('client error (Connect)');
+}
+
+/** Returns whether a system error is about a connection to the host, and the port if it names one, of `address`. */
+function namesAddress(error: Error, address: string): boolean {
+  const url = new URL(address);
+  const { hostname, host, address: ip, port }: Readonly<Record<string, unknown>> = { ...error };
+  const expectedPort = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const isNamed = [hostname, host, ip].some((name) => typeof name === 'string' && isSameHost(name, url));
+  return isNamed && (port === undefined || String(port) === expectedPort);
+}
+
+/**
+ * Returns a `fetch` of the user's. Its failure counts as not sent only if the error names the address of the request,
+ * because such a function may have connections of its own.
+ */
+export function customFetch(fetch: Fetch): Fetch {
+  return (input, init) =>
+    markErrors(
+      () => fetch(input, init),
+      (error) => isNotSent(error, input instanceof Request ? input.url : String(input)),
+    );
+}
+
+/**
+ * Returns `wrap(fetch)`. Its failure counts as not sent only if it has called `fetch`, and each of these calls failed
+ * before sending.
+ */
+export function wrappedFetch(fetch: Fetch, wrap: (fetch: Fetch) => Fetch): Fetch {
+  let calls = 0;
+  let unsent = 0;
+  const wrapped = wrap(async (input, init) => {
+    calls++;
+    try {
+      return await fetch(input, init);
+    } catch (error) {
+      if (isNotSent(error)) unsent++;
+      throw error;
+    }
+  });
+  return (input, init) =>
+    markErrors(
+      () => wrapped(input, init),
+      () => calls > 0 && calls === unsent,
+    );
+}
+
+/** Calls a `fetch`. An error that `isUnsent` does not accept counts as one of a request that may have been sent. */
+async function markErrors(fetch: () => Promise<Response>, isUnsent: (error: unknown) => boolean): Promise<Response> {
+  try {
+    return await fetch();
+  } catch (error) {
+    if (error instanceof Error && !isUnsent(error)) MAYBE_SENT.add(error);
+    throw error;
+  }
 }

@@ -1,8 +1,14 @@
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Returns whether a URL addresses this machine, so that requests do not cross a network. */
-export function isThisMachine({ hostname }: URL): boolean {
+export function isThisMachine({ hostname }: Pick<URL, 'hostname'>): boolean {
   return LOOPBACK.test(hostname);
+}
+
+/** Returns whether a host name or an IP address is that of a URL. Names of this machine are the same host. */
+export function isSameHost(name: string, url: URL): boolean {
+  const hostname = name.includes(':') ? `[${name}]` : name.toLowerCase();
+  return hostname === url.hostname || (isThisMachine({ hostname }) && isThisMachine(url));
 }
 
 /** Hosts for which redirect URIs may use http (specification, "OAuth 2.1", rule 3). Of 127.0.0.0/8, only 127.0.0.1. */

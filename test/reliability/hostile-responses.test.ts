@@ -1,6 +1,6 @@
 import '../support/nothing-left.ts';
 import { createServer, type RequestListener } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AudienceError, ResponseError } from '../../src/index.ts';
 import { bomb, type HostileResponse, hostileResponse } from '../support/hostile.ts';
 import { listenForTest } from '../support/loopback.ts';
@@ -91,7 +91,9 @@ describe('a create whose response is hostile', () => {
       ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'not-sent'],
       ['CERT_HAS_EXPIRED', 'not-sent'],
     ] as const) {
-      const client = clientOf({ url: 'http://localhost' }, { fetch: failing(code), maxRetries: 0 });
+      vi.stubGlobal('fetch', failing(code));
+      onTestFinished(() => void vi.unstubAllGlobals());
+      const client = clientOf({ url: 'http://localhost' }, { maxRetries: 0 });
       expect(await failureOf(client.audiences.create({ name: 'x' }))).toMatchObject({ outcome });
     }
   });
