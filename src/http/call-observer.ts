@@ -1,3 +1,4 @@
+import { abortable } from '../util/abort.ts';
 import type { Logger } from '../util/log.ts';
 import { emit, runAround, runHook } from '../util/run-hooks.ts';
 import type { CallAdditions, EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent } from './hooks.ts';
@@ -89,17 +90,17 @@ export class CallObserver {
     emit(this.#settings, 'onResponse', () => ({ ...this.event, ...response, duration }));
   }
 
-  /** Returns whether no hook refuses a retry. */
-  allowsRetry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>): boolean {
-    return this.#settings.hooks.every(({ shouldRetry }) => {
+  /** Returns whether no hook refuses a retry. Rejects with the signal's reason if that aborts first. */
+  async allowsRetry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>, signal: AbortSignal): Promise<boolean> {
+    for (const { shouldRetry } of this.#settings.hooks) {
       let answer: unknown;
-      if (shouldRetry) {
-        runHook(this.#settings, 'shouldRetry', () => {
-          answer = shouldRetry({ ...this.event, ...retry });
-        });
-      }
-      return answer !== false;
-    });
+      const ask = async (): Promise<void> => {
+        answer = await shouldRetry?.({ ...this.event, ...retry });
+      };
+      await abortable(runHook(this.#settings, 'shouldRetry', ask), signal);
+      if (answer === false) return false;
+    }
+    return true;
   }
 
   /** Reports that another attempt follows after `wait` milliseconds. */

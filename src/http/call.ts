@@ -77,7 +77,7 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
     return withRetries(attemptOnce, {
       failed,
       signal,
-      delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call) : undefined),
+      delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call, signal) : undefined),
     });
   }
 }
@@ -120,13 +120,17 @@ function endWith(thrown: unknown, call: CallRecord): unknown {
 }
 
 /** Returns the milliseconds until the retry of a failed attempt, or `undefined` to give up; records the retry. */
-function delayAfter({ failure, error }: AttemptFailure, call: CallRecord): number | undefined {
+async function delayAfter(
+  { failure, error }: AttemptFailure,
+  call: CallRecord,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   const { history, observer } = call;
   const next = history && nextRetry(failure, history, retryLimits(call), Math.random);
   if (!next) return undefined;
   const { reason, delay } = next;
   const retry = { reason, error, wait: delay };
-  if (observer?.allowsRetry(retry) === false) {
+  if ((await observer?.allowsRetry(retry, signal)) === false) {
     call.retryRefused = true;
     return undefined;
   }

@@ -158,13 +158,13 @@ export interface Hooks {
   /** Called before the wait that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
-   * Decides, before `onRetry`, whether a retry that the operation allows is made; `false` ends the call with the error of
-   * the attempt. Of several such hooks, each can refuse. If it throws, the retry is made.
+   * Decides, before `onRetry`, whether a retry that the operation allows is made; `false`, or a promise of it, ends the
+   * call with the error of the attempt. Of several such hooks, each can refuse. If it throws or rejects, the retry is made.
    *
    * @example
    * shouldRetry: ({ reason, attempt }) => reason !== 'transient' || attempt < 2
    */
-  readonly shouldRetry?: ((event: RetryEvent) => boolean) | undefined;
+  readonly shouldRetry?: ((event: RetryEvent) => boolean | Promise<boolean>) | undefined;
   /**
    * Called once at the end of each call: a success when its response has been read, also if its data then turn out not
    * to be as documented.

@@ -210,7 +210,7 @@ export class Transfer {
   }
 
   /** Returns the wait before the next attempt, or `undefined` to give up. */
-  #delayAfter({ failure, error }: AttemptFailure): number | undefined {
+  async #delayAfter({ failure, error }: AttemptFailure): Promise<number | undefined> {
     const { settings } = this;
     const { options, canRetry, expiresAt = Number.POSITIVE_INFINITY } = this.#plan;
     if (!canRetry()) return undefined;
@@ -223,7 +223,7 @@ export class Transfer {
     });
     if (wait === undefined) return undefined;
     const retry = { reason: 'transient', error, wait } as const;
-    if (this.#observer?.allowsRetry(retry) === false) return undefined;
+    if ((await this.#observer?.allowsRetry(retry, this.scope.signal)) === false) return undefined;
     logRetry(settings.logger, this.event, wait, error);
     this.#observer?.retry(retry);
     return wait;

@@ -1,3 +1,4 @@
+import { safely } from './callbacks.ts';
 import type { Redactor } from './redact.ts';
 
 /** Log level; each level includes those before it. */
@@ -35,11 +36,11 @@ export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor):
         key,
         typeof value === 'string' ? redactor.text(value) : value,
       ]);
-      try {
-        sink[name](redactor.text(message), ...(clean.length > 0 ? [Object.fromEntries(clean)] : []));
-      } catch {
-        // A logger that throws must not fail the call.
-      }
+      const details = clean.length > 0 ? [Object.fromEntries(clean)] : [];
+      void safely(
+        () => sink[name](redactor.text(message), ...details),
+        () => {},
+      );
     };
   };
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };

@@ -21,7 +21,7 @@ export interface RetryOptions {
    * Returns the wait before the next attempt in milliseconds, or `undefined` to give up. `retries` is the number of
    * retries so far.
    */
-  delayAfter(error: Error, retries: number): number | undefined;
+  delayAfter(error: Error, retries: number): number | undefined | Promise<number | undefined>;
   /** Ends the wait between two attempts; the result rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Error of the first attempt, if the caller has made it. */
@@ -38,7 +38,7 @@ export function withRetries<T>(attempt: () => Promise<T>, { delayAfter, signal, 
     minTimeout: 0,
     ...(signal && { signal }),
     shouldRetry: async ({ error, attemptNumber }) => {
-      const delay = delayAfter(error, attemptNumber - 1);
+      const delay = await delayAfter(error, attemptNumber - 1);
       if (delay === undefined) return false;
       await sleep(delay, signal);
       return true;

@@ -7,9 +7,13 @@ export interface HookCaller<H> {
   readonly logger: { error(message: string): void };
 }
 
-/** Runs a user's hook; its failure is logged and has no other effect. */
-export function runHook({ logger }: Pick<HookCaller<unknown>, 'logger'>, name: string, hook: () => unknown): void {
-  safely(hook, (message) => logger.error(`\`${name}\` threw: ${message}`));
+/** Runs a user's hook; its failure is logged and has no other effect. Resolves when the hook has ended. */
+export function runHook(
+  { logger }: Pick<HookCaller<unknown>, 'logger'>,
+  name: string,
+  hook: () => unknown,
+): Promise<void> {
+  return safely(hook, (message) => logger.error(`\`${name}\` threw: ${message}`));
 }
 
 /** Calls one hook of every set that has it. The event is created only if there is one. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConfigurationError, type RateLimiter, type TokenSource } from '../../src/index.ts';
-import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { type ClientOptions, ConfigurationError, type RateLimiter, type TokenSource } from '../../src/index.ts';
+import { createWebhookReceiver } from '../../src/webhooks/index.ts';
+import { clientOf, failureOf, startServer, type TestServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -94,15 +95,86 @@ describe('an async callback that rejects', () => {
   });
 });
 
+describe('an async callback whose rejection nobody awaits', () => {
+  const broken = async (): Promise<never> => {
+    throw new Error('broken');
+  };
+
+  it.each<[string, (server: TestServer) => Promise<unknown>]>([
+    [
+      'a method of `logger`',
+      (server) => {
+        const logger = { error: broken, warn: broken, info: broken, debug: broken };
+        return clientOf(server, { logger, logLevel: 'debug' }).webhooks.list();
+      },
+    ],
+    [
+      '`wrapFetch`, which must not be async',
+      (server) => {
+        const around: ClientOptions['around'] = (_, next) => next({ wrapFetch: broken as never });
+        return clientOf(server, { around }).webhooks.list();
+      },
+    ],
+    ['`shouldRetry`', (server) => clientOf(server, { shouldRetry: broken }).webhooks.list()],
+  ])('does not end the process: %s', async (_, call) => {
+    const unhandled = trackUnhandled();
+    const server = await startServer([{ status: 503 }, { data: [] }]);
+    expect(await call(server)).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(unhandled).toEqual([]);
+  });
+
+  it('does not end the process: a method of the `logger` of a webhook receiver', async () => {
+    const unhandled = trackUnhandled();
+    const receiver = createWebhookReceiver({ secrets: 'whsec_test-secret', logger: { warn: broken, error: broken } });
+    const response = await receiver.handle(new Request('http://localhost', { method: 'POST', body: '{}' }));
+    expect(response.status).toBe(400);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(unhandled).toEqual([]);
+  });
+});
+
+/** Collects the unhandled rejections of the running test. */
+function trackUnhandled(): unknown[] {
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown): void => {
+    unhandled.push(reason);
+  };
+  process.on('unhandledRejection', onUnhandled);
+  onTestFinished(() => void process.off('unhandledRejection', onUnhandled));
+  return unhandled;
+}
+
+describe('an async `shouldRetry`', () => {
+  it('is awaited', async () => {
+    const server = await startServer([{ status: 503 }, { data: [] }]);
+    const refusing = clientOf(server, { shouldRetry: async () => false });
+    expect(await failureOf(refusing.webhooks.list())).toMatchObject({ status: 503, attempts: 1 });
+    expect(await clientOf(server, { shouldRetry: async () => true }).webhooks.list()).toEqual([]);
+  });
+
+  it('is awaited until the call ends, and has no effect afterwards', async () => {
+    const server = await startServer([{ status: 503 }]);
+    const answer = Promise.withResolvers<boolean>();
+    const events: string[] = [];
+    const client = clientOf(server, {
+      shouldRetry: () => answer.promise,
+      onRetry: () => events.push('retry'),
+      onEnd: ({ outcome }) => events.push(outcome),
+    });
+    const options = { deadline: 100, idempotencyKey: 'k' };
+    expect(await failureOf(client.audiences.create({}, options))).toMatchObject({ code: 'deadline-exceeded' });
+    const signal = AbortSignal.timeout(20);
+    expect(await failureOf(client.webhooks.list({ signal }))).toBe(signal.reason);
+    answer.resolve(true);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(events).toEqual(['failure', 'aborted']);
+  });
+});
+
 describe('a process', () => {
   it('sees no unhandled rejection of a call that is awaited by another way only', async () => {
-    const unhandled: unknown[] = [];
-    const onUnhandled = (event: unknown): void => {
-      unhandled.push(event);
-    };
-    const target = 'process' in globalThis && 'on' in process ? process : undefined;
-    target?.on('unhandledRejection', onUnhandled);
-    onTestFinished(() => void target?.off('unhandledRejection', onUnhandled));
+    const unhandled = trackUnhandled();
     const server = await startServer([{ status: 404 }]);
     const client = clientOf(server);
     await failureOf(client.audiences.get(1).withResponse());
