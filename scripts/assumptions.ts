@@ -48,7 +48,8 @@ const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     about: 'A 429 on a job-starting create',
-    assumed: 'the build budget when `Retry-After` exceeds 60 s; else one usage read decides',
+    assumed:
+      'a rate limit if it is no envelope; else one usage read decides, and if that fails, a `Retry-After` above 60 s means the build budget',
     override: '—',
   },
   { about: 'Time zone of `Y-m-d H:i:s`', assumed: 'UTC', override: '`serverTimeZone`' },

@@ -7,7 +7,7 @@ import { type ClientOptions, resolveOptions } from './client-options.ts';
 
 /**
  * Options for reading the usage report, which shows whether a 429 means a used-up build budget. If reading fails, the
- * 429 counts as a rate limit.
+ * `Retry-After` of the 429 decides.
  */
 const BUDGET_READ = { [BACKGROUND]: {}, maxRetries: 0, deadline: 10_000 } as const;
 

@@ -237,9 +237,9 @@ export async function handleRateLimit(
   const { failure, error } = failed;
   if (failure.kind !== 'status' || failure.status !== 429 || !(error instanceof RateLimitError)) return failed;
   const { retryAfter } = failure;
-  const refusal = operation.startsJob
-    ? await state.buildBudget.classify(retryAfter, signal, usesBuildBudget)
-    : undefined;
+  // A response without an envelope is from a proxy, which does not know the budget.
+  const mayBeBudget = operation.startsJob && error.envelopeCode !== undefined;
+  const refusal = mayBeBudget ? await state.buildBudget.classify(retryAfter, signal, usesBuildBudget) : undefined;
   if (!refusal) {
     const { interval } = settings.rateLimits[operation.bucket];
     const pause = Math.min(retryAfter ?? settings.backoff.min, interval);
@@ -250,7 +250,10 @@ export async function handleRateLimit(
   const wait = Math.max(retryAfter ?? 0, refusal.wait, settings.backoff.min);
   if (usesBuildBudget) state.buildBudget.hold(scope, wait);
   const retryAt = new Date(Date.now() + wait);
-  const message = `${operation.name} failed: 429. The build budget of the organization is used up until ${retryAt.toISOString()}; nothing was created. Wait, or have the budget raised.`;
+  const certainty = refusal.budget
+    ? `used up until ${retryAt.toISOString()}`
+    : `probably used up until ${retryAt.toISOString()}, which the usage report could not confirm`;
+  const message = `${operation.name} failed: 429. The build budget of the organization is ${certainty}. Wait, or have the budget raised.`;
   const budgetError = new BuildBudgetError(message, {
     ...error,
     cause: error.cause,

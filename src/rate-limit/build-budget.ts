@@ -9,8 +9,12 @@ import { PauseTooLongError } from './rate-limiter.ts';
 interface BudgetRefusal {
   /** Milliseconds until the budget allows a create request again. */
   readonly wait: number;
+  /** Not set if the usage report could not be read, so that only a long `Retry-After` indicates the budget. */
   readonly budget?: JsonObject;
 }
+
+/** What a usage report says about the budget: that it is used up, that some is left, or neither. */
+type BudgetReading = BudgetRefusal | 'left' | 'unknown';
 
 /** Holds the creates of one token back after a refusal. Times of `performance.now()`. */
 interface Hold {
@@ -67,13 +71,13 @@ export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
   readonly #holds = new Map<string, Hold>();
   readonly #mutex = createMutex();
-  readonly #share = singleFlight<BudgetRefusal | undefined>();
+  readonly #share = singleFlight<BudgetReading>();
   #classifying: Promise<unknown> | undefined;
   readonly #shared: SharedHold | undefined;
   #sharedFailedAt = Number.NEGATIVE_INFINITY;
   #refusals = 0;
 
-  /** @param readUsage Reads the usage report. If it fails, a 429 is taken to come from a rate bucket. */
+  /** @param readUsage Reads the usage report. If it fails, the `Retry-After` of a 429 decides where it came from. */
   constructor(readUsage: () => Promise<unknown>, shared?: SharedHold) {
     this.#readUsage = readUsage;
     this.#shared = shared;
@@ -116,8 +120,9 @@ export class BuildBudgetGate {
     signal: AbortSignal,
     mayRead = true,
   ): Promise<BudgetRefusal | undefined> {
-    if (retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL) return { wait: retryAfter };
-    if (!mayRead) return undefined;
+    const isLong = retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL;
+    const probable = isLong ? { wait: retryAfter } : undefined;
+    if (!mayRead) return probable;
     const reading = this.#share(() => this.#readBudget(), signal);
     // Creates that start meanwhile wait for the result, instead of being sent and refused as well.
     const settled = reading.then(
@@ -128,7 +133,9 @@ export class BuildBudgetGate {
     void settled.then(() => {
       if (this.#classifying === settled) this.#classifying = undefined;
     });
-    return reading;
+    const read = await reading;
+    if (read === 'unknown') return probable;
+    return read === 'left' ? undefined : read;
   }
 
   /** Holds creates of a token back for `ms`. */
@@ -202,13 +209,16 @@ export class BuildBudgetGate {
     return { wait: 0, left };
   }
 
-  async #readBudget(): Promise<BudgetRefusal | undefined> {
+  async #readBudget(): Promise<BudgetReading> {
     const usage = await this.#readUsage().catch(() => undefined);
     const budget = isObject(usage) ? usage.build_budget : undefined;
-    if (!isObject(budget)) return undefined;
-    const seconds = budget.retry_after_seconds;
-    return typeof seconds === 'number' && seconds > 0
-      ? { wait: Math.min(seconds * 1000, MAX_RETRY_AFTER_MS), budget }
-      : undefined;
+    if (!isObject(budget)) return 'unknown';
+    const { hour, day, retry_after_seconds: seconds } = budget;
+    if (typeof seconds === 'number' && seconds > 0) {
+      return { wait: Math.min(seconds * 1000, MAX_RETRY_AFTER_MS), budget };
+    }
+    return hasLeft(hour) && hasLeft(day) ? 'left' : 'unknown';
   }
 }
+
+const hasLeft = (window: unknown): boolean => isObject(window) && Number(window.used) < Number(window.limit);

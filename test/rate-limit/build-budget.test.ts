@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Step } from '../support/script.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 
@@ -13,7 +14,7 @@ describe('a build budget refusal', () => {
       [1, 2, 3, 4, 5, 6].map((at) => failureOf(client.audiences.create({ name: `${at}` }))),
     );
     for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError' });
-    expect(await server.seen()).toHaveLength(2);
+    expect((await server.seen()).filter(({ method }) => method === 'POST')).toHaveLength(2);
   });
 
   it('is waited for when the call may wait so long, and cleared by a success', async () => {
@@ -68,6 +69,46 @@ describe('a build budget refusal', () => {
       name: 'BuildBudgetError',
     });
     expect(await client.audiences.delete(1)).toBeUndefined();
+  });
+});
+
+describe('a create that is refused with a long `Retry-After`', () => {
+  const limited = { status: 429, headers: { 'retry-after': '900' } };
+  const report = (used: number, seconds: number | null) => ({
+    data: { build_budget: { hour: { limit: 60, used }, day: { limit: 300, used }, retry_after_seconds: seconds } },
+  });
+
+  it.each<[string, Step, Step, object]>([
+    ['a page of a CDN is a rate limit', { ...limited, text: '<html>' }, report(60, 900), { name: 'RateLimitError' }],
+    [
+      'JSON of a proxy is a rate limit',
+      { ...limited, text: '{"message":"Slow"}' },
+      report(60, 900),
+      { name: 'RateLimitError' },
+    ],
+    ['budget is left: a rate limit', limited, report(1, null), { name: 'RateLimitError' }],
+    ['the budget is used up', limited, report(60, 900), { name: 'BuildBudgetError', budget: expect.anything() }],
+    ['the usage report cannot be read', limited, { status: 503 }, { name: 'BuildBudgetError' }],
+    ['the usage report lacks the budget', limited, { data: {} }, { name: 'BuildBudgetError' }],
+  ])('%s', async (_, response, usageReport, expected) => {
+    const server = await startServer({ [create]: [response], [usage]: [usageReport] });
+    const error = await failureOf(clientOf(server).audiences.create({}));
+    expect(error).toMatchObject({ ...expected, retryAfter: 900, outcome: 'refused', attempts: 1 });
+  });
+
+  it('says whether the usage report shows that the budget is used up', async () => {
+    const messageAfter = async (usageReport: Step, options: { token?: string } = {}): Promise<string> => {
+      const server = await startServer({ [create]: [limited], [usage]: [usageReport] });
+      const error = await failureOf(clientOf(server).audiences.create({}, options));
+      return String(error).replace(/[\d-]+T[\d:.]+Z/, 'then');
+    };
+    const unsure =
+      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is probably used up until then, which the usage report could not confirm. Wait, or have the budget raised. Nothing was created by this call.';
+    expect(await messageAfter(report(60, 900))).toBe(
+      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is used up until then. Wait, or have the budget raised. Nothing was created by this call.',
+    );
+    expect(await messageAfter({ status: 503 })).toBe(unsure);
+    expect(await messageAfter(report(60, 900), { token: 'of-another-account' })).toBe(unsure);
   });
 });
 
