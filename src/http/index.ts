@@ -49,6 +49,7 @@ export {
   platformFetch,
   type ReceivedResponse,
   readResponse,
+  reasonOf,
 } from './send.ts';
 export {
   ApiPromise,

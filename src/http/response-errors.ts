@@ -17,7 +17,7 @@ import { isObject, parseJson } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
 import { readFieldErrors } from './envelope.ts';
 import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy.ts';
-import { BodyError, isNotSent, type ReceivedResponse } from './send.ts';
+import { BodyError, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
 
 /** A failed attempt: the error for the user, and the failure that the retry policy decides by. */
 export class AttemptFailure extends Error {
@@ -230,11 +230,8 @@ export function messageOfFields(errors: ValidationError['errors']): string {
 export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailure {
   const notSent = isNotSent(thrown);
   const cause = call.redactor.cause(thrown instanceof BodyError ? thrown.cause : thrown);
-  // Node reports "fetch failed" only, with the reason as its cause.
-  const inner = cause.cause instanceof Error ? cause.cause.message : '';
-  const reason = (cause.message === 'fetch failed' && inner ? inner : cause.message).trim();
   const what = notSent ? 'could not reach the service' : 'lost the connection before a complete response arrived';
-  const error = new ConnectionError(`${call.operation.name} ${what}: ${reason}`, {
+  const error = new ConnectionError(`${call.operation.name} ${what}: ${reasonOf(cause)}`, {
     operation: call.operation.name,
     attempts: call.attempts,
     cause,

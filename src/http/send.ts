@@ -137,6 +137,9 @@ const CODES_BEFORE_SENDING =
 /** Alerts about the client's certificate arrive after the request has left (TLS 1.3). */
 const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
 
+/** Message of undici, also within Node's `fetch`, when a proxy refuses the tunnel to the service. */
+const PROXY_REFUSAL = /^Proxy response \(\d+\) !== 200 when HTTP Tunneling/;
+
 /** Errors of calls that may have sent something, although they look like a failed connection. */
 const MAYBE_SENT = new WeakSet<Error>();
 
@@ -159,7 +162,22 @@ function precedesSending(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CODES_BEFORE_SENDING.test(code) && !CODES_AFTER_SENDING.test(code)) return true;
   // `fetch` refuses some ports; Deno names the step that failed in its message only.
-  return error.message === 'bad port' || error.message.includes('client error (Connect)');
+  const { message } = error;
+  return message === 'bad port' || message.includes('client error (Connect)') || PROXY_REFUSAL.test(message);
+}
+
+/** Returns why a `fetch` failed. Node reports "fetch failed" only, with the reason as the deepest cause. */
+export function reasonOf(error: Error): string {
+  if (error.message !== 'fetch failed') return error.message.trim();
+  let deepest = error;
+  for (let inner: unknown = error; inner instanceof Error; ) {
+    deepest = inner;
+    inner = inner instanceof AggregateError ? inner.errors[0] : inner.cause;
+  }
+  const { message } = deepest;
+  return PROXY_REFUSAL.test(message)
+    ? `${message}. The proxy refused the connection: check its credentials and its rules`
+    : message.trim();
 }
 
 /** Returns whether a system error is about a connection to the host, and the port if it names one, of `address`. */

@@ -1,7 +1,7 @@
 import { ApiError, NotFoundError, PermissionError, ServerError } from '../errors/api-errors.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call-errors.ts';
 import type { RequestEvent } from '../http/index.ts';
-import { AttemptFailure, isNotSent, statusFailureOf } from '../http/index.ts';
+import { AttemptFailure, isNotSent, reasonOf, statusFailureOf } from '../http/index.ts';
 import { abortable } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';
 
@@ -96,9 +96,12 @@ export function lostFailure(
 ): AttemptFailure {
   const notSent = isNotSent(thrown);
   const cause = redactor.cause(thrown);
-  const reason = cause.cause instanceof Error ? cause.cause.message : cause.message;
   const what = notSent ? 'could not reach storage' : `lost the connection to storage${progress}`;
-  const error = new ConnectionError(`${operation} ${what}: ${reason}`, { operation, attempts: attempt, cause });
+  const error = new ConnectionError(`${operation} ${what}: ${reasonOf(cause)}`, {
+    operation,
+    attempts: attempt,
+    cause,
+  });
   return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
 }
 
