@@ -6,6 +6,9 @@ import type { ResourceSchema } from './common.ts';
 /** Fields that must be as documented in both validation modes: without them, a resource cannot be used or awaited. */
 const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
 
+/** The same of a row of a list: its status can be read by its id. */
+const REQUIRED_ROW_FIELDS: ReadonlySet<string> = new Set(['', 'id']);
+
 interface Issue {
   readonly path: readonly PropertyKey[];
   /** The documented type, if it is the type that differs. */
@@ -49,20 +52,29 @@ function normalize(wire: object, { flags = [] }: ResourceSchema<unknown>): JsonO
   return normalized;
 }
 
-function isRequired(path: readonly PropertyKey[], { required }: ResourceSchema<unknown>): boolean {
+function isRequired(
+  path: readonly PropertyKey[],
+  { required }: ResourceSchema<unknown>,
+  fields: ReadonlySet<string>,
+): boolean {
   const field = path.map(String).join('.');
-  return REQUIRED_FIELDS.has(field) || (required?.includes(field) ?? false);
+  return fields.has(field) || (required?.includes(field) ?? false);
 }
 
 /** Decodes one object. A differing field fails it if required or in strict mode; otherwise it is logged and kept. */
-function decodeObject<T>(value: unknown, resource: ResourceSchema<T>, context: DecodeContext): T {
+function decodeObject<T>(
+  value: unknown,
+  resource: ResourceSchema<T>,
+  context: DecodeContext,
+  required: ReadonlySet<string>,
+): T {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
   }
   const normalized = normalize(value, resource);
   for (const issue of issuesOf(normalized, resource.schema)) {
     const problem = describeIssue(normalized, issue);
-    if (context.validation === 'strict' || isRequired(issue.path, resource)) {
+    if (context.validation === 'strict' || isRequired(issue.path, resource, required)) {
       throw context.fail(`\`data\` is not as documented: \`${issue.path.map(String).join('.')}\` ${problem}`);
     }
     const field = issue.path.map((key) => (typeof key === 'number' ? '*' : String(key))).join('.');
@@ -74,8 +86,8 @@ function decodeObject<T>(value: unknown, resource: ResourceSchema<T>, context: D
 /** Decodes the `data` of a single resource: an object, or the one-element array of the service's GETs. */
 export function decodeOne<T>(resource: ResourceSchema<T>): Decode<T> {
   return (data, context) => {
-    if (!Array.isArray(data)) return decodeObject(data, resource, context);
-    if (data.length === 1) return decodeObject(data[0], resource, context);
+    if (!Array.isArray(data)) return decodeObject(data, resource, context, REQUIRED_FIELDS);
+    if (data.length === 1) return decodeObject(data[0], resource, context, REQUIRED_FIELDS);
     throw context.fail(`\`data\` has ${data.length} elements, expected one`);
   };
 }
@@ -84,7 +96,7 @@ export function decodeOne<T>(resource: ResourceSchema<T>): Decode<T> {
 export function decodeList<T>(resource: ResourceSchema<T>): Decode<T[]> {
   return (data, context) => {
     if (!Array.isArray(data)) throw context.fail(`\`data\` is ${jsonTypeOf(data)}, expected an array`);
-    return data.map((row) => decodeObject(row, resource, context));
+    return data.map((row) => decodeObject(row, resource, context, REQUIRED_ROW_FIELDS));
   };
 }
 
@@ -97,7 +109,10 @@ export function decodeComplete<T>(
   if (!isObject(value)) return undefined;
   const normalized = normalize(value, resource);
   const isComplete = issuesOf(normalized, resource.schema).every(
-    ({ path }) => validation === 'lenient' && !isRequired(path, resource) && valueAt(normalized, path) !== undefined,
+    ({ path }) =>
+      validation === 'lenient' &&
+      !isRequired(path, resource, REQUIRED_FIELDS) &&
+      valueAt(normalized, path) !== undefined,
   );
   return isComplete ? (normalized as T) : undefined; // checked above
 }

@@ -33,6 +33,21 @@ describe('a field that differs from what is documented', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
+  it.each([
+    ['status', undefined, 'is missing, expected an object'],
+    ['status.id', { name: 'Completed' }, 'is missing, expected a number'],
+  ])('is the status of rows: `%s` is logged once, and the rows are returned', async (field, status, problem) => {
+    const { client, lines } = await warned([1, 2].map((id) => ({ ...wireAudience(), id, status })));
+    const { items } = await client.audiences.list();
+    expect(items.map(({ id }) => id)).toEqual([1, 2]);
+    expect(lines).toEqual([
+      [expect.stringContaining(`\`${field}\` ${problem}`), { operation: 'audiences.list', field }],
+    ]);
+    const strict = client.withOptions({ validation: 'strict' });
+    expect(await failureOf(Promise.resolve(strict.audiences.list()))).toMatchObject({ code: 'response-invalid' });
+    expect(await failureOf(client.audiences.get(1))).toMatchObject({ code: 'response-invalid' });
+  });
+
   it('is logged once, whichever operation and derived client meets it', async () => {
     const { client, lines } = await warned([{ ...wireAudience(), name: 7 }]);
     await client.audiences.get(42);
