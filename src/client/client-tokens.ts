@@ -1,13 +1,18 @@
 import { type ClientTokens, clientTokens, isUsableToken, type TokenInput } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { configuredBaseUrl } from '../util/base-url.ts';
 import type { Redactor } from '../util/redact.ts';
 import type { ClientOptions } from './client-options.ts';
 import { loginToken } from './token-sources.ts';
 
 const NO_TOKEN =
   '`token` is missing. Pass a token, a function or a token source such as `apiToken(credentials, { store })`, or set AUDIENCE_TOKEN.';
+const NO_TOKEN_AND_BASE_URL =
+  '`token` and `baseUrl` are missing. Pass both, or set AUDIENCE_TOKEN and AUDIENCE_BASE_URL, e.g. to "https://api.example.com".';
 const NO_MCP_TOKEN =
   '`mcpToken` is missing: `client.mcp` needs a token of scope `mcp`. Pass `mcpToken(credentials, { store })` or an OAuth client.';
+
+type TokenOptions = Pick<ClientOptions, 'token' | 'credentials' | 'mcpToken' | 'baseUrl'>;
 
 /**
  * Reads the tokens of a client from its options or AUDIENCE_TOKEN, and adds those that are strings to the redactor.
@@ -15,7 +20,7 @@ const NO_MCP_TOKEN =
  * @throws {ConfigurationError} if no token is set, both `token` and `credentials` are, or a token cannot be sent.
  */
 export function readTokens(
-  options: Pick<ClientOptions, 'token' | 'credentials' | 'mcpToken'>,
+  options: TokenOptions,
   redactor: Redactor,
 ): { readonly general: ClientTokens; readonly mcp: ClientTokens } {
   const { mcpToken } = options;
@@ -36,18 +41,16 @@ const missingToken = (message: string): ClientTokens => ({
 });
 
 /** Returns the token of all namespaces but `client.mcp`. It is optional for a client with an `mcpToken`. */
-function generalToken({
-  token,
-  credentials,
-  mcpToken,
-}: Pick<ClientOptions, 'token' | 'credentials' | 'mcpToken'>): TokenInput | undefined {
+function generalToken({ token, credentials, mcpToken, baseUrl }: TokenOptions): TokenInput | undefined {
   if (token !== undefined && credentials !== undefined) {
     throw new ConfigurationError('`token` and `credentials` must not both be set. Pass one of them.');
   }
   if (token !== undefined) return token;
   if (credentials) return loginToken(credentials);
   const fromEnvironment = globalThis.process?.env?.AUDIENCE_TOKEN || undefined;
-  if (fromEnvironment === undefined && mcpToken === undefined) throw new ConfigurationError(NO_TOKEN);
+  if (fromEnvironment === undefined && mcpToken === undefined) {
+    throw new ConfigurationError(configuredBaseUrl(baseUrl) === undefined ? NO_TOKEN_AND_BASE_URL : NO_TOKEN);
+  }
   return fromEnvironment;
 }
 

@@ -9,6 +9,11 @@ export function withoutTrailingSlashes(url: string): string {
   return url.slice(0, end);
 }
 
+/** Returns the address of the service as it is set by the option, or by the environment; `undefined` if it is not. */
+export function configuredBaseUrl(baseUrl: string | undefined): string | undefined {
+  return baseUrl === undefined ? globalThis.process?.env?.AUDIENCE_BASE_URL || undefined : String(baseUrl);
+}
+
 /**
  * Checks the address of the service and returns it without trailing slashes.
  *
@@ -17,7 +22,7 @@ export function withoutTrailingSlashes(url: string): string {
  * @throws {ConfigurationError} naming the fix.
  */
 export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean): string {
-  const value = baseUrl === undefined ? globalThis.process?.env?.AUDIENCE_BASE_URL || undefined : String(baseUrl);
+  const value = configuredBaseUrl(baseUrl);
   if (value === undefined) {
     throw new ConfigurationError(
       '`baseUrl` is missing. Set it, or AUDIENCE_BASE_URL in the environment, e.g. to "https://api.example.com".',

@@ -35,11 +35,15 @@ export function checkOptionNames(options: unknown, of: string, names: readonly s
 /** Maximum number of names that an error lists. */
 const MAX_LISTED_NAMES = 11;
 
+/** Names that other packages use for the option `token`, without case and separators. */
+const TOKEN_NAMES = /^(?:apikey|apitoken|accesstoken|authtoken|bearer|bearertoken)$/;
+
 /** Returns the error message for an option that does not exist. */
 export function unknownOption(name: string, of: string, names: readonly string[]): string {
   const option = `\`${name}\` is not an option of ${of}`;
   const spelled = names.find((other) => lettersOf(other) === lettersOf(name));
   if (spelled !== undefined) return `${option}: it is spelled \`${spelled}\`.`;
+  if (names.includes('token') && TOKEN_NAMES.test(lettersOf(name))) return `${option}. Did you mean \`token\`?`;
   if (names.length <= MAX_LISTED_NAMES) return `${option}: use ${names.join(', ')}.`;
   const similar = similarName(name, names);
   return similar === undefined ? `${option}.` : `${option}. Did you mean \`${similar}\`?`;

@@ -51,6 +51,18 @@ describe('the options of a client', () => {
     }
   });
 
+  it('`token` and `baseUrl` are reported together if both are missing', () => {
+    for (const name of ['AUDIENCE_TOKEN', 'AUDIENCE_BASE_URL']) vi.stubEnv(name, '');
+    expect(() => new AudienceClient()).toThrow(/^`token` and `baseUrl` are missing\./);
+    vi.stubEnv('AUDIENCE_BASE_URL', good.baseUrl);
+    expect(() => new AudienceClient()).toThrow(/^`token` is missing\./);
+  });
+
+  it.each(['apiKey', 'api_key', 'accessToken', 'bearer'])('`%s` is refused with the name `token`', (name) => {
+    const message = `\`${name}\` is not an option of the client. Did you mean \`token\`?`;
+    expect(() => new AudienceClient({ [name]: 'x' })).toThrow(message);
+  });
+
   it('that JavaScript callers get wrong are refused, too', () => {
     const bucket: object = { rateLimits: { reed: { limit: 1, interval: 1 } } };
     const level: object = { logLevel: 'loud' };
