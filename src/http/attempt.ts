@@ -179,7 +179,8 @@ function notSentError(
   { operation, path, attempts }: CallRecord,
   retryAt: Date,
 ): RateLimitError {
-  const message = `${operation.name} was not sent: after an earlier 429 the service does not accept it before ${retryAt.toISOString()}.`;
+  const again = attempts > 0 ? ' again' : '';
+  const message = `${operation.name} was not sent${again}: after an earlier 429 the service does not accept it before ${retryAt.toISOString()}.`;
   return new ErrorClass(message, {
     status: 429,
     operation: operation.name,

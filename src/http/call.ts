@@ -1,5 +1,5 @@
 import { isUsableToken } from '../auth/index.ts';
-import { ValidationError } from '../errors/api-errors.ts';
+import { RateLimitError, ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, ConfigurationError, withDetails } from '../errors/audience-error.ts';
 import { TimeoutError } from '../errors/call-errors.ts';
 import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
@@ -171,7 +171,9 @@ function finalError(thrown: unknown, call: CallRecord): AudienceError {
   if (call.key === undefined) return error;
   const { outcome } = call;
   const isLocal = ValidationError.isInstance(error) && error.local;
-  const advice = isLocal ? 'Nothing was created.' : ADVICE[outcome];
+  // These errors say themselves that nothing was sent, and when to retry.
+  const isHeldBack = outcome === 'not-sent' && RateLimitError.isInstance(error);
+  const advice = isLocal ? 'Nothing was created.' : isHeldBack ? '' : ADVICE[outcome];
   return withDetails(error, { idempotencyKey: call.key, outcome }, advice);
 }
 

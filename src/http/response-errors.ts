@@ -156,8 +156,14 @@ const NO_MCP =
 const RENEWED =
   'A new token was refused as well. It may be of the wrong kind (`apiToken`, `mcpToken`), another login may have ended it, or a proxy may remove it.';
 
-const KEY_IN_USE =
-  'The idempotency key is in use, by a create that is still in flight or by one with another body. A new body needs a new key.';
+const NEW_KEY = 'A new body needs a new key.';
+const KEY_IN_USE = `The idempotency key is in use, by a create that is still in flight or by one with another body. ${NEW_KEY}`;
+
+/** Returns the advice for a 409, without what the service's own message already says. */
+function conflictAdvice(message: string, { retry }: ResolvedOperation): string {
+  if (retry !== 'idempotency-key') return '';
+  return /\bkey\b/i.test(message) ? NEW_KEY : KEY_IN_USE;
+}
 
 /** Returns the service's own message, from its envelope or from a JSON-RPC error. */
 function messageIn(body: unknown): string {
@@ -186,7 +192,7 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
     case 406:
       return new NotAcceptableError(say('A proxy may have removed `Accept: application/json`.'), details);
     case 409:
-      return new ConflictError(say(call.operation.token === 'mcp' ? '' : KEY_IN_USE), details);
+      return new ConflictError(say(conflictAdvice(message, call.operation)), details);
     case 422: {
       const errors = readFieldErrors(body, (text) => redactor.text(text, FIELD_MESSAGE_LIMIT));
       return new ValidationError(say(messageOfFields(errors)), { ...details, errors, local: false });

@@ -218,4 +218,32 @@ describe('an error of a create', () => {
     expect(error).toMatchObject({ local: true, outcome: 'not-sent', idempotencyKey: expect.any(String) });
     expect(await server.seen()).toEqual([]);
   });
+
+  const isOneOf = 'The idempotency key is in use, by a create that is still in flight or by one with another body. ';
+  it.each([
+    ['This idempotency key was used with a different body.', ''],
+    ['Conflict', isOneOf],
+    ['', isOneOf],
+  ])('explains a conflict once: "%s"', async (message, explanation) => {
+    const server = await startServer([{ status: 409, message }]);
+    expect(String(await failureOf(clientOf(server).projects.create({ name: 'x' })))).toBe(
+      `ConflictError: projects.create failed: 409${message && ` ${message.replace('.', '')}`}. ${explanation}A new body needs a new key. Nothing was created by this call.`,
+    );
+    expect(String(await failureOf(clientOf(server).projects.delete(1)))).not.toContain('A new body');
+  });
+
+  it.each(['projects', 'audiences'] as const)('says once that a create of %s was held back', async (name) => {
+    const server = await startServer({
+      [`POST /api/v2/${name}/create`]: [{ status: 429, headers: { 'retry-after': '900' } }],
+      '*': [{ status: 503 }],
+    });
+    const client = clientOf(server);
+    const create = (): Promise<unknown> => failureOf(client[name].create({ name: 'x' }, { maxRetryWait: 1_000 }));
+    expect(await create()).toMatchObject({ outcome: 'refused' });
+    const heldBack = await create();
+    expect(heldBack).toMatchObject({ status: 429, outcome: 'not-sent', attempts: 0 });
+    expect(String(heldBack)).toMatch(
+      /: \w+\.create was not sent: after an earlier 429 the service does not accept it before [\dT:.-]+Z\.$/,
+    );
+  });
 });
