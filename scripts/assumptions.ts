@@ -33,7 +33,7 @@ const ASSUMPTIONS: readonly Assumption[] = [
   {
     about: 'Paging',
     assumed:
-      '`page` from 1 and `per_page`; the last page is empty, shorter than an earlier one, or a first one whose length is no common page size',
+      '`page` from 1 and `per_page`; the last page is empty, shorter than an earlier one, or a first one whose length is not a common page size',
     override: '`operations: { "…": { query, data } }`',
   },
   {
@@ -49,7 +49,7 @@ const ASSUMPTIONS: readonly Assumption[] = [
   {
     about: 'A 429 on a job-starting create',
     assumed:
-      'a rate limit if it is no envelope; else one usage read decides, and if that fails, a `Retry-After` above 60 s means the build budget',
+      'a rate limit without an envelope; else one usage read decides, and if that fails, a `Retry-After` above 60 s means the build budget',
     override: '—',
   },
   { about: 'Time zone of `Y-m-d H:i:s`', assumed: 'UTC', override: '`serverTimeZone`' },

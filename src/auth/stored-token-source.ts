@@ -161,10 +161,10 @@ async function saveToken(store: TokenStore, token: StoredToken, { logger }: Toke
 }
 
 /** Returns the milliseconds until a token expires; `Infinity` if that is not known. */
-function timeLeft({ expiresAt = '', mintedAt }: StoredToken): number {
-  const at = Date.parse(expiresAt);
+function timeLeft(token: StoredToken): number {
+  const at = Date.parse(token.expiresAt ?? '');
   // A token that had expired when it was issued shows that the clock is wrong: use it until it is refused.
-  const isClockAhead = typeof mintedAt === 'string' && at <= Date.parse(mintedAt);
+  const isClockAhead = typeof token.mintedAt === 'string' && at <= Date.parse(token.mintedAt);
   return Number.isNaN(at) || isClockAhead ? Number.POSITIVE_INFINITY : at - Date.now();
 }
 

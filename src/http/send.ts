@@ -191,7 +191,7 @@ function namesAddress(error: Error, address: string): boolean {
 
 /**
  * Returns a `fetch` of the user's. Its failure counts as not sent only if the error names the address of the request,
- * because such a function may have connections of its own.
+ * because such a function may have other connections.
  */
 export function customFetch(fetch: Fetch): Fetch {
   return (input, init) =>

@@ -13,7 +13,7 @@ interface BudgetRefusal {
   readonly budget?: JsonObject;
 }
 
-/** What a usage report says about the budget: that it is used up, that some is left, or neither. */
+/** A usage report about the budget: it is used up, some of it is left, or the report does not say. */
 type BudgetReading = BudgetRefusal | 'left' | 'unknown';
 
 /** Holds the creates of one token back after a refusal. Times of `performance.now()`. */

@@ -58,11 +58,11 @@ const characterOf = (code: number): string => (code <= 0x10ffff ? String.fromCod
 
 /** Yields the characters of percent-encoded UTF-8, each with the index at which it begins. */
 function* charactersOf(encoded: string): Generator<readonly [string, number]> {
-  const found = [...encoded.matchAll(/%(?:25)*([\da-f]{2})/gi)];
-  const bytes = Uint8Array.from(found, ([, digits = '']) => Number.parseInt(digits, 16));
+  const escapes = [...encoded.matchAll(/%(?:25)*([\da-f]{2})/gi)];
+  const bytes = Uint8Array.from(escapes, ([, digits = '']) => Number.parseInt(digits, 16));
   let byte = 0;
   for (const character of decode(bytes)) {
-    yield [character, found[byte]?.index ?? 0];
+    yield [character, escapes[byte]?.index ?? 0];
     byte += new TextEncoder().encode(character).length;
   }
 }
