@@ -76,7 +76,10 @@ export interface TunableOptions extends Hooks {
   readonly logger?: Logger | undefined;
   /** Lines to log, by their severity. @default AUDIENCE_LOG of the environment (not in Deno), or 'warn' */
   readonly logLevel?: LogLevel | undefined;
-  /** Sends requests in place of the global `fetch`. */
+  /**
+   * Sends requests in place of the global `fetch`. If it fails, a request counts as not sent only if the error names the
+   * address of the service.
+   */
   readonly fetch?: Fetch | undefined;
   /** More options for `fetch`, such as a `dispatcher`. */
   readonly fetchOptions?: FetchOptions | undefined;

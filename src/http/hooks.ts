@@ -8,8 +8,10 @@ export interface CallAdditions {
   /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Returns the function that sends a request, given the one that would; called for each request. Of several, that of
-   * the innermost `around` is called first. Uploads in browsers ignore it, because they use `XMLHttpRequest`.
+   * Returns the function that sends a request, given the one that would; called for each request, and not async. Of
+   * several, that of the innermost `around` is called first. If the returned function fails, the request counts as not
+   * sent only if the function that it was given could not connect. Uploads in browsers ignore it, because they use
+   * `XMLHttpRequest`.
    */
   readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
 }
@@ -149,7 +151,7 @@ export interface WaitEnd {
   readonly error?: unknown;
 }
 
-/** Callbacks that observe calls and waits. An error that one throws is logged and does not affect the call. */
+/** Callbacks that observe calls and waits. If one throws or rejects, this is logged and does not affect the call. */
 export interface Hooks {
   /** Called before each attempt is sent, once it has its permit of the rate bucket. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;

@@ -4,6 +4,7 @@ import { ConnectionError, TimeoutError } from '../errors/call-errors.ts';
 import type { CallDetails } from '../errors/error-details.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import {
+  customFetch,
   DEFAULTS,
   type Failure,
   isNotSent,
@@ -113,7 +114,8 @@ export class OAuthHttp {
   }
 
   readonly #fetch: RequestParts[typeof oauth.customFetch] = async (address, { body = null, ...init }) => {
-    const { fetch = platformFetch } = this.#options;
+    const { fetch: custom } = this.#options;
+    const fetch = custom ? customFetch(custom) : platformFetch;
     const response = await fetch(this.checkUrl(address).href, { ...init, body });
     const { text, isTruncated } = await readResponse(response, DEFAULTS.maxResponseBytes);
     const message = `The response is larger than ${DEFAULTS.maxResponseBytes} bytes.`;

@@ -63,6 +63,16 @@ describe('server metadata', () => {
     expect(await failureOf(oauth.authorize())).toMatchObject({ name: 'OAuthError', error });
   });
 
+  it('is not requested twice when a connection of the `fetch` fails after the response', async () => {
+    const { oauth, sent } = await startTwisted((path, respond) => {
+      if (path !== '/oauth/register') return undefined;
+      const failure = Object.assign(new Error('metrics'), { syscall: 'connect', address: '127.0.0.1', port: 1 });
+      return respond().then(() => Promise.reject(failure));
+    });
+    expect(await failureOf(oauth.authorize())).toMatchObject({ name: 'ConnectionError' });
+    expect(sent.filter(({ path }) => path === '/oauth/register')).toHaveLength(1);
+  });
+
   it('cannot redirect the authorization response elsewhere', async () => {
     const { oauth, url } = await startTwisted((path, respond) => {
       if (path !== SERVER) return undefined;
