@@ -37,11 +37,15 @@ describe('the access token', () => {
   });
 
   it('is refreshed once for a thousand concurrent calls, which all succeed', async () => {
-    const { oauth, url, exchanges } = await startExpired({ limits: { mcp: { limit: 10_000, interval: HOUR } } });
+    const { sandbox, clientWith, store, url, exchanges } = await startExpired({
+      limits: { mcp: { limit: 10_000, interval: HOUR } },
+    });
+    // In process: a thousand connections take a busy machine longer than the calls.
+    const oauth = clientWith(store, { fetch: sandbox.fetch });
     const statuses = await Promise.all(Array.from({ length: 1000 }, () => ping(oauth, url)));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(exchanges()).toEqual([200, 200]);
-  });
+  }, 120_000);
 
   it('is refreshed a minute before it expires, not earlier', async () => {
     const { oauth, exchanges } = await startOAuthBench();
