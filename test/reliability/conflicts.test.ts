@@ -1,23 +1,24 @@
 import '../support/nothing-left.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
+import { startVirtualTime } from '../support/virtual-time.ts';
 
-/** A service whose first create arrives half immediately and half after a while: meanwhile it is in flight. */
-async function startSlow(ms: number) {
+/**
+ * A service whose first create arrives half immediately and half after `release`: meanwhile it is in flight. With `cut`,
+ * its caller loses the connection.
+ */
+async function startSlow({ cut = false } = {}) {
   const bench = await startBench({ limits: { write: { limit: 1e9, interval: 60_000 } } });
-  let first = true;
-  const choose = (): Fault | undefined => {
-    if (!first) return undefined;
-    first = false;
-    return { kind: 'slow-body', ms };
-  };
-  const proxy = await startFaultProxy(bench.url, choose);
+  const { promise: until, resolve: release } = Promise.withResolvers<void>();
+  onTestFinished(() => release());
+  const faults: Fault[] = [{ kind: 'slow-body', until, cut }];
+  const proxy = await startFaultProxy(bench.url, () => faults.shift());
   const token = bench.account.token('api');
-  const client = bench.connect({ baseUrl: proxy.url, token, rateLimits: false, backoff: { min: 10, max: 20 } });
-  return { ...bench, proxy, client };
+  const options = { baseUrl: proxy.url, token, rateLimits: false, backoff: { min: 10, max: 20 } } as const;
+  return { ...bench, proxy, release, options, client: bench.connect(options) };
 }
 
 const inFlight = (proxy: FaultProxy): Promise<void> => eventually(() => expect(proxy.passed).toHaveLength(1));
@@ -25,39 +26,61 @@ const conflicts = (log: readonly { status: number }[]): number => log.filter(({ 
 
 describe('a create whose key is in flight', () => {
   it('by its own earlier attempt retries, however often, until the response is replayed', async () => {
-    const { client, sandbox } = await startSlow(3_000);
-    const { id } = await client.projects.create({ name: 'Own' }, { timeout: 1_000, maxRetries: 1 });
-    expect(conflicts(sandbox.log)).toBeGreaterThan(3);
-    expect((await client.projects.list()).items.map((project) => project.id)).toEqual([id]);
+    const { client, sandbox, release } = await startSlow({ cut: true });
+    const creating = client.projects.create({ name: 'Own' }, { maxRetries: 1 }).withResponse();
+    await eventually(() => expect(conflicts(sandbox.log)).toBeGreaterThan(3));
+    release();
+    const { data, attempts } = await creating;
+    expect(attempts).toBe(conflicts(sandbox.log) + 2);
+    expect((await client.projects.list()).items.map((project) => project.id)).toEqual([data.id]);
   });
 
   it('by another call is a conflict immediately, and creates nothing', async () => {
-    const { client, proxy, sandbox } = await startSlow(300);
+    const { client, proxy, sandbox, release } = await startSlow();
     const options = { idempotencyKey: 'shared' };
     const first = client.projects.create({ name: 'Shared' }, options);
     await inFlight(proxy);
     const error = await failureOf(client.projects.create({ name: 'Shared' }, options));
     expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'shared', outcome: 'refused', attempts: 1 });
+    release();
     await first;
     expect(conflicts(sandbox.log)).toBe(1);
     expect((await client.projects.list()).items).toHaveLength(1);
   });
 
   it('by another call is waited for with `onConflict: "wait"`, and answered with what that call created', async () => {
-    const { client, proxy, sandbox } = await startSlow(300);
+    const { client, proxy, sandbox, release } = await startSlow();
     const options = { idempotencyKey: 'shared', onConflict: 'wait' } as const;
     const first = client.projects.create({ name: 'Shared' }, options);
     await inFlight(proxy);
-    const second = await client.projects.create({ name: 'Shared' }, options).withResponse();
+    const waiting = client.projects.create({ name: 'Shared' }, options).withResponse();
+    await eventually(() => expect(conflicts(sandbox.log)).toBeGreaterThan(1));
+    release();
+    const second = await waiting;
     expect(second.data).toEqual(await first);
-    expect(second.attempts).toBeGreaterThan(2);
     expect(conflicts(sandbox.log)).toBe(second.attempts - 1);
   });
 
   it('for longer than its deadline ends there, with the outcome unknown', async () => {
-    const { client } = await startSlow(600);
-    const error = await failureOf(client.projects.create({ name: 'Own' }, { timeout: 50, deadline: 250 }));
+    const { connect, options, sandbox, release } = await startSlow({ cut: true });
+    let requests = 0;
+    const time = startVirtualTime(() => requests > 0);
+    onTestFinished(() => time.end());
+    const counted: typeof fetch = async (...args) => {
+      requests++;
+      try {
+        return await fetch(...args);
+      } finally {
+        requests--;
+      }
+    };
+    const create = connect({ ...options, fetch: counted }).projects.create({ name: 'Own' }, { deadline: 250 });
+    const error = await time.until(failureOf(create));
     expect(error).toMatchObject({ outcome: 'unknown', idempotencyKey: expect.any(String) });
+    // At intervals of 10 to 20 milliseconds.
+    expect(conflicts(sandbox.log)).toBeGreaterThan(10);
+    release();
+    time.end();
   });
 });
 

@@ -16,10 +16,10 @@ export type Fault =
   /** Forwards the request after `ms`, even if the client has aborted it by then. */
   | { readonly kind: 'late'; readonly ms: number }
   /**
-   * Forwards half of the request's body immediately and the rest after `ms`, even if the client has aborted the request
-   * by then.
+   * Forwards half of the request's body immediately and the rest after `until`, even if the client is gone by then. With
+   * `cut`, closes the client's connection meanwhile.
    */
-  | { readonly kind: 'slow-body'; readonly ms: number }
+  | { readonly kind: 'slow-body'; readonly until: Promise<void>; readonly cut?: boolean }
   /** Sends a response of the proxy instead of the service's. With `acted`, the service acts first. */
   | {
       readonly kind: 'answer';
@@ -77,7 +77,7 @@ export async function startFaultProxy(
       const fault = choose(request);
       passed.push({ ...request, fault, body: bodyOf(raw) });
       await handle(client, raw, fault, () =>
-        forward(raw, hostname, Number(port), fault?.kind === 'slow-body' ? fault.ms : 0),
+        forward(raw, hostname, Number(port), fault?.kind === 'slow-body' ? fault.until : undefined),
       );
     });
   });
@@ -127,7 +127,7 @@ function describe(raw: string): Passing {
 }
 
 /** Sends a request to the service, and returns the bytes of the entire response. */
-function forward(raw: string, host: string, port: number, slowly: number): Promise<Buffer> {
+function forward(raw: string, host: string, port: number, until: Promise<void> | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const upstream = connect(port, host);
     const chunks: Buffer[] = [];
@@ -135,9 +135,9 @@ function forward(raw: string, host: string, port: number, slowly: number): Promi
     upstream.once('end', () => resolve(Buffer.concat(chunks)));
     upstream.once('error', reject);
     const sent = raw.replace(/\r\nconnection: [^\r]*/i, '').replace('\r\n', '\r\nConnection: close\r\n');
-    const first = slowly > 0 ? sent.length - Math.ceil(bodyOf(sent).length / 2) : sent.length;
+    const first = until ? sent.length - Math.ceil(bodyOf(sent).length / 2) : sent.length;
     upstream.write(sent.slice(0, first), 'latin1');
-    if (first < sent.length) setTimeout(() => upstream.write(sent.slice(first), 'latin1'), slowly);
+    void until?.then(() => upstream.write(sent.slice(first), 'latin1'));
   });
 }
 
@@ -155,6 +155,7 @@ async function handle(
     if (fault.acted) await act();
     return void client.write(ownAnswer(fault, raw));
   }
+  if (fault?.kind === 'slow-body' && fault.cut) client.destroy();
   const answer = await act();
   const half = answer.subarray(0, Math.floor((answer.indexOf(END_OF_HEAD) + END_OF_HEAD.length + answer.length) / 2));
   switch (fault?.kind) {
