@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ConnectMcpOptions, connectMcp, type McpClient, type McpFetch } from '../../src/mcp/index.ts';
 import { CLIENTS, connectFor, refuse, result, startMcpServer } from '../support/mcp.ts';
 import { failureOf, quick, startServer } from '../support/server.ts';
@@ -45,7 +45,7 @@ describe.each(CLIENTS)('a request of %s', (_, create) => {
     });
     const client = create();
     const notified = Promise.withResolvers<void>();
-    await connectFor(client, { baseUrl: url, token, timeout: 500 });
+    await connectFor(client, { baseUrl: url, token });
     Object.assign(client, { fallbackNotificationHandler: async () => notified.resolve() });
     const calling = client.callTool({ name: 'slow', arguments: {} });
     await notified.promise;
@@ -202,17 +202,26 @@ describe('the fetch of connectMcp', () => {
   });
 
   it('bounds the wait for headers, not the stream that follows', async () => {
-    const { url } = await startMcpServer(({ method }, response) => {
+    const streams: ServerResponse[] = [];
+    const { url, received } = await startMcpServer(({ method }, response) => {
       if (method === 'silent') return;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: 1\n\n');
-      if (method === 'slow') setTimeout(() => response.end('data: 2\n\n'), 800);
+      streams.push(response);
     });
-    const fetch = await fetchOf({ baseUrl: url, timeout: 600, maxRetries: 0 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const fetch = await fetchOf({ baseUrl: url, timeout: 60_000, maxRetries: 0 });
     const send = (method: string, more: RequestInit = {}) =>
       fetch(`${url}${PATH}`, { ...post(method, { id: 1 }), ...more });
-    expect(await failureOf(send('silent'))).toMatchObject({ name: 'TimeoutError', code: 'attempt-timeout' });
-    expect(await (await send('slow')).text()).toBe('data: 1\n\ndata: 2\n\n');
+    const silent = failureOf(send('silent'));
+    await expect.poll(() => received).toHaveLength(1);
+    vi.advanceTimersByTime(60_000);
+    expect(await silent).toMatchObject({ name: 'TimeoutError', code: 'attempt-timeout' });
+    const slow = await send('slow');
+    vi.advanceTimersByTime(120_000);
+    streams[0]?.end('data: 2\n\n');
+    expect(await slow.text()).toBe('data: 1\n\ndata: 2\n\n');
     const controller = new AbortController();
     const reader = (await send('endless', { signal: controller.signal })).body?.getReader();
     expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: 1\n\n');
