@@ -9,6 +9,7 @@ const run = (command: string, ...args: string[]): void => {
 const args = process.argv.slice(2);
 
 run('vitest', 'run', '--project', 'node', 'test/reliability', ...args);
+run('vitest', 'run', '--project', 'process', '--passWithNoTests', 'test/reliability/calls-memory', ...args);
 // Workers that are killed run the built package.
 run('npm', 'run', '-s', 'build');
 run(
