@@ -1,0 +1,100 @@
+import '../support/nothing-left.ts';
+import { expect, it } from 'vitest';
+import { AudienceClient, AudienceError } from '../../src/index.ts';
+import { inVirtualTime } from '../support/in-virtual-time.ts';
+import { garbled, mutated, pick } from '../support/mutations.ts';
+import { amount, seeded } from '../support/seeded.ts';
+import { wireAudience } from '../support/wire-audience.ts';
+
+const CREATES = amount(1_000, 20_000);
+/** Creates of one client: a long wait that the service asks for holds back the later creates of its client. */
+const PER_CLIENT = 20;
+
+const time = inVirtualTime();
+
+const WAITS = ['0', '1', '30', '59', '61', '2400', '1e3', '-5', 'soon', '', 'Thu, 01 Jan 1970 00:00:00 GMT'];
+
+/** What the service has done for a name. */
+interface Deeds {
+  arrived: number;
+  created: number;
+}
+
+/** One create in twenty finds no service. */
+const isOffline = (name: string): boolean => name.endsWith('-7');
+
+/** Returns a service that does what its status says, or whose status says nothing, in envelopes that may be damaged. */
+function startCounting(random: () => number) {
+  const deeds = new Map<string, Deeds>();
+  const keys = new Set<string>();
+  const respond = (status: number, envelope: object): Response => {
+    const damage = random();
+    const text = JSON.stringify(damage < 0.3 ? mutated(envelope, random) : envelope) ?? '';
+    const headers = new Headers({ 'content-type': pick(random, ['application/json', 'text/html', 'x']) });
+    if (random() < 0.3) headers.set('retry-after', pick(random, WAITS));
+    return new Response(damage > 0.8 ? garbled(text, random) : text, { status, headers });
+  };
+  const refuse = (status: number, code = status): Response =>
+    respond(status, { status: 'error', code, message: 'Refused.', data: [], errors: { name: ['wrong'] } });
+  const lost = (cause: object): Promise<never> =>
+    Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('lost'), cause) }));
+
+  async function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init);
+    if (request.method === 'GET') return respond(200, { status: 'success', code: 200, message: '', data: [] });
+    const { name } = await request.json();
+    if (isOffline(name) || random() < 0.05) return lost({ code: 'ECONNREFUSED', syscall: 'connect' });
+    const key = request.headers.get('idempotency-key') ?? '';
+    const deed = deeds.get(name) ?? { arrived: 0, created: 0 };
+    deeds.set(name, deed);
+    deed.arrived++;
+    const chance = random();
+    // Before the key is looked at.
+    if (chance < 0.15) return refuse(pick(random, [401, 403, 408, 409, 429, 451, 500, 502, 503, 504]));
+    if (chance < 0.2) return lost({ code: 'ECONNRESET', syscall: 'read' });
+    if (!keys.has(key) && chance < 0.4) {
+      const code = pick(random, [400, 404, 406, 410, 418, 422, 500]);
+      return refuse(pick(random, [code, code, 200]), code);
+    }
+    // The service acts, or replays what it did.
+    if (!keys.has(key)) deed.created++;
+    keys.add(key);
+    if (chance < 0.5) return lost({ code: 'ECONNRESET', syscall: 'read' });
+    if (chance < 0.65) return refuse(pick(random, [408, 500, 502, 503, 504]));
+    const status = pick(random, [200, 200, 201, 202]);
+    return respond(status, { status: 'success', code: status, message: 'ok', data: [wireAudience()] });
+  }
+  return { deeds, fetch };
+}
+
+it(`${CREATES} creates with default options, in random envelopes, have the outcome that the service counts`, async () => {
+  const random = seeded('envelopes');
+  const { deeds, fetch } = startCounting(random);
+  const kinds = new Map<string, number>();
+  const wrong: string[] = [];
+  for (let round = 0; round < CREATES / PER_CLIENT; round++) {
+    const client = new AudienceClient({ baseUrl: 'http://localhost', token: 'test-token', logLevel: 'off', fetch });
+    const calls = Array.from({ length: PER_CLIENT }, async (_, at) => {
+      const name = `${round}-${at}`;
+      const outcome = await client.audiences.create({ name }).then(
+        () => 'data',
+        (error: unknown) => (AudienceError.isInstance(error) ? String(error.outcome) : `untyped: ${String(error)}`),
+      );
+      kinds.set(outcome, (kinds.get(outcome) ?? 0) + 1);
+      const { arrived, created } = deeds.get(name) ?? { arrived: 0, created: 0 };
+      const isRight = {
+        data: created === 1,
+        done: created === 1,
+        unknown: arrived > 0 && created <= 1,
+        refused: arrived > 0 && created === 0,
+        'not-sent': arrived === 0,
+      }[outcome];
+      if (!isRight) wrong.push(`${name} is ${outcome}, has arrived ${arrived} and created ${created} times`);
+    });
+    await time.until(Promise.all(calls));
+    await client.close();
+  }
+  console.info(JSON.stringify(Object.fromEntries(kinds)));
+  expect(wrong).toEqual([]);
+  expect([...kinds.keys()].toSorted()).toEqual(['data', 'done', 'not-sent', 'refused', 'unknown']);
+}, 1_800_000);
