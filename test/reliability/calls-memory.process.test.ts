@@ -28,7 +28,9 @@ it(`${CALLS} calls of one client, and ${ABORTED} that are aborted, leave nothing
     { execArgv: ['--expose-gc'] },
   );
   onTestFinished(() => void child.kill());
-  const [{ ends, listeners, left, heap }] = await once(child, 'message');
+  const exit = new AbortController();
+  child.once('exit', () => exit.abort());
+  const [{ ends, listeners, left, heap }] = await once(child, 'message', { signal: exit.signal });
   console.info(JSON.stringify({ ends, heap }));
   expect(ends.succeeded).toBe(CALLS);
   expect(ends.aborted).toBe(ABORTED);
