@@ -1,5 +1,6 @@
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
+import { safely } from '../util/callbacks.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import { type HookCaller, isHookSet, runAround } from '../util/run-hooks.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
