@@ -14,7 +14,7 @@ const time = inVirtualTime();
 
 const WAITS = ['0', '1', '30', '59', '61', '2400', '1e3', '-5', 'soon', '', 'Thu, 01 Jan 1970 00:00:00 GMT'];
 
-/** What the service has done for a name. */
+/** Counts of what the service has done for a name. */
 interface Deeds {
   arrived: number;
   created: number;
@@ -49,7 +49,7 @@ function startCounting(random: () => number) {
     deeds.set(name, deed);
     deed.arrived++;
     const chance = random();
-    // Before the key is looked at.
+    // Before the key is read.
     if (chance < 0.15) return refuse(pick(random, [401, 403, 408, 409, 429, 451, 500, 502, 503, 504]));
     if (chance < 0.2) return lost({ code: 'ECONNRESET', syscall: 'read' });
     if (!keys.has(key) && chance < 0.4) {
