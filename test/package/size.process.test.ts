@@ -3,7 +3,7 @@ import { sizeOfBundle, sizeOfChunks, sizeOfOwnCode } from '../../bench/support/b
 
 /** The most that the built package may take in a browser, minified and compressed. KiB. */
 const LIMITS = {
-  client: { oneFile: 60.7, firstLoad: 60.7, everything: 60.7, ownCode: 44.7 },
+  client: { oneFile: 62, firstLoad: 62, everything: 62, ownCode: 46.8 },
   webhooks: { oneFile: 3, firstLoad: 3, everything: 3, ownCode: 3 },
 } as const;
 

@@ -43,7 +43,8 @@ function startCounting(random: () => number) {
     const request = new Request(input, init);
     if (request.method === 'GET') return respond(200, { status: 'success', code: 200, message: '', data: [] });
     const { name } = await request.json();
-    if (isOffline(name) || random() < 0.05) return lost({ code: 'ECONNREFUSED', syscall: 'connect' });
+    const refused = { code: 'ECONNREFUSED', syscall: 'connect', address: '127.0.0.1', port: 80 };
+    if (isOffline(name) || random() < 0.05) return lost(refused);
     const key = request.headers.get('idempotency-key') ?? '';
     const deed = deeds.get(name) ?? { arrived: 0, created: 0 };
     deeds.set(name, deed);
