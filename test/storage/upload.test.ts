@@ -149,11 +149,14 @@ describe('an upload that fails', () => {
     const logger = { error: write, warn: write, info: write, debug: write };
     const { client, reservation, storage } = await startStorage([step], { maxRetries: 2, logger, logLevel: 'debug' });
     // A short timeout only where nothing moves: a busy machine is slow.
-    const idleTimeout = Object.values(step).includes('stall') ? 150 : 30_000;
+    const stalls = Object.values(step).includes('stall');
+    const idleTimeout = stalls ? 150 : 30_000;
     const error = await failureOf(client.uploads.send(reservation, new Blob([data]), { idleTimeout }));
     expect(error).toMatchObject({ ...expected, operation: 'uploads.send', attempts });
     expect(AudienceError.isInstance(error) && error.message).toMatch(/[Tt]he slot/);
-    await eventually(async () => expect(await storage.seen()).toHaveLength(attempts));
+    // An attempt that timed out on a busy machine may have been given up before storage read its request.
+    if (stalls) expect((await storage.seen()).length).toBeLessThanOrEqual(attempts);
+    else await eventually(async () => expect(await storage.seen()).toHaveLength(attempts));
     const shown = [everything(error), ...lines].join('\n');
     for (const secret of [SIGNATURE, 'canary-token', 'X-Signature']) expect(shown).not.toContain(secret);
   });
