@@ -170,7 +170,7 @@ function finalError(thrown: unknown, call: CallRecord): AudienceError {
   const error = call.retryRefused ? withDetails(failure, {}, RETRY_REFUSED) : failure;
   if (call.key === undefined) return error;
   const { outcome } = call;
-  const isLocal = ValidationError.isInstance(error) && error.local;
+  const isLocal = ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local);
   // These errors say themselves that nothing was sent, and when to retry.
   const isHeldBack = outcome === 'not-sent' && RateLimitError.isInstance(error);
   const advice = isLocal ? 'Nothing was created.' : isHeldBack ? '' : ADVICE[outcome];

@@ -10,7 +10,7 @@ import { checkTransferOptions, type UploadData, type UploadOptions } from '../st
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import { promiseProblem } from '../util/input-checks.ts';
-import { ListedJobNamespace, refuseTimeout } from './resource.ts';
+import { ListedJobNamespace, refuseWaitOptions } from './resource.ts';
 import { inputError, type Reservations, type Uploads } from './uploads.ts';
 
 /** Options of {@link Cohorts.import}. */
@@ -73,7 +73,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
   }
 
   async #import(data: UploadData, fields: CohortCreate | undefined, options: ImportOptions): Promise<Cohort> {
-    refuseTimeout(options);
+    refuseWaitOptions(options);
     checkTransferOptions('cohorts.import', options);
     checkWaitOptions(options.wait);
     const problem = promiseProblem(fields);

@@ -214,7 +214,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   async #createAndWait(body: Fields, options: CreateAndWaitOptions<T>): Promise<T> {
     // Check first, so that a typo is reported before anything is created.
     checkWaitOptions(options.wait);
-    refuseTimeout(options);
+    refuseWaitOptions(options);
     const startedAt = performance.now();
     const { onCreated, wait = {}, request, timeout: _, ...call } = options;
     const creating = this.create(body, { ...call, ...request });
@@ -237,8 +237,16 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 }
 
-/** Refuses a `timeout` that a reader could take for that of the wait, or for that of a request. */
-export function refuseTimeout({ timeout }: { readonly timeout?: unknown }): void {
+/** Refuses options of the wait beside it; `timeout` could also be that of a request. */
+export function refuseWaitOptions({
+  timeout,
+  onUpdate,
+}: {
+  readonly timeout?: unknown;
+  readonly onUpdate?: unknown;
+}): void {
+  if (onUpdate !== undefined)
+    throw new ConfigurationError('`onUpdate` is not an option here. Use `wait: { onUpdate }`.');
   if (timeout === undefined) return;
   throw new ConfigurationError(
     '`timeout` is not an option here. Use `wait: { timeout }` to limit the wait, or `request: { timeout }` to limit one attempt of a request.',

@@ -333,6 +333,9 @@ describe('in virtual time', () => {
       };
       expect(await failureOf(client.audiences.createAndWait({ name: 'x' }, options))).toMatchObject(error);
       expect(await failureOf(client.cohorts.import(new Uint8Array(3), {}, options))).toMatchObject(error);
+      const update: object = { onUpdate() {} };
+      const misplaced = { message: '`onUpdate` is not an option here. Use `wait: { onUpdate }`.' };
+      expect(await failureOf(client.audiences.createAndWait({ name: 'x' }, update))).toMatchObject(misplaced);
       expect(sandbox.log).toEqual([]);
     });
 
