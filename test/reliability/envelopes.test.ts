@@ -14,11 +14,13 @@ const time = inVirtualTime();
 
 const WAITS = ['0', '1', '30', '59', '61', '2400', '1e3', '-5', 'soon', '', 'Thu, 01 Jan 1970 00:00:00 GMT'];
 
-/** Counts of what the service has done for a name. */
+/** Counts of one name: requests that arrived, and resources created. */
 interface Deeds {
   arrived: number;
   created: number;
 }
+
+const REFUSED = { code: 'ECONNREFUSED', syscall: 'connect' };
 
 /** One create in twenty finds no service. */
 const isOffline = (name: string): boolean => name.endsWith('-7');
@@ -43,8 +45,7 @@ function startCounting(random: () => number) {
     const request = new Request(input, init);
     if (request.method === 'GET') return respond(200, { status: 'success', code: 200, message: '', data: [] });
     const { name } = await request.json();
-    const refused = { code: 'ECONNREFUSED', syscall: 'connect', address: '127.0.0.1', port: 80 };
-    if (isOffline(name) || random() < 0.05) return lost(refused);
+    if (isOffline(name) || random() < 0.05) return lost({ ...REFUSED, address: '127.0.0.1', port: 80 });
     const key = request.headers.get('idempotency-key') ?? '';
     const deed = deeds.get(name) ?? { arrived: 0, created: 0 };
     deeds.set(name, deed);
@@ -60,7 +61,9 @@ function startCounting(random: () => number) {
     // The service acts, or replays what it did.
     if (!keys.has(key)) deed.created++;
     keys.add(key);
-    if (chance < 0.5) return lost({ code: 'ECONNRESET', syscall: 'read' });
+    if (chance < 0.45) return lost({ code: 'ECONNRESET', syscall: 'read' });
+    // A connection of the user's own `fetch`, after the response.
+    if (chance < 0.5) return lost({ ...REFUSED, address: '192.0.2.1', port: 4318 });
     if (chance < 0.65) return refuse(pick(random, [408, 500, 502, 503, 504]));
     const status = pick(random, [200, 200, 201, 202]);
     return respond(status, { status: 'success', code: status, message: 'ok', data: [wireAudience()] });
@@ -74,7 +77,7 @@ it(`${CREATES} creates with default options, in random envelopes, have the outco
   const kinds = new Map<string, number>();
   const wrong: string[] = [];
   for (let round = 0; round < CREATES / PER_CLIENT; round++) {
-    const client = new AudienceClient({ baseUrl: 'http://localhost', token: 'test-token', logLevel: 'off', fetch });
+    const client = new AudienceClient({ baseUrl: 'http://127.0.0.1', token: 'test-token', logLevel: 'off', fetch });
     const calls = Array.from({ length: PER_CLIENT }, async (_, at) => {
       const name = `${round}-${at}`;
       const outcome = await client.audiences.create({ name }).then(
