@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 
 /** A document for agents, and what it is about. */
 interface Document {
@@ -96,7 +97,13 @@ export function guidesText(): string {
     `Each part is one document of the package: ${documents.map((path) => `\`${path}\``).join(', ')}.`,
     'In the examples, `client` is an `AudienceClient`. The declarations of all exports: `llms-api.txt`.',
     '',
-    ...documents.flatMap((path) => ['', `<!-- ${path} -->`, '', readFileSync(path, 'utf8').trim(), '']),
+    ...documents.flatMap((path) => [
+      '',
+      `<!-- ${path} -->`,
+      '',
+      linksFromRoot(path, readFileSync(path, 'utf8').trim()),
+      '',
+    ]),
   ].join('\n');
 }
 
@@ -120,3 +127,7 @@ const declarationsOf = (entry: string): string => {
   const specifier = entry === 'index' ? 'audience-activation' : `audience-activation/${entry}`;
   return `## ${specifier}\n\n\`\`\`text\n${code.trim()}\n\`\`\``;
 };
+
+/** Returns the text of a document with its relative links as they are seen from the root of the package. */
+const linksFromRoot = (path: string, text: string): string =>
+  text.replace(/\]\((?!https?:|#)([^)\s]+)\)/g, (_, target: string) => `](${posix.join(posix.dirname(path), target)})`);

@@ -221,4 +221,5 @@ export class BuildBudgetGate {
   }
 }
 
-const hasLeft = (window: unknown): boolean => isObject(window) && Number(window.used) < Number(window.limit);
+const hasLeft = (window: unknown): boolean =>
+  isObject(window) && (window.limit === null || Number(window.used) < Number(window.limit));

@@ -7,9 +7,11 @@ import type { Scheduler } from '../polling/index.ts';
 import { checkWaitOptions, type WaitOptions } from '../polling/index.ts';
 import { type Cohort, type CohortCreate, cohortCreateSchema, cohortResource } from '../schemas/cohort.ts';
 import { checkTransferOptions, type UploadData, type UploadOptions } from '../storage/index.ts';
+import { abortable } from '../util/abort.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
 import { promiseProblem } from '../util/input-checks.ts';
+import { extraBodyErrors } from './extra-body.ts';
 import { ListedJobNamespace, refuseWaitOptions } from './resource.ts';
 import { inputError, type Reservations, type Uploads } from './uploads.ts';
 
@@ -36,6 +38,7 @@ export interface ImportOptions
 export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'> {
   readonly #uploads: Uploads;
   readonly #report: (message: string) => void;
+  readonly #closing: AbortSignal;
 
   /** @internal */
   constructor(transport: Transport, scheduler: Scheduler, uploads: Uploads, reservations: Reservations) {
@@ -49,6 +52,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     } as const;
     super(transport, plan, scheduler);
     this.#uploads = uploads;
+    this.#closing = transport.state.closing.signal;
     this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
   }
 
@@ -78,10 +82,16 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     checkWaitOptions(options.wait);
     const problem = promiseProblem(fields);
     if (problem !== undefined) throw inputError('cohorts.import', { fields: [problem] });
+    // Check the claim, too, before a gigabyte is uploaded for it.
+    const errors = extraBodyErrors(fields ?? {}, options.extraBody);
+    if (Object.keys(errors).length > 0) throw inputError('cohorts.import', errors);
     const { idempotencyKey, onConflict, extraBody, onUploaded, onCreated, wait, timeout: _, ...input } = options;
     const { signal, maxRetries, maxRetryWait, token, request } = input;
     const upload = await this.#uploads.upload({ ...input, kind: 'cohort', data });
-    if (onUploaded) await safely(() => onUploaded(upload), this.#report);
+    if (onUploaded) {
+      const saving = safely(() => onUploaded(upload), this.#report);
+      await abortable(abortable(saving, signal), this.#closing);
+    }
     const body = { ...fields, upload_reference: upload.reference };
     const claim = { signal, maxRetries, maxRetryWait, token, request, idempotencyKey, onConflict, extraBody };
     try {
@@ -99,7 +109,7 @@ const IMPORTED_BEFORE =
 /** Adds the upload to the error of a failed claim, so that it can be claimed again, unless the service refused it. */
 function withUpload(error: unknown, upload: Upload): unknown {
   if (!AudienceError.isInstance(error) || error.created || JobError.isInstance(error)) return error;
-  if (ConflictError.isInstance(error)) return withDetails(error, {}, IMPORTED_BEFORE);
+  if (ConflictError.isInstance(error) && error.outcome === 'refused') return withDetails(error, {}, IMPORTED_BEFORE);
   if (ValidationError.isInstance(error) && error.errors.upload_reference) return error;
   const advice = `The file is in storage: \`cohorts.create\` can claim it with \`error.upload.reference\` until ${upload.claimBefore.toISOString()}.`;
   return withDetails(error, { upload }, advice);

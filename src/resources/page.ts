@@ -1,3 +1,4 @@
+import { NotFoundError } from '../errors/api-errors.ts';
 import { check } from '../errors/audience-error.ts';
 import type { DecodeContext, Envelope, RequestOptions, Transport } from '../http/index.ts';
 import { ApiPromise } from '../http/index.ts';
@@ -54,7 +55,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
    * @throws ConfigurationError if `limit` is not an integer from 0
    */
   async toArray(options: { readonly limit?: number | undefined } = {}): Promise<T[]> {
-    const { limit = Number.POSITIVE_INFINITY } = options;
+    const { limit = Number.POSITIVE_INFINITY } = Object(options);
     try {
       checkOptionNames(options, '`toArray`', ['limit']);
       check(
@@ -186,9 +187,15 @@ class ListPage<T> implements Page<T> {
   }
 
   /** Fetches the next page for one iteration, which has its own set of rows seen so far. */
-  fetchNext(seen: Set<unknown>): PagePromise<T> | undefined {
+  async fetchNext(seen: Set<unknown>): Promise<Page<T> | undefined> {
     for (const row of this.items) seen.add(this.#keyOf(row));
-    return this.#fetchPage?.({ ...this.#query, page: this.page + 1 }, seen);
+    try {
+      return await this.#fetchPage?.({ ...this.#query, page: this.page + 1 }, seen);
+    } catch (error) {
+      // A page with fewer rows than requested may have been the last one: some services have no page after it.
+      if (this.items.length < this.perPage && NotFoundError.isInstance(error)) return undefined;
+      throw error;
+    }
   }
 
   nextPage(): Promise<Page<T>> | undefined {

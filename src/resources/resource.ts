@@ -228,7 +228,10 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
     // What one token has created, another one may not see.
     const { token, deadline = Number.POSITIVE_INFINITY } = call;
     const own = token === undefined ? {} : { request: { token, ...wait.request } };
-    const timeout = Math.min(wait.timeout ?? DEFAULT_WAIT_TIMEOUT_MS, startedAt + deadline - performance.now());
+    const timeout = Math.min(
+      wait.timeout ?? DEFAULT_WAIT_TIMEOUT_MS,
+      Math.max(0, Math.round(startedAt + deadline - performance.now())),
+    );
     try {
       return await this.#poller.wait(created, { ...wait, ...own, timeout, signal: wait.signal ?? call.signal });
     } catch (error) {

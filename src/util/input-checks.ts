@@ -28,7 +28,7 @@ export const formatValue = (value: unknown): string =>
  */
 export function checkOptionNames(options: unknown, of: string, names: readonly string[]): void {
   if (!isObject(options)) throw new ConfigurationError(`The options of ${of} must be an object.`);
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  const unknown = Object.keys(options).find((name) => !names.includes(name) && options[name] !== undefined);
   if (unknown !== undefined) throw new ConfigurationError(unknownOption(unknown, of, names));
 }
 

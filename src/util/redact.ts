@@ -25,7 +25,7 @@ const MAX_ESCAPE_LENGTH = 24;
 const NAMED_SECRET = /("(?:[a-z_]*token|password|secret|client_secret)"\s*:\s*)"[^"\\]*(?:\\.[^"\\]*)*"?/gi;
 /** Excludes the parameters of a `WWW-Authenticate: Bearer` challenge, which are not tokens. */
 const BEARER = /(bearer\s+)(?!(?:realm|error|error_description|scope|resource_metadata)=")[\w.~+/|=-]+/gi;
-const URL_TEXT = /(https?:(?:\\?\/){2})((?:[^\s"'<>\\]|\\[^\s"])*)/gi;
+const URL_TEXT = /(https?:(?:\\?\/){2})((?:[^\s"'<>\\?#]|\\[^\s"])*(?:[?#](?:[^\s"<\\]|<(?!\/)|\\[^\s"])*)?)/gi;
 
 /** Matches names of the user's headers whose values are treated as secrets. */
 const SECRET_HEADER = /key|token|secret|auth|cookie|password|session/i;
@@ -35,12 +35,17 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): s
   return Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : []));
 }
 
+/** Returns the index at which the query of a URL, or a fragment with values, begins; -1 without one. */
+const queryIndex = (rest: string): number => rest.search(/\?|#(?=[^?]*=)/);
+
+/** Returns the index of the `@` after the user in a URL whose scheme has been cut off; -1 without one. */
+const userIndex = (rest: string): number => (rest.split(/[/\\?#]/, 1)[0] ?? '').lastIndexOf('@');
+
 /** Replaces user and query in a URL whose scheme has been cut off. */
 function withoutUserAndQuery(rest: string): string {
-  const query = rest.indexOf('?');
+  const query = queryIndex(rest);
   const cleaned = query < 0 ? rest : `${rest.slice(0, query + 1)}${REDACTED}`;
-  const host = cleaned.split(/[/\\?#]/, 1)[0] ?? '';
-  const user = host.lastIndexOf('@');
+  const user = userIndex(rest);
   return user < 0 ? cleaned : `${REDACTED}${cleaned.slice(user)}`;
 }
 
@@ -55,25 +60,51 @@ const MAX_FIELD_DEPTH = 10;
 /** Maximum number of values of a resource that are copied for an error. */
 const MAX_FIELDS = 2_000;
 
-/** Replaces what is one of `secrets` once its escapes are removed. */
-function redactEscaped(original: string, secrets: readonly string[]): string {
-  const { text, starts } = withoutEscapes(original);
-  const ranges = secrets.flatMap((secret) => rangesOf(secret, text)).sort(([a], [b]) => a - b);
+/** From and to, as indices in a string. */
+type Range = readonly [from: number, to: number];
+
+/** Replaces the secrets in a string, as they are and once its escapes are removed. */
+function withoutSecrets(original: string, { secrets, unescaped }: Search): string {
+  const ranges: Range[] = secrets.flatMap((secret) => rangesOf(secret, original));
+  if (/[\\%&+]/.test(original)) {
+    const { text, starts } = withoutEscapes(original);
+    const isEscaped = (index: number): boolean => original[starts[index] ?? 0] !== text[index];
+    const found = [...unescaped.flatMap((secret) => rangesOf(secret, text)), ...namedRanges(text, isEscaped)];
+    for (const [from, to] of found) ranges.push([starts[from] ?? 0, starts[to] ?? original.length]);
+  }
   let clean = '';
   let end = 0;
-  for (const [from, to] of ranges) {
-    if (from >= end) clean += original.slice(starts[end], starts[from]) + REDACTED;
+  for (const [from, to] of ranges.sort(([a], [b]) => a - b)) {
+    if (from >= end) clean += original.slice(end, from) + REDACTED;
     end = Math.max(end, to);
   }
-  return clean + original.slice(starts[end]);
+  return clean + original.slice(end);
 }
 
-function rangesOf(secret: string, text: string): [number, number][] {
-  const ranges: [number, number][] = [];
+function rangesOf(secret: string, text: string): Range[] {
+  const ranges: Range[] = [];
   for (let from = text.indexOf(secret); from >= 0; from = text.indexOf(secret, from + secret.length)) {
     ranges.push([from, from + secret.length]);
   }
   return ranges;
+}
+
+/** Returns where a string without escapes has what names or URLs show to be secret. */
+function namedRanges(text: string, isEscaped: (index: number) => boolean): Range[] {
+  // Where the quotes are not escaped, escapes within them are needed to find the end.
+  const fields = [...text.matchAll(NAMED_SECRET)].filter(({ index }) => isEscaped(index));
+  const values = [...fields, ...text.matchAll(BEARER)].map(
+    ({ 0: all, 1: name = '', index }): Range => [index + name.length, index + all.length],
+  );
+  const urls = [...text.matchAll(URL_TEXT)].flatMap(({ 1: scheme = '', 2: rest = '', index }): Range[] => {
+    const from = index + scheme.length;
+    const [query, user] = [queryIndex(rest), userIndex(rest)];
+    return [
+      ...(query < 0 ? [] : [[from + query + 1, from + rest.length] as const]),
+      ...(user < 0 ? [] : [[from, from + user] as const]),
+    ];
+  });
+  return [...values, ...urls].filter(([from, to]) => to > from);
 }
 
 /** The secrets that an owner, such as a client, keeps. */
@@ -137,12 +168,11 @@ export class Redactor {
 
   /** Returns a value as a string without secrets, cut at `limit`. */
   text(value: unknown, limit = TEXT_LIMIT): string {
-    const { secrets, unescaped, margin } = this.#secrets();
+    const search = this.#secrets();
+    const { margin } = search;
     const full = typeof value === 'string' ? value : describe(value);
     const isCut = full.length > limit + margin;
-    let clean = isCut ? full.slice(0, limit + margin) : full;
-    for (const secret of secrets) clean = clean.replaceAll(secret, REDACTED);
-    if (/[\\%&+]/.test(clean)) clean = redactEscaped(clean, unescaped);
+    let clean = withoutSecrets(isCut ? full.slice(0, limit + margin) : full, search);
     clean = redactUrls(clean.replace(NAMED_SECRET, `$1"${REDACTED}"`).replace(BEARER, `$1${REDACTED}`));
     // The end of a string that was cut may be the beginning of a secret.
     const end = Math.min(limit, isCut ? clean.length - margin : clean.length);

@@ -15,7 +15,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 const SHORT: Readonly<Record<string, string>> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '+': ' ' };
 
 /** Times that escapes are removed: one kind of escape may be within another. */
-const MAX_NESTING = 3;
+const MAX_NESTING = 5;
 
 /** Returns a string without its escapes, whatever they belong to, so that two forms of one string become equal. */
 export function withoutEscapes(original: string): Unescaped {
@@ -56,22 +56,23 @@ function unescapeOnce(original: string): Unescaped {
 
 const characterOf = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '');
 
-/** Yields the characters of percent-encoded UTF-8, each with the index at which it begins. */
+/** Yields the characters of percent-encoded UTF-8, each with the index at which it begins; other bytes stand alone. */
 function* charactersOf(encoded: string): Generator<readonly [string, number]> {
   const escapes = [...encoded.matchAll(/%(?:25)*([\da-f]{2})/gi)];
   const bytes = Uint8Array.from(escapes, ([, digits = '']) => Number.parseInt(digits, 16));
-  let byte = 0;
-  for (const character of decode(bytes)) {
-    yield [character, escapes[byte]?.index ?? 0];
-    byte += new TextEncoder().encode(character).length;
+  for (let at = 0; at < bytes.length; ) {
+    const lead = bytes[at] ?? 0;
+    const length = lead < 0xc2 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    const character = decode(bytes.subarray(at, at + length));
+    yield [character ?? String.fromCharCode(lead), escapes[at]?.index ?? 0];
+    at += character === undefined ? 1 : length;
   }
 }
 
-/** Decodes UTF-8; of other bytes, only those of ASCII are kept. */
-function decode(bytes: Uint8Array<ArrayBuffer>): string {
+function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return String.fromCharCode(...bytes.map((byte) => byte & 0x7f));
+    return undefined;
   }
 }

@@ -78,6 +78,11 @@ describe('a list', () => {
     expect(await server.seen()).toHaveLength(requests);
   });
 
+  it('of as many rows as a reduced page may have is complete where the service has no page after the last', async () => {
+    const server = await startServer([{ data: rows(1, 10) }, { status: 404, text: '{}' }]);
+    expect(await clientOf(server).audiences.list().toArray()).toHaveLength(10);
+  });
+
   it('of a service that ignores the page and reduces it ends with what it has shown', async () => {
     const server = await startServer([{ data: rows(1, 25) }, { data: rows(1, 25) }]);
     expect(await clientOf(server).audiences.list().toArray()).toHaveLength(25);

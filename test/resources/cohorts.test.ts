@@ -47,6 +47,34 @@ describe('an import', () => {
     expect(paths.indexOf('/api/v2/cohorts/create')).toBeGreaterThan(paths.lastIndexOf('/api/v2/webhooks/index'));
   });
 
+  it('ends when its signal aborts or the client is closed, although `onUploaded` never settles', async () => {
+    const { connect, account } = await startBench({ jobs });
+    for (const end of ['abort', 'close'] as const) {
+      const client = connect({ token: account.token('api') });
+      const controller = new AbortController();
+      const onUploaded = (): Promise<void> => {
+        if (end === 'abort') controller.abort(new Error('enough'));
+        else void client.close();
+        return new Promise(() => {});
+      };
+      const importing = client.cohorts.import(data, {}, { onUploaded, signal: controller.signal });
+      expect(String(await failureOf(importing))).toContain(end === 'abort' ? 'enough' : 'The client is closed');
+    }
+  });
+
+  it('checks its claim before it uploads anything', async () => {
+    const { client, sandbox } = await startBench({ jobs });
+    const importing = client.cohorts.import(data, { name: 'x' }, { extraBody: { name: 'y' } });
+    expect(await failureOf(importing)).toMatchObject({ local: true, errors: { extraBody: [expect.any(String)] } });
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('takes options that are undefined', async () => {
+    const { client } = await startBench({ jobs });
+    const cohort = await client.cohorts.import(data, { name: 'x' }, { timeout: undefined, idempotencyKey: undefined });
+    expect(cohort.status.id).toBe(4);
+  });
+
   it('limits each attempt of its requests by `request`', async () => {
     const server = await startServer([{ fault: 'stall' }]);
     const importing = clientOf(server).cohorts.import(data, {}, { request: { timeout: 50 }, maxRetries: 0 });

@@ -53,6 +53,19 @@ describe('extraBody', () => {
   });
 
   it.each([
+    ['a promise of fields', () => ({ name: 'x' }), () => Promise.reject(new Error('x')), 'extraBody'],
+    ['a promise as the body', () => Promise.reject(new Error('x')), () => ({ a: 1 }), 'body'],
+    ['a body that writes itself', () => ({ toJSON: () => ({ name: 'x' }) }), () => ({ a: 1 }), 'body'],
+    ['an array as the body', () => [], () => ({ a: 1 }), 'body'],
+  ])('is refused with %s, and nothing is sent', async (_, body, extraBody, field) => {
+    const server = await startServer([]);
+    const options = { extraBody: extraBody() } as CreateOptions; // as JavaScript passes it
+    const creating = clientOf(server).audiences.create(body() as object, options);
+    expect(await failureOf(creating)).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it.each([
     [{ name: 'y', more: 1 }, 'must not set name: the body sets it.'],
     [[1], 'must be an object of fields to add to the body.'],
     ['x', 'must be an object of fields to add to the body.'],

@@ -94,7 +94,28 @@ describe('a redactor', () => {
       }
     });
 
+    it.each([
+      ['https:\\\\\\/\\\\\\/h.example\\\\\\/p?X-Sig=SIG', 'within JSON'],
+      ['https:\\u002F\\u002Fh.example\\u002Fp?X-Sig=SIG', 'by \\u'],
+      ['next=https%3A%2F%2Fh.example%2Fp%3FX-Sig%3DSIG', 'in a query'],
+      ['https:&#x2F;&#x2F;h.example/p?X-Sig=SIG', 'in HTML'],
+      ["https://h.example/p?a='q'&X-Sig=SIG", 'after an apostrophe'],
+      ['https://h.example/p#access_token=SIG', 'in a fragment'],
+      ['{\\"access_token\\":\\"SIG\\"}', 'of a field within JSON'],
+      ['Bearer%20SIG-and-more', 'of a header in a URL'],
+    ])('is removed with the query, or as a named value: %s', (text) => {
+      expect(new Redactor().text(text)).not.toContain('SIG');
+    });
+
+    it('is removed entirely where another secret is a part of it or overlaps it', () => {
+      const redactor = new Redactor().with(['pass', 'hunter+pass/99', 'abcdefgh', 'efghijkl']);
+      expect(redactor.text('hunter%2Bpass%2F99')).toBe('[redacted]');
+      expect(redactor.text('abcdefghijkl')).toBe('[redacted]');
+    });
+
     it('is found among bytes that are not UTF-8', () => {
+      const secret = 'u9aX&_-a%a0é%>9';
+      expect(new Redactor().with([secret]).text(encodeURIComponent(secret))).toBe('[redacted]');
       expect(new Redactor().with(['secret']).text('%ff%fe%73ecret%c3')).not.toContain('ecret');
     });
   });

@@ -7,11 +7,13 @@ type Theirs = components['schemas'];
 /** The client makes a boolean of what the service sends as `1` or `false`. */
 type Normalized<T> = { readonly [K in keyof T]: K extends 'is_activation_allowed' ? boolean : T[K] };
 /** The named fields, at any depth: in JSON Schema, objects are open. */
-type Named<T> = T extends readonly (infer I)[]
-  ? readonly Named<I>[]
-  : T extends object
-    ? { readonly [K in keyof T as string extends K ? never : K]: Named<T[K]> }
-    : T;
+type Named<T> = T extends string | number | boolean | null | undefined
+  ? T
+  : T extends readonly (infer I)[]
+    ? readonly Named<I>[]
+    : T extends object
+      ? { readonly [K in keyof T as string extends K ? never : K]: Named<T[K]> }
+      : T;
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : 'theirs is not ours') : 'ours is not theirs';
 type Mutual<A, B> = Same<Named<A>, Named<B>>;
 const yes: {
