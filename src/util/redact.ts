@@ -69,8 +69,8 @@ function withoutSecrets(original: string, { secrets, unescaped }: Search): strin
   if (/[\\%&+]/.test(original)) {
     const { text, starts } = withoutEscapes(original);
     const isEscaped = (index: number): boolean => original[starts[index] ?? 0] !== text[index];
-    const found = [...unescaped.flatMap((secret) => rangesOf(secret, text)), ...namedRanges(text, isEscaped)];
-    for (const [from, to] of found) ranges.push([starts[from] ?? 0, starts[to] ?? original.length]);
+    const matches = [...unescaped.flatMap((secret) => rangesOf(secret, text)), ...namedRanges(text, isEscaped)];
+    for (const [from, to] of matches) ranges.push([starts[from] ?? 0, starts[to] ?? original.length]);
   }
   let clean = '';
   let end = 0;
