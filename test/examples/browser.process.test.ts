@@ -186,15 +186,19 @@ describe.concurrent('examples/browser', () => {
   });
 
   const REFUSALS = [
-    ['Too many requests in a short time. Please try again at', '30'],
-    ['Your organization has used up its builds. The next one is possible at', '600'],
+    ['Too many requests in a short time. Please try again at', '30', 0],
+    ['Your organization has used up its builds. The next one is possible at', '600', 60],
   ] as const;
-  for (const [text, seconds] of REFUSALS) {
+  for (const [text, seconds, used] of REFUSALS) {
     it(`shows when to try again after a 429 of ${seconds} s`, async ({ onTestFinished, expect }) => {
       const { page, errors, signIn } = await example.visit(onTestFinished);
       await signIn();
       const headers = { 'retry-after': seconds };
-      await page.route('**/audiences/create', (route) => route.fulfill({ status: 429, headers }));
+      const json = { status: 'error', code: 429, message: 'Too Many Attempts.', data: [] };
+      await page.route('**/audiences/create', (route) => route.fulfill({ status: 429, headers, json }));
+      const build_budget = { hour: { limit: 60, used }, day: { limit: 300, used } };
+      const usage = { status: 'success', code: 200, message: '', data: { build_budget } };
+      await page.route('**/api/v2/usage*', (route) => route.fulfill({ json: usage }));
       await build(page, 'One too many');
       await page.getByText(text).waitFor(SOON);
       expect(await page.getByText(text).innerText()).toMatch(/ at \d\d:\d\d:\d\d\.$/);

@@ -24,7 +24,9 @@ describe.each(KINDS)('the build budget of processes on %s', { timeout: 30_000 },
       service.connect(connection, {
         maxRetries: 0,
         maxRetryWait: 1_000,
-        fetch: async () => {
+        fetch: async (_, init) => {
+          // The usage report, which would tell whether the budget has refused the create.
+          if (init?.method === 'GET') return answer([], 404);
           creates.push(by);
           return respond(by);
         },
@@ -64,7 +66,8 @@ describe('while Redis fails', () => {
     const server = await startRedis();
     const service = startSharedService('budget-outage');
     const sent: number[] = [];
-    const fetch = async (): Promise<Response> => {
+    const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
+      if (init?.method === 'GET') return answer([], 404);
       sent.push(1);
       return refuse();
     };
