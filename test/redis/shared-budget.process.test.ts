@@ -25,7 +25,7 @@ describe.each(KINDS)('the build budget of processes on %s', { timeout: 30_000 },
         maxRetries: 0,
         maxRetryWait: 1_000,
         fetch: async (_, init) => {
-          // The usage report, which would tell whether the budget has refused the create.
+          // The usage report, which would show whether the budget has refused the create.
           if (init?.method === 'GET') return answer([], 404);
           creates.push(by);
           return respond(by);
