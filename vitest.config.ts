@@ -2,13 +2,16 @@ import { existsSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
 import { msw } from 'msw/vite';
 import { defineConfig } from 'vitest/config';
+import type { BrowserProviderOption } from 'vitest/node';
 import { POSTGRES_BIN } from './examples/support/postgres.ts';
 import { CHROMIUM } from './scripts/chromium.ts';
 import { REDIS_SERVER } from './scripts/redis-server.ts';
+import { engineProvider } from './test/support/engine-provider.ts';
+import { ENGINES } from './test/support/engines.ts';
 
 const inCi = process.env.CI === 'true';
 
-/** Outside CI, a machine may lack a browser; its suites are then named and not run. */
+/** Outside CI, a machine may lack Chromium; its suites are then named and not run. */
 export const browserMissing = !existsSync(CHROMIUM.executablePath) && !inCi;
 
 /** The same for Redis. */
@@ -84,7 +87,7 @@ const timed = {
 };
 
 /** Code that differs in a browser: `fetch`, transfers, and what is made for pages. */
-const browser = {
+const browser = (name: string, provider: BrowserProviderOption) => ({
   // Serves the worker file of msw.
   plugins: [msw({ mode: 'worker-only' })],
   optimizeDeps: {
@@ -93,7 +96,7 @@ const browser = {
   },
   test: {
     ...shared,
-    name: 'chromium',
+    name,
     include: [
       'test/**/*.browser.test.ts',
       'test/http/{request,response-errors,retries,send,timing}.test.ts',
@@ -103,16 +106,24 @@ const browser = {
       enabled: true,
       headless: true,
       screenshotFailures: false,
-      provider: playwright({ launchOptions: CHROMIUM }),
-      instances: [{ browser: 'chromium' as const }],
+      provider,
+      instances: [{ browser: name as 'chromium', name }],
     },
     sequence: { groupOrder: 2 },
   },
-};
+});
 
 export default defineConfig({
   test: {
-    projects: [node, processes, ...(browserMissing ? [] : [browser]), timed, realtime],
+    projects: [
+      node,
+      processes,
+      ...ENGINES.map(({ name }) =>
+        browser(name, name === 'chromium' ? playwright({ launchOptions: CHROMIUM }) : engineProvider(name)),
+      ),
+      timed,
+      realtime,
+    ],
     reporters: ['default', './test/support/summary-reporter.ts'],
     coverage: {
       provider: 'v8',

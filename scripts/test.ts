@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
+import { ENGINES } from '../test/support/engines.ts';
 
 /**
  * `npm test` runs the tests that need no second process and do not measure time. `npm run test:full` builds the package
@@ -20,12 +21,16 @@ function run(command: string, ...args: string[]): void {
 const BLOBS = 'reports/blobs';
 const inCi = process.env.CI === 'true';
 
-/** Arguments by which vitest records results and coverage, to be merged. The thresholds apply to the merged ones. */
-const record = (name: string): string[] => [
+/** Arguments by which vitest records coverage, to be merged. The thresholds apply to the merged one. */
+const COVERAGE = [
   '--coverage',
   '--coverage.reporter=json-summary',
   '--coverage.thresholds.lines=0',
   '--coverage.thresholds.branches=0',
+];
+
+/** Arguments by which vitest records results, to be merged. */
+const record = (name: string): string[] => [
   ...['default', './test/support/summary-reporter.ts', 'blob'].map((reporter) => `--reporter=${reporter}`),
   `--outputFile.blob=${BLOBS}/${name}.json`,
 ];
@@ -35,9 +40,14 @@ if (args[0] === '--full') {
   if (!inCi) rmSync(BLOBS, { recursive: true, force: true });
   // In CI, the tests of the package have built it.
   if (!inCi || !existsSync('dist')) run('npm', 'run', '-s', 'build');
-  if (!existsSync(`${BLOBS}/node.json`)) run('vitest', 'run', '--project', 'node', ...record('node'));
-  run('vitest', 'run', '--project', '!node', ...record('others'));
-  run('vitest', `--merge-reports=${BLOBS}`, '--coverage');
+  if (!existsSync(`${BLOBS}/node.json`)) run('vitest', 'run', '--project=node', ...COVERAGE, ...record('node'));
+  // Of the browsers, only Chromium can record coverage.
+  const uncovered = ENGINES.map(({ name }) => name).filter((name) => name !== 'chromium');
+  const covered = uncovered.map((name) => `--project=!${name}`);
+  run('vitest', 'run', '--project=!node', ...covered, ...COVERAGE, ...record('others'));
+  if (uncovered.length > 0) run('vitest', 'run', ...uncovered.map((name) => `--project=${name}`), ...record('engines'));
+  run('vitest', `--merge-reports=${BLOBS}`, ...covered, '--coverage');
 } else {
-  run('vitest', 'run', '--project', 'node', ...(inCi && args.length === 0 ? record('node') : []), ...args);
+  const isRecorded = inCi && args.length === 0;
+  run('vitest', 'run', '--project=node', ...(isRecorded ? [...COVERAGE, ...record('node')] : []), ...args);
 }

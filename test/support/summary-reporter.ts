@@ -1,8 +1,8 @@
 import type { Reporter, TestModule } from 'vitest/node';
 import { POSTGRES_BIN } from '../../examples/support/postgres.ts';
-import { CHROMIUM } from '../../scripts/chromium.ts';
 import { REDIS_SERVER } from '../../scripts/redis-server.ts';
 import { browserMissing, postgresMissing, redisMissing, terminalMissing } from '../../vitest.config.ts';
+import { MISSING_ENGINES } from './engines.ts';
 
 /** Ends the run with `N passed, N failed`, and names the suites that were not run. */
 export default class SummaryReporter implements Reporter {
@@ -14,10 +14,8 @@ export default class SummaryReporter implements Reporter {
     }
     // Print after the coverage report, which is printed later than this.
     process.once('exit', () => {
-      if (browserMissing)
-        console.log(
-          `Not run: the Chromium suite and the browser example (no browser at ${CHROMIUM.executablePath}; see CHROMIUM_PATH).`,
-        );
+      for (const { name, programs } of MISSING_ENGINES)
+        console.log(`Not run: the suites in ${name} (one of ${programs.join(', ')} is missing; see CONTRIBUTING.md).`);
       if (redisMissing) console.log(`Not run: the Redis suites (no server at ${REDIS_SERVER}; see REDIS_SERVER_PATH).`);
       if (postgresMissing)
         console.log(`Not run: the suite of pg-boss (no PostgreSQL in ${POSTGRES_BIN}; see POSTGRES_BIN_PATH).`);

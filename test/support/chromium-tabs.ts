@@ -1,0 +1,22 @@
+import { chromium } from 'playwright';
+import { CHROMIUM } from '../../scripts/chromium.ts';
+import { callOf, type EngineBrowser } from './engines.ts';
+
+/** Starts Chromium, driven by Playwright. */
+export async function launch(): Promise<EngineBrowser> {
+  const browser = await chromium.launch(CHROMIUM);
+  const context = await browser.newContext();
+  return {
+    async newTab() {
+      const page = await context.newPage();
+      return {
+        goto: async (url) => void (await page.goto(url)),
+        run: (work, ...args) => page.evaluate(callOf(work, args)),
+        setFile: (selector, path) => page.setInputFiles(selector, path),
+        back: async () => void (await page.goBack()),
+        close: () => page.close(),
+      };
+    },
+    close: () => browser.close(),
+  };
+}

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { freePort } from '../../examples/support/free-port.ts';
+import { WEBKIT } from '../../scripts/webkit.ts';
+import { callOf, type EngineBrowser, type Tab } from './engines.ts';
+
+/** The key of an element's id (WebDriver, section "Elements"). */
+const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
+
+/** Sends a command of the WebDriver protocol (https://www.w3.org/TR/webdriver2/) and returns the value of its response. */
+type Command = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<unknown>;
+
+const commandsTo =
+  (origin: string): Command =>
+  async (method, path, body) => {
+    const response = await fetch(`${origin}${path}`, { method, ...(body && { body: JSON.stringify(body) }) });
+    const { value } = (await response.json()) as { value: { message?: string } };
+    if (!response.ok) throw new Error(value.message);
+    return value;
+  };
+
+/** What a page keeps of a call of {@link Tab.run}. */
+interface Run {
+  readonly isDone?: true;
+  readonly error?: string;
+  readonly value?: never;
+}
+
+/** Starts an X server without a screen, and returns it with the number of its display. */
+async function startDisplay(): Promise<readonly [ChildProcess, string]> {
+  const server = spawn(WEBKIT.display, ['-displayfd', '1', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [number] = await once(server.stdout, 'data');
+  return [server, `:${String(number).trim()}`];
+}
+
+/** Starts the browser of WebKitGTK, driven by WebDriver. */
+export async function launch(): Promise<EngineBrowser> {
+  const [[display, DISPLAY], port] = await Promise.all([startDisplay(), freePort()]);
+  const driver = spawn(WEBKIT.driver, [`--port=${port}`], {
+    // The sandbox of WebKit does not run as root, and its compositor needs a screen.
+    env: {
+      ...process.env,
+      DISPLAY,
+      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
+      WEBKIT_DISABLE_COMPOSITING_MODE: '1',
+    },
+    stdio: 'ignore',
+  });
+  const command = commandsTo(`http://127.0.0.1:${port}`);
+  while (!(await command('GET', '/status').catch(() => undefined))) await setTimeout(20);
+  const browserOptions = { binary: WEBKIT.browser, args: ['--automation'] };
+  const capabilities = { alwaysMatch: { 'webkitgtk:browserOptions': browserOptions, pageLoadStrategy: 'normal' } };
+  const { sessionId } = (await command('POST', '/session', { capabilities })) as { sessionId: string };
+  const session = `/session/${sessionId}`;
+
+  // Commands apply to the current window: one tab at a time selects its own and uses it.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTab = <T>(handle: string, work: () => Promise<T>): Promise<T> => {
+    const result = last.then(async () => {
+      await command('POST', `${session}/window`, { handle });
+      return work();
+    });
+    last = result.catch(() => {});
+    return result;
+  };
+  const execute = (script: string): Promise<unknown> =>
+    command('POST', `${session}/execute/sync`, { script, args: [] });
+
+  let next = 0;
+  const tabOf = (handle: string): Tab => ({
+    goto: (url) => inTab(handle, async () => void (await command('POST', `${session}/url`, { url }))),
+    async run(work, ...args) {
+      const slot = `window.__run${next++}`;
+      // Started and then polled, so that tabs run at the same time.
+      const start = `${slot} = {}; Promise.resolve().then(() => ${callOf(work, args)}).then(
+        (value) => { ${slot} = { value: value === undefined ? null : value, isDone: true }; },
+        (error) => { ${slot} = { error: String(error), isDone: true }; });`;
+      await inTab(handle, () => execute(start));
+      for (;;) {
+        const state = (await inTab(handle, () => execute(`return ${slot}`))) as Run | null;
+        if (!state) throw new Error('The page was left.');
+        if (state.error !== undefined) throw new Error(state.error);
+        if (state.isDone) return state.value as never;
+        await setTimeout(10);
+      }
+    },
+    setFile: (selector, path) =>
+      inTab(handle, async () => {
+        const found = await command('POST', `${session}/element`, { using: 'css selector', value: selector });
+        const { [ELEMENT]: id } = found as { [ELEMENT]: string };
+        await command('POST', `${session}/element/${id}/value`, { text: path });
+      }),
+    back: () => inTab(handle, async () => void (await command('POST', `${session}/back`, {}))),
+    close: () => inTab(handle, async () => void (await command('DELETE', `${session}/window`))),
+  });
+  return {
+    // A window: the timers of a tab in the background would be slow.
+    async newTab() {
+      const { handle } = (await command('POST', `${session}/window/new`, { type: 'window' })) as { handle: string };
+      return tabOf(handle);
+    },
+    async close() {
+      await command('DELETE', session).catch(() => {});
+      for (const child of [driver, display]) {
+        const exited = once(child, 'exit');
+        child.kill();
+        await exited;
+      }
+    },
+  };
+}
