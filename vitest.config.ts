@@ -97,6 +97,8 @@ const browser = (name: string, provider: BrowserProviderOption) => ({
   test: {
     ...shared,
     name,
+    globalSetup: [shared.globalSetup, 'test/support/minimum-browsers-setup.ts'],
+    setupFiles: ['test/support/minimum-browser.ts'],
     include: [
       'test/**/*.browser.test.ts',
       'test/http/{request,response-errors,retries,send,timing}.test.ts',

@@ -64,7 +64,7 @@ const NAMES = new Map<string, string>(
     'schemas, normalize': 'checkers mend mended',
     'return, report': 'tell tells telling told',
     'the bound and its unit': 'patience',
-    'modules, layers, middleware': 'floors strangers gates engine',
+    'modules, layers, middleware': 'floors strangers gates',
     'entire, complete': 'whole',
   }).flatMap(([use, words]) => words.split(' ').map((word): [string, string] => [word, use])),
 );

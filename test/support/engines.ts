@@ -3,7 +3,7 @@ import { CHROMIUM } from '../../scripts/chromium.ts';
 import { FIREFOX } from '../../scripts/firefox.ts';
 import { WEBKIT } from '../../scripts/webkit.ts';
 
-/** A tab of a browser. Each tab has a process of its own. */
+/** A tab of a browser, in its own process. */
 export interface Tab {
   /** Opens an address; resolves when the page has loaded. */
   goto(url: string): Promise<void>;

@@ -20,7 +20,7 @@ const commandsTo =
     return value;
   };
 
-/** What a page keeps of a call of {@link Tab.run}. */
+/** State in the page of a call of {@link Tab.run}. */
 interface Run {
   readonly isDone?: true;
   readonly error?: string;
@@ -89,8 +89,8 @@ export async function launch(): Promise<EngineBrowser> {
     },
     setFile: (selector, path) =>
       inTab(handle, async () => {
-        const found = await command('POST', `${session}/element`, { using: 'css selector', value: selector });
-        const { [ELEMENT]: id } = found as { [ELEMENT]: string };
+        const element = await command('POST', `${session}/element`, { using: 'css selector', value: selector });
+        const { [ELEMENT]: id } = element as { [ELEMENT]: string };
         await command('POST', `${session}/element/${id}/value`, { text: path });
       }),
     back: () => inTab(handle, async () => void (await command('POST', `${session}/back`, {}))),
