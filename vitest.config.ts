@@ -102,6 +102,7 @@ const browser = (name: string, provider: BrowserProviderOption) => ({
     include: [
       'test/**/*.browser.test.ts',
       'test/http/{request,response-errors,retries,send,timing}.test.ts',
+      'test/oauth/authorized-requests.test.ts',
       'test/storage/{download,upload,upload-checks,upload-streams}.test.ts',
     ],
     browser: {

@@ -4,7 +4,7 @@ import type { Fetch } from '../http/index.ts';
 
 /**
  * Returns a `fetch` that sends a bearer token to `origin` only. After a 401, it retries once with another token, unless
- * the body can be read only once. It does not follow redirects of `origin`, so that the token is not sent elsewhere.
+ * `init.body` can be read only once. It does not follow redirects of `origin`, so that the token is not sent elsewhere.
  */
 export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetch): Fetch {
   return async (input, init = {}) => {
@@ -13,24 +13,25 @@ export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetc
     const { href, origin: target } = new URL(request?.url ?? String(input));
     if (target !== origin) return fetch(input, init);
     const signal = init.signal ?? request?.signal;
-    const send = (token: string): Promise<Response> => {
+    const send = (token: string, to: Request | string): Promise<Response> => {
       if (!isUsableToken(token)) {
         throw new OAuthError('The token cannot be sent as a bearer token.', { error: 'invalid_response' });
       }
       const headers = new Headers(init.headers ?? request?.headers);
       headers.set('authorization', `Bearer ${token}`);
-      return fetch(request ?? href, { ...init, headers, redirect: 'manual' });
+      return fetch(to, { ...init, headers, redirect: 'manual' });
     };
     const token = await tokens.get({ signal });
-    const response = await send(token);
-    if (response.status !== 401 || request?.body || !isRepeatable(init.body)) return response;
+    // A clone, because a `Request` can be sent only once. It keeps a copy of a body that is a stream in memory.
+    const response = await send(token, request?.clone() ?? href);
+    if (response.status !== 401 || !isRepeatable(init.body)) return response;
     const other = await tokens.get({ rejected: token, signal }).catch(async (error) => {
       await response.body?.cancel();
       throw error;
     });
     if (other === token) return response;
     await response.body?.cancel();
-    return send(other);
+    return send(other, request ?? href);
   };
 }
 

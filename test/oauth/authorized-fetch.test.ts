@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ping, signIn, startOAuthBench } from '../support/oauth.ts';
+import { MCP, ping, signIn, startOAuthBench } from '../support/oauth.ts';
 import { startServer } from '../support/server.ts';
 
 describe('`oauth.fetch`', () => {
@@ -55,6 +55,19 @@ describe('`oauth.fetch`', () => {
     sandbox.faults.add({ on: '/api/v2/mcp', status: 401 });
     expect(await ping(oauth, url)).toBe(401);
     expect(sandbox.log.filter(({ fault }) => fault !== undefined)).toHaveLength(2);
+  });
+
+  it('sends a `Request` whose body is a stream again after a 401', async () => {
+    const { oauth, url, sandbox, exchanges } = await startOAuthBench();
+    await signIn(oauth);
+    await sandbox.advance(3_600_000);
+    const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+    const body = new Blob(['{"jsonrpc":"2.0","id":1,"method":"ping"}']).stream();
+    const streamed: RequestInit & { duplex: 'half' } = { method: 'POST', headers, body, duplex: 'half' };
+    const response = await oauth.fetch(new Request(`${url}${MCP}`, streamed));
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('"result":{}');
+    expect(exchanges()).toEqual([200, 200]);
   });
 
   it('rejects with the reason of its signal while it waits for a token', async () => {
