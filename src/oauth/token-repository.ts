@@ -17,6 +17,11 @@ export interface Transaction {
    * returns its argument.
    */
   update(change: (current: OAuthState) => OAuthState): Promise<OAuthState>;
+  /**
+   * Throws if the lock is lost. WebKit releases the locks of a page when the user leaves it, and continues the work if
+   * the user returns (back/forward cache).
+   */
+  checkLock(): void;
 }
 
 /** The OAuth state of one user in a token store. A state that cannot be saved is kept in memory. */
@@ -44,10 +49,10 @@ export class TokenRepository {
 
   /** Runs `work` under the store's lock, after saving any state that could not be saved before. */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#locked(async () => {
+    return this.#locked(async (checkLock) => {
       const state = await this.#load();
       if (this.#unsaved) await this.#save(state);
-      return work({ state, reload: () => this.#load(), update: (change) => this.#update(state, change) });
+      return work({ state, reload: () => this.#load(), update: (change) => this.#update(state, change), checkLock });
     });
   }
 
@@ -59,8 +64,17 @@ export class TokenRepository {
     });
   }
 
-  #locked<T>(work: () => Promise<T>): Promise<T> {
-    return this.#store.withLock(work).catch((error) => this.#fail('locked', error));
+  #locked<T>(work: (checkLock: () => void) => Promise<T>): Promise<T> {
+    let isHeld = true;
+    const checkLock = (): void => {
+      if (!isHeld) throw new AudienceError('The lock of the token store was lost.', { code: 'token-unavailable' });
+    };
+    return this.#store
+      .withLock(() => work(checkLock))
+      .catch((error) => this.#fail('locked', error))
+      .finally(() => {
+        isHeld = false;
+      });
   }
 
   #fail(step: string, error: unknown): never {

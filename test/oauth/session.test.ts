@@ -168,6 +168,31 @@ describe('a refresh', () => {
     expect(exchanges()).toEqual([200, 200]);
   });
 
+  it('that loses the lock of the store does not send the refresh token again', async () => {
+    const { clientWith, store, old } = await startExpired();
+    const lock = Promise.withResolvers<never>();
+    const works: Promise<unknown>[] = [];
+    const losing: TokenStore = {
+      ...store,
+      withLock(work) {
+        const running = work();
+        works.push(running);
+        return Promise.race([running, lock.promise]);
+      },
+    };
+    // As WebKit does when the user leaves the page: it releases the lock, and the request fails.
+    const cut = vi.fn(() => {
+      lock.reject(new Error('The page was left.'));
+      throw new TypeError('Load failed');
+    });
+    const oauth = clientWith(losing, {
+      fetch: async (input, init) => (String(input).endsWith(TOKEN) ? cut() : fetch(input, init)),
+    });
+    await expect(oauth.get({ rejected: old })).rejects.toMatchObject({ code: 'token-unavailable' });
+    await Promise.allSettled(works);
+    expect(cut).toHaveBeenCalledOnce();
+  });
+
   it('whose new pair cannot be saved keeps the pair in memory, logs a warning, and saves it later', async () => {
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
