@@ -53,6 +53,7 @@ const processes = {
     include: ['test/**/*.process.test.ts'],
     exclude: [
       ...(browserMissing ? ['test/examples/browser{,-session,-layout}.*', 'test/node/sign-in-chromium.*'] : []),
+      ...(ENGINES.length === 0 ? ['test/oauth/tabs.*'] : []),
       ...(redisMissing ? ['test/redis/**', 'test/examples/{fleet,queue-worker}.*'] : []),
       ...(postgresMissing ? ['test/examples/pg-boss-worker.*'] : []),
       ...(terminalMissing ? ['test/cli/terminal.*'] : []),

@@ -1,38 +1,38 @@
 import type { TokenStore } from '../auth/index.ts';
 import { readStoredToken } from '../auth/index.ts';
 import { ConfigurationError, check } from '../errors/audience-error.ts';
-
-/** Key-value storage of a page: `localStorage`, `sessionStorage`, or your own implementation, which may be async. */
-export interface TextStorage {
-  /** Returns the value of a key; `null` or `undefined` if it has none. */
-  getItem(key: string): string | null | undefined | PromiseLike<string | null | undefined>;
-  /** Stores a value; throws or rejects if it could not. */
-  setItem(key: string, value: string): unknown;
-  /** Deletes the value of a key. */
-  removeItem(key: string): unknown;
-}
+import { indexedDbStorage, type TextStorage } from './text-storage.ts';
 
 /** Options of {@link browserTokenStore}. */
 export interface BrowserTokenStoreOptions {
-  /** Storage of the tokens: that of the origin, `localStorage`, or of the tab, `sessionStorage`. */
-  readonly storage: TextStorage;
+  /**
+   * Storage of the tokens in place of IndexedDB, such as `sessionStorage` for sign-ins of one tab. Do not use
+   * `localStorage`: a tab may read an older value after another tab has written a new one, even under a lock. It would
+   * then send a refresh token that has been used already, which ends the sign-in of every tab.
+   *
+   * @default IndexedDB
+   */
+  readonly storage?: TextStorage | undefined;
   /** Key of the entry; use another one for each user. @default 'audience-activation' */
   readonly key?: string | undefined;
 }
 
 /**
- * Creates a token store for web pages. The tabs and frames of an origin share a lock (Web Locks), so that one of them
- * refreshes the token for all. Every script of the origin can read the stored tokens.
+ * Creates a token store for web pages. The tabs and frames of an origin share the tokens (IndexedDB) and a lock (Web
+ * Locks), so that one of them refreshes the token for all. Every script of the origin can read the stored tokens. Where
+ * the browser refuses IndexedDB, methods of the store reject with an `AudienceError` with the code
+ * `token-unavailable`.
  *
- * @param options Storage, and key of the entry.
- * @throws {ConfigurationError} if the platform has no Web Locks, as on a page without https.
+ * @param options Key of the entry, and another storage.
+ * @throws {ConfigurationError} if the platform has no IndexedDB, or no Web Locks, as on a page without https.
  *
  * @example
- * const store = browserTokenStore({ storage: localStorage });
+ * const store = browserTokenStore();
  * const oauth = createOAuthClient({ baseUrl, redirectUri: 'https://app.example.com/callback', store });
  */
-export function browserTokenStore({ storage, key = 'audience-activation' }: BrowserTokenStoreOptions): TokenStore {
-  check(typeof storage?.getItem === 'function', '`storage` must have the methods of `localStorage`.');
+export function browserTokenStore(options: BrowserTokenStoreOptions = {}): TokenStore {
+  const { storage = indexedDbStorage(), key = 'audience-activation' } = options;
+  check(typeof storage?.getItem === 'function', '`storage` must have the methods of `sessionStorage`.');
   // `locks` may be missing despite its type: in older Node versions and on insecure pages.
   const locks = globalThis.navigator?.locks;
   if (locks === undefined) {

@@ -5,7 +5,7 @@
  */
 
 export { OAuthError, ReauthorizationRequiredError } from '../errors/oauth-errors.ts';
-export { type BrowserTokenStoreOptions, browserTokenStore, type TextStorage } from './browser-store.ts';
+export { type BrowserTokenStoreOptions, browserTokenStore } from './browser-store.ts';
 export { createOAuthClient } from './oauth-client.ts';
 export type {
   Authorization,
@@ -15,3 +15,4 @@ export type {
   OAuthStepOptions,
   RegisteredClient,
 } from './oauth-types.ts';
+export type { TextStorage } from './text-storage.ts';

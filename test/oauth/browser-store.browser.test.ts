@@ -9,18 +9,17 @@ const baseUrl = 'https://api.example.com';
 const key = 'browser-store-test';
 const HOUR = 3_600_000;
 
-beforeEach(() => localStorage.removeItem(key));
+beforeEach(() => oauth.browserTokenStore({ key }).save(undefined));
 afterEach(() => {
   vi.useRealTimers();
-  localStorage.removeItem(key);
 });
 
 /** Loads the package a second time in a frame of the same origin, which shares only the browser with this page. */
-function openFrame(): Promise<{ readonly oauth: typeof oauth; readonly storage: Storage }> {
+function openFrame(): Promise<typeof oauth> {
   const frame = document.createElement('iframe');
   const address = new URL('../../src/oauth/index.ts', import.meta.url).href;
   frame.srcdoc = `<script type="module">
-    const detail = { oauth: await import(${JSON.stringify(address)}), storage: localStorage };
+    const detail = await import(${JSON.stringify(address)});
     frameElement.dispatchEvent(new parent.CustomEvent('ready', { detail }));
   </script>`;
   onTestFinished(() => frame.remove());
@@ -32,13 +31,13 @@ function openFrame(): Promise<{ readonly oauth: typeof oauth; readonly storage: 
   });
 }
 
-/** Starts a sandbox in this page, with a user who has signed in and a token in the page's storage. */
+/** Starts a sandbox in this page, with a user who has signed in and a token in the browser's store. */
 async function startPage() {
   const sandbox = createSandbox({ clock: 'manual' });
   onTestFinished(() => sandbox.close());
   const account = sandbox.accounts.create(credentials);
-  const open = ({ createOAuthClient, browserTokenStore } = oauth, storage = localStorage): oauth.OAuthClient => {
-    const store = browserTokenStore({ storage, key });
+  const open = ({ createOAuthClient, browserTokenStore } = oauth): oauth.OAuthClient => {
+    const store = browserTokenStore({ key });
     const redirectUri = `${location.origin}/callback`;
     return createOAuthClient({ baseUrl, redirectUri, store, fetch: sandbox.fetch, ...quick });
   };
@@ -51,7 +50,18 @@ async function startPage() {
   return { sandbox, open, exchanges };
 }
 
-describe('two tabs of a browser with one storage', () => {
+it('a token is stored until it is deleted, under its key', async () => {
+  const [store, other] = [oauth.browserTokenStore({ key }), oauth.browserTokenStore({ key: `${key}-other` })];
+  expect(await store.load()).toBeUndefined();
+  const token = { token: 'a', expiresAt: '2027-01-01T00:00:00Z', more: { of: ['it'] } };
+  await store.save(token);
+  expect(await oauth.browserTokenStore({ key }).load()).toEqual(token);
+  expect(await other.load()).toBeUndefined();
+  await store.save(undefined);
+  expect(await store.load()).toBeUndefined();
+});
+
+describe('two clients of a page', () => {
   it('refresh once when the service rejects their token', async () => {
     const { sandbox, open, exchanges } = await startPage();
     const tabs = [open(), open()];
@@ -77,8 +87,8 @@ describe('two tabs of a browser with one storage', () => {
   it('refresh once together with a frame that has its own copy of the package', async () => {
     const { sandbox, open, exchanges } = await startPage();
     const inFrame = await openFrame();
-    expect(inFrame.oauth.createOAuthClient).not.toBe(oauth.createOAuthClient);
-    const tabs = [open(), open(inFrame.oauth, inFrame.storage)];
+    expect(inFrame.createOAuthClient).not.toBe(oauth.createOAuthClient);
+    const tabs = [open(), open(inFrame)];
     await Promise.all(tabs.map((tab) => tab.get()));
     await sandbox.advance(2 * HOUR);
     expect(await Promise.all(tabs.map((tab) => ping(tab, baseUrl)))).toEqual([200, 200]);

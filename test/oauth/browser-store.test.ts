@@ -111,4 +111,9 @@ describe('`browserTokenStore`', () => {
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(/https/);
   });
+
+  it('throws a ConfigurationError without `storage` where the platform has no IndexedDB', () => {
+    expect(() => browserTokenStore()).toThrow(ConfigurationError);
+    expect(() => browserTokenStore({ key: 'other' })).toThrow(/IndexedDB.*`fileTokenStore`/);
+  });
 });

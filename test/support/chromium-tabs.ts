@@ -4,7 +4,8 @@ import { callOf, type EngineBrowser } from './engines.ts';
 
 /** Starts Chromium, driven by Playwright. */
 export async function launch(): Promise<EngineBrowser> {
-  const browser = await chromium.launch(CHROMIUM);
+  // With the back/forward cache, as users have it.
+  const browser = await chromium.launch({ ...CHROMIUM, ignoreDefaultArgs: ['--disable-back-forward-cache'] });
   const context = await browser.newContext();
   return {
     async newTab() {
@@ -13,7 +14,7 @@ export async function launch(): Promise<EngineBrowser> {
         goto: async (url) => void (await page.goto(url)),
         run: (work, ...args) => page.evaluate(callOf(work, args)),
         setFile: (selector, path) => page.setInputFiles(selector, path),
-        back: async () => void (await page.goBack()),
+        back: async () => void (await page.goBack({ waitUntil: 'commit' })),
         close: () => page.close(),
       };
     },

@@ -38,6 +38,8 @@ export interface OidcServer {
   consent(authorizationUrl: string | URL): Promise<string>;
   /** Expires every access token; refresh tokens stay valid. */
   endAccessTokens(): void;
+  /** Processes the next request to a path of the authorization server, and never responds; resolves when processed. */
+  loseResponse(path: string): Promise<void>;
   /** Stops both servers; also runs when the test ends. */
   close(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
   const resource = `${back === front ? url : await listenForTest(back)}${MCP_PATH}`;
   const accessTokens = new OidcStorage();
   const provider = new Provider(url, configurationOf(resource, options, accessTokens));
+  const loseResponse = loseResponses(provider);
   const requests = recordTokenRequests(provider);
   const isLive = async (value: string): Promise<boolean> => {
     const token = await provider.AccessToken.find(value);
@@ -65,8 +68,11 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
   const respond = (request: Request): Promise<Response> => serveMcpResource({ resource, issuer: url, isLive }, request);
   const serveResource = getRequestListener(respond, { overrideGlobalObjects: false });
   const serveProvider = provider.callback();
-  if (back !== front) back.on('request', serveResource);
+  if (back !== front) {
+    back.on('request', (request, response) => allowCors(request, response) || serveResource(request, response));
+  }
   front.on('request', (request, response) => {
+    if (allowCors(request, response)) return;
     const path = request.url ?? '';
     if (back === front && isOfResource(path)) return serveResource(request, response);
     if (!path.startsWith(INTERACTION)) return serveProvider(request, response);
@@ -78,6 +84,7 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
     requests,
     consent: (address) => walkRedirects(address, redirectUriOf(address)),
     endAccessTokens: () => accessTokens.clear(),
+    loseResponse,
     close,
   };
 }
@@ -89,6 +96,29 @@ function redirectUriOf(authorizationUrl: string | URL): string {
 }
 
 const isOfResource = (path: string): boolean => [RESOURCE_METADATA, MCP_PATH].some((start) => path.startsWith(start));
+
+/** Allows pages of other origins to read the response; responds to a preflight request and returns true. */
+function allowCors({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
+  response.setHeader('access-control-allow-origin', '*');
+  response.setHeader('access-control-expose-headers', 'www-authenticate');
+  if (method !== 'OPTIONS') return false;
+  response.setHeader('access-control-allow-headers', headers['access-control-request-headers'] ?? '');
+  response.writeHead(204).end();
+  return true;
+}
+
+function loseResponses(provider: Provider): OidcServer['loseResponse'] {
+  const lost = new Map<string, () => void>();
+  provider.use(async ({ path }, next) => {
+    await next();
+    const onProcessed = lost.get(path);
+    if (!onProcessed) return;
+    lost.delete(path);
+    onProcessed();
+    await new Promise(() => {});
+  });
+  return (path) => new Promise((resolve) => void lost.set(path, resolve));
+}
 
 function recordTokenRequests(provider: Provider): TokenRequest[] {
   const requests: TokenRequest[] = [];

@@ -55,6 +55,8 @@ export async function launch(): Promise<EngineBrowser> {
   const capabilities = { alwaysMatch: { 'webkitgtk:browserOptions': browserOptions, pageLoadStrategy: 'normal' } };
   const { sessionId } = (await command('POST', '/session', { capabilities })) as { sessionId: string };
   const session = `/session/${sessionId}`;
+  // Stays open, because every command needs a current window.
+  const first = (await command('GET', `${session}/window`)) as string;
 
   // Commands apply to the current window: one tab at a time selects its own and uses it.
   let last: Promise<unknown> = Promise.resolve();
@@ -99,7 +101,8 @@ export async function launch(): Promise<EngineBrowser> {
   return {
     // A window: the timers of a tab in the background would be slow.
     async newTab() {
-      const { handle } = (await command('POST', `${session}/window/new`, { type: 'window' })) as { handle: string };
+      const opened = await inTab(first, () => command('POST', `${session}/window/new`, { type: 'window' }));
+      const { handle } = opened as { handle: string };
       return tabOf(handle);
     },
     async close() {
