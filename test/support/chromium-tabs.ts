@@ -13,6 +13,7 @@ export async function launch(): Promise<EngineBrowser> {
       return {
         goto: async (url) => void (await page.goto(url)),
         run: (work, ...args) => page.evaluate(callOf(work, args)),
+        click: (selector) => page.click(selector),
         setFile: (selector, path) => page.setInputFiles(selector, path),
         back: async () => void (await page.goBack({ waitUntil: 'commit' })),
         close: () => page.close(),

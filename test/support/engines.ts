@@ -12,6 +12,8 @@ export interface Tab {
    * must not use variables from outside. Arguments and result are JSON.
    */
   run<A extends readonly unknown[], R>(work: (...args: A) => R, ...args: A): Promise<Awaited<R>>;
+  /** Waits for an element, and clicks it as a user does, which permits what pages may do only then. */
+  click(selector: string): Promise<void>;
   /** Selects a file of this machine in an `<input type="file">`. */
   setFile(selector: string, path: string): Promise<void>;
   /** Goes back to the page before. */

@@ -11,7 +11,7 @@ interface Ended {
 }
 
 /** The browser example's server process. */
-interface ExampleApp {
+export interface ExampleApp {
   readonly url: string;
   readonly email: string;
   readonly password: string;
@@ -20,7 +20,7 @@ interface ExampleApp {
 }
 
 /** Starts the server of the browser example. */
-async function startExampleApp(): Promise<ExampleApp> {
+export async function startExampleApp(): Promise<ExampleApp> {
   const child = spawn(process.execPath, ['examples/browser/server.ts', '--speed', '60']);
   const exited = once(child, 'exit');
   let stdout = '';

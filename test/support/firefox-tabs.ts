@@ -13,6 +13,7 @@ export async function launch(): Promise<EngineBrowser> {
       return {
         goto: async (url) => void (await page.goto(url)),
         run: (work, ...args) => page.evaluate(callOf(work, args)) as never,
+        click: (selector) => page.locator(selector).click(),
         async setFile(selector, path) {
           const input = await page.waitForSelector<'input'>(selector as 'input');
           await input?.uploadFile(path);

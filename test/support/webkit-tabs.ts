@@ -52,7 +52,10 @@ export async function launch(): Promise<EngineBrowser> {
   const command = commandsTo(`http://127.0.0.1:${port}`);
   while (!(await command('GET', '/status').catch(() => undefined))) await setTimeout(20);
   const browserOptions = { binary: WEBKIT.browser, args: ['--automation'] };
-  const capabilities = { alwaysMatch: { 'webkitgtk:browserOptions': browserOptions, pageLoadStrategy: 'normal' } };
+  const timeouts = { implicit: 15_000 };
+  const capabilities = {
+    alwaysMatch: { 'webkitgtk:browserOptions': browserOptions, pageLoadStrategy: 'normal', timeouts },
+  };
   const { sessionId } = (await command('POST', '/session', { capabilities })) as { sessionId: string };
   const session = `/session/${sessionId}`;
   // Stays open, because every command needs a current window.
@@ -67,6 +70,11 @@ export async function launch(): Promise<EngineBrowser> {
     });
     last = result.catch(() => {});
     return result;
+  };
+  /** Returns the path of an element. */
+  const find = async (selector: string): Promise<string> => {
+    const element = await command('POST', `${session}/element`, { using: 'css selector', value: selector });
+    return `${session}/element/${(element as { [ELEMENT]: string })[ELEMENT]}`;
   };
   const execute = (script: string): Promise<unknown> =>
     command('POST', `${session}/execute/sync`, { script, args: [] });
@@ -89,12 +97,9 @@ export async function launch(): Promise<EngineBrowser> {
         await setTimeout(10);
       }
     },
+    click: (selector) => inTab(handle, async () => void (await command('POST', `${await find(selector)}/click`, {}))),
     setFile: (selector, path) =>
-      inTab(handle, async () => {
-        const element = await command('POST', `${session}/element`, { using: 'css selector', value: selector });
-        const { [ELEMENT]: id } = element as { [ELEMENT]: string };
-        await command('POST', `${session}/element/${id}/value`, { text: path });
-      }),
+      inTab(handle, async () => void (await command('POST', `${await find(selector)}/value`, { text: path }))),
     back: () => inTab(handle, async () => void (await command('POST', `${session}/back`, {}))),
     close: () => inTab(handle, async () => void (await command('DELETE', `${session}/window`))),
   });
