@@ -32,6 +32,7 @@ export default defineConfig([
       // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
       client: 'src/client/client.ts',
       timestamps: 'src/util/timestamps.ts',
+      'openapi-document': 'src/client/openapi-document.ts',
     },
     // One file to open instead of thirty.
     noExternal: ['zod', 'uuid', 'ky', 'p-retry', 'p-throttle'],
