@@ -54,7 +54,7 @@ export default defineConfig([
   {
     ...shared,
     // By itself, so that what its servers bring along ends up in no chunk of the client's.
-    entry: { sandbox: 'src/sandbox/index.ts' },
+    entry: { sandbox: 'src/sandbox/index.ts', 'sandbox-browser': 'src/sandbox/browser.ts' },
     // The sandbox is a test bed: its servers are part of it, not dependencies of every user.
     noExternal: [
       'zod',

@@ -4,12 +4,9 @@
  * @module audience-activation/sandbox
  */
 
-import { type SandboxAdmin, sandboxAdmin } from './admin/sandbox-admin.ts';
-import { createAdapters, type SandboxAdapters } from './http/adapters.ts';
+import { createSandboxWith, type Sandbox } from './create-sandbox.ts';
+import { listen } from './http/listen.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
-import { optionsFor, readState, restoreState } from './saved-state.ts';
-import { createService } from './service.ts';
-import { endJob, runTask } from './tasks.ts';
 
 export type {
   ConnectionInfo,
@@ -22,6 +19,7 @@ export type {
 export type { SandboxAdmin } from './admin/sandbox-admin.ts';
 export type { NewEndpoint, SandboxWebhooks } from './admin/webhook-admin.ts';
 export type { ClockMode } from './clock.ts';
+export type { Sandbox } from './create-sandbox.ts';
 export type { ActiveFault, FaultRequest, FaultRule } from './faults.ts';
 export type { SandboxAdapters } from './http/adapters.ts';
 export type { ListenOptions, SandboxServer } from './http/listen.ts';
@@ -30,12 +28,6 @@ export type { SandboxOptions } from './sandbox-options.ts';
 export type { SandboxLimits, WindowLimit } from './service-limits.ts';
 export type { LimitUse, LogEntry, SandboxState, TokenKind } from './state.ts';
 export type { Delivery } from './webhook-deliveries.ts';
-
-/** The service, emulated on this machine. */
-export interface Sandbox extends SandboxAdmin, SandboxAdapters {
-  /** The same as `close`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
-}
 
 /**
  * Creates a sandbox: the service without accounts and resources.
@@ -48,11 +40,5 @@ export interface Sandbox extends SandboxAdmin, SandboxAdapters {
  * @throws if an option is invalid
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { seed = options.state?.seed ?? 1 } = options;
-  const snapshot = options.state === undefined ? undefined : readState(options.state, options.seed);
-  const service = createService(snapshot ? optionsFor(options, seed, snapshot) : options, { runTask, endJob });
-  if (snapshot) restoreState(service, snapshot);
-  const admin = sandboxAdmin(service, seed);
-  const adapters = createAdapters(service, admin, options, seed);
-  return { ...admin, ...adapters, [Symbol.asyncDispose]: adapters.close };
+  return createSandboxWith(listen, options);
 }

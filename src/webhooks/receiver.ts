@@ -249,15 +249,16 @@ class Receiver implements WebhookReceiver {
 const nameOf = ({ id, type }: WebhookEvent): string => `Event ${id} (${type})`;
 
 /** Reads a body; returns `undefined` if it is larger than `maxBytes`. */
-async function readBody({ headers, body }: Request, maxBytes: number): Promise<Uint8Array | undefined> {
-  if (Number(headers.get('content-length')) > maxBytes) return undefined;
+async function readBody(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (Number(request.headers.get('content-length')) > maxBytes) return undefined;
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
-  const reader = body?.getReader();
-  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+  // Firefox has no `Request.body`.
+  const reader = (request.body ?? (await request.blob()).stream()).getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
     size += read.value.length;
     chunks.push(read.value);
-    if (size > maxBytes) return void (await reader?.cancel());
+    if (size > maxBytes) return void (await reader.cancel());
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }

@@ -7,7 +7,7 @@ import { createStorage } from '../storage/presigned-storage.ts';
 import type { Env } from './access.ts';
 import { createApp } from './app.ts';
 import { ConnectionCut } from './connection-cut.ts';
-import { type ListenOptions, listen, type Origins, type SandboxServer } from './listen.ts';
+import type { ListenOptions, listen, Origins, SandboxServer } from './listen.ts';
 import { createHandler } from './msw-handlers.ts';
 
 /** The ways to send requests to a sandbox. */
@@ -20,7 +20,10 @@ export interface SandboxAdapters {
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   /** Request handlers of msw 2 and 3, for `setupServer(...sandbox.handlers)` and `setupWorker(...sandbox.handlers)`. */
   readonly handlers: RequestHandler[];
-  /** Serves the API over HTTP, by default on a free port of loopback, and the storage on another port. */
+  /**
+   * Serves the API over HTTP, by default on a free port of loopback, and the storage on another port. Rejects with a
+   * `TypeError` in bundles for browsers, which cannot serve.
+   */
   listen(options?: ListenOptions): Promise<SandboxServer>;
   /**
    * Sends a request to the console in process, to its pages and its JSON endpoints. Whoever can call it operates the sandbox:
@@ -31,13 +34,18 @@ export interface SandboxAdapters {
   close(): Promise<void>;
 }
 
+/** Parameters of {@link createAdapters}. */
+interface AdapterParts {
+  readonly service: Service;
+  readonly admin: SandboxAdmin;
+  readonly options: SandboxOptions;
+  readonly seed: number;
+  /** Serves over HTTP. */
+  readonly serve: typeof listen;
+}
+
 /** Creates the adapters of a service. */
-export function createAdapters(
-  service: Service,
-  admin: SandboxAdmin,
-  options: SandboxOptions,
-  seed: number,
-): SandboxAdapters {
+export function createAdapters({ service, admin, options, seed, serve }: AdapterParts): SandboxAdapters {
   const app = createApp(service);
   const storage = createStorage(service);
   let opened: Promise<Hono<Env>> | undefined;
@@ -82,7 +90,7 @@ export function createAdapters(
       return console.fetch(request, { address: '127.0.0.1', ...(overHttp && { overHttp }) });
     },
     async listen(options = {}) {
-      const server = closed.signal.aborted ? undefined : await listen(origins, options);
+      const server = closed.signal.aborted ? undefined : await serve(origins, options);
       if (server && !closed.signal.aborted) {
         servers.add(server);
         state.storageUrl = server.storageUrl;

@@ -99,11 +99,14 @@ const isContainer = (value: unknown): value is object => typeof value === 'objec
 const NEWLINE = 10;
 
 /** Counts the bytes and lines of a stream. Rejects if the stream fails. */
-export async function measureFile(stream: ReadableStream<Uint8Array> | null): Promise<FileStats> {
+export async function measureFile(stream: ReadableStream<Uint8Array>): Promise<FileStats> {
   let size = 0;
   let lines = 0;
   let last = NEWLINE;
-  for await (const chunk of stream ?? []) {
+  // Read by a reader, because Safari cannot iterate over a stream.
+  const reader = stream.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const chunk = read.value;
     size += chunk.length;
     last = chunk.at(-1) ?? last;
     for (let index = chunk.indexOf(NEWLINE); index >= 0; index = chunk.indexOf(NEWLINE, index + 1)) lines++;

@@ -6,7 +6,7 @@ import { failure, invalid, unauthenticated } from '../http/responses.ts';
 import { RESOURCE_METADATA } from '../oauth/oauth-routes.ts';
 import type { Service } from '../service.ts';
 import { findToken } from '../tokens.ts';
-import type { CallOperation } from './mcp-server.ts';
+import type { CallOperation, McpRequest } from './mcp-server.ts';
 
 /**
  * Middleware of the MCP endpoint: responds with 401, with 403 to a token without the scope `mcp`, with 406 or with 429
@@ -52,27 +52,32 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
     // Imported with the first request: tests without MCP do not need its 0.6 MB.
     const { createMcpHandlerFor } = await import('./mcp-server.ts');
     try {
-      const request = await readMessage(context);
+      const request = await readRequest(context);
+      if (request instanceof Response) return request;
       return await createMcpHandlerFor(callFor(context))(request, context.get('token').value);
     } catch (error) {
-      if (error instanceof NestingError) return parseError(error.message);
+      if (error instanceof NestingError) return rpcError(400, -32700, error.message);
       throw error;
     }
   });
 }
 
-/** Returns the request after checking the nesting of its body. */
-async function readMessage(context: Context<Env>): Promise<Request> {
+/** Maximum size of a message in bytes, as of the official server. */
+const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
+
+/** Reads the message of a request. Returns an error response if it is too large. */
+async function readRequest(context: Context<Env>): Promise<McpRequest | Response> {
   const { method, url, headers, signal } = context.req.raw;
-  if (method !== 'POST') return context.req.raw;
+  if (method !== 'POST') return { request: context.req.raw, message: undefined };
   const body = await readBytes(context);
-  parseJson(body);
-  return new Request(url, { method, headers, body, signal });
+  if (body.length > MAX_MESSAGE_BYTES)
+    return rpcError(413, -32000, `Payload Too Large: Request body must not exceed ${MAX_MESSAGE_BYTES} bytes`);
+  return { request: new Request(url, { method, headers, body, signal }), message: parseJson(body) };
 }
 
-/** Returns the parse error of JSON-RPC 2.0. */
-function parseError(message: string): Response {
-  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32700, message } }, { status: 400 });
+/** Returns an error of JSON-RPC 2.0. */
+function rpcError(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
 }
 
 /**

@@ -11,6 +11,13 @@ import { isObject, type JsonObject } from '../http/request-body.ts';
 /** Calls an operation of the API with a token. */
 export type CallOperation = (token: string, operation: OperationName, input: JsonObject) => Promise<Response>;
 
+/** A request with its message. */
+export interface McpRequest {
+  readonly request: Request;
+  /** The body, parsed; `undefined` if there is none, or it is not JSON. */
+  readonly message: unknown;
+}
+
 const EVENT_STREAM = 'text/event-stream';
 
 const string = { type: 'string' };
@@ -86,20 +93,20 @@ function createServer(token: string, call: CallOperation): Server {
  * Creates a handler of the Model Context Protocol over Streamable HTTP, without sessions. Its tools are the operations
  * of the API. Responses to clients that do not accept event streams are JSON.
  */
-export function createMcpHandlerFor(call: CallOperation): (request: Request, token: string) => Promise<Response> {
+export function createMcpHandlerFor(call: CallOperation): (request: McpRequest, token: string) => Promise<Response> {
   const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.token ?? '', call));
-  return async (request, token) => {
+  return async ({ request, message: parsedBody }, token) => {
     const authInfo = { token, clientId: 'sandbox', scopes: ['mcp'] };
     const acceptsStream = request.headers.get('accept')?.includes(EVENT_STREAM);
     // `createMcpHandler` always streams to clients of protocol revisions up to 2025, so another transport sends them
     // JSON.
-    if (acceptsStream || request.method !== 'POST' || !(await isLegacyRequest(request)))
-      return handler.fetch(request, { authInfo });
+    if (acceptsStream || request.method !== 'POST' || !(await isLegacyRequest(request, parsedBody)))
+      return handler.fetch(request, { authInfo, parsedBody });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await createServer(token, call).connect(transport);
     const headers = new Headers(request.headers);
     headers.append('accept', EVENT_STREAM);
-    const response = await transport.handleRequest(new Request(request, { headers }), { authInfo });
+    const response = await transport.handleRequest(new Request(request, { headers }), { authInfo, parsedBody });
     await transport.close();
     return response;
   };

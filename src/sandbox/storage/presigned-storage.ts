@@ -4,7 +4,7 @@ import { addMiddleware } from '../http/middleware.ts';
 import { measureFile } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import { MAX_UPLOAD_BYTES } from '../service-limits.ts';
-import type { UploadSlot } from '../state.ts';
+import type { FileStats, UploadSlot } from '../state.ts';
 import { readResult, resultLength } from './result-files.ts';
 
 /** Returns an error in the format of object storage. */
@@ -39,7 +39,7 @@ async function receiveUpload(context: Context<Env>, { state, clock }: Service): 
     return storageError(411, 'MissingContentLength', 'You must provide the Content-Length header.');
   const declaredProblem = declared === undefined ? undefined : sizeProblem(slot, Number(declared));
   if (declaredProblem) return storageError(400, 'EntityTooLarge', declaredProblem);
-  const file = await measureFile(req.raw.body).catch(() => undefined);
+  const file = await measure(req.raw).catch(() => undefined);
   if (file) context.set('file', file);
   if (!file || file.size !== Number(declared ?? file.size))
     return storageError(400, 'IncompleteBody', 'The body does not hold Content-Length bytes.');
@@ -48,6 +48,10 @@ async function receiveUpload(context: Context<Env>, { state, clock }: Service): 
   slot.file = file;
   return new Response(null, { status: 200, headers: { etag: `"${slot.reference}"` } });
 }
+
+/** Firefox has no `Request.body`. */
+const measure = async (request: Request): Promise<FileStats> =>
+  measureFile(request.body ?? (await request.blob()).stream());
 
 function sizeProblem({ kind, size }: UploadSlot, length: number): string | undefined {
   if (length > (MAX_UPLOAD_BYTES[kind] ?? 0)) return 'Your proposed upload exceeds the maximum allowed size.';

@@ -1,0 +1,24 @@
+import { type SandboxAdmin, sandboxAdmin } from './admin/sandbox-admin.ts';
+import { createAdapters, type SandboxAdapters } from './http/adapters.ts';
+import type { listen } from './http/listen.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
+import { optionsFor, readState, restoreState } from './saved-state.ts';
+import { createService } from './service.ts';
+import { endJob, runTask } from './tasks.ts';
+
+/** The service, emulated on this machine. */
+export interface Sandbox extends SandboxAdmin, SandboxAdapters {
+  /** The same as `close`, for `await using`; missing in Safari, which has no `Symbol.asyncDispose`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Creates a sandbox whose servers `serve` starts. */
+export function createSandboxWith(serve: typeof listen, options: SandboxOptions): Sandbox {
+  const { seed = options.state?.seed ?? 1 } = options;
+  const snapshot = options.state === undefined ? undefined : readState(options.state, options.seed);
+  const service = createService(snapshot ? optionsFor(options, seed, snapshot) : options, { runTask, endJob });
+  if (snapshot) restoreState(service, snapshot);
+  const admin = sandboxAdmin(service, seed);
+  const adapters = createAdapters({ service, admin, options, seed, serve });
+  return { ...admin, ...adapters, ...(Symbol.asyncDispose && { [Symbol.asyncDispose]: adapters.close }) };
+}
