@@ -88,6 +88,8 @@ export class AudienceClient {
   readonly webhooks: Webhooks;
   /** All waits of this client, for resuming them by id and ending them by webhook events. */
   readonly waits: Waits;
+  /** The same as {@link AudienceClient.close}, for `await using`; missing in Safari, which has no `Symbol.asyncDispose`. */
+  declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   readonly #reservations: Reservations;
   readonly #options: ClientOptions;
   readonly #transport: Transport;
@@ -117,6 +119,8 @@ export class AudienceClient {
     this.usage = new UsageReports(this.#transport);
     this.mcp = new Mcp(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
+    // Not a method of the class, which would be named "undefined" without the symbol.
+    if (Symbol.asyncDispose) this[Symbol.asyncDispose] = () => this.close();
     this.waits = new Waits(scheduler, {
       audience: this.audiences,
       lookalike: this.lookalikes,
@@ -186,11 +190,6 @@ export class AudienceClient {
   async close(): Promise<void> {
     await this.#transport.state.close();
     await this.#scheduler.closed;
-  }
-
-  /** The same as {@link AudienceClient.close}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }
 

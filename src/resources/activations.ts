@@ -59,7 +59,7 @@ export class Activations extends ListedJobNamespace<Activation, ActivationCreate
    *
    * @example
    * for await (const { name, open } of client.activations.download(42)) {
-   *   for await (const bytes of await open()) console.log(`${bytes.length} bytes of ${name}`);
+   *   console.log(name, (await new Response(await open()).blob()).size);
    * }
    */
   download(target: Activation | IdLike, options: DownloadOptions = {}): AsyncGenerator<Download, void> {
