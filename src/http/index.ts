@@ -44,6 +44,7 @@ export {
   customFetch,
   type Fetch,
   type FetchOptions,
+  hiddenReason,
   isNotSent,
   OWN_FETCH_OPTIONS,
   platformFetch,

@@ -81,14 +81,27 @@ interface EncodedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Serializes a form once, so that all attempts send the same boundary and bytes. */
-async function encodeForm(body: FormData): Promise<EncodedBody> {
-  const form = new Response(body);
-  return {
-    type: form.headers.get('content-type') ?? 'multipart/form-data',
-    bytes: new Uint8Array(await form.arrayBuffer()),
-  };
+/**
+ * Serializes a form once, so that all attempts send the same boundary and bytes. Not by a `Response`, because WebKit cannot
+ * read one whose form has files.
+ */
+async function encodeForm(form: FormData): Promise<EncodedBody> {
+  const boundary = `form-${crypto.randomUUID()}`;
+  const parts = [...form].flatMap(([name, value]) => {
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${quotable(withCrlf(name))}"`;
+    if (typeof value === 'string') return [`${head}\r\n\r\n${withCrlf(value)}\r\n`];
+    const type = value.type || 'application/octet-stream';
+    return [`${head}; filename="${quotable(value.name)}"\r\nContent-Type: ${type}\r\n\r\n`, value, '\r\n'];
+  });
+  const body = new Blob([...parts, `--${boundary}--\r\n`]);
+  return { type: `multipart/form-data; boundary=${boundary}`, bytes: new Uint8Array(await body.arrayBuffer()) };
 }
+
+/** Normalizes line breaks, as the HTML standard requires of the names and values in a form. */
+const withCrlf = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
+
+/** Escapes a name in a form, as the HTML standard requires. */
+const quotable = (name: string): string => name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
 
 function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
   if (body instanceof FormData) return encodeForm(body);

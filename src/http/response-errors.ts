@@ -17,7 +17,7 @@ import { isObject, parseJson } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
 import { readFieldErrors } from './envelope.ts';
 import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy.ts';
-import { BodyError, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
+import { BodyError, hiddenReason, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
 
 /** A failed attempt: the error for the user, and the failure that the retry policy decides by. */
 export class AttemptFailure extends Error {
@@ -236,8 +236,10 @@ export function messageOfFields(errors: ValidationError['errors']): string {
 export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailure {
   const notSent = isNotSent(thrown);
   const cause = call.redactor.cause(thrown instanceof BodyError ? thrown.cause : thrown);
+  const hidden = thrown instanceof BodyError ? undefined : hiddenReason(cause, 'the service');
   const what = notSent ? 'could not reach the service' : 'lost the connection before a complete response arrived';
-  const error = new ConnectionError(`${call.operation.name} ${what}: ${reasonOf(cause)}`, {
+  const text = hidden === undefined ? `${what}: ${reasonOf(cause)}` : `got no response: ${hidden}`;
+  const error = new ConnectionError(`${call.operation.name} ${text}`, {
     operation: call.operation.name,
     attempts: call.attempts,
     cause,

@@ -2,6 +2,7 @@ import ky, { isNetworkError, isTimeoutError } from 'ky';
 import { abortable } from '../util/abort.ts';
 import { isSameHost } from '../util/loopback.ts';
 import { MAX_CAUSE_DEPTH } from '../util/redact.ts';
+import { isServerRuntime } from '../util/runtime.ts';
 import type { PreparedRequest } from './request.ts';
 
 /** A response whose body has arrived. */
@@ -164,6 +165,16 @@ function precedesSending(error: Error): boolean {
   // `fetch` refuses some ports; Deno names the step that failed in its message only.
   const { message } = error;
   return message === 'bad port' || message.includes('client error (Connect)') || PROXY_REFUSAL.test(message);
+}
+
+/** Messages of a `fetch` without a response in Chromium, Firefox and Safari, which hide the reason from pages. */
+const HIDDEN_REASON = /^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed)/;
+
+/** Returns why a `fetch` may have got no response from `server` in a browser; `undefined` for any other failure. */
+export function hiddenReason({ message }: Error, server: string): string | undefined {
+  if (isServerRuntime || !HIDDEN_REASON.test(message)) return undefined;
+  if (navigator.onLine === false) return 'the device is offline';
+  return `the connection failed, or ${server} does not allow requests from this origin (CORS)`;
 }
 
 /** Returns why a `fetch` failed. Node reports "fetch failed" only, with the reason as the deepest cause. */

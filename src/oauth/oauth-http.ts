@@ -7,6 +7,7 @@ import {
   customFetch,
   DEFAULTS,
   type Failure,
+  hiddenReason,
   isNotSent,
   platformFetch,
   readResponse,
@@ -147,7 +148,8 @@ export function toError(error: unknown, call: CallDetails, redactor: Redactor): 
     const message = `${call.operation} failed: the response does not conform to its standard: ${cause.message}.`;
     return new OAuthError(message, { error: 'invalid_response' });
   }
-  const { message } = cause.cause instanceof Error ? cause.cause : cause;
+  const reason = cause.cause instanceof Error ? cause.cause : cause;
+  const message = hiddenReason(reason, 'the service') ?? reason.message;
   return new ConnectionError(`${call.operation} failed: ${message}`, { ...call, cause });
 }
 

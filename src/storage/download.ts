@@ -3,7 +3,8 @@ import type { Transport } from '../http/index.ts';
 import { AttemptFailure } from '../http/index.ts';
 import { abortable, onAbort } from '../util/abort.ts';
 import { runHook } from '../util/run-hooks.ts';
-import { isServerRuntime, Transfer, type TransferOptions } from './transfer.ts';
+import { isServerRuntime } from '../util/runtime.ts';
+import { Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';
 
 /** A file to be downloaded. */

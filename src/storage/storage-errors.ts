@@ -1,7 +1,7 @@
 import { ApiError, NotFoundError, PermissionError, ServerError } from '../errors/api-errors.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call-errors.ts';
 import type { RequestEvent } from '../http/index.ts';
-import { AttemptFailure, isNotSent, reasonOf, statusFailureOf } from '../http/index.ts';
+import { AttemptFailure, hiddenReason, isNotSent, reasonOf, statusFailureOf } from '../http/index.ts';
 import { abortable } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';
 
@@ -87,17 +87,27 @@ export function redirectFailure({ operation, attempt }: RequestEvent): AttemptFa
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, new ResponseError(message, details));
 }
 
-/** Returns the failure for a connection that was refused, cut off or reset; `progress` such as ` after 5 bytes`. */
+/** How far an attempt came. */
+interface LostAttempt {
+  /** Such as ` after 5 bytes`. */
+  readonly progress: string;
+  /** True if storage has responded, and its response was cut off. */
+  readonly hasResponse: boolean;
+}
+
+/** Returns the failure for a connection that was refused, cut off or reset. */
 export function lostFailure(
   thrown: unknown,
   { operation, attempt }: RequestEvent,
   redactor: Redactor,
-  progress: string,
+  { progress, hasResponse }: LostAttempt,
 ): AttemptFailure {
   const notSent = isNotSent(thrown);
   const cause = redactor.cause(thrown);
   const what = notSent ? 'could not reach storage' : `lost the connection to storage${progress}`;
-  const error = new ConnectionError(`${operation} ${what}: ${reasonOf(cause)}`, {
+  const hidden = hasResponse ? undefined : hiddenReason(cause, 'storage');
+  const text = hidden === undefined ? `${what}: ${reasonOf(cause)}` : `got no response from storage: ${hidden}`;
+  const error = new ConnectionError(`${operation} ${text}`, {
     operation,
     attempts: attempt,
     cause,

@@ -59,9 +59,6 @@ export function checkTransferOptions(method: TransferMethod, options: TransferOp
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
 }
 
-/** True outside of browsers: there, `fetch` can stream request bodies over HTTP/1.1 and shows all response headers. */
-export const isServerRuntime: boolean = globalThis.process?.versions?.node !== undefined || 'Deno' in globalThis;
-
 const IDLE_TIMEOUT_MS = 30_000;
 
 /** A file to be sent or fetched. */
@@ -93,6 +90,8 @@ export class Transfer {
   readonly #callId = nextCallId();
   readonly #observer: CallObserver | undefined;
   #attempts = 0;
+  /** True once the latest request has a response. */
+  #hasResponse = false;
   #isOpen = true;
   readonly #ended = Promise.withResolvers<void>();
   #stopIdleTimer: (() => void) | undefined;
@@ -151,8 +150,10 @@ export class Transfer {
     this.attempt = attempt;
     this.touch();
     this.#attempts++;
+    this.#hasResponse = false;
     this.#observer?.request();
     const response = await send(attempt.signal);
+    this.#hasResponse = true;
     this.#observer?.response({ status: response.status });
     if (response.ok || accepts?.(response)) return response;
     throw await responseFailure(response, this.event, this.#redactor(), attempt.signal);
@@ -202,7 +203,7 @@ export class Transfer {
     if (error instanceof AttemptFailure) return error;
     const progress = this.#plan.progress?.() ?? '';
     if (this.attempt?.signal.aborted) return idleFailure(this.#idleTimeout, this.event, progress);
-    return lostFailure(error, this.event, this.#redactor(), progress);
+    return lostFailure(error, this.event, this.#redactor(), { progress, hasResponse: this.#hasResponse });
   }
 
   #redactor(): Redactor {

@@ -5,8 +5,9 @@ import { AttemptFailure, platformFetch } from '../http/index.ts';
 import { abortable } from '../util/abort.ts';
 import { MAX_CAUSE_DEPTH } from '../util/redact.ts';
 import { runHook } from '../util/run-hooks.ts';
+import { isServerRuntime } from '../util/runtime.ts';
 import { redirectFailure } from './storage-errors.ts';
-import { isServerRuntime, Transfer, type TransferOptions } from './transfer.ts';
+import { Transfer, type TransferOptions } from './transfer.ts';
 import { UploadBody, type UploadSource } from './upload-source.ts';
 import { type PutRequest, putByXhr } from './xhr-upload.ts';
 

@@ -15,8 +15,6 @@ export interface PutRequest {
   readonly onBytes: (bytes: number) => void;
 }
 
-const NO_CONNECTION = 'the connection failed, or storage does not allow uploads from this origin (CORS)';
-
 /**
  * Sends a file by XMLHttpRequest: in browsers, only it reports the progress of an upload. It cannot refuse redirects,
  * so a redirected upload fails afterwards.
@@ -39,7 +37,7 @@ export async function putByXhr({ url, headers, source, transfer, signal, onBytes
       };
       xhr.onload = () => resolve();
       xhr.onabort = settle(() => signal.reason);
-      xhr.onerror = settle(() => new TypeError(NO_CONNECTION));
+      xhr.onerror = settle(() => new TypeError('Failed to fetch'));
       // Without `slice`, the type of the Blob would be sent as a header that the URL was not signed for.
       xhr.send(data.slice());
     });
