@@ -29,7 +29,7 @@ const transfers: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   async 'upload audience-activation'() {
     const { client, openFile } = await load();
-    await client.uploads.upload({ kind: 'cohort', data: await openFile(file), onProgress: () => {} });
+    await client.uploads.upload({ kind: 'cohort', data: await openFile(file) }, { onProgress: () => {} });
   },
   'download node:http': () =>
     new Promise((resolve, reject) => {

@@ -87,7 +87,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     if (Object.keys(errors).length > 0) throw inputError('cohorts.import', errors);
     const { idempotencyKey, onConflict, extraBody, onUploaded, onCreated, wait, timeout: _, ...input } = options;
     const { signal, maxRetries, maxRetryWait, token, request } = input;
-    const upload = await this.#uploads.upload({ ...input, kind: 'cohort', data });
+    const upload = await this.#uploads.upload({ kind: 'cohort', data }, input);
     if (onUploaded) {
       const saving = safely(() => onUploaded(upload), this.#report);
       await abortable(abortable(saving, signal), this.#closing);

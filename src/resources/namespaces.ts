@@ -13,7 +13,7 @@ export { Projects } from './projects.ts';
 export { Reference, type ReferenceDataset } from './reference.ts';
 export type { CreateAndWaitOptions, JobNamespace, ListedJobNamespace, ListedNamespace, Namespace } from './resource.ts';
 export { Schedules } from './schedules.ts';
-export { type ReserveOptions, type UploadInput, Uploads } from './uploads.ts';
+export { type ReserveOptions, type UploadFileOptions, type UploadInput, Uploads } from './uploads.ts';
 export { type UsageParams, UsageReports } from './usage.ts';
 export { type JobEvent, Waits, type WaitTarget } from './waits.ts';
 export { Webhooks } from './webhooks.ts';

@@ -29,16 +29,38 @@ import { extraBodyErrors, withExtraBody } from './extra-body.ts';
 /** Options of {@link Uploads.reserve}. */
 export type ReserveOptions = RequestOptions & Pick<CreateOptions, 'extraBody'>;
 
-/** Input of {@link Uploads.upload}: the file, and how to send it. */
-export interface UploadInput extends UploadOptions, Pick<RequestOptions, 'token'> {
+/** Options of {@link Uploads.upload}. */
+export interface UploadFileOptions extends UploadOptions, Pick<RequestOptions, 'token'> {
+  /** `timeout`: milliseconds for one attempt to reserve the slot. */
+  readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
+}
+
+/** Input of {@link Uploads.upload}: the file. */
+export interface UploadInput {
   /** Purpose of the file, which also decides its maximum size: 1 GB for `cohort`, 50 MB for `poi_submission`. */
   readonly kind: UploadKind;
   /** The file: a `Blob`, its bytes, or a stream with `size`. In Node, `openFile(path)` returns a `Blob`. */
   readonly data: UploadData;
+  /** Bytes; required for a stream, otherwise known. */
+  readonly size?: number | undefined;
   /** Additional fields for the body of the request that reserves the slot. */
   readonly fields?: JsonObject | undefined;
-  /** `timeout`: milliseconds for one attempt to reserve the slot. */
-  readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
+  /** @deprecated Pass it in the second argument. */
+  readonly signal?: UploadFileOptions['signal'];
+  /** @deprecated Pass it in the second argument. */
+  readonly onProgress?: UploadFileOptions['onProgress'];
+  /** @deprecated Pass it in the second argument. */
+  readonly idleTimeout?: UploadFileOptions['idleTimeout'];
+  /** @deprecated Pass it in the second argument. */
+  readonly maxRetries?: UploadFileOptions['maxRetries'];
+  /** @deprecated Pass it in the second argument. */
+  readonly maxRetryWait?: UploadFileOptions['maxRetryWait'];
+  /** @deprecated Pass it in the second argument. */
+  readonly headers?: UploadFileOptions['headers'];
+  /** @deprecated Pass it in the second argument. */
+  readonly token?: UploadFileOptions['token'];
+  /** @deprecated Pass it in the second argument. */
+  readonly request?: UploadFileOptions['request'];
 }
 
 const decodeReservation = decodeOne(uploadReservationResource);
@@ -137,14 +159,24 @@ export class Uploads {
     }, options.signal);
   }
 
-  /** Reserves a slot and sends a file to it. Throws what `reserve` and `send` throw. */
-  upload(input: UploadInput): Promise<Upload> {
+  /**
+   * Reserves a slot and sends a file to it. Throws the errors of `reserve` and `send`.
+   *
+   * @example
+   * const { reference } = await client.uploads.upload(
+   *   { kind: 'cohort', data: file }, // a `Blob`, such as the `File` of an input
+   *   { onProgress: ({ loaded, total }) => console.log(`${loaded} of ${total} bytes`) },
+   * );
+   */
+  upload(input: UploadInput, options: UploadFileOptions = {}): Promise<Upload> {
     return fromCallSite(async () => {
-      const { kind, data, fields, request, ...options } = input;
-      const { signal, maxRetries, maxRetryWait, token } = options;
+      checkTransferOptions('uploads.upload', options);
+      const { kind, data, fields, ...earlier } = input;
+      const { request, ...all } = { ...earlier, ...options };
+      const { signal, maxRetries, maxRetryWait, token } = all;
       const reserveOptions = { signal, maxRetries, maxRetryWait, token, extraBody: fields, ...request };
-      return this.#send('uploads.upload', data, options, (size) => this.reserve({ kind, size }, reserveOptions));
-    }, input.signal);
+      return this.#send('uploads.upload', data, all, (size) => this.reserve({ kind, size }, reserveOptions));
+    }, options.signal ?? input.signal);
   }
 
   async #send(

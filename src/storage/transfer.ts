@@ -36,7 +36,7 @@ const UPLOAD_OPTIONS = [...TRANSFER_OPTIONS, 'size', 'headers'];
 /** Names of the options of each method that transfers a file. */
 const OPTION_NAMES = {
   'uploads.send': UPLOAD_OPTIONS,
-  'uploads.upload': [...UPLOAD_OPTIONS, 'token', 'kind', 'data', 'fields', 'request'],
+  'uploads.upload': [...UPLOAD_OPTIONS, 'token', 'request'],
   'cohorts.import': [
     ...UPLOAD_OPTIONS,
     ...KEY_OPTIONS,

@@ -128,7 +128,7 @@ describe('a fault rule', () => {
 
   it('a rule applies to uploads and downloads, too', async () => {
     const { client } = await startBench({ faults: [{ on: 'PUT /uploads/*', status: 500 }] });
-    const upload = client.uploads.upload({ kind: 'cohort', data: new Blob(['a\nb\n']), ...once });
+    const upload = client.uploads.upload({ kind: 'cohort', data: new Blob(['a\nb\n']) }, once);
     expect(await failureOf(upload)).toMatchObject({ status: 500 });
   });
 

@@ -73,14 +73,14 @@ describe('a stream that misbehaves', () => {
   ])('(it %s) does not delay an abort of the upload', async (_, make) => {
     const { client } = await startStorage([{}]);
     const signal = AbortSignal.timeout(150);
-    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: make(), size: 10, signal }));
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: make(), size: 10 }, { signal }));
     expect(error).toMatchObject({ name: 'TimeoutError' });
   });
 
   it('(it never ends, though announced as empty) fails with the idle timeout', async () => {
     const { client } = await startStorage([{}], { maxRetries: 0 });
     const stream = new ReadableStream<Uint8Array>({ pull: () => never });
-    const upload = client.uploads.upload({ kind: 'cohort', data: stream, size: 0, idleTimeout: 100 });
+    const upload = client.uploads.upload({ kind: 'cohort', data: stream, size: 0 }, { idleTimeout: 100 });
     expect(await failureOf(upload)).toMatchObject({ code: 'idle-timeout' });
   });
 

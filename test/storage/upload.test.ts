@@ -35,10 +35,44 @@ describe('an upload', () => {
     expect(JSON.parse(reserve?.body ?? '')).toEqual({ kind: 'cohort', size: SIZE });
   });
 
+  it('takes its options last; the earlier form has them in the first argument, which they override', async () => {
+    const { client, storage } = await startStorage([{}]);
+    const seen: string[] = [];
+    const report = (name: string) => (): void => void seen.push(name);
+    await client.uploads.upload({ kind: 'cohort', data }, { onProgress: report('last'), headers: { 'x-a': '1' } });
+    await client.uploads.upload({ kind: 'cohort', data, onProgress: report('first'), headers: { 'x-a': '2' } });
+    await client.uploads.upload(
+      { kind: 'cohort', data, onProgress: report('first'), headers: { 'x-a': '3' } },
+      { onProgress: report('both') },
+    );
+    expect([...new Set(seen)]).toEqual(['last', 'first', 'both']);
+    expect((await storage.seen()).map(({ headers }) => headers['x-a'])).toEqual(['1', '2', '3']);
+  });
+
+  it('is aborted by the signal of either argument', async () => {
+    const { client, storage } = await startStorage([{}]);
+    const signal = AbortSignal.abort(new Error('stop'));
+    await expect(client.uploads.upload({ kind: 'cohort', data }, { signal })).rejects.toThrow('stop');
+    await expect(client.uploads.upload({ kind: 'cohort', data, signal }, {})).rejects.toThrow('stop');
+    expect(await storage.seen()).toEqual([]);
+  });
+
+  it('refuses a second argument that is not an object, and options that belong to the first', async () => {
+    const { client, api } = await startStorage([{}]);
+    for (const options of ['x', { data }, { kind: 'cohort' }]) {
+      const upload = client.uploads.upload({ kind: 'cohort', data }, options as object);
+      await expect(upload).rejects.toMatchObject({ name: 'ConfigurationError' });
+    }
+    expect(await api.seen()).toEqual([]);
+  });
+
   it('sends an empty file with a length of 0', async () => {
     const { client, storage } = await startStorage([{}]);
     const seen: UploadProgress[] = [];
-    await client.uploads.upload({ kind: 'cohort', data: new Blob([]), onProgress: (progress) => seen.push(progress) });
+    await client.uploads.upload(
+      { kind: 'cohort', data: new Blob([]) },
+      { onProgress: (progress) => seen.push(progress) },
+    );
     const [put] = await storage.seen();
     expect(put?.headers['content-length']).toBe('0');
     expect(seen).toEqual([{ loaded: 0, total: 0 }]);
@@ -61,7 +95,7 @@ describe('an upload', () => {
       seen.push(progress);
       if (progress.loaded === size) expect(stored).toBe(false);
     };
-    await client.uploads.upload({ kind: 'cohort', data: file, onProgress });
+    await client.uploads.upload({ kind: 'cohort', data: file }, { onProgress });
     stored = true;
     expect(await storage.seen()).toHaveLength(3);
     const loaded = seen.map((progress) => progress.loaded);
@@ -75,7 +109,7 @@ describe('an upload', () => {
     const onProgress = (): void => {
       throw new Error('no');
     };
-    await expect(client.uploads.upload({ kind: 'cohort', data, onProgress })).resolves.toMatchObject({
+    await expect(client.uploads.upload({ kind: 'cohort', data }, { onProgress })).resolves.toMatchObject({
       reference: 'upl_1',
     });
   });

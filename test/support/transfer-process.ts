@@ -25,7 +25,7 @@ if (direction === 'upload') {
   const path = join(directory, 'file');
   await writeFile(path, Buffer.alloc(Number(size), 'a line\n'));
   globalThis.gc?.();
-  await client.uploads.upload({ kind: 'cohort', data: await openFile(path), onProgress });
+  await client.uploads.upload({ kind: 'cohort', data: await openFile(path) }, { onProgress });
 } else {
   await downloadTo(client, 7, directory, { onProgress });
 }

@@ -72,7 +72,7 @@ it('an abort reason of the caller stays the same object', async () => {
     (signal: AbortSignal) => client.audiences.get(1, { signal }),
     (signal: AbortSignal) => client.audiences.wait(1, { signal }),
     (signal: AbortSignal) => client.audiences.createAndWait({ name: 'x' }, { signal }),
-    (signal: AbortSignal) => client.uploads.upload({ kind: 'cohort', data: new Blob(['x']), signal }),
+    (signal: AbortSignal) => client.uploads.upload({ kind: 'cohort', data: new Blob(['x']) }, { signal }),
     (signal: AbortSignal) => client.activations.results(1, { signal }),
   ]) {
     expect(await failureOf(call(AbortSignal.abort(cause)))).toBe(cause);

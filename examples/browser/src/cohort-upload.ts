@@ -111,7 +111,7 @@ export class CohortUpload {
     card.showProgress({ loaded: 0, total: file.size });
     try {
       const onProgress = card.showProgress.bind(card);
-      const { reference } = await this.#client.uploads.upload({ kind: 'cohort', data: file, signal, onProgress });
+      const { reference } = await this.#client.uploads.upload({ kind: 'cohort', data: file }, { signal, onProgress });
       return reference;
     } finally {
       sending.abort();

@@ -27,7 +27,7 @@ export async function importCohort(
   const progress = await createTransferProgress(output);
   const onProgress = ({ loaded, total }: UploadProgress): void => progress.update(basename(path), loaded, total);
   const { reference } = await client.uploads
-    .upload({ kind: 'cohort', data, signal, onProgress })
+    .upload({ kind: 'cohort', data }, { signal, onProgress })
     .finally(progress.close);
   const fields = { name: name ?? basename(path), ...(projectId !== undefined && { project_id: projectId }) };
   const creating = client.cohorts.create({ ...fields, upload_reference: reference }, { signal });

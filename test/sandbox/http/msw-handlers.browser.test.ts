@@ -36,11 +36,10 @@ describe('the sandbox in a browser', () => {
       logLevel: 'off',
     });
     const progress: number[] = [];
-    const { reference } = await client.uploads.upload({
-      kind: 'cohort',
-      data: new Blob(['eid\n1\n2\n']),
-      onProgress: ({ loaded }) => void progress.push(loaded),
-    });
+    const { reference } = await client.uploads.upload(
+      { kind: 'cohort', data: new Blob(['eid\n1\n2\n']) },
+      { onProgress: ({ loaded }) => void progress.push(loaded) },
+    );
     const cohort = await client.cohorts.create({ name: 'x', upload_reference: reference });
     sandbox.jobs.finish('cohort', cohort.id, 4);
     expect((await client.cohorts.get(cohort.id)).total_eids).toBe(2);

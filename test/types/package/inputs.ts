@@ -75,6 +75,9 @@ export async function bodies(client: AudienceClient, file: Blob): Promise<void> 
   const reservation = await client.uploads.reserve(places);
   await client.uploads.send(reservation, file);
   await client.uploads.upload({ kind: 'cohort', data: file, fields: { checksum: 'x' } });
+  await client.uploads.upload({ kind: 'cohort', data: file }, { onProgress: ({ loaded }) => console.log(loaded) });
+  // The earlier form.
+  await client.uploads.upload({ kind: 'cohort', data: file, onProgress: ({ loaded }) => console.log(loaded) });
   const params: Arguments = { cursor: 'x' };
   await client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list', params });
   await client.request('POST', '/x', { body: plan });
