@@ -1,16 +1,15 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
-import { build } from 'esbuild';
 import { type Browser, chromium } from 'playwright';
 import { CHROMIUM } from '../chromium.ts';
-import { run } from './commands.ts';
+import { BUNDLERS, type Bundler } from './bundlers.ts';
 import { withHost } from './host.ts';
 import { type Projects, writeProgram } from './project.ts';
 import type { Step } from './report.ts';
-import { VITE } from './versions.ts';
 
-const USES = 'a page with sandbox and webhooks, a module worker over HTTP';
+const USES = 'a page with all entries for browsers, a module worker over HTTP';
+const PROGRAMS = ['page', 'web-worker'];
 const PAGE = '<!doctype html><meta charset="utf-8"><title>…</title><script type="module" src="./page.js"></script>';
 const TYPES = new Map([
   ['.html', 'text/html'],
@@ -18,46 +17,33 @@ const TYPES = new Map([
 ]);
 
 /** Steps that run bundles in a browser. */
-export const browserSteps = (projects: Projects): Step[] => [
-  { name: `Vite ${VITE}, in Chromium: ${USES}`, work: async () => runInBrowser(projects, 'vite', viteBuild) },
-  { name: `esbuild, in Chromium: ${USES}`, work: async () => runInBrowser(projects, 'esbuild', esbuildBuild) },
-];
+export const browserSteps = (projects: Projects): Step[] =>
+  BUNDLERS.map((bundler) => ({
+    name: `${bundler.name}, in Chromium: ${USES}`,
+    work: async () => runInBrowser(projects, bundler),
+  }));
 
-type Bundler = (projects: Projects, source: string, target: string) => Promise<void>;
-
-async function runInBrowser(projects: Projects, name: string, bundler: Bundler): Promise<void> {
-  const source = join(projects.app, `page-${name}`);
+async function runInBrowser(projects: Projects, { name, bundle }: Bundler): Promise<void> {
+  const folder = name.toLowerCase().replace(/\W.*/, '');
+  const source = join(projects.app, `page-${folder}`);
   await mkdir(source);
-  await writeFile(join(source, 'index.html'), PAGE);
-  for (const program of ['page', 'web-worker']) await writeProgram(source, program);
+  for (const program of PROGRAMS) await writeProgram(source, program);
   const target = join(source, 'dist');
-  await bundler(projects, source, target);
-  await withHost(projects, name, ({ baseUrl, token }) =>
+  await bundle(projects, source, PROGRAMS, target);
+  await refuseBuiltins(target);
+  await writeFile(join(target, 'index.html'), PAGE);
+  await withHost(projects, folder, ({ baseUrl, token }) =>
     serveFolder(target, async (origin) => openPage(`${origin}/?${new URLSearchParams({ baseUrl, token })}`)),
   );
 }
 
-async function viteBuild(projects: Projects, source: string, target: string): Promise<void> {
-  const vite = join(await projects.tools(), 'node_modules/vite/bin/vite.js');
-  await writeFile(join(source, 'vite.config.js'), `export default { worker: { format: 'es' } };`);
-  const args = [vite, 'build', source, '--outDir', target, '--base', './', '--logLevel', 'warn'];
-  await run(process.execPath, args, { cwd: source });
-}
-
-async function esbuildBuild(_projects: Projects, source: string, target: string): Promise<void> {
-  await build({
-    entryPoints: [join(source, 'page.js'), join(source, 'web-worker.js')],
-    outdir: target,
-    bundle: true,
-    splitting: true,
-    minify: true,
-    platform: 'browser',
-    format: 'esm',
-    // Leave these imports in the bundle: only code that does not run in a browser executes them.
-    external: ['node:*'],
-    logLevel: 'silent',
-  });
-  await writeFile(join(target, 'index.html'), PAGE);
+/** Refuses bundles that import built-ins of Node: Rollup only warns of them, and Vite replaces them by empty modules. */
+async function refuseBuiltins(folder: string): Promise<void> {
+  for (const file of await readdir(folder, { recursive: true })) {
+    const text = file.endsWith('.js') ? await readFile(join(folder, file), 'utf8') : '';
+    const [built] = /\bnode:\w+|__vite-browser-external/.exec(text) ?? [];
+    if (built !== undefined) throw new Error(`${file} contains "${built}".`);
+  }
 }
 
 /** Serves a folder on loopback while `work` runs. */

@@ -1,5 +1,7 @@
-import { builtinModules } from 'node:module';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import { BUNDLERS, type Bundler } from './bundlers.ts';
 import { ENTRIES, specifier } from './nodes.ts';
 import type { Projects } from './project.ts';
 import type { Step } from './report.ts';
@@ -16,16 +18,47 @@ const MAX_PARSER_BYTES = 4_096;
 /** Matches names that occur only in the code of ky and zod. */
 const TRACES = /\b(?:HTTPError|KyError|ky-|\$?Zod\w*|_zod)\b/;
 
+/** Imports of a single name, each with a text of code that its bundle must not contain. */
+const PARTS = [
+  { name: 'AudienceClient', without: 'the OpenAPI document', trace: 'x-rate-limit-bucket' },
+  { name: 'openApiDocument', without: 'the client', trace: 'The token source returned no usable token' },
+  { name: 'parseTimestamp', without: 'zod', trace: '_zod' },
+] as const;
+
 /** Steps that bundle the package. */
-export const bundleSteps = ({ app }: Projects): Step[] => [
-  ...['.', './mcp', './oauth', './webhooks'].map((entry) => ({
-    name: `${specifier(entry)}: no Node built-in in a bundle for browsers`,
-    work: async () => refuse(builtins(await bundle(app, exportAll(entry)), true)),
+export const bundleSteps = (projects: Projects): Step[] => [
+  ...stepsOf(projects),
+  ...BUNDLERS.flatMap((bundler) =>
+    PARTS.map(({ name, without, trace }) => ({
+      name: `${bundler.name}: ${name} alone comes without ${without}`,
+      async work() {
+        const text = await bundleOf(projects, bundler, name);
+        if (!text.includes('kept')) throw new Error('The bundle does not keep the import.');
+        if (text.includes(trace)) throw new Error(`The bundle of ${text.length} characters contains "${trace}".`);
+      },
+    })),
+  ),
+];
+
+/** Returns the text of a bundle that uses one name of the package. */
+async function bundleOf(projects: Projects, { name: bundler, bundle }: Bundler, name: string): Promise<string> {
+  const source = join(projects.app, `${name}-${bundler.replace(/\W.*/, '')}`);
+  await mkdir(source);
+  await writeFile(join(source, 'main.js'), `import { ${name} } from 'audience-activation'; globalThis.kept = ${name};`);
+  const target = join(source, 'dist');
+  await bundle(projects, source, ['main'], target);
+  const files = (await readdir(target, { recursive: true })).filter((file) => file.endsWith('.js'));
+  return (await Promise.all(files.map((file) => readFile(join(target, file), 'utf8')))).join('\n');
+}
+
+const stepsOf = ({ app }: Projects): Step[] => [
+  ...['.', './mcp', './oauth', './sandbox', './webhooks'].map((entry) => ({
+    name: `${specifier(entry)}: esbuild bundles all of it for browsers, without built-ins of Node`,
+    async work() {
+      const { text } = await bundle(app, `export * from '${specifier(entry)}';`);
+      if (text === '') throw new Error('The bundle is empty.');
+    },
   })),
-  {
-    name: `${specifier('./sandbox')}: Node built-ins are imported dynamically only`,
-    work: async () => refuse(builtins(await bundle(app, exportAll('./sandbox')), false)),
-  },
   ...ENTRIES.map((entry) => ({
     name: `${specifier(entry)}: an import without names leaves nothing in the bundle`,
     async work() {
@@ -46,8 +79,6 @@ export const bundleSteps = ({ app }: Projects): Step[] => [
   },
 ];
 
-const exportAll = (entry: string): string => `export * from '${specifier(entry)}';`;
-
 async function bundle(app: string, contents: string, platform: 'browser' | 'node' = 'browser'): Promise<Bundle> {
   const { metafile, outputFiles } = await build({
     stdin: { contents, resolveDir: app },
@@ -57,7 +88,6 @@ async function bundle(app: string, contents: string, platform: 'browser' | 'node
     write: false,
     platform,
     format: 'esm',
-    external: ['node:*'],
     logLevel: 'silent',
   });
   return { metafile, text: outputFiles.map(({ text }) => text).join('') };
@@ -68,26 +98,6 @@ const contents = ({ outputs }: Metafile): string[] =>
   Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
   );
-
-/** Returns the imports of Node built-ins in a bundle; with `withDynamic`, also those behind dynamic imports. */
-function builtins({ metafile: { inputs } }: Bundle, withDynamic: boolean): string[] {
-  const imports: string[] = [];
-  const seen = new Set<string>();
-  const visit = (path: string): void => {
-    if (seen.has(path)) return;
-    seen.add(path);
-    for (const { path: to, kind, external } of inputs[path]?.imports ?? []) {
-      if (kind === 'dynamic-import' && !withDynamic) continue;
-      if (isBuiltin(to)) imports.push(`${path} imports ${to}`);
-      else if (!external) visit(to);
-    }
-  };
-  visit('<stdin>');
-  if (seen.size < 2) throw new Error('The bundle is empty.');
-  return imports;
-}
-
-const isBuiltin = (name: string): boolean => name.startsWith('node:') || builtinModules.includes(name);
 
 function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join('\n'));

@@ -7,6 +7,7 @@ export const WORKERD = '1.20261117.1';
 export const VITE = '8.3.8';
 export const JEST = '30.5.2';
 export const WEBPACK = '5.112.2';
+export const ROLLUP = '4.67.4';
 
 /** Versions of the peers, and of the SDK of OpenTelemetry: the lowest of each range, the last of earlier majors, the latest. */
 export const PEERS = {
@@ -63,4 +64,6 @@ export const TOOLS: Readonly<Record<string, string>> = {
   workerd: WORKERD,
   vite: VITE,
   webpack: WEBPACK,
+  rollup: ROLLUP,
+  '@rollup/plugin-node-resolve': '16.0.3',
 };
