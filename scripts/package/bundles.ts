@@ -18,7 +18,7 @@ const MAX_PARSER_BYTES = 4_096;
 /** Matches names that occur only in the code of ky and zod. */
 const TRACES = /\b(?:HTTPError|KyError|ky-|\$?Zod\w*|_zod)\b/;
 
-/** Imports of a single name, each with a text of code that its bundle must not contain. */
+/** Imports of a single name, each with a string of code that its bundle must not contain. */
 const PARTS = [
   { name: 'AudienceClient', without: 'the OpenAPI document', trace: 'x-rate-limit-bucket' },
   { name: 'openApiDocument', without: 'the client', trace: 'The token source returned no usable token' },

@@ -45,21 +45,21 @@ export interface UploadInput {
   readonly size?: number | undefined;
   /** Additional fields for the body of the request that reserves the slot. */
   readonly fields?: JsonObject | undefined;
-  /** @deprecated Pass it in the second argument. */
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
   readonly signal?: UploadFileOptions['signal'];
-  /** @deprecated Pass it in the second argument. */
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
   readonly onProgress?: UploadFileOptions['onProgress'];
-  /** @deprecated Pass it in the second argument. */
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
   readonly idleTimeout?: UploadFileOptions['idleTimeout'];
-  /** @deprecated Pass it in the second argument. */
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
   readonly maxRetries?: UploadFileOptions['maxRetries'];
-  /** @deprecated Pass it in the second argument. */
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
   readonly maxRetryWait?: UploadFileOptions['maxRetryWait'];
-  /** @deprecated Pass it in the second argument. */
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
   readonly headers?: UploadFileOptions['headers'];
-  /** @deprecated Pass it in the second argument. */
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
   readonly token?: UploadFileOptions['token'];
-  /** @deprecated Pass it in the second argument. */
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
   readonly request?: UploadFileOptions['request'];
 }
 
