@@ -104,7 +104,13 @@ const withCrlf = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 const quotable = (name: string): string => name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
 
 function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
-  if (body instanceof FormData) return encodeForm(body);
+  if (body instanceof FormData) {
+    return encodeForm(body).catch((error) => {
+      throw new InvalidInputError({
+        body: [`cannot be read: ${error.message}. A file in it may have changed or been removed.`],
+      });
+    });
+  }
   if (
     body instanceof Promise ||
     body instanceof Blob ||

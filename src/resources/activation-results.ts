@@ -23,13 +23,13 @@ export interface DownloadProgress {
   readonly name: string;
   /** Bytes received so far, also by earlier requests of a resumed download. */
   readonly loaded: number;
-  /** `undefined` while the length is unknown; equals `loaded` at the end. */
+  /** `undefined` while the length is unknown, as that of a compressed file; equals `loaded` at the end. */
   readonly total: number | undefined;
 }
 
 /** Options of a download. */
 export interface DownloadOptions extends TransferOptions, Pick<RequestOptions, 'token'> {
-  /** Called as bytes arrive. An error that it throws is logged and does not affect the download. */
+  /** Called as bytes arrive, at most every 50 ms, and at the end. An error that it throws is logged and does not affect the download. */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
 
@@ -91,7 +91,7 @@ export function downloadsOf(
     fileName: uniqueName(fileNameOf(name, uri), used),
     open: (signal = options.signal) =>
       fromCallSite(async () => {
-        const report = (loaded: number, total: number | undefined): void => onProgress?.({ name, loaded, total });
+        const report = onProgress && ((loaded: number, total?: number) => onProgress({ name, loaded, total }));
         const url = httpUrl(name, uri);
         return openDownload({ transport, url, options: { ...options, signal }, onProgress: report });
       }, signal),

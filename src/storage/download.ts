@@ -13,7 +13,7 @@ export interface DownloadPlan {
   readonly url: URL;
   readonly options: TransferOptions;
   /** `total` is `undefined` while the length is unknown. */
-  readonly onProgress: (loaded: number, total: number | undefined) => void;
+  readonly onProgress: ((loaded: number, total: number | undefined) => void) | undefined;
 }
 
 /**
@@ -37,6 +37,21 @@ export async function openDownload(plan: DownloadPlan): Promise<ReadableStream<U
   );
 }
 
+/**
+ * Returns whether all headers of a response can be read. Pages see `Content-Length` of another origin, but
+ * `Content-Encoding` only if it is exposed, which they cannot see unless the list of exposed headers is itself exposed.
+ */
+const showsEncoding = ({ type, headers }: Response): boolean =>
+  isServerRuntime ||
+  type === 'basic' ||
+  /\*|content-encoding/i.test(headers.get('access-control-expose-headers') ?? '');
+
+/**
+ * Returns the fewest bytes that a complete file can have if `length` counts its bytes as sent, maybe encoded. Encoders enlarge
+ * data that they cannot compress by a header and less than a fifth, as zlib does at worst (`deflateBound`).
+ */
+const fewestBytes = (length: number): number => (length - 1_024) * 0.8;
+
 /** The reader of a response without a body. */
 const NO_BODY: ByteReader = { read: () => Promise.resolve({ done: true }), cancel: () => Promise.resolve() };
 
@@ -47,6 +62,8 @@ class Download {
   #reader = NO_BODY;
   #loaded = 0;
   #total: number | undefined;
+  /** Fewest bytes of the complete file, where `#total` is unknown. */
+  #fewest = 0;
   /** `ETag` or `Last-Modified` of the file; `undefined` if the download cannot be resumed. */
   #version: string | undefined;
 
@@ -137,15 +154,17 @@ class Download {
   }
 
   /** Records length and version of the file; checks that a later response continues the same file at the next byte. */
-  #checkVersion({ status, headers }: Response): void {
+  #checkVersion(response: Response): void {
+    const { status, headers } = response;
     // Lengths and positions count the bytes as sent, so an encoded file cannot be resumed.
-    const isPlain = headers.get('content-encoding') === null;
+    const isPlain = headers.get('content-encoding') === null && showsEncoding(response);
     const tag = headers.get('etag');
     const version = (tag?.startsWith('W/') ? null : tag) ?? headers.get('last-modified');
     if (this.#loaded === 0) {
       if (status !== 200) throw this.#fileChanged(status);
       const length = headers.get('content-length');
       this.#total = isPlain && length !== null ? Number(length) : undefined;
+      this.#fewest = fewestBytes(Number(length));
       this.#version = isPlain && isServerRuntime ? (version ?? undefined) : undefined;
       return;
     }
@@ -177,20 +196,21 @@ class Download {
   #count(bytes: number): void {
     this.#transfer.retries = 0;
     this.#loaded += bytes;
-    if (this.#loaded !== this.#total) this.#report(this.#loaded > (this.#total ?? 0) ? undefined : this.#total);
+    if (this.#plan.onProgress && this.#loaded !== this.#total && this.#transfer.isProgressDue())
+      this.#report(this.#total);
   }
 
   #finish(): void {
-    // A custom `fetch` may not report that a response was cut off.
-    if (isServerRuntime && this.#total !== undefined && this.#loaded !== this.#total) {
-      throw new Error('the response ended too early');
-    }
+    // Firefox does not report that an encoded response was cut off; a custom `fetch` may not report it of any.
+    const isComplete = this.#total === undefined ? this.#loaded >= this.#fewest : this.#loaded === this.#total;
+    if (!isComplete) throw new Error('the response ended too early');
     this.#report(this.#loaded);
     this.#transfer.end('success');
     this.close();
   }
 
   #report(total: number | undefined): void {
-    runHook(this.#plan.transport.settings, 'onProgress', () => this.#plan.onProgress(this.#loaded, total));
+    const { transport, onProgress } = this.#plan;
+    if (onProgress) runHook(transport.settings, 'onProgress', () => onProgress(this.#loaded, total));
   }
 }

@@ -61,6 +61,9 @@ export function checkTransferOptions(method: TransferMethod, options: TransferOp
 
 const IDLE_TIMEOUT_MS = 30_000;
 
+/** Minimum time between two calls of `onProgress`: without it, an engine calls it thousands of times per second. */
+const PROGRESS_INTERVAL_MS = 50;
+
 /** A file to be sent or fetched. */
 interface TransferPlan {
   readonly operation: 'uploads.send' | 'activations.download';
@@ -92,6 +95,7 @@ export class Transfer {
   #attempts = 0;
   /** True once the latest request has a response. */
   #hasResponse = false;
+  #nextProgressAt = 0;
   #isOpen = true;
   readonly #ended = Promise.withResolvers<void>();
   #stopIdleTimer: (() => void) | undefined;
@@ -168,6 +172,14 @@ export class Transfer {
   /** Stops the idle timeout until the next {@link touch}, while storage is not expected to send or receive. */
   rest(): void {
     this.#stopIdleTimer?.();
+  }
+
+  /** Returns whether to call `onProgress`: immediately the first time, then at most every 50 ms. */
+  isProgressDue(): boolean {
+    const now = performance.now();
+    if (now < this.#nextProgressAt) return false;
+    this.#nextProgressAt = now + PROGRESS_INTERVAL_MS;
+    return true;
   }
 
   /** Passes the end of the transfer to the user's hook; only the first call has an effect. */

@@ -1,5 +1,6 @@
 import { AudienceError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
+import { abortable } from '../util/abort.ts';
 import { InvalidInputError, promiseProblem } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';
 
@@ -88,15 +89,45 @@ export class UploadSource {
     return { read: () => reader.read(), cancel };
   }
 
-  /** Returns the data as one body, for senders that cannot stream. A stream is collected in memory. */
+  /**
+   * Returns the data as one body without a type, for senders that cannot stream. A stream is collected in memory. A file
+   * must still have its first and its last byte: browsers would wait for bytes that it has lost.
+   */
   async blob(): Promise<Blob> {
     const data = this.#data;
-    if (isBlob(data)) return data;
+    if (isBlob(data)) {
+      // Chromium shows a deleted file as an empty one, Firefox an empty one that has grown.
+      if (data.size === 0) await this.#readAll();
+      for (const end of [data.slice(0, 1), data.slice(-1)]) {
+        const { byteLength } = await end.arrayBuffer().catch((error) => {
+          throw this.fail(error);
+        });
+        if (byteLength < end.size) throw this.fail(sizeMismatch(this.size, 'have fewer'));
+      }
+      // The type would be sent as a header that the URL was not signed for. Not `slice`, of which Firefox does not notice
+      // that the file has grown.
+      return new Blob([data]);
+    }
     if (isBytes(data)) return new Blob([data]);
     this.#collected ??= new Response(new UploadBody(this).stream).blob();
     return this.#collected.catch((error) => {
       throw this.fail(error);
     });
+  }
+
+  /** Reads a file after a failed attempt, and records if it has changed. Firefox shows only at its end that it has grown. */
+  async verify(signal: AbortSignal): Promise<void> {
+    try {
+      await abortable(this.blob(), signal);
+      if (isBlob(this.#data)) await this.#readAll({ signal });
+    } catch {
+      // The reason is in `failure`, or the attempt was aborted.
+    }
+  }
+
+  /** Fails unless all data can be read and have their size. */
+  #readAll(options?: StreamPipeOptions): Promise<void> {
+    return new UploadBody(this).stream.pipeTo(new WritableStream(), options);
   }
 
   /** Cancels a stream that has not been read to its end, so that its producer can stop. */
@@ -209,7 +240,7 @@ export class UploadBody {
 const NOT_BYTES = 'a chunk is not a Uint8Array; pipe text through a `TextEncoderStream`';
 
 function sizeMismatch(size: number, actual: string): FileError {
-  const message = `The data were announced with ${size} bytes, but ${actual}. Set the right \`size\`, and do not claim this upload.`;
+  const message = `The data were announced with ${size} bytes, but ${actual}. Set the right \`size\`, or open the file again; do not claim this upload.`;
   return new FileError(message, { code: 'size-mismatch' });
 }
 

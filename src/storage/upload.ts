@@ -21,7 +21,7 @@ export interface UploadProgress {
 
 /** Options of an upload. */
 export interface UploadOptions extends TransferOptions {
-  /** Called as bytes are sent. An error that it throws is logged and does not affect the upload. */
+  /** Called as bytes are sent, at most every 50 ms, and at the end. An error that it throws is logged and does not affect the upload. */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
   /** Bytes; required for a stream, otherwise known. @default the size that the slot was reserved for */
   readonly size?: number | undefined;
@@ -51,7 +51,7 @@ export async function uploadFile({ transport, url, source, options, expiresAt }:
   };
   const onBytes = (bytes: number): void => {
     transfer.touch();
-    if (bytes > reported && bytes < total) report(bytes);
+    if (onProgress && bytes > reported && bytes < total && transfer.isProgressDue()) report(bytes);
   };
   const transfer = new Transfer({
     operation: 'uploads.send',

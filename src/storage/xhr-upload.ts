@@ -21,6 +21,8 @@ export interface PutRequest {
  */
 export async function putByXhr({ url, headers, source, transfer, signal, onBytes }: PutRequest): Promise<Response> {
   const data = await abortable(source.blob(), signal);
+  // Parsed here: in a page that is not UTF-8, `open` would encode a query differently than `fetch`.
+  const { href } = new URL(url);
   signal.throwIfAborted();
   const xhr = new XMLHttpRequest();
   const unsubscribe = onAbort(signal, () => xhr.abort());
@@ -29,7 +31,9 @@ export async function putByXhr({ url, headers, source, transfer, signal, onBytes
     await new Promise<void>((resolve, reject) => {
       // Once the status is known, a failure of the body does not matter.
       const settle = (reason: () => unknown) => (): void => (received ? resolve() : reject(reason()));
-      xhr.open('PUT', url);
+      xhr.open('PUT', href);
+      // Firefox would parse the response as XML, and log the URL with its signature if that fails.
+      xhr.responseType = 'text';
       for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
       xhr.upload.onprogress = ({ loaded }) => onBytes(loaded);
       xhr.onreadystatechange = () => {
@@ -38,22 +42,25 @@ export async function putByXhr({ url, headers, source, transfer, signal, onBytes
       xhr.onload = () => resolve();
       xhr.onabort = settle(() => signal.reason);
       xhr.onerror = settle(() => new TypeError('Failed to fetch'));
-      // Without `slice`, the type of the Blob would be sent as a header that the URL was not signed for.
-      xhr.send(data.slice());
+      xhr.send(data);
     });
   } catch (error) {
-    // A file that has changed fails like a lost connection, so its first byte is read to distinguish the two.
-    if (!signal.aborted)
-      await data
-        .slice(0, 1)
-        .arrayBuffer()
-        .catch((cause) => source.fail(cause));
+    // A file that has changed fails like a lost connection, so it is read to distinguish the two.
+    if (!signal.aborted) await source.verify(signal);
     throw error;
   } finally {
     unsubscribe();
   }
-  if (xhr.responseURL !== '' && xhr.responseURL !== new URL(url).href) throw redirectFailure(transfer.event);
+  if (xhr.responseURL !== '' && normalized(xhr.responseURL) !== normalized(href)) throw redirectFailure(transfer.event);
   return new Response(xhr.responseText || null, received);
+}
+
+/** Returns a URL without its fragment and with normalized escapes (RFC 3986, section 6.2.2), as WebKit sends it. */
+function normalized(href: string): string {
+  return href.replace(/#.*/, '').replace(/%[\da-f]{2}/gi, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+  });
 }
 
 function headersOf(xhr: XMLHttpRequest): Headers {

@@ -6,7 +6,7 @@ import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
 import { eventually } from '../support/eventually.ts';
 import { serve } from '../support/file-server.ts';
 import { pattern } from '../support/script.ts';
-import { failureOf } from '../support/server.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { startStorage } from '../support/storage.ts';
 
 const SIZE = 1_300_000;
@@ -28,6 +28,18 @@ describe('a file opened by its path', () => {
     const form = new FormData();
     form.append('file', file, 'a.csv');
     expect((await new Response(form).arrayBuffer()).byteLength).toBeGreaterThan(SIZE);
+  });
+
+  it('in a form that is removed before the form is sent fails the call, which names the body', async () => {
+    const { path } = await someFile();
+    const server = await startServer([{ data: {} }]);
+    const form = new FormData();
+    form.append('file', await openFile(path), 'a.csv');
+    await rm(path);
+    const error = await failureOf(clientOf(server).request('POST', '/api/v2/things', { body: form }));
+    expect(error).toMatchObject({ name: 'ValidationError', local: true, errors: { body: [expect.any(String)] } });
+    expect(String(error)).toContain('cannot be read');
+    expect(await server.seen()).toEqual([]);
   });
 
   it('is uploaded completely, also again after a cut, and closed', async () => {

@@ -145,6 +145,17 @@ describe('a download', () => {
     expect(seen.at(-1)).toEqual({ name: 'devices', loaded: SIZE, total: SIZE });
   });
 
+  it('reports progress immediately, then at most every 50 ms, and at the end', async () => {
+    const { client } = await startResults([FILE]);
+    const times: number[] = [];
+    const onProgress = (): void => void times.push(performance.now());
+    const { open } = await firstOf(client.activations.download(7, { onProgress }));
+    await (await open()).pipeTo(new WritableStream());
+    const gaps = times.slice(1, -1).map((time, at) => time - (times[at] ?? 0));
+    expect(times.length).toBeGreaterThan(1);
+    for (const gap of gaps) expect(gap).toBeGreaterThan(45);
+  });
+
   it('can be opened again', async () => {
     const { client } = await startResults([FILE]);
     const { open } = await firstOf(client.activations.download(7));

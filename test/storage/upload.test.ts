@@ -104,6 +104,29 @@ describe('an upload', () => {
     expect(loaded.length).toBeGreaterThan(1);
   });
 
+  it('reports progress immediately, then at most every 50 ms, and at the end', async () => {
+    const { client } = await startStorage([{}]);
+    const times: number[] = [];
+    const seen: UploadProgress[] = [];
+    const part = pattern(2 ** 20);
+    const file = new Blob(Array.from({ length: 8 }, () => part));
+    const onProgress = (progress: UploadProgress): void => {
+      times.push(performance.now());
+      seen.push(progress);
+    };
+    await client.uploads.upload({ kind: 'cohort', data: file, onProgress });
+    expect(seen.at(-1)).toEqual({ loaded: file.size, total: file.size });
+    const gaps = times.slice(1, -1).map((time, at) => time - (times[at] ?? 0));
+    for (const gap of gaps) expect(gap).toBeGreaterThan(45);
+  });
+
+  it.each(['#part', '&x=%2b', '&x=%7E%41', '&x=ü y|z#'])('to a URL with %j is stored', async (end) => {
+    const { client, reservation, storage } = await startStorage([{}]);
+    const slot = { ...reservation, url: `${reservation.url}${end}` };
+    await expect(client.uploads.send(slot, new Blob([data]))).resolves.toMatchObject({ reference: 'upl_1' });
+    expect(await storage.seen()).toHaveLength(1);
+  });
+
   it('continues when its progress callback throws', async () => {
     const { client } = await startStorage([{}]);
     const onProgress = (): void => {

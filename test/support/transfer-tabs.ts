@@ -1,0 +1,31 @@
+import type { RequestListener } from 'node:http';
+import { build } from 'esbuild';
+import type { Tab } from './engines.ts';
+import { serve } from './file-server.ts';
+
+/** Opens a page that has a file input and runs `transfer-page.ts`. Returns the URL of storage, which is on another origin. */
+export async function openTransferPage(tab: Tab, storage: RequestListener): Promise<string> {
+  const script = await bundle;
+  const [page, { url: storageUrl }] = await Promise.all([
+    serve(({ url }, response) => {
+      const isScript = url === '/page.js';
+      response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
+      response.end(isScript ? script : '<!doctype html><input type="file"><script src="/page.js"></script>');
+    }),
+    serve((request, response) => {
+      response.setHeader('access-control-allow-origin', '*');
+      response.setHeader('access-control-allow-methods', 'PUT');
+      if (request.method === 'OPTIONS') response.writeHead(204).end();
+      else storage(request, response);
+    }),
+  ]);
+  await tab.goto(page.url);
+  return storageUrl;
+}
+
+const bundle = build({
+  entryPoints: ['test/support/transfer-page.ts'],
+  bundle: true,
+  format: 'iife',
+  write: false,
+}).then(({ outputFiles }) => outputFiles.map(({ text }) => text).join(''));
