@@ -20,10 +20,10 @@ export const MINIMUM_BROWSERS: Versions = { chrome: 120, edge: 120, firefox: 124
 const NODE_ONLY = /\bsrc\/(?:cli|node|otel|redis)\//;
 
 /** Built-ins that are used only where they exist. */
-const OPTIONAL = new Set(['SymbolConstructor.asyncDispose']);
+const OPTIONAL = new Set(['Request.body', 'SymbolConstructor.asyncDispose']);
 
-/** For long in V8 alone, where the test runner needs it. */
-const V8_ONLY = 'Error.captureStackTrace';
+/** Always in V8, whose stacks depend on them. */
+const V8_STACKS = new Set(['Error.captureStackTrace', 'Error.stackTraceLimit']);
 
 /** Interfaces of TypeScript's library that several classes share. */
 const MIXINS = new Set(['Body']);
@@ -115,7 +115,7 @@ export function newerBuiltIns(minimum: Versions): string[] {
     if (owner === '__compat') return [];
     if (isNewer(data as Identifier)) return [owner];
     const members = Object.entries(data).filter(([name, member]) => name !== '__compat' && isNewer(member));
-    return members.map(([name]) => `${owner}.${name.replace('_static', '')}`).filter((name) => name !== V8_ONLY);
+    return members.map(([name]) => `${owner}.${name.replace('_static', '')}`).filter((name) => !V8_STACKS.has(name));
   });
 }
 

@@ -71,5 +71,9 @@ async function rollupBundle({ tools }: Projects, source: string, modules: readon
 async function runProgram(tools: string, source: string, program: string): Promise<void> {
   const file = join(source, 'bundle.cjs');
   await writeFile(file, program);
-  await run(process.execPath, [file], { cwd: source, env: { NODE_PATH: join(tools, 'node_modules') }, timeout: TIMEOUT_MS });
+  await run(process.execPath, [file], {
+    cwd: source,
+    env: { NODE_PATH: join(tools, 'node_modules') },
+    timeout: TIMEOUT_MS,
+  });
 }

@@ -50,8 +50,7 @@ describe('an error status', () => {
     });
     expect(String(error)).toContain('Refused by the service.');
     // Stacks of V8 begin with name and message, those of other engines with the first frame.
-    const start =
-      Error.captureStackTrace?.name && new Error('example').stack?.startsWith('Error: example') ? `${name}: ` : '';
+    const start = new Error('example').stack?.startsWith('Error: example') ? `${name}: ` : '';
     expect(error).toSatisfy((it: Error) => it.stack?.startsWith(start) ?? false);
   });
 

@@ -39,14 +39,14 @@ describe('an upload', () => {
     const { client, storage } = await startStorage([{}]);
     const seen: string[] = [];
     const report = (name: string) => (): void => void seen.push(name);
-    await client.uploads.upload({ kind: 'cohort', data }, { onProgress: report('last'), headers: { 'x-a': '1' } });
-    await client.uploads.upload({ kind: 'cohort', data, onProgress: report('first'), headers: { 'x-a': '2' } });
+    await client.uploads.upload({ kind: 'cohort', data }, { onProgress: report('last'), headers: { 'x-extra': '1' } });
+    await client.uploads.upload({ kind: 'cohort', data, onProgress: report('first'), headers: { 'x-extra': '2' } });
     await client.uploads.upload(
-      { kind: 'cohort', data, onProgress: report('first'), headers: { 'x-a': '3' } },
+      { kind: 'cohort', data, onProgress: report('first'), headers: { 'x-extra': '3' } },
       { onProgress: report('both') },
     );
     expect([...new Set(seen)]).toEqual(['last', 'first', 'both']);
-    expect((await storage.seen()).map(({ headers }) => headers['x-a'])).toEqual(['1', '2', '3']);
+    expect((await storage.seen()).map(({ headers }) => headers['x-extra'])).toEqual(['1', '2', '3']);
   });
 
   it('is aborted by the signal of either argument', async () => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
+import { bundleScript } from './bundled-script.ts';
 import type { EngineBrowser, Tab } from './engines.ts';
 import { serve } from './file-server.ts';
 import type { OAuthPage } from './oauth-page.ts';
@@ -27,7 +27,7 @@ export interface TabsScene {
 /** Serves an application that runs `oauth-page.ts`, and the service with its authorization server on another origin. */
 export async function startTabs(browser: EngineBrowser): Promise<TabsScene> {
   const oidc = await startOidc();
-  const script = await bundle('test/support/oauth-page.ts');
+  const script = await bundleScript('test/support/oauth-page.ts');
   const html = `<!doctype html><html data-service="${oidc.url}"><script src="/page.js"></script>`;
   const waiting: ServerResponse[] = [];
   const { url } = await serve((request, response) => {
@@ -58,9 +58,4 @@ export async function startTabs(browser: EngineBrowser): Promise<TabsScene> {
     },
     refreshes: () => oidc.requests.filter(({ grantType }) => grantType === 'refresh_token').map(({ status }) => status),
   };
-}
-
-async function bundle(entryPoint: string): Promise<string> {
-  const { outputFiles } = await build({ entryPoints: [entryPoint], bundle: true, format: 'iife', write: false });
-  return outputFiles.map(({ text }) => text).join('');
 }

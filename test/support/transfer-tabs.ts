@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
-import { build } from 'esbuild';
+import { bundleScript } from './bundled-script.ts';
 import type { Tab } from './engines.ts';
 import { serve } from './file-server.ts';
 
 /** Opens a page that has a file input and runs `transfer-page.ts`. Returns the URL of storage, which is on another origin. */
 export async function openTransferPage(tab: Tab, storage: RequestListener): Promise<string> {
-  const script = await bundle;
+  const script = await bundleScript('test/support/transfer-page.ts');
   const [page, { url: storageUrl }] = await Promise.all([
     serve(({ url }, response) => {
       const isScript = url === '/page.js';
@@ -22,10 +22,3 @@ export async function openTransferPage(tab: Tab, storage: RequestListener): Prom
   await tab.goto(page.url);
   return storageUrl;
 }
-
-const bundle = build({
-  entryPoints: ['test/support/transfer-page.ts'],
-  bundle: true,
-  format: 'iife',
-  write: false,
-}).then(({ outputFiles }) => outputFiles.map(({ text }) => text).join(''));

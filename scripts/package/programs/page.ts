@@ -16,7 +16,12 @@ async function main(): Promise<string> {
   await exerciseWebhooks(audience);
   await exerciseMcp({ ...service, token: account.token('mcp') });
   const redirectUri = `${location.origin}/callback`;
-  const oauth = createOAuthClient({ baseUrl: service.baseUrl, fetch: service.fetch, redirectUri, store: memoryTokenStore() });
+  const oauth = createOAuthClient({
+    baseUrl: service.baseUrl,
+    fetch: service.fetch,
+    redirectUri,
+    store: memoryTokenStore(),
+  });
   const { url } = await oauth.authorize();
   check(new URL(url).searchParams.get('redirect_uri') === redirectUri, 'OAuth redirects to the page');
   check(openApiDocument().openapi.startsWith('3.1'), 'the OpenAPI document is part of the bundle');

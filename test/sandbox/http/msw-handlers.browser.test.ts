@@ -9,13 +9,14 @@ describe('the sandbox in a browser', () => {
   it('a client calls the sandbox in process', async () => {
     const sandbox = createSandbox({ clock: 'manual', faults: [{ cut: 'after', times: 1, on: 'audiences.create' }] });
     const token = sandbox.accounts.create(credentials).token('api');
-    await using client = new AudienceClient({
+    const client = new AudienceClient({
       baseUrl: 'https://api.example.com',
       token,
       fetch: sandbox.fetch,
       backoff: { min: 1, max: 2 },
       logLevel: 'off',
     });
+    onTestFinished(() => client.close());
     const { id } = await client.audiences.create({ name: 'In the page' });
     const waiting = client.audiences.wait(id);
     sandbox.jobs.finish('audience', id, 104);
@@ -29,12 +30,13 @@ describe('the sandbox in a browser', () => {
     const worker = setupWorker(...sandbox.handlers);
     await worker.start({ quiet: true, onUnhandledFrame: 'bypass' });
     onTestFinished(() => worker.stop());
-    await using client = new AudienceClient({
+    const client = new AudienceClient({
       baseUrl: 'https://api.example.com',
       token,
       maxRetries: 0,
       logLevel: 'off',
     });
+    onTestFinished(() => client.close());
     const progress: number[] = [];
     const { reference } = await client.uploads.upload(
       { kind: 'cohort', data: new Blob(['eid\n1\n2\n']) },
