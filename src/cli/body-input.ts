@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { CommandError, EXIT, usageError } from './exit-codes.ts';
+import { CommandError, usageError } from './exit-codes.ts';
 import { messageOf } from './report-error.ts';
 import type { BodyFlag } from './resource-table.ts';
 
@@ -47,7 +47,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new CommandError(`${path} cannot be read: ${messageOf(cause)}`, { exitCode: EXIT.unexpected, cause });
+    throw new CommandError(`${path} cannot be read: ${messageOf(cause)}`, { code: 'input-unreadable', cause });
   }
 }
 

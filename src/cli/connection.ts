@@ -1,10 +1,20 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { AudienceClient, type ClientOptions, type TokenSource } from '../index.ts';
+import { NAME } from './command-name.ts';
 import type { Account, GlobalFlags } from './context.ts';
-import { CommandError, EXIT, usageError } from './exit-codes.ts';
+import { CommandError, usageError } from './exit-codes.ts';
 import type { Output } from './output.ts';
-import { DEFAULT_PROFILE, openOAuthStore, openProfile, type Profile, profileName, profilePath } from './profiles.ts';
+import {
+  DEFAULT_PROFILE,
+  oauthPath,
+  openOAuthStore,
+  openProfile,
+  type Profile,
+  profileName,
+  profilePath,
+} from './profiles.ts';
+import { SIGN_IN } from './report-error.ts';
 import { findSandbox } from './running-sandboxes.ts';
 
 /** Where the browser returns to after a sign-in. The port is chosen then. */
@@ -33,7 +43,12 @@ export async function findAccount(flags: GlobalFlags, output: Output, signal: Ab
     throw usageError(`The address is missing that ${source} belongs to: pass --base-url, or set AUDIENCE_BASE_URL.`);
   if (!flags.tokenCommand && env.AUDIENCE_BASE_URL && !isSameAddress(address, env.AUDIENCE_BASE_URL))
     throw foreignToken(`The token of the environment (${source})`, env.AUDIENCE_BASE_URL, address);
-  return { baseUrl: address, token: command ? commandToken(command, signal) : (env.AUDIENCE_TOKEN ?? ''), source };
+  if (command) {
+    const advice = 'The command must print another one.';
+    return { baseUrl: address, token: commandToken(command, signal), source, advice };
+  }
+  const advice = `Set it to another one, or unset it and log in with \`${NAME} login\`.`;
+  return { baseUrl: address, token: env.AUDIENCE_TOKEN ?? '', source, advice };
 }
 
 /** Returns the environment that applies: none if a profile is chosen by flag, which takes precedence over it. */
@@ -42,20 +57,21 @@ const environmentOf = ({ profile }: GlobalFlags): NodeJS.ProcessEnv => (profile 
 /** Returns the account that `login` has kept. */
 async function profileAccount(name: string, address: string | undefined): Promise<Account> {
   const profile = await (await openProfile(name)).read();
+  const login = `${NAME} login${name === DEFAULT_PROFILE ? '' : ` --profile ${name}`}`;
   if (!profile) {
-    const which = name === DEFAULT_PROFILE ? '' : ` --profile ${name}`;
-    const message = `Not logged in: run \`audience-activation login${which}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or try it with --sandbox.`;
-    throw new CommandError(message, { exitCode: EXIT.authentication });
+    const message = `Not logged in: run \`${login}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or try it with --sandbox.`;
+    throw new CommandError(message, { code: 'not-logged-in' });
   }
   const { token, baseUrl, email, expiresAt }: Profile = profile;
   if (address && !isSameAddress(address, baseUrl))
     throw foreignToken(`The token of profile "${name}"`, baseUrl, address);
-  return { baseUrl, token, source: profilePath(name), profile: name, email, expiresAt };
+  const advice = `Log in again with \`${login}\`.`;
+  return { baseUrl, token, source: profilePath(name), advice, profile: name, email, expiresAt };
 }
 
 const foreignToken = (token: string, owner: string, address: string): CommandError =>
   new CommandError(`${token} is for ${owner}, and is not sent to ${address}. Log in there, or set its token.`, {
-    exitCode: EXIT.authentication,
+    code: 'token-of-other-address',
   });
 
 /** Returns whether two addresses are the same but for a trailing slash. */
@@ -68,6 +84,7 @@ export function isSameAddress(one: string, other: string): boolean {
 export function createClient(account: Account, flags: GlobalFlags, output: Output): AudienceClient {
   const { baseUrl, token, fetch, allowInsecure } = account;
   const options = optionsOf(flags, output);
+  output.token = account;
   return new AudienceClient({ ...options, baseUrl, token, fetch, allowInsecure: allowInsecure ?? flags.allowInsecure });
 }
 
@@ -77,11 +94,13 @@ export async function createMcpClient(flags: GlobalFlags, output: Output): Promi
   const store = await openOAuthStore(profileName(flags.profile));
   const baseUrl = flags.baseUrl || env.AUDIENCE_BASE_URL || (await store.address());
   if (!baseUrl) {
-    const message =
-      'Not signed in: run `audience-activation login --oauth`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.';
-    throw new CommandError(message, { exitCode: EXIT.authentication });
+    const message = `Not signed in: run \`${NAME} login --oauth\`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.`;
+    throw new CommandError(message, { code: 'not-logged-in' });
   }
   const options = { ...optionsOf(flags, output), baseUrl, allowInsecure: flags.allowInsecure };
+  output.token = env.AUDIENCE_MCP_TOKEN
+    ? { source: 'AUDIENCE_MCP_TOKEN', advice: SIGN_IN }
+    : { source: oauthPath(profileName(flags.profile)), advice: SIGN_IN };
   if (env.AUDIENCE_MCP_TOKEN) return new AudienceClient({ ...options, mcpToken: env.AUDIENCE_MCP_TOKEN });
   const { createOAuthClient } = await import('../oauth/index.ts');
   const { logger, allowInsecure } = options;
@@ -110,13 +129,13 @@ async function sandboxAccount(flags: GlobalFlags, output: Output): Promise<Accou
   if (running) {
     output.note(`Using the sandbox at ${running.url}.`);
     // It may be known by a name of this machine.
-    return { baseUrl: running.url, token: running.token, source: 'sandbox', allowInsecure: true };
+    return { baseUrl: running.url, token: running.token, source: 'sandbox', advice: '', allowInsecure: true };
   }
-  output.note('Using a new sandbox, which ends with this command. `audience-activation sandbox` runs one that stays.');
+  output.note(`Using a new sandbox, which ends with this command. \`${NAME} sandbox\` runs one that stays.`);
   const { createSandbox } = await import('../sandbox/index.ts');
   const sandbox = createSandbox({ jobs: { duration: SANDBOX_JOB_MS } });
   const token = sandbox.accounts.create({ email: 'dev@example.com', password: 'sandbox' }).token('api');
-  return { baseUrl: 'http://localhost', token, source: 'sandbox', fetch: sandbox.fetch };
+  return { baseUrl: 'http://localhost', token, source: 'sandbox', advice: '', fetch: sandbox.fetch };
 }
 
 /** Creates a token source that runs a command for the token, once, and again if the service refuses the token. */
@@ -148,7 +167,7 @@ async function runForToken(command: string, signal: AbortSignal): Promise<string
     const token = output.split('\n', 1)[0]?.trim();
     if (end === 'exit code 0' && token) return token;
     const problem = end === 'exit code 0' ? 'printed nothing' : `failed with ${end}`;
-    throw new CommandError(`The token command ${problem}.`, { exitCode: EXIT.authentication });
+    throw new CommandError(`The token command ${problem}.`, { code: 'token-command-failed' });
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -1,6 +1,7 @@
 import type { AudienceClient, ClientOptions } from '../index.ts';
+import { NAME } from './command-name.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { Output } from './output.ts';
+import type { Output, TokenOrigin } from './output.ts';
 import { shellWord } from './terminal.ts';
 
 /** Flags that every command takes. */
@@ -17,11 +18,9 @@ export interface GlobalFlags {
 }
 
 /** Address and token of the account that a command uses. */
-export interface Account extends Pick<ClientOptions, 'allowInsecure' | 'fetch'> {
+export interface Account extends TokenOrigin, Pick<ClientOptions, 'allowInsecure' | 'fetch'> {
   readonly baseUrl: string;
   readonly token: Exclude<ClientOptions['token'], undefined>;
-  /** Where the token comes from, for people: `AUDIENCE_TOKEN`. */
-  readonly source: string;
   readonly profile?: string;
   readonly email?: string | undefined;
   readonly expiresAt?: string | undefined;
@@ -54,5 +53,5 @@ export function commandLine(flags: GlobalFlags, args: readonly string[]): string
     ...(allowInsecure ? ['--allow-insecure'] : []),
     ...(sandbox ? ['--sandbox'] : []),
   ];
-  return ['audience-activation', ...args, ...account].map(shellWord).join(' ');
+  return [NAME, ...args, ...account].map(shellWord).join(' ');
 }

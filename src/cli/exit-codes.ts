@@ -59,9 +59,35 @@ const BY_ERROR: Readonly<Record<ErrorCode, ExitCode>> = {
   'reauthorization-required': EXIT.authentication,
 };
 
+/** Codes of the errors of the command itself, with the exit code of each. */
+export const COMMAND_ERRORS = {
+  usage: EXIT.usage,
+  'not-logged-in': EXIT.authentication,
+  'token-of-other-address': EXIT.authentication,
+  'token-command-failed': EXIT.authentication,
+  'profile-not-found': EXIT.refused,
+  'profile-invalid': EXIT.unexpected,
+  'profile-unsafe': EXIT.authentication,
+  'profile-unwritable': EXIT.unexpected,
+  'config-folder-missing': EXIT.unexpected,
+  'input-unreadable': EXIT.unexpected,
+  'output-unwritable': EXIT.unexpected,
+  'event-refused': EXIT.refused,
+  'sandbox-not-found': EXIT.refused,
+  'sandbox-refused': EXIT.refused,
+  'sandbox-not-started': EXIT.unexpected,
+  'deadline-exceeded': EXIT.unexpected,
+  interrupted: EXIT.interrupted,
+} as const satisfies Readonly<Record<string, ExitCode>>;
+
+/** Code of an error of the command itself. */
+export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
+
 /** Fields of a {@link CommandError}. */
 interface CommandErrorDetails {
-  readonly exitCode: ExitCode;
+  readonly code: CommandErrorCode;
+  /** @default that of `code` in {@link COMMAND_ERRORS} */
+  readonly exitCode?: ExitCode;
   /** Outcome of a create, with the key to repeat it with. */
   readonly outcome?: 'unknown';
   readonly idempotencyKey?: string | undefined;
@@ -73,16 +99,16 @@ interface CommandErrorDetails {
 /** An error of the command itself, such as a wrong flag. Its message says what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  readonly code: 'command-failed' | 'interrupted';
+  readonly code: CommandErrorCode;
   readonly exitCode: ExitCode;
   readonly outcome: 'unknown' | undefined;
   readonly idempotencyKey: string | undefined;
   readonly resume: string | undefined;
 
-  constructor(message: string, { exitCode, outcome, idempotencyKey, resume, cause }: CommandErrorDetails) {
+  constructor(message: string, { code, exitCode, outcome, idempotencyKey, resume, cause }: CommandErrorDetails) {
     super(message, cause === undefined ? undefined : { cause });
-    this.code = exitCode === EXIT.interrupted ? 'interrupted' : 'command-failed';
-    this.exitCode = exitCode;
+    this.code = code;
+    this.exitCode = exitCode ?? COMMAND_ERRORS[code];
     this.outcome = outcome;
     this.idempotencyKey = idempotencyKey;
     this.resume = resume;
@@ -93,8 +119,12 @@ export class CommandError extends Error {
 export const withResume = (error: unknown, resume: string): unknown =>
   error instanceof Error ? Object.assign(error, { resume }) : error;
 
+/** Returns an error of usage with the command that prints the help for it; other errors as they are. */
+export const withHelp = (error: unknown, help: string): unknown =>
+  error instanceof CommandError && error.code === 'usage' ? Object.assign(error, { help }) : error;
+
 /** Returns the error of a flag or an argument. */
-export const usageError = (message: string): CommandError => new CommandError(message, { exitCode: EXIT.usage });
+export const usageError = (message: string): CommandError => new CommandError(message, { code: 'usage' });
 
 /** Returns the exit code of an error. The outcome of a create takes precedence if it is unknown. */
 export function exitCodeOf(error: unknown): ExitCode {

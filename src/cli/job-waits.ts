@@ -103,8 +103,7 @@ export function concludeWaits(
   for (const { error, phase } of views) {
     if (error !== undefined) reportError(phase === 'timed-out' ? withResume(error, resume) : error, output);
   }
-  if (signal.aborted && running.length > 0)
-    throw new CommandError('Interrupted.', { exitCode: EXIT.interrupted, resume });
+  if (signal.aborted && running.length > 0) throw new CommandError('Interrupted.', { code: 'interrupted', resume });
   if (running.some(({ phase }) => phase !== 'timed-out')) output.note(`Others still run. To continue: ${resume}`);
   if (until === 'first-success' && views.some(({ phase }) => phase === 'completed')) return EXIT.done;
   const codes = views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)]));

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { basename } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import type { AudienceClient } from '../index.ts';
+import { NAME } from './command-name.ts';
 import type { Account, Context, GlobalFlags } from './context.ts';
-import { CommandError, EXIT, type ExitCode, usageError } from './exit-codes.ts';
+import { CommandError, EXIT, type ExitCode, usageError, withHelp } from './exit-codes.ts';
 import { Output } from './output.ts';
 import { type Action, createProgram } from './program.ts';
 import { reportError } from './report-error.ts';
@@ -14,7 +14,7 @@ const { stdout, stderr } = process;
 function endOnBrokenPipe(output: Output): void {
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.done);
-    const details = { exitCode: EXIT.unexpected, cause: error };
+    const details = { code: 'output-unwritable', cause: error } as const;
     process.exit(reportError(new CommandError(`Standard output cannot be written: ${error.message}`, details), output));
   });
   stderr.on('error', () => {});
@@ -25,7 +25,7 @@ function interruptible(): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => {
     if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    controller.abort(new CommandError('Interrupted.', { exitCode: EXIT.interrupted }));
+    controller.abort(new CommandError('Interrupted.', { code: 'interrupted' }));
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
   return controller.signal;
@@ -69,40 +69,52 @@ const action: Action = (load) =>
     } catch (error) {
       // Timers and streams do not reject with the reason of the signal.
       const isInterrupted = signal.aborted && Object(error).name === 'AbortError';
-      process.exitCode = reportError(isInterrupted ? signal.reason : error, output);
+      process.exitCode = reportError(isInterrupted ? signal.reason : withHelp(error, helpOf(this)), output);
     } finally {
       for (const client of clients) await client.close();
     }
   };
 
+/** Returns the line that prints the help of a command: `aud audiences create --help`. */
+const helpOf = (command: Command): string => `${pathOf(command)} --help`;
+
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+
 /** Returns the exit code of an error of commander, and reports it; it has printed help and version itself. */
-function reportUsage(error: CommanderError, output: Output): ExitCode {
+function reportUsage(error: CommanderError, command: Command, output: Output): ExitCode {
   if (error.exitCode === 0) return EXIT.done;
   // Without a subcommand, commander has printed the help.
   if (error.code === 'commander.help') return EXIT.usage;
-  return reportError(usageError(error.message.replace(/^error: /, '')), output);
+  return reportError(withHelp(usageError(error.message.replace(/^error: /, '')), helpOf(command)), output);
 }
 
 async function main(args: readonly string[]): Promise<void> {
   const output = new Output({ stdout, stderr }, { json: args.includes('--json') });
   endOnBrokenPipe(output);
-  const name = basename(process.argv[1] ?? '') === 'aud' ? 'aud' : 'audience-activation';
-  const program = createProgram(name, action);
-  silenceErrors(program);
+  const program = createProgram(NAME, action);
+  let failing = program;
+  eachCommand(program, (command) => {
+    // `reportUsage` prints the errors of commander.
+    command.configureOutput({
+      outputError: () => {
+        failing = command;
+      },
+    });
+  });
   if (args[0] === 'completion' || args[0] === 'complete') (await import('./completion.ts')).addCompletion(program);
   else program.command('completion').description('print the completion script of a shell').argument('<shell>');
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    process.exitCode = reportUsage(error, output);
+    process.exitCode = reportUsage(error, failing, output);
   }
 }
 
-/** Keeps commander from printing its errors, which `reportUsage` does. */
-function silenceErrors(command: Command): void {
-  command.configureOutput({ outputError: () => {} });
-  command.commands.forEach(silenceErrors);
+function eachCommand(command: Command, visit: (command: Command) => void): void {
+  visit(command);
+  for (const child of command.commands) eachCommand(child, visit);
 }
 
 await main(process.argv.slice(2));

@@ -8,6 +8,14 @@ export interface OutputFormat {
   readonly fields?: readonly string[] | undefined;
 }
 
+/** Where the token in use comes from, for errors. */
+export interface TokenOrigin {
+  /** Variable, file or command: `AUDIENCE_TOKEN`. */
+  readonly source: string;
+  /** What to do if the service refuses it. */
+  readonly advice: string;
+}
+
 /** Streams of a command. */
 export interface Streams {
   readonly stdout: TextStream;
@@ -22,6 +30,8 @@ export class Output {
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   readonly isJson: boolean;
+  /** Set once a client is created. */
+  token: TokenOrigin | undefined;
   readonly #fields: readonly string[] | undefined;
 
   constructor({ stdout, stderr }: Streams, { json, fields }: OutputFormat) {

@@ -1,8 +1,11 @@
 import { readdirSync } from 'node:fs';
+import { lstat, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TokenStore } from '../index.ts';
-import { CommandError, EXIT, usageError } from './exit-codes.ts';
+import { NAME } from './command-name.ts';
+import { CommandError, usageError } from './exit-codes.ts';
+import { shellWord } from './terminal.ts';
 
 /** Name of the profile that is used if none is chosen. */
 export const DEFAULT_PROFILE = 'default';
@@ -28,7 +31,7 @@ function homeFolder(): string {
     cause = error;
   }
   const message = 'The user has no home folder: set AUDIENCE_CONFIG_DIR.';
-  throw new CommandError(message, { exitCode: EXIT.unexpected, cause });
+  throw new CommandError(message, { code: 'config-folder-missing', cause });
 }
 
 /** Returns the name of a profile: that of the flag, of AUDIENCE_PROFILE, or `default`. */
@@ -66,21 +69,57 @@ export interface Profile {
   readonly expiresAt: string | undefined;
 }
 
+/** Size of what is written to notice a full disk; a profile is smaller. */
+const TRIAL_BYTES = 4_096;
+
+/** Permissions of others than the owner. */
+const OTHERS = 0o077;
+
+/**
+ * Checks that a file of tokens is readable only by its owner, and that its folder is not a link to one somewhere else.
+ *
+ * @throws {CommandError} otherwise. A file that does not exist is safe.
+ */
+async function checkPrivate(path: string): Promise<void> {
+  // Windows has no such modes.
+  if (process.platform === 'win32') return;
+  const folder = dirname(path);
+  if ((await lstat(folder).catch(() => undefined))?.isSymbolicLink()) {
+    const message = `${folder} is a symbolic link: tokens would be kept wherever it leads. Replace it with a folder, or set AUDIENCE_CONFIG_DIR.`;
+    throw new CommandError(message, { code: 'profile-unsafe' });
+  }
+  const { mode = 0 } = (await stat(path).catch(() => undefined)) ?? {};
+  if ((mode & OTHERS) === 0) return;
+  const octal = (mode & 0o777).toString(8).padStart(4, '0');
+  const message = `Others can access the token in ${path} (mode ${octal}), so it is not used. Run \`chmod 600 ${shellWord(path)}\`, or issue another token after \`${NAME} tokens revoke\`.`;
+  throw new CommandError(message, { code: 'profile-unsafe' });
+}
+
 /** Opens the file of a profile. */
 export async function openProfile(name: string) {
   // Imported only here, because scripts with a token in the environment have no use for it.
   const { fileTokenStore } = await import('../node/index.ts');
-  const store = fileTokenStore(profilePath(name));
+  const path = profilePath(name);
+  const store = fileTokenStore(path);
   return {
     withLock: store.withLock,
+    /** Writes and removes a file beside the profile, which fails as saving the profile would, such as on a full disk. */
+    async trySaving() {
+      const trial = fileTokenStore(join(dirname(path), `.${name}.trial`));
+      await trial.save({ token: 'x'.repeat(TRIAL_BYTES) });
+      await trial.save(undefined);
+    },
     save: (profile: Profile | undefined) => store.save(profile && { ...profile }),
     async read(): Promise<Profile | undefined> {
       const stored = await store.load();
+      if (stored && typeof stored.baseUrl !== 'string') {
+        const message = `${path} was not written by \`login\`: it names no address. Choose another --profile.`;
+        throw new CommandError(message, { code: 'profile-invalid' });
+      }
+      await checkPrivate(path);
       if (!stored) return undefined;
       const { token, baseUrl, email, expiresAt } = stored;
-      if (typeof baseUrl === 'string') return { token, baseUrl, expiresAt, email: stringOf(email) };
-      const message = `${profilePath(name)} was not written by \`login\`: it names no address. Choose another --profile.`;
-      throw new CommandError(message, { exitCode: EXIT.unexpected });
+      return { token, baseUrl: String(baseUrl), expiresAt, email: stringOf(email) };
     },
   };
 }
@@ -92,6 +131,7 @@ export async function openOAuthStore(
 ): Promise<TokenStore & { address(): Promise<string | undefined> }> {
   const { fileTokenStore } = await import('../node/index.ts');
   const store = fileTokenStore(oauthPath(name));
+  await checkPrivate(oauthPath(name));
   const address = async (): Promise<string | undefined> => baseUrl ?? stringOf((await store.load())?.baseUrl);
   return {
     load: store.load,

@@ -1,4 +1,5 @@
-import { type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { NAME } from './command-name.ts';
+import { COMMAND_ERRORS, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Output } from './output.ts';
 import { jsonText, paint, printable, shellWord } from './terminal.ts';
 
@@ -18,46 +19,88 @@ const FIELDS: readonly string[] = [
   'requestId',
   'attempts',
   'path',
+  'help',
 ];
 
 /** Returns an error as `--json` prints it. */
-export function errorRecord(error: unknown): Record<string, unknown> {
+export function errorRecord(thrown: unknown, output?: Output): Record<string, unknown> {
+  const error = ownError(thrown);
   const { code = 'unexpected' }: { readonly code?: unknown } = Object(error);
   const fields = FIELDS.flatMap((name) => {
     const value: unknown = Object(error)[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { code, message: messageOf(error), exitCode: exitCodeOf(error), ...Object.fromEntries(fields) };
+  const tokenFrom = isTokenRefused(error) && output?.token ? { tokenFrom: output.token.source } : {};
+  return { code, message: messageOf(error), exitCode: exitCodeOf(thrown), ...Object.fromEntries(fields), ...tokenFrom };
 }
 
 /** Prints an error to standard error, and returns its exit code. */
 export function reportError(error: unknown, output: Output): ExitCode {
   const { stderr, isJson } = output;
-  if (isJson) stderr.write(`${jsonText(errorRecord(error))}\n`);
-  else for (const line of linesOf(error)) stderr.write(`${line.replace(/^error:/, paint('red', 'error:', stderr))}\n`);
+  if (isJson) stderr.write(`${jsonText(errorRecord(error, output))}\n`);
+  else {
+    for (const line of linesOf(ownError(error), output))
+      stderr.write(`${line.replace(/^error:/, paint('red', 'error:', stderr))}\n`);
+  }
   return exitCodeOf(error);
 }
 
+/** Returns the error of the command that the client has wrapped, such as that of a token command; else the error itself. */
+function ownError(error: unknown): unknown {
+  const { code, cause }: { readonly code?: unknown; readonly cause?: unknown } = Object(error);
+  return code === 'token-unavailable' && Object.hasOwn(COMMAND_ERRORS, Object(cause).code) ? cause : error;
+}
+
+const isTokenRefused = (error: unknown): boolean =>
+  Object(error).code === 'authentication-failed' && Object(error).reason === 'token';
+
 /** Returns the lines that people read: what happened, each invalid field, and how to continue. */
-function linesOf(error: unknown): string[] {
-  const { errors, outcome, idempotencyKey, resume, retryAt, requestId }: Readonly<Record<string, unknown>> =
+function linesOf(error: unknown, { token }: Output): string[] {
+  const { errors, outcome, idempotencyKey, resume, retryAt, requestId, help }: Readonly<Record<string, unknown>> =
     Object(error);
-  const message = messageOf(error).split('\n').map(printable).join('\n');
-  const details = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
-  if (retryAt instanceof Date) details.push(`Try again at ${retryAt.toISOString()}.`);
+  const fields = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
+  // The client puts the fields into the message, too.
+  const text = messageOf(error).replace(fields.join(' ') || /$^/, 'these fields are invalid.');
+  const message = text.split('\n').map(printable).join('\n');
+  const details = [...fields];
+  if (isTokenRefused(error) && token) details.push(`The token in use: ${token.source}. ${token.advice}`);
+  if (retryAt instanceof Date && !message.includes(retryAt.toISOString()))
+    details.push(`Try again at ${retryAt.toISOString()}.`);
   if (typeof resume === 'string') details.push(`To continue: ${resume}`);
   else if (typeof idempotencyKey === 'string' && outcome === 'unknown')
     details.push(`To repeat it: the same command with --idempotency-key ${shellWord(idempotencyKey)}`);
   if (typeof requestId === 'string') details.push(`Request id: ${requestId}`);
+  if (typeof help === 'string') details.push(`Help: ${help}`);
   return [`error: ${message}`, ...details.map((line) => `  ${printable(line)}`)];
 }
+
+/** Advice for a request to the MCP endpoint without a valid token. */
+export const SIGN_IN = `Sign in with \`${NAME} login --oauth\`, or set AUDIENCE_MCP_TOKEN.`;
 
 /** Words of the client in its messages, as those of the command. */
 const WORDS: readonly (readonly [string | RegExp, string])[] = [
   ['set `allowInsecure: true`', 'pass --allow-insecure'],
+  [/`baseUrl`/g, '--base-url'],
+  [', or the path is another one: see the option `operations`', ', or the path is another one'],
+  [' Use `apiToken` where several processes share an account.', ''],
+  [' (`apiToken`, `mcpToken`)', ''],
+  [/ `mcpToken\(credentials, \{ store \}\)` and OAuth clients .*? renewed\./, ''],
+  ['Use `mcpToken(credentials, { store })` or an OAuth client.', SIGN_IN],
+  [/Sign in with `signInWithBrowser\(oauth\)`.*? to `callback\(\)`\./, SIGN_IN],
+  ['Start again with `authorize()`', `Start again with \`${NAME} login --oauth\``],
+  ['Call `signInWithBrowser` again.', `Run \`${NAME} login --oauth\` again.`],
+  [/(\d) ms \(`timeout`\)/, '$1 ms (--request-timeout)'],
+  ['`deadline`', 'deadline (--deadline)'],
+  [' (`idleTimeout`)', ''],
+  [
+    '`maxResponseBytes`. Request less, e.g. by `per_page`, or raise the option.',
+    'the maximum. Request less, such as by --query per_page=10.',
+  ],
   ['raise `timeout`', 'raise --timeout'],
   [/ (\d+)000 ms\b/, ' $1 s'],
-  [/with `(\w+?)s\.wait\((\d+)\)`/, 'with `audience-activation wait $1:$2`'],
+  [/with `(\w+?)s\.wait\((\d+)\)`/, `with \`${NAME} wait $1:$2\``],
+  [/with `activations\.get\((\d+)\)`/, `with \`${NAME} activations get $1\``],
+  [' See it with `activations.results`.', ''],
   [
     'retry with the same `idempotencyKey` (valid for 24 hours) and body, and it happens once',
     'repeated under its key within 24 hours, it happens once',

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CommandError, EXIT } from './exit-codes.ts';
+import { CommandError } from './exit-codes.ts';
 import { configFolder } from './profiles.ts';
 
 /** A sandbox that the command runs, as other commands find it. */
@@ -116,6 +116,6 @@ export async function operate(
   if (response.ok) return result;
   const { message }: { readonly message?: unknown } = Object(result);
   throw new CommandError(String(message ?? `The sandbox responded with ${response.status}.`), {
-    exitCode: response.status === 400 ? EXIT.usage : EXIT.refused,
+    code: response.status === 400 ? 'usage' : 'sandbox-refused',
   });
 }

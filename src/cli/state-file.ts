@@ -1,6 +1,6 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import type { SandboxState } from '../sandbox/index.ts';
-import { CommandError, EXIT } from './exit-codes.ts';
+import { CommandError } from './exit-codes.ts';
 import { messageOf } from './report-error.ts';
 
 /** The state of a sandbox in a file, with what the command has printed for it. */
@@ -18,13 +18,13 @@ export async function readStateFile(path: string): Promise<StateFile | undefined
     text = await readFile(path, 'utf8');
   } catch (error) {
     if (Object(error).code === 'ENOENT') return undefined;
-    throw new CommandError(`The state cannot be read: ${messageOf(error)}`, { exitCode: EXIT.usage, cause: error });
+    throw new CommandError(`The state cannot be read: ${messageOf(error)}`, { code: 'usage', cause: error });
   }
   try {
     return JSON.parse(text);
   } catch (error) {
     const message = `${path} is not a complete state of a sandbox, and was not changed: ${messageOf(error)}`;
-    throw new CommandError(message, { exitCode: EXIT.usage, cause: error });
+    throw new CommandError(message, { code: 'usage', cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FileError } from '../errors/file-errors.ts';
 import { createMutex } from '../util/concurrency.ts';
@@ -21,9 +21,24 @@ const RETRY_MS = { min: 20, max: 100 } as const;
 const HELD: ReadonlySet<unknown> = new Set(['ELOCKED', 'ENOENT']);
 
 /** Mode of a new folder for tokens: accessible only to its owner. */
-export const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FOLDER = 0o700;
 
 const mutex = createMutex();
+
+/** Creates a folder that only its owner can access, with its parents, unless it exists. */
+export async function makePrivateFolder(folder: string, canCreateParents = true): Promise<void> {
+  // Without `recursive`, which reports a read-only disk as a missing folder, and in /proc never ends.
+  try {
+    await mkdir(folder, { mode: PRIVATE_FOLDER });
+  } catch (error) {
+    const code = codeOf(error);
+    // A link that leads nowhere exists, too: `stat` then has the reason.
+    if (code === 'EEXIST') return void (await stat(folder));
+    if (code !== 'ENOENT' || !canCreateParents || dirname(folder) === folder) throw error;
+    await makePrivateFolder(dirname(folder));
+    await makePrivateFolder(folder, false);
+  }
+}
 
 /** Runs `work` while this process holds the lock of a file. Calls in one process run one after another, in order. */
 export function withFileLock<R>(path: string, work: () => Promise<R>): Promise<R> {
@@ -44,7 +59,8 @@ async function acquire(file: string, deadline: number): Promise<() => Promise<vo
   // Imported only here, because the package replaces `fs.close` and adds signal listeners when it is imported.
   const { lock } = await import('proper-lockfile');
   const attempt = async (): Promise<() => Promise<void>> => {
-    await mkdir(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+    // Its error is final: a folder that cannot be created is no lock that another process holds.
+    await writing(dirname(file), () => makePrivateFolder(dirname(file)));
     // Without `onCompromised`, losing the lock, for example while the machine sleeps, would end the process.
     return lock(file, { realpath: false, stale: STALE_MS, update: REFRESH_MS, onCompromised: () => {} });
   };

@@ -1,11 +1,11 @@
-import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StoredToken, TokenStore } from '../auth/index.ts';
 import { readStoredToken } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
-import { PRIVATE_FOLDER, withFileLock } from './file-lock.ts';
+import { makePrivateFolder, withFileLock } from './file-lock.ts';
 import { codeOf, replaceFile, resolveLinks, unreadableFile, writing } from './file-system.ts';
 
 /** Mode of a token file: readable only by its owner. */
@@ -65,7 +65,7 @@ async function load(path: string): Promise<StoredToken | undefined> {
 async function save(path: string, token: StoredToken | undefined): Promise<void> {
   const target = await resolveLinks(path);
   const folder = dirname(target);
-  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  await makePrivateFolder(folder);
   await removeAbandonedParts(target);
   if (token) await replaceFile(target, 'tmp', (file) => file.writeFile(JSON.stringify(token)), PRIVATE_FILE);
   else await rm(target, { force: true });

@@ -28,7 +28,7 @@ const CASES: Readonly<Record<string, Case>> = {
     error: { code: 'connection-failed' },
     run: { env: { AUDIENCE_BASE_URL: 'http://127.0.0.1:4' } },
   },
-  'wrong usage': { args: ['audiences', 'get', 'x'], code: EXIT.usage, error: { code: 'command-failed' } },
+  'wrong usage': { args: ['audiences', 'get', 'x'], code: EXIT.usage, error: { code: 'usage' } },
   'wrong address': {
     args: ['budget'],
     code: EXIT.usage,
@@ -62,7 +62,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'not logged in': {
     args: ['budget'],
     code: EXIT.authentication,
-    error: { code: 'command-failed', message: expect.stringContaining('run `audience-activation login`') },
+    error: { code: 'not-logged-in', message: expect.stringContaining('run `audience-activation login`') },
     run: { env: { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined } },
   },
   'refused: 404': { args: ['audiences', 'get', '9'], code: EXIT.refused, error: { code: 'not-found', status: 404 } },

@@ -2,6 +2,7 @@ import { AudienceClient, AuthenticationError, type Credentials } from '../../ind
 import { signInWithBrowser } from '../../node/index.ts';
 import { createOAuthClient } from '../../oauth/index.ts';
 import { readStdin } from '../body-input.ts';
+import { NAME } from '../command-name.ts';
 import { isSameAddress, OAUTH_REDIRECT } from '../connection.ts';
 import type { Context, GlobalFlags } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
@@ -24,10 +25,15 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   const existing = await file.read();
   const baseUrl = (await addressOf(flags)) ?? existing?.baseUrl ?? (await ask(context, 'Address'));
   if (flags.oauth) return loginWithBrowser(context, flags, baseUrl);
-  const isKept = async (profile: Profile | undefined): Promise<boolean> =>
-    !flags.force && !!profile && isSameAddress(profile.baseUrl, baseUrl) && (await isValid(profile, context));
-  if (await isKept(existing)) {
-    output.note(`Already logged in as ${existing?.email} at ${baseUrl}. For another account: --force`);
+  warnOfEnvironment(output, name);
+  const isKept = async (profile: Profile | undefined, email = profile?.email): Promise<boolean> =>
+    !flags.force &&
+    !!profile &&
+    profile.email === email &&
+    isSameAddress(profile.baseUrl, baseUrl) &&
+    (await isValid(profile, context));
+  if (await isKept(existing, flags.email)) {
+    output.note(`Already logged in as ${existing?.email} at ${baseUrl}. For another account: --email`);
     await printProfile(context, name, existing);
     return EXIT.done;
   }
@@ -36,12 +42,13 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   // an account may have ten tokens.
   const profile = await file.withLock(async () => {
     const current = await file.read();
-    const isOther = current?.token !== existing?.token && current?.email === credentials.email;
-    if (isOther && (await isKept(current))) return current;
+    const isOther = current?.token !== existing?.token;
+    if (isOther && (await isKept(current, credentials.email))) return current;
+    await file.trySaving();
     const issued = await issueToken(context, baseUrl, credentials);
     await file.save(issued).catch((error: unknown) => {
       const advice = 'The token was issued, but cannot be kept: it is one of ten until `tokens revoke`.';
-      throw new CommandError(`${messageOf(error)} ${advice}`, { exitCode: EXIT.unexpected, cause: error });
+      throw new CommandError(`${messageOf(error)} ${advice}`, { code: 'profile-unwritable', cause: error });
     });
     return issued;
   });
@@ -49,8 +56,18 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   output.note(
     `The token is kept in ${profilePath(name)}, readable only by you (mode 0600), until ${profile?.expiresAt}.`,
   );
+  if (existing?.email !== undefined && existing.email !== credentials.email)
+    output.note(`It replaces the token of ${existing.email}. To keep both: --profile <name>`);
   await printProfile(context, name, profile);
   return EXIT.done;
+}
+
+/** Warns that a login will not be used, because the environment takes precedence over profiles. */
+function warnOfEnvironment(output: Context['output'], name: string): void {
+  const variable = ['AUDIENCE_TOKEN_COMMAND', 'AUDIENCE_TOKEN'].find((key) => process.env[key]);
+  if (variable === undefined) return;
+  const message = `${variable} is set: commands use it instead of this login. Unset it, or pass them --profile ${name}.`;
+  output.log('warning', message);
 }
 
 /** Prints a profile for programs; people read it in the notes. */
@@ -90,7 +107,7 @@ async function loginWithBrowser({ output, signal }: Context, flags: LoginFlags, 
   await signInWithBrowser(oauth, { signal, open: flags.browser, onUrl });
   const path = oauthPath(name);
   output.note(`Signed in. The tokens are kept in ${path}, readable only by you (mode 0600).`);
-  output.note("They are valid for the service's MCP endpoint: `audience-activation request POST /api/v2/mcp --data …`");
+  output.note(`They are valid for the service's MCP endpoint: \`${NAME} request POST /api/v2/mcp --data …\``);
   if (output.isJson) await output.json({ profile: name, base_url: baseUrl, path });
   return EXIT.done;
 }
@@ -117,7 +134,7 @@ export async function logout({ output, signal }: Context, flags: GlobalFlags): P
     output.note(
       `The token of ${profile.email} is removed from this machine. It stays valid until ${profile.expiresAt};`,
     );
-    output.note('`audience-activation tokens revoke` ends all API tokens of an account.');
+    output.note(`\`${NAME} tokens revoke\` ends all API tokens of an account.`);
   }
   if (!profile && !baseUrl) output.note(`Profile "${name}" is not logged in.`);
   if (output.isJson) await output.json({ profile: name, removed: profile !== undefined || baseUrl !== undefined });
@@ -195,5 +212,5 @@ const streamOf = ({ stderr }: Context['output']): NodeJS.WriteStream => stderr a
 
 function answerOf(answer: string | symbol | undefined): string {
   if (typeof answer === 'string' && answer !== '') return answer;
-  throw new CommandError('Cancelled.', { exitCode: EXIT.interrupted });
+  throw new CommandError('Cancelled.', { code: 'interrupted' });
 }

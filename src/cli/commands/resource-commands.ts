@@ -42,7 +42,7 @@ export const create =
 /** Returns the error of a create that failed. If it was interrupted before its response, it may have taken effect. */
 export function afterCreate(error: unknown, idempotencyKey: string | undefined, signal: AbortSignal): unknown {
   if (!signal.aborted || error !== signal.reason) return error;
-  const details = { exitCode: EXIT.interrupted, outcome: 'unknown', idempotencyKey, cause: error } as const;
+  const details = { code: 'interrupted', outcome: 'unknown', idempotencyKey, cause: error } as const;
   return new CommandError('Interrupted before the response arrived. It may have been created.', details);
 }
 

@@ -7,6 +7,7 @@ import {
   type SandboxAccount,
   type SandboxOptions,
 } from '../../sandbox/index.ts';
+import { NAME } from '../command-name.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { parseTarget } from '../ids.ts';
@@ -139,8 +140,8 @@ function checked<T>(create: () => T): T {
 function refuse(cause: unknown): never {
   const { code, message }: { readonly code?: unknown; readonly message?: unknown } = Object(cause);
   const advice = code === 'EADDRINUSE' ? '. Choose another --port, --storage-port or --console-port.' : '';
-  const exitCode = code === undefined ? EXIT.usage : EXIT.unexpected;
-  throw new CommandError(`${message}${advice}`, { exitCode, cause });
+  const kind = code === undefined ? 'usage' : 'sandbox-not-started';
+  throw new CommandError(`${message}${advice}`, { code: kind, cause });
 }
 
 function optionsOf({ speed, seed, duration, outcome }: ServerFlags, output: Output): SandboxOptions {
@@ -176,7 +177,7 @@ async function requireSandbox(choice: SandboxChoice): Promise<RunningSandbox> {
   if (sandbox) return sandbox;
   const which = choice.baseUrl ?? (choice.port === undefined ? undefined : `port ${choice.port}`);
   const message = which === undefined ? 'No sandbox is running' : `No sandbox is running at ${which}`;
-  throw new CommandError(`${message}: start one with \`audience-activation sandbox\`.`, { exitCode: EXIT.refused });
+  throw new CommandError(`${message}: start one with \`${NAME} sandbox\`.`, { code: 'sandbox-not-found' });
 }
 
 /** Calls an endpoint of the running sandbox, and prints what it responds. */

@@ -39,7 +39,7 @@ export async function trigger(
   const delivered = await deliver(event);
   await output.object({ id: event.id, type, result });
   if (delivered) return EXIT.done;
-  throw new CommandError(`The receiver did not accept the event: ${result}.`, { exitCode: EXIT.refused });
+  throw new CommandError(`The receiver did not accept the event: ${result}.`, { code: 'event-refused' });
 }
 
 interface VerifyFlags {

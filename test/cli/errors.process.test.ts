@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { COMMAND_ERRORS } from '../../src/cli/exit-codes.ts';
+import { linesOf, observe, startScene } from '../support/command.ts';
+import { tableAfter } from '../support/documentation.ts';
+import { serve } from '../support/file-server.ts';
+
+const MCP = ['request', 'POST', '/api/v2/mcp', '--data', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'];
+
+/** Errors whose messages in the client speak of its options. */
+const CASES: Readonly<Record<string, readonly [args: string[], env?: Record<string, string>]>> = {
+  'a token that is refused': [['budget'], { AUDIENCE_TOKEN: 'nope' }],
+  'a token command whose tokens are refused': [['budget', '--token-command', 'echo nope$RANDOM$$']],
+  'an MCP token that is refused': [MCP, { AUDIENCE_MCP_TOKEN: 'nope' }],
+  'no sign-in for MCP': [MCP],
+  'a path that is assumed': [['projects', 'get', '9']],
+  'an address with http': [['budget'], { AUDIENCE_BASE_URL: 'http://api.example.com' }],
+  'an address with the path of the API': [['budget'], { AUDIENCE_BASE_URL: 'https://api.example.com/api/v2' }],
+  'an address that is none': [['budget'], { AUDIENCE_BASE_URL: 'example' }],
+  'a wait that times out': [['wait', '1', '--timeout', '0']],
+  'results that are not ready': [['activations', 'download', '1']],
+};
+
+/** An option or a function of the client in backticks. */
+const OPTION = /`\w+(?:\([^`]*\))?`/;
+
+describe('errors in the words of the command', () => {
+  it.each(Object.entries(CASES))('%s', async (_, [args, env]) => {
+    const scene = await startScene({ jobs: {} });
+    await scene.run(['audiences', 'create', '--name', 'x']);
+    await scene.run(['activations', 'create', '--audience-id', '1']);
+    const { code, err } = await scene.run([...args, '--max-retries', '0'], { env: env ?? {} });
+    expect(code).not.toBe(0);
+    expect(err).toMatch(/^error: /m);
+    expect(err).not.toMatch(OPTION);
+    expect(err).not.toMatch(/apiToken|mcpToken|operations|signInWithBrowser|authorize\(\)/);
+  });
+
+  it('a redirect names the flag', async () => {
+    const { url } = await serve((_, response) => void response.writeHead(302, { location: '/x' }).end());
+    const { run } = await startScene();
+    const { err } = await run(['budget'], { env: { AUDIENCE_BASE_URL: url } });
+    expect(err).toContain("Set --base-url to the service's own address.");
+  });
+
+  it('each invalid field and the time to try again are printed once', async () => {
+    const { run } = await startScene({ faults: [{ on: 'usage.get', status: 429, retryAfter: 600 }] });
+    const invalid = await run(['audiences', 'create', '--name', 'x', '--project-id', '99']);
+    expect(invalid.err.match(/project_id/g)).toHaveLength(1);
+    expect(invalid.err).toMatch(/^error: .*these fields are invalid\..*\n {2}project_id: /);
+    const local = await run(['lookalikes', 'create', '--target-size', '5000000']);
+    expect(local.err).toBe(
+      'error: lookalikes.create was not sent: these fields are invalid. Nothing was created.\n' +
+        '  config.target_size: must be an integer from 1 to 4000000.\n',
+    );
+    const limited = await run(['budget']);
+    expect(limited.err.match(/\d{4}-\d\d-\d\dT/g)).toHaveLength(1);
+  });
+
+  it('wrong usage ends with the command for help, by the name that was called', async () => {
+    const { folder, env, run } = await startScene();
+    await symlink(join(process.cwd(), 'dist/cli.js'), join(folder, 'aud'));
+    const aud = (...args: string[]) =>
+      observe(spawn(process.execPath, [join(folder, 'aud'), ...args], { cwd: folder, env })).ended;
+    expect(await aud('audiences', 'create', '--nam')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^error: unknown option '--nam'\n.*\n {2}Help: aud audiences create --help\n$/s),
+    });
+    expect((await aud('audiences', 'get', 'x')).err).toContain('\n  Help: aud audiences get --help\n');
+    expect((await aud('nope')).err).toContain('\n  Help: aud --help\n');
+    const json = await run(['audiences', 'get', 'x', '--json']);
+    expect(linesOf(json.err)).toMatchObject([{ code: 'usage', help: 'audience-activation audiences get --help' }]);
+  });
+});
+
+type CodeCase = readonly [code: string, args: readonly string[], env?: Record<string, string | undefined>];
+
+describe('codes of errors', () => {
+  it.each<CodeCase>([
+    ['usage', ['audiences', 'get']],
+    ['not-logged-in', ['budget'], { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined }],
+    ['token-of-other-address', ['budget', '--base-url', 'https://example.com']],
+    ['token-command-failed', ['budget', '--token-command', 'exit 3']],
+    ['token-command-failed', ['wait', '1', '--token-command', 'exit 3']],
+    ['config-folder-missing', ['login'], { HOME: '', AUDIENCE_CONFIG_DIR: undefined }],
+    ['input-unreadable', ['audiences', 'create', '--data', '@missing.json']],
+    ['event-refused', ['trigger', 'audience.completed', '--forward-to', 'http://127.0.0.1:4/']],
+    ['sandbox-not-found', ['sandbox', 'status']],
+  ])('%s', async (...[code, args, env]: CodeCase) => {
+    const { run } = await startScene();
+    const { err } = await run([...args, '--json'], { env: env ?? {} });
+    expect(linesOf(err).at(-1)).toMatchObject({ code });
+  });
+
+  it('sandbox-not-started', async () => {
+    const { run, url } = await startScene();
+    const { err } = await run(['sandbox', '--port', new URL(url).port, '--json']);
+    expect(linesOf(err)).toMatchObject([{ code: 'sandbox-not-started', exitCode: 1 }]);
+  });
+
+  it('all are in the guide, with their exit codes', () => {
+    const rows = tableAfter('### Codes of errors', readFileSync('docs/cli.md', 'utf8')).slice(1);
+    const listed = Object.fromEntries(
+      rows.map(([code = '', exitCode]) => [code.replaceAll('`', ''), Number(exitCode)]),
+    );
+    expect(listed).toEqual(COMMAND_ERRORS);
+  });
+});
