@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
-import { AudienceClient, type ClientOptions, type TokenSource } from '../index.ts';
+import { AudienceClient, type ClientOptions, type RequestEvent } from '../index.ts';
 import { NAME } from './command-name.ts';
 import type { Account, GlobalFlags } from './context.ts';
 import { CommandError, usageError } from './exit-codes.ts';
@@ -16,12 +14,19 @@ import {
 } from './profiles.ts';
 import { SIGN_IN } from './report-error.ts';
 import { findSandbox } from './running-sandboxes.ts';
+import { commandToken } from './token-command.ts';
 
 /** Where the browser returns to after a sign-in. The port is chosen then. */
 export const OAUTH_REDIRECT = 'http://127.0.0.1/callback';
 
 /** Duration of a job of a sandbox in this process. */
 const SANDBOX_JOB_MS = 3_000;
+
+/** Time without a response after which it is reported. */
+const SILENCE_MS = 5_000;
+
+/** Duration of an attempt without --request-timeout, as of every client. */
+const TIMEOUT_MS = 30_000;
 
 /** A `Retry-After` of this length is announced. */
 const ANNOUNCED_WAIT_MS = 2_000;
@@ -97,29 +102,56 @@ export async function createMcpClient(flags: GlobalFlags, output: Output): Promi
     const message = `Not signed in: run \`${NAME} login --oauth\`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.`;
     throw new CommandError(message, { code: 'not-logged-in' });
   }
-  const options = { ...optionsOf(flags, output), baseUrl, allowInsecure: flags.allowInsecure };
+  const options = { ...optionsOf(flags, output), baseUrl };
   output.token = env.AUDIENCE_MCP_TOKEN
     ? { source: 'AUDIENCE_MCP_TOKEN', advice: SIGN_IN }
     : { source: oauthPath(profileName(flags.profile)), advice: SIGN_IN };
   if (env.AUDIENCE_MCP_TOKEN) return new AudienceClient({ ...options, mcpToken: env.AUDIENCE_MCP_TOKEN });
   const { createOAuthClient } = await import('../oauth/index.ts');
-  const { logger, allowInsecure } = options;
-  const mcpToken = createOAuthClient({ baseUrl, store, redirectUri: OAUTH_REDIRECT, logger, allowInsecure });
+  const { logger, allowInsecure, timeout } = options;
+  const mcpToken = createOAuthClient({ baseUrl, store, redirectUri: OAUTH_REDIRECT, logger, allowInsecure, timeout });
   return new AudienceClient({ ...options, mcpToken });
 }
 
 /** Returns the options that every client of the command has. */
-function optionsOf(flags: GlobalFlags, output: Output) {
+export function optionsOf(flags: GlobalFlags, output: Output) {
   const warn = (message: string): void => output.log('warning', message);
   const debug = (message: string): void => output.log('debug', message);
   return {
     logger: { error: warn, warn, info: debug, debug },
     logLevel: flags.verbose ? 'debug' : undefined,
     maxRetries: flags.maxRetries,
+    timeout: flags.requestTimeout,
+    allowInsecure: flags.allowInsecure,
+    ...noticeOfSilence(flags, output),
     onRetry({ wait, operation, error }) {
       if (wait < ANNOUNCED_WAIT_MS || flags.verbose) return;
       output.note(`${operation}: trying again in ${Math.ceil(wait / 1_000)} s (${error.message})`);
     },
+  } as const satisfies ClientOptions;
+}
+
+/** Returns hooks that report once that the service does not respond. */
+function noticeOfSilence({ requestTimeout = TIMEOUT_MS, deadline }: GlobalFlags, output: Output) {
+  const timers = new Map<string, NodeJS.Timeout>();
+  const stop = ({ callId }: RequestEvent): void => clearTimeout(timers.get(callId));
+  let isReported = false;
+  const report = (baseUrl: string): void => {
+    if (isReported) return;
+    isReported = true;
+    const entire =
+      deadline === undefined ? '--deadline limits the entire command' : `the command after ${deadline / 1_000} s`;
+    const message = `No response from ${baseUrl} for ${SILENCE_MS / 1_000} s; still waiting. An attempt ends after ${requestTimeout / 1_000} s (--request-timeout), ${entire}.`;
+    output.log('info', message);
+  };
+  return {
+    onRequest({ callId, baseUrl, bucket }) {
+      // Transfers have no bucket, and show their progress.
+      if (bucket === undefined || timers.has(callId)) return;
+      timers.set(callId, setTimeout(() => report(baseUrl), SILENCE_MS).unref());
+    },
+    onResponse: stop,
+    onEnd: stop,
   } as const satisfies ClientOptions;
 }
 
@@ -136,39 +168,4 @@ async function sandboxAccount(flags: GlobalFlags, output: Output): Promise<Accou
   const sandbox = createSandbox({ jobs: { duration: SANDBOX_JOB_MS } });
   const token = sandbox.accounts.create({ email: 'dev@example.com', password: 'sandbox' }).token('api');
   return { baseUrl: 'http://localhost', token, source: 'sandbox', advice: '', fetch: sandbox.fetch };
-}
-
-/** Creates a token source that runs a command for the token, once, and again if the service refuses the token. */
-function commandToken(command: string, signal: AbortSignal): TokenSource {
-  let current: Promise<string> | undefined;
-  return {
-    async get({ rejected }) {
-      if (!current || (rejected !== undefined && (await current) === rejected)) current = runForToken(command, signal);
-      return current;
-    },
-  };
-}
-
-/** Runs a command, and returns the first line that it prints. The line is never shown. */
-async function runForToken(command: string, signal: AbortSignal): Promise<string> {
-  const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = new Promise<string>((resolve, reject) => {
-    child.once('error', reject).once('close', (code, killedBy) => resolve(killedBy ?? `exit code ${code}`));
-  });
-  // A program that the command has started may keep the pipe open after the command has ended.
-  const stop = (): void => {
-    child.kill();
-    child.stdout.destroy();
-    child.unref();
-  };
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    const [output, end] = await Promise.all([text(child.stdout), exited]);
-    const token = output.split('\n', 1)[0]?.trim();
-    if (end === 'exit code 0' && token) return token;
-    const problem = end === 'exit code 0' ? 'printed nothing' : `failed with ${end}`;
-    throw new CommandError(`The token command ${problem}.`, { code: 'token-command-failed' });
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -12,6 +12,10 @@ export interface GlobalFlags {
   readonly baseUrl?: string;
   readonly tokenCommand?: string;
   readonly maxRetries?: number;
+  /** Milliseconds of one attempt. */
+  readonly requestTimeout?: number;
+  /** Milliseconds of the entire command. */
+  readonly deadline?: number;
   readonly allowInsecure?: boolean;
   readonly sandbox?: boolean;
   readonly verbose?: boolean;
@@ -30,7 +34,7 @@ export interface Account extends TokenOrigin, Pick<ClientOptions, 'allowInsecure
 export interface Context {
   readonly output: Output;
   readonly flags: GlobalFlags;
-  /** Aborted by the first Ctrl-C. */
+  /** Aborted by the first Ctrl-C, and at the deadline; the reason is a {@link CommandError}. */
   readonly signal: AbortSignal;
   /** Returns the account that flags, environment and profile select. */
   account(): Promise<Account>;

@@ -119,6 +119,25 @@ export class CommandError extends Error {
 export const withResume = (error: unknown, resume: string): unknown =>
   error instanceof Error ? Object.assign(error, { resume }) : error;
 
+/**
+ * Returns the error of a command that Ctrl-C or the deadline has ended.
+ *
+ * @param reason That of the signal of the command.
+ */
+export function interruption(
+  { reason }: Pick<AbortSignal, 'reason'>,
+  /** Exit code after the deadline, and what the interruption means. */
+  {
+    late,
+    advice = '',
+    ...details
+  }: Omit<CommandErrorDetails, 'code' | 'exitCode'> & { late: ExitCode; advice?: string },
+): CommandError {
+  const { code, message, exitCode }: CommandError = reason;
+  const end = code === 'deadline-exceeded' ? late : exitCode;
+  return new CommandError(`${message} ${advice}`.trimEnd(), { ...details, code, exitCode: end });
+}
+
 /** Returns an error of usage with the command that prints the help for it; other errors as they are. */
 export const withHelp = (error: unknown, help: string): unknown =>
   error instanceof CommandError && error.code === 'usage' ? Object.assign(error, { help }) : error;

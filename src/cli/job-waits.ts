@@ -2,7 +2,7 @@ import type { AudienceClient, WaitTarget } from '../index.ts';
 import { JobError, WaitTimeoutError } from '../index.ts';
 import { progressOf } from '../spec/job-status.ts';
 import { type Context, commandLine } from './context.ts';
-import { CommandError, EXIT, type ExitCode, exitCodeOf, withResume } from './exit-codes.ts';
+import { EXIT, type ExitCode, exitCodeOf, interruption, withResume } from './exit-codes.ts';
 import { labelOf } from './ids.ts';
 import { createJobProgress, type JobView } from './job-progress.ts';
 import { reportError } from './report-error.ts';
@@ -85,7 +85,7 @@ const PRECEDENCE: readonly ExitCode[] = [
 /**
  * Reports the jobs that have not completed, with the command that waits for those that still run. Returns the exit code.
  *
- * @throws {CommandError} if the wait was interrupted.
+ * @throws {CommandError} if the wait was interrupted, or the deadline of the command has passed.
  */
 export function concludeWaits(
   views: readonly JobView[],
@@ -103,7 +103,7 @@ export function concludeWaits(
   for (const { error, phase } of views) {
     if (error !== undefined) reportError(phase === 'timed-out' ? withResume(error, resume) : error, output);
   }
-  if (signal.aborted && running.length > 0) throw new CommandError('Interrupted.', { code: 'interrupted', resume });
+  if (signal.aborted && running.length > 0) throw interruption(signal, { late: EXIT.waitTimedOut, resume });
   if (running.some(({ phase }) => phase !== 'timed-out')) output.note(`Others still run. To continue: ${resume}`);
   if (until === 'first-success' && views.some(({ phase }) => phase === 'completed')) return EXIT.done;
   const codes = views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)]));

@@ -31,13 +31,28 @@ function interruptible(): AbortSignal {
   return controller.signal;
 }
 
-const signal = interruptible();
+const interrupted = interruptible();
+
+/** Time after the deadline until a command ends that does not react to it, such as one that waits for a lock. */
+const GRACE_MS = 2_000;
+
+/** Returns the signal of a command: that of Ctrl-C, also aborted at the deadline. */
+function signalOf({ deadline }: GlobalFlags, output: Output): AbortSignal {
+  if (deadline === undefined) return interrupted;
+  const message = `The command took longer than ${deadline / 1_000} s (--deadline).`;
+  const error = new CommandError(message, { code: 'deadline-exceeded' });
+  const expired = new AbortController();
+  setTimeout(() => expired.abort(error), deadline).unref();
+  setTimeout(() => process.exit(reportError(error, output)), deadline + GRACE_MS).unref();
+  return AbortSignal.any([interrupted, expired.signal]);
+}
 
 /** Runs the code of a command with the client it asks for. */
 const action: Action = (load) =>
   async function (this: Command) {
     const flags = this.optsWithGlobals<GlobalFlags>();
     const output = new Output({ stdout, stderr }, { json: flags.json === true, fields: flags.fields });
+    const signal = signalOf(flags, output);
     const clients: AudienceClient[] = [];
     const opened = (client: AudienceClient): AudienceClient => {
       clients.push(client);

@@ -49,6 +49,8 @@ export function createProgram(name: string, action: Action): Command {
     .option('--base-url <url>', 'address of the service (AUDIENCE_BASE_URL)')
     .option('--token-command <command>', 'command that prints the token, such as of a vault (AUDIENCE_TOKEN_COMMAND)')
     .option('--max-retries <n>', 'retries of a request after a failure that may pass (default: 4)', integerFrom(0))
+    .option('--request-timeout <duration>', 'time for one attempt of a request (default: 30s)', duration)
+    .option('--deadline <duration>', 'time for the entire command, with its retries, waits and transfers', duration)
     .option('--allow-insecure', 'allow http: beyond this machine')
     .option('--sandbox', 'use the running sandbox, or a new one in this process')
     .option('--verbose', 'print each request and retry')

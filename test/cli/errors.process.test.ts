@@ -76,22 +76,22 @@ describe('errors in the words of the command', () => {
   });
 });
 
-type CodeCase = readonly [code: string, args: readonly string[], env?: Record<string, string | undefined>];
+const CODES: readonly (readonly [code: string, args: readonly string[], env: Record<string, string | undefined>])[] = [
+  ['usage', ['audiences', 'get'], {}],
+  ['not-logged-in', ['budget'], { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined }],
+  ['token-of-other-address', ['budget', '--base-url', 'https://example.com'], {}],
+  ['token-command-failed', ['budget', '--token-command', 'exit 3'], {}],
+  ['token-command-failed', ['wait', '1', '--token-command', 'exit 3'], {}],
+  ['config-folder-missing', ['login'], { HOME: '', AUDIENCE_CONFIG_DIR: undefined }],
+  ['input-unreadable', ['audiences', 'create', '--data', '@missing.json'], {}],
+  ['event-refused', ['trigger', 'audience.completed', '--forward-to', 'http://127.0.0.1:4/'], {}],
+  ['sandbox-not-found', ['sandbox', 'status'], {}],
+];
 
 describe('codes of errors', () => {
-  it.each<CodeCase>([
-    ['usage', ['audiences', 'get']],
-    ['not-logged-in', ['budget'], { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined }],
-    ['token-of-other-address', ['budget', '--base-url', 'https://example.com']],
-    ['token-command-failed', ['budget', '--token-command', 'exit 3']],
-    ['token-command-failed', ['wait', '1', '--token-command', 'exit 3']],
-    ['config-folder-missing', ['login'], { HOME: '', AUDIENCE_CONFIG_DIR: undefined }],
-    ['input-unreadable', ['audiences', 'create', '--data', '@missing.json']],
-    ['event-refused', ['trigger', 'audience.completed', '--forward-to', 'http://127.0.0.1:4/']],
-    ['sandbox-not-found', ['sandbox', 'status']],
-  ])('%s', async (...[code, args, env]: CodeCase) => {
+  it.each(CODES)('%s', async (code, args, env) => {
     const { run } = await startScene();
-    const { err } = await run([...args, '--json'], { env: env ?? {} });
+    const { err } = await run([...args, '--json'], { env });
     expect(linesOf(err).at(-1)).toMatchObject({ code });
   });
 

@@ -3,7 +3,7 @@ import { signInWithBrowser } from '../../node/index.ts';
 import { createOAuthClient } from '../../oauth/index.ts';
 import { readStdin } from '../body-input.ts';
 import { NAME } from '../command-name.ts';
-import { isSameAddress, OAUTH_REDIRECT } from '../connection.ts';
+import { isSameAddress, OAUTH_REDIRECT, optionsOf } from '../connection.ts';
 import type { Context, GlobalFlags } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { oauthPath, openOAuthStore, openProfile, type Profile, profileName, profilePath } from '../profiles.ts';
@@ -77,15 +77,19 @@ async function printProfile({ output }: Context, name: string, profile: Profile 
   await output.json({ profile: name, base_url, email, expires_at, path: profilePath(name) });
 }
 
-async function issueToken({ flags, signal }: Context, baseUrl: string, credentials: Credentials): Promise<Profile> {
-  await using client = new AudienceClient({ baseUrl, credentials, allowInsecure: flags.allowInsecure });
+async function issueToken(
+  { flags, output, signal }: Context,
+  baseUrl: string,
+  credentials: Credentials,
+): Promise<Profile> {
+  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials });
   const { token, expires_at } = await client.auth.createApiToken(credentials, { signal });
   return { token, baseUrl, email: credentials.email, expiresAt: expires_at };
 }
 
 /** Checks a kept token with one request. */
-async function isValid({ baseUrl, token }: Profile, { flags, signal }: Context): Promise<boolean> {
-  await using client = new AudienceClient({ baseUrl, token, allowInsecure: flags.allowInsecure });
+async function isValid({ baseUrl, token }: Profile, { flags, output, signal }: Context): Promise<boolean> {
+  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, token });
   try {
     await client.webhooks.list({ signal });
     return true;
@@ -98,8 +102,8 @@ async function isValid({ baseUrl, token }: Profile, { flags, signal }: Context):
 async function loginWithBrowser({ output, signal }: Context, flags: LoginFlags, baseUrl: string): Promise<ExitCode> {
   const name = profileName(flags.profile);
   const store = await openOAuthStore(name, baseUrl);
-  const { allowInsecure } = flags;
-  const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure });
+  const { allowInsecure, requestTimeout: timeout } = flags;
+  const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure, timeout });
   const onUrl = (url: string): void => {
     output.log('info', 'Open this address to sign in:');
     output.log('info', url);
@@ -120,8 +124,8 @@ export async function logout({ output, signal }: Context, flags: GlobalFlags): P
   const store = await openOAuthStore(name);
   const baseUrl = await store.address();
   if (baseUrl) {
-    const { allowInsecure } = flags;
-    const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure });
+    const { allowInsecure, requestTimeout: timeout } = flags;
+    const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure, timeout });
     await oauth.revoke({ signal }).catch((error: unknown) => {
       signal.throwIfAborted();
       output.log('warning', `The OAuth tokens could not be revoked: ${messageOf(error)}`);
@@ -169,7 +173,7 @@ export async function revokeTokens(context: Context, flags: RevokeFlags): Promis
   const baseUrl = (await addressOf(flags)) ?? profile?.baseUrl;
   if (!baseUrl) throw usageError('No address: pass --base-url, or set AUDIENCE_BASE_URL.');
   const credentials = await readCredentials(context, flags.email ?? profile?.email);
-  await using client = new AudienceClient({ baseUrl, credentials, allowInsecure: flags.allowInsecure });
+  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials });
   const { revoked } = flags.mcp
     ? await client.auth.revokeMcpTokens(credentials, { signal })
     : await client.auth.revokeApiTokens(credentials, { signal });

@@ -1,7 +1,7 @@
 import type { ApiPromise, AudienceClient, CreateOptions, JsonObject, WaitTarget } from '../../index.ts';
 import { readBody } from '../body-input.ts';
 import type { Context, Handler } from '../context.ts';
-import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
+import { EXIT, type ExitCode, interruption, usageError } from '../exit-codes.ts';
 import { parseId } from '../ids.ts';
 import { concludeWaits, waitForJobs } from '../job-waits.ts';
 import { type ListFlags, printList } from '../listing.ts';
@@ -42,8 +42,8 @@ export const create =
 /** Returns the error of a create that failed. If it was interrupted before its response, it may have taken effect. */
 export function afterCreate(error: unknown, idempotencyKey: string | undefined, signal: AbortSignal): unknown {
   if (!signal.aborted || error !== signal.reason) return error;
-  const details = { code: 'interrupted', outcome: 'unknown', idempotencyKey, cause: error } as const;
-  return new CommandError('Interrupted before the response arrived. It may have been created.', details);
+  const advice = 'The response has not arrived: it may have been created.';
+  return interruption(signal, { late: EXIT.outcomeUnknown, advice, outcome: 'unknown', idempotencyKey, cause: error });
 }
 
 /** Waits for the job of a created resource, and prints the resource as last seen, however the wait ends. */
