@@ -19,6 +19,8 @@ export function addCompletion(program: Command): void {
   };
   const profile = root.options.get('profile');
   if (profile) profile.handler = complete(profileNames);
+  const chosen = root.commands.get('profiles use')?.arguments.get('name');
+  if (chosen) chosen.handler = complete(profileNames);
   const jobs = root.commands.get('wait')?.arguments.get('jobs');
   if (jobs) jobs.handler = complete(() => JOB_KINDS.map((kind) => `${kind}:`));
   for (const name of WITH_FILE) {

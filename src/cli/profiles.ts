@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { lstat, stat } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { lstat, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TokenStore } from '../index.ts';
@@ -34,9 +34,23 @@ function homeFolder(): string {
   throw new CommandError(message, { code: 'config-folder-missing', cause });
 }
 
-/** Returns the name of a profile: that of the flag, of AUDIENCE_PROFILE, or `default`. */
+/** Returns the file with the name of the profile that is used by default. */
+const chosenPath = (): string => join(configFolder(), 'profile');
+
+function chosenProfile(): string | undefined {
+  try {
+    return readFileSync(chosenPath(), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes a profile the default one. */
+export const chooseProfile = (name: string): Promise<void> => writeFile(chosenPath(), `${name}\n`, { mode: 0o600 });
+
+/** Returns the name of a profile: that of the flag, of AUDIENCE_PROFILE, of `profiles use`, or `default`. */
 export function profileName(flag: string | undefined): string {
-  const name = flag ?? (process.env.AUDIENCE_PROFILE || DEFAULT_PROFILE);
+  const name = flag ?? (process.env.AUDIENCE_PROFILE || chosenProfile() || DEFAULT_PROFILE);
   if (/^[\w-][\w.-]*$/.test(name)) return name;
   throw usageError(`A profile's name consists of letters, digits, ".", "_" and "-": "${name}" does not.`);
 }

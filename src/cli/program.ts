@@ -2,6 +2,7 @@ import { Argument, Command, Option, type OptionValues } from 'commander';
 import { VERSION } from '../version.ts';
 import type { Handler } from './context.ts';
 import { collect, commaSeparated, duration, integerFrom, keyValue, nonNegative } from './flag-values.ts';
+import { HELP_TOPICS, textOfTopic } from './help-topics.ts';
 import {
   type BodyFlag,
   DATASETS,
@@ -22,20 +23,18 @@ export type Action = <Flags extends OptionValues>(
 const PORT = integerFrom(0, 65_535);
 const ID = new Argument('<id>', 'id');
 
-const NOTES = `
+const notes = (name: string): string => `
 Examples:
-  audience-activation login --base-url https://api.example.com
-  audience-activation audiences create --name Visitors --dataset WebDomain:2026-10-20:2026-11-20 --wait
-  audience-activation wait audience:12 cohort:7 --timeout 2h
-  audience-activation audiences list --fields id,status.name | cut -f 1
-  audience-activation audiences create --name "No account needed" --wait --sandbox
+  ${name} login --base-url https://api.example.com
+  ${name} audiences create --name Visitors --dataset WebDomain:2026-10-20:2026-11-20 --wait
+  ${name} wait audience:12 cohort:7 --timeout 2h
+  ${name} audiences list --fields id,status.name | cut -f 1
+  ${name} audiences create --name "No account needed" --wait --sandbox
 
 Data go to standard output: tables in a terminal, elsewhere fields separated by tabs, or JSON. Everything else goes to
 standard error. Durations are such as 90s, 10m and 1h30m; a number alone is in seconds.
 
-Exit codes: 0 done, 1 unexpected error, 2 wrong usage, 3 job failed, 4 job needs information (107), 5 job cancelled,
-6 wait timed out (the job continues), 7 authentication, 8 refused, 9 rate limit or build budget, 10 outcome of a create
-unknown (repeat it with the printed key), 130 interrupted.`;
+${Object.values(HELP_TOPICS).map(textOfTopic).join('\n\n')}`;
 
 /** Creates the command with all its subcommands. */
 export function createProgram(name: string, action: Action): Command {
@@ -55,12 +54,10 @@ export function createProgram(name: string, action: Action): Command {
     .option('--sandbox', 'use the running sandbox, or a new one in this process')
     .option('--verbose', 'print each request and retry')
     .helpCommand(false)
-    .configureHelp({
-      showGlobalOptions: true,
-      // Those of every command; not those of `sandbox` at its subcommands.
-      visibleGlobalOptions: (command) => (command.parent ? [...program.options] : []),
-    })
-    .addHelpText('after', NOTES)
+    .addHelpText('after', notes(name))
+    .addHelpText('afterAll', ({ command }) =>
+      command.parent ? `\nGlobal options, such as --json and --profile: ${name} --help` : '',
+    )
     .exitOverride();
   addJobCommands(program, action);
   for (const resource of RESOURCE_NAMES) addResource(program, action, resource);
@@ -71,8 +68,12 @@ export function createProgram(name: string, action: Action): Command {
   program
     .command('help')
     .description('print the help of a command')
-    .argument('[command...]', 'command, such as audiences create')
-    .action((names: readonly string[]) => findCommand(program, names).help());
+    .argument('[command...]', 'command, such as audiences create; or environment, exit-codes')
+    .action((names: readonly string[]) => {
+      const [, topic] = Object.entries(HELP_TOPICS).find(([topic]) => topic === names.join(' ')) ?? [];
+      if (topic) process.stdout.write(`${textOfTopic(topic)}\n`);
+      else findCommand(program, names).help();
+    });
   return program;
 }
 
@@ -258,6 +259,16 @@ function addAccountCommands(program: Command, action: Action): void {
     .command('whoami')
     .description('print the account in use, and check its token')
     .action(action(async () => (await load()).whoami));
+  const profiles = program.command('profiles').description('list the accounts that `login` has kept, choose one');
+  profiles
+    .command('list')
+    .description('list profiles, and mark the one in use')
+    .action(action(async () => (await load()).listProfiles));
+  profiles
+    .command('use')
+    .description('use a profile by default; --profile and AUDIENCE_PROFILE take precedence')
+    .argument('<name>', 'profile')
+    .action(action(async () => (await load()).useProfile));
   program
     .command('tokens')
     .description('revoke tokens')

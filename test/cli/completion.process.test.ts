@@ -37,6 +37,8 @@ describe('completion', () => {
       'config/oauth/eve.json': '',
     };
     expect(await offered(['--profile', ''], profiles)).toEqual(['eve', 'prod']);
+    expect(await offered(['profiles', 'use', ''], profiles)).toEqual(['eve', 'prod']);
+    expect(await offered(['--requ'])).toEqual(['--request-timeout']);
     expect(await offered(['cohorts', 'import', 'data/c'], { 'data/customers.csv': '' })).toEqual([
       'data/customers.csv',
     ]);

@@ -43,7 +43,7 @@ describe('the token of the environment', () => {
     expect({ code, err }).toEqual({
       code: 0,
       err: expect.stringMatching(
-        `^warning: ${variable} is set: commands use it instead of this login.*--profile default`,
+        `^warning: ${variable} is set: commands use it instead of a profile.*--profile default`,
       ),
     });
     const env = { AUDIENCE_TOKEN: 'x' };

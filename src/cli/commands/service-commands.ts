@@ -48,19 +48,33 @@ export async function request(
 ): Promise<ExitCode> {
   const verb = METHODS.find((name) => name === method.toUpperCase());
   if (!verb) throw usageError(`The method must be one of ${METHODS.join(', ')}, not "${method}".`);
+  const [pathname = '', search] = path.split(/\?(.*)/s);
   const body = data === undefined ? undefined : await readData(data, signal);
-  const row = Object.values(operations).find((operation) => operation.method === verb && operation.path === path);
+  const row = Object.values(operations).find((operation) => operation.method === verb && operation.path === pathname);
   // A create always has a key, so that it can be repeated if its outcome is unknown.
   const idempotencyKey = options.idempotencyKey ?? (row?.retry === 'idempotency-key' ? randomUUID() : undefined);
   const client = await (row?.token === 'mcp' ? connectMcp() : connect());
-  const result = await client.request(verb, path, { body, query, idempotencyKey, signal }).catch((error: unknown) => {
-    throw idempotencyKey === undefined ? error : afterCreate(error, idempotencyKey, signal);
-  });
+  const result = await client
+    .request(verb, pathname, { body, query: { ...queryOf(search), ...query }, idempotencyKey, signal })
+    .catch((error: unknown) => {
+      throw idempotencyKey === undefined ? error : afterCreate(error, idempotencyKey, signal);
+    });
   const isFormatted = output.isJson || flags.fields !== undefined;
   if (isFormatted && Array.isArray(result)) await output.list(result);
   else if (isFormatted && typeof result === 'object' && result !== null) await output.object(result);
   else await output.line(jsonText(result, output.stdout.isTTY ? 2 : 0));
   return EXIT.done;
+}
+
+/** Returns the parameters of a query string; a name that is repeated has all its values. */
+function queryOf(search: string | undefined): Record<string, string | string[]> {
+  const params = new URLSearchParams(search);
+  return Object.fromEntries(
+    [...new Set(params.keys())].map((name) => {
+      const values = params.getAll(name);
+      return [name, values.length > 1 ? values : (values[0] ?? '')];
+    }),
+  );
 }
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -1,0 +1,45 @@
+import type { Command, Option } from 'commander';
+import { HELP_TOPICS } from '../src/cli/help-topics.ts';
+import { createProgram } from '../src/cli/program.ts';
+
+const NAME = 'audience-activation';
+
+/** Returns text as roff reads it: no line of it is a request, and hyphens can be copied. */
+const roff = (text: string): string =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^(['.])/gm, '\\&$1');
+
+const entry = (term: string, meaning: string): string => `.TP\n.B ${roff(term)}\n${roff(meaning)}`;
+
+const optionEntry = ({ flags, description }: Option): string => entry(flags, description);
+
+/** Returns a command with the words before it, and all its subcommands. */
+function commandsOf(command: Command, prefix = ''): { readonly name: string; readonly command: Command }[] {
+  return command.commands.flatMap((child) => {
+    const name = `${prefix}${child.name()}`;
+    return [{ name, command: child }, ...commandsOf(child, `${name} `)];
+  });
+}
+
+function commandSection({ name, command }: { readonly name: string; readonly command: Command }): string {
+  const lines = [`.SS ${roff(`${name} ${command.usage()}`)}`, `${roff(command.description())}.`];
+  return [...lines, ...command.options.map(optionEntry)].join('\n');
+}
+
+/** Returns the manual page of the command, made of its commands, flags and help topics. */
+export function manPage(): string {
+  const program = createProgram(NAME, () => async () => {});
+  const topics = Object.values(HELP_TOPICS).map(({ title, rows }) =>
+    [`.SH ${title.toUpperCase()}`, ...rows.map(([name, meaning]) => entry(name, meaning))].join('\n'),
+  );
+  return `${[
+    `.TH ${roff(NAME.toUpperCase())} 1`,
+    `.SH NAME\n${roff(`${NAME}, aud`)} \\- builds audiences, waits for them and activates them`,
+    `.SH SYNOPSIS\n.B ${roff(NAME)}\n[options] [command]`,
+    `.SH GLOBAL OPTIONS\n${program.options.map(optionEntry).join('\n')}`,
+    `.SH COMMANDS\n${commandsOf(program).map(commandSection).join('\n')}`,
+    ...topics,
+  ].join('\n')}\n`;
+}
