@@ -12,7 +12,7 @@ export interface OutputFormat {
 export interface TokenOrigin {
   /** Variable, file or command: `AUDIENCE_TOKEN`. */
   readonly source: string;
-  /** What to do if the service refuses it. */
+  /** Advice if the service refuses it. */
   readonly advice: string;
 }
 

@@ -59,7 +59,7 @@ async function acquire(file: string, deadline: number): Promise<() => Promise<vo
   // Imported only here, because the package replaces `fs.close` and adds signal listeners when it is imported.
   const { lock } = await import('proper-lockfile');
   const attempt = async (): Promise<() => Promise<void>> => {
-    // Its error is final: a folder that cannot be created is no lock that another process holds.
+    // Its error is final: a folder that cannot be created is not a lock of another process.
     await writing(dirname(file), () => makePrivateFolder(dirname(file)));
     // Without `onCompromised`, losing the lock, for example while the machine sleeps, would end the process.
     return lock(file, { realpath: false, stale: STALE_MS, update: REFRESH_MS, onCompromised: () => {} });

@@ -11,7 +11,7 @@ const loginArgs = ({ url }: Scene, ...flags: string[]) => ['login', '--base-url'
 const login = (scene: Scene, env: Readonly<Record<string, string | undefined>>, ...flags: string[]) =>
   scene.run(loginArgs(scene, '--email', 'ann@example.com', ...flags), { input: PASSWORD, env });
 
-/** Whether a test can mount a small disk, in a namespace of its own. */
+/** Tests can mount a small disk, in a separate namespace. */
 const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
 const profiles = ({ folder }: Scene): string => join(folder, 'config/profiles');
