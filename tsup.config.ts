@@ -78,6 +78,6 @@ export default defineConfig([
     // The package of the completion scripts ships no text of its licence, so it is a dependency.
     external: [/^node:/, /^@bomb\.sh\/tab/],
     noExternal: [/^(?!node:|@bomb\.sh\/tab)/],
-    esbuildPlugins: [entriesAreExternal, noteInputs('cli'), withoutComments],
+    esbuildPlugins: [entriesAreExternal, documentIsExternal, noteInputs('cli'), withoutComments],
   },
 ]);

@@ -21,6 +21,10 @@ export function addCompletion(program: Command): void {
   if (profile) profile.handler = complete(profileNames);
   const chosen = root.commands.get('profiles use')?.arguments.get('name');
   if (chosen) chosen.handler = complete(profileNames);
+  // Flags of every command can be passed after its name, too.
+  for (const { options } of root.commands.values()) {
+    for (const [name, option] of root.options) if (!options.has(name)) options.set(name, option);
+  }
   const jobs = root.commands.get('wait')?.arguments.get('jobs');
   if (jobs) jobs.handler = complete(() => JOB_KINDS.map((kind) => `${kind}:`));
   for (const name of WITH_FILE) {

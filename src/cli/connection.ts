@@ -1,6 +1,7 @@
 import { AudienceClient, type ClientOptions, type RequestEvent } from '../index.ts';
 import { NAME } from './command-name.ts';
 import type { Account, GlobalFlags } from './context.ts';
+import { dryRunOptions, EXAMPLE_ADDRESS, HIDDEN } from './dry-run.ts';
 import { CommandError, usageError } from './exit-codes.ts';
 import type { Output } from './output.ts';
 import {
@@ -15,6 +16,7 @@ import {
 import { SIGN_IN } from './report-error.ts';
 import { findSandbox } from './running-sandboxes.ts';
 import { commandToken } from './token-command.ts';
+import { waitNotices } from './wait-notices.ts';
 
 /** Where the browser returns to after a sign-in. The port is chosen then. */
 export const OAUTH_REDIRECT = 'http://127.0.0.1/callback';
@@ -28,9 +30,6 @@ const SILENCE_MS = 5_000;
 /** Duration of an attempt without --request-timeout, as of every client. */
 const TIMEOUT_MS = 30_000;
 
-/** A `Retry-After` of this length is announced. */
-const ANNOUNCED_WAIT_MS = 2_000;
-
 /**
  * Returns the account of a command. Flags take precedence over the environment, and the environment over profiles. A
  * token is used with the address only that it was set with.
@@ -42,7 +41,7 @@ export async function findAccount(flags: GlobalFlags, output: Output, signal: Ab
   const env = environmentOf(flags);
   const address = flags.baseUrl || env.AUDIENCE_BASE_URL;
   const command = flags.tokenCommand || env.AUDIENCE_TOKEN_COMMAND;
-  if (!command && !env.AUDIENCE_TOKEN) return profileAccount(profileName(flags.profile), address);
+  if (!command && !env.AUDIENCE_TOKEN) return profileAccount(flags, address, output);
   const source = command ? 'token command' : 'AUDIENCE_TOKEN';
   if (!address)
     throw usageError(`The address is missing that ${source} belongs to: pass --base-url, or set AUDIENCE_BASE_URL.`);
@@ -60,8 +59,13 @@ export async function findAccount(flags: GlobalFlags, output: Output, signal: Ab
 const environmentOf = ({ profile }: GlobalFlags): NodeJS.ProcessEnv => (profile === undefined ? process.env : {});
 
 /** Returns the account that `login` has kept. */
-async function profileAccount(name: string, address: string | undefined): Promise<Account> {
+async function profileAccount(flags: GlobalFlags, address: string | undefined, output: Output): Promise<Account> {
+  const name = profileName(flags.profile);
   const profile = await (await openProfile(name)).read();
+  if (!profile && flags.dryRun) {
+    if (!address) output.note(`No address is set: ${EXAMPLE_ADDRESS} stands for it.`);
+    return { baseUrl: address ?? EXAMPLE_ADDRESS, token: HIDDEN, source: 'none', advice: '' };
+  }
   const login = `${NAME} login${name === DEFAULT_PROFILE ? '' : ` --profile ${name}`}`;
   if (!profile) {
     const message = `Not logged in: run \`${login}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or try it with --sandbox.`;
@@ -87,17 +91,18 @@ export function isSameAddress(one: string, other: string): boolean {
 
 /** Returns a client for an account. Its warnings go to standard error. */
 export function createClient(account: Account, flags: GlobalFlags, output: Output): AudienceClient {
-  const { baseUrl, token, fetch, allowInsecure } = account;
-  const options = optionsOf(flags, output);
+  const { baseUrl, fetch, allowInsecure = flags.allowInsecure } = account;
+  const token = flags.dryRun ? HIDDEN : account.token;
   output.token = account;
-  return new AudienceClient({ ...options, baseUrl, token, fetch, allowInsecure: allowInsecure ?? flags.allowInsecure });
+  return new AudienceClient({ fetch, ...optionsOf(flags, output), baseUrl, token, allowInsecure });
 }
 
 /** Returns a client for the service's MCP endpoint, with AUDIENCE_MCP_TOKEN or the OAuth tokens of a profile. */
 export async function createMcpClient(flags: GlobalFlags, output: Output): Promise<AudienceClient> {
   const env = environmentOf(flags);
   const store = await openOAuthStore(profileName(flags.profile));
-  const baseUrl = flags.baseUrl || env.AUDIENCE_BASE_URL || (await store.address());
+  const address = flags.baseUrl || env.AUDIENCE_BASE_URL || (await store.address());
+  const baseUrl = address || (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
   if (!baseUrl) {
     const message = `Not signed in: run \`${NAME} login --oauth\`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.`;
     throw new CommandError(message, { code: 'not-logged-in' });
@@ -106,7 +111,8 @@ export async function createMcpClient(flags: GlobalFlags, output: Output): Promi
   output.token = env.AUDIENCE_MCP_TOKEN
     ? { source: 'AUDIENCE_MCP_TOKEN', advice: SIGN_IN }
     : { source: oauthPath(profileName(flags.profile)), advice: SIGN_IN };
-  if (env.AUDIENCE_MCP_TOKEN) return new AudienceClient({ ...options, mcpToken: env.AUDIENCE_MCP_TOKEN });
+  const token = flags.dryRun ? HIDDEN : env.AUDIENCE_MCP_TOKEN;
+  if (token) return new AudienceClient({ ...options, mcpToken: token });
   const { createOAuthClient } = await import('../oauth/index.ts');
   const { logger, allowInsecure, timeout } = options;
   const mcpToken = createOAuthClient({ baseUrl, store, redirectUri: OAUTH_REDIRECT, logger, allowInsecure, timeout });
@@ -117,17 +123,21 @@ export async function createMcpClient(flags: GlobalFlags, output: Output): Promi
 export function optionsOf(flags: GlobalFlags, output: Output) {
   const warn = (message: string): void => output.log('warning', message);
   const debug = (message: string): void => output.log('debug', message);
+  const silence = noticeOfSilence(flags, output);
+  const waits = waitNotices(output);
   return {
     logger: { error: warn, warn, info: debug, debug },
     logLevel: flags.verbose ? 'debug' : undefined,
     maxRetries: flags.maxRetries,
     timeout: flags.requestTimeout,
     allowInsecure: flags.allowInsecure,
-    ...noticeOfSilence(flags, output),
-    onRetry({ wait, operation, error }) {
-      if (wait < ANNOUNCED_WAIT_MS || flags.verbose) return;
-      output.note(`${operation}: trying again in ${Math.ceil(wait / 1_000)} s (${error.message})`);
+    ...silence,
+    ...waits,
+    onEnd(event) {
+      silence.onEnd(event);
+      waits.onEnd(event);
     },
+    ...(flags.dryRun && dryRunOptions(output)),
   } as const satisfies ClientOptions;
 }
 
@@ -163,6 +173,7 @@ async function sandboxAccount(flags: GlobalFlags, output: Output): Promise<Accou
     // It may be known by a name of this machine.
     return { baseUrl: running.url, token: running.token, source: 'sandbox', advice: '', allowInsecure: true };
   }
+  if (flags.dryRun) return { baseUrl: 'http://localhost', token: HIDDEN, source: 'sandbox', advice: '' };
   output.note(`Using a new sandbox, which ends with this command. \`${NAME} sandbox\` runs one that stays.`);
   const { createSandbox } = await import('../sandbox/index.ts');
   const sandbox = createSandbox({ jobs: { duration: SANDBOX_JOB_MS } });

@@ -19,6 +19,9 @@ export interface GlobalFlags {
   readonly allowInsecure?: boolean;
   readonly sandbox?: boolean;
   readonly verbose?: boolean;
+  readonly quiet?: boolean;
+  /** Prints requests instead of sending them; a flag of the commands that write. */
+  readonly dryRun?: boolean;
 }
 
 /** Address and token of the account that a command uses. */

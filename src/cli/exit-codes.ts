@@ -14,6 +14,7 @@ export const EXIT = {
   limited: 9,
   outcomeUnknown: 10,
   interrupted: 130,
+  terminated: 143,
 } as const;
 
 /** One of the codes of {@link EXIT}. */
@@ -77,6 +78,7 @@ export const COMMAND_ERRORS = {
   'sandbox-refused': EXIT.refused,
   'sandbox-not-started': EXIT.unexpected,
   'deadline-exceeded': EXIT.unexpected,
+  'waits-timed-out': EXIT.waitTimedOut,
   interrupted: EXIT.interrupted,
 } as const satisfies Readonly<Record<string, ExitCode>>;
 
@@ -145,9 +147,35 @@ export const withHelp = (error: unknown, help: string): unknown =>
 /** Returns the error of a flag or an argument. */
 export const usageError = (message: string): CommandError => new CommandError(message, { code: 'usage' });
 
+/** Name of the error that ends a call whose request was printed. The client keeps it in the cause of its error. */
+export const DRY_RUN = 'DryRun';
+
+/** Returns whether a call has ended because its request was printed. */
+export const isDryRun = (error: unknown): boolean =>
+  error instanceof Error && (error.name === DRY_RUN || isDryRun(error.cause));
+
+/** Exit codes of commands with several jobs or resources, the most important first. */
+const PRECEDENCE: readonly ExitCode[] = [
+  EXIT.outcomeUnknown,
+  EXIT.authentication,
+  EXIT.refused,
+  EXIT.limited,
+  EXIT.usage,
+  EXIT.unexpected,
+  EXIT.jobFailed,
+  EXIT.jobNeedsInfo,
+  EXIT.jobCancelled,
+  EXIT.waitTimedOut,
+];
+
+/** Returns the most important of several exit codes. */
+export const worstOf = (codes: readonly ExitCode[]): ExitCode =>
+  PRECEDENCE.find((code) => codes.includes(code)) ?? EXIT.done;
+
 /** Returns the exit code of an error. The outcome of a create takes precedence if it is unknown. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
+  if (isDryRun(error)) return EXIT.done;
   const { code, outcome, local }: Readonly<Record<string, unknown>> = Object(error);
   if (outcome === 'unknown') return EXIT.outcomeUnknown;
   // A body or a parameter that the client has refused: nothing was sent.

@@ -3,7 +3,7 @@ import type { Progress } from '../spec/job-status.ts';
 import { labelOf } from './ids.ts';
 import type { Output } from './output.ts';
 import { errorRecord } from './report-error.ts';
-import { formatElapsed, isLive, paint, printable, type Style, widthOf } from './terminal.ts';
+import { formatElapsed, isLive, paint, printable, type Style, truncated, widthOf } from './terminal.ts';
 
 /** State of a job that is waited for: that of the job, or why its wait has ended. */
 type JobPhase = Progress | 'pending' | 'timed-out' | 'error';
@@ -37,7 +37,7 @@ export async function createJobProgress(
   printsChanges: boolean,
 ): Promise<JobProgress> {
   if (output.isJson) return { changed: (view) => printsChanges && void output.json(recordOf(view)), close() {} };
-  if (!isLive(output.stderr)) return { changed: (view) => output.note(plainLine(view)), close() {} };
+  if (output.isQuiet || !isLive(output.stderr)) return { changed: (view) => output.note(plainLine(view)), close() {} };
   return redrawnLines(views, output);
 }
 
@@ -59,7 +59,8 @@ export function recordOf({ target, phase, resource, error }: JobView): object {
 function stateOf({ phase, resource, error }: JobView): string {
   if (phase === 'error') return String(errorRecord(error).code);
   const status = resource ? printable(`${resource.status.id} ${resource.status.name}`.trim()) : 'waiting';
-  return phase === 'timed-out' ? `timed out at ${status}` : status;
+  if (phase === 'timed-out') return resource ? `timed out at ${status}` : 'timed out before its status was read';
+  return status;
 }
 
 const plainLine = (view: JobView): string => `${labelOf(view.target)}: ${stateOf(view)}`;
@@ -78,14 +79,15 @@ const STYLES: Readonly<Record<JobPhase, Style>> = {
 /** One line for each job, redrawn; of more jobs than the terminal has lines, those that have not ended come first. */
 async function redrawnLines(views: readonly JobView[], { stdout, stderr }: Output): Promise<JobProgress> {
   const { createLogUpdate } = await import('log-update');
+  const { default: stringWidth } = await import('string-width');
   // It only writes to the stream and reads its size.
   const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });
   const startedAt = performance.now();
   const width = Math.max(...views.map(({ target }) => labelOf(target).length));
   const isRunning = ({ phase }: JobView): boolean => phase === 'pending' || phase === 'running';
   const lineOf = (view: JobView): string => {
-    const line = `${labelOf(view.target).padEnd(width)}  ${stateOf(view)}`.slice(0, widthOf(stderr) - 1);
-    return paint(STYLES[view.phase], line, stderr);
+    const line = `${labelOf(view.target).padEnd(width)}  ${stateOf(view)}`;
+    return paint(STYLES[view.phase], truncated(line, widthOf(stderr) - 1, stringWidth), stderr);
   };
   const redraw = (): void => {
     const running = views.filter(isRunning);

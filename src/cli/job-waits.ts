@@ -1,15 +1,20 @@
-import type { AudienceClient, WaitTarget } from '../index.ts';
+import type { AudienceClient, JobState, WaitTarget } from '../index.ts';
 import { JobError, WaitTimeoutError } from '../index.ts';
 import { progressOf } from '../spec/job-status.ts';
 import { type Context, commandLine } from './context.ts';
-import { EXIT, type ExitCode, exitCodeOf, interruption, withResume } from './exit-codes.ts';
+import { CommandError, EXIT, type ExitCode, exitCodeOf, interruption, withResume, worstOf } from './exit-codes.ts';
 import { labelOf } from './ids.ts';
 import { createJobProgress, type JobView } from './job-progress.ts';
+import type { Output } from './output.ts';
 import { reportError } from './report-error.ts';
+import { ANNOUNCED_WAIT_MS, timeText } from './wait-notices.ts';
+
+/** Timeout of a wait that sets none, in milliseconds. */
+const DEFAULT_TIMEOUT_MS = 3_600_000;
 
 /** Options of {@link waitForJobs}. */
 export interface JobWaitOptions {
-  /** Milliseconds for each job. @default an hour */
+  /** Milliseconds for each job; 0 reads each job once. @default an hour */
   readonly timeout?: number | undefined;
   /** When to stop: at the end of all jobs, at the first that does not complete, or at the first that does. */
   readonly until: 'all' | 'first-failure' | 'first-success';
@@ -31,16 +36,21 @@ export async function waitForJobs(
   const progress = await createJobProgress(views, output, printsChanges);
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
+  const isRead = timeout === 0;
+  const timeLimit = isRead ? READ_TIMEOUT_MS.all + READ_TIMEOUT_MS.each * targets.length : timeout;
+  const stopTimer = announceUnread(views, output, timeLimit);
   const waitFor = async (view: JobView): Promise<void> => {
+    const read = new AbortController();
     try {
       view.resource = await client.waits.wait(view.target, {
-        timeout,
-        signal: stopped,
+        timeout: timeLimit,
+        signal: isRead ? AbortSignal.any([stopped, read.signal]) : stopped,
         onUpdate(resource) {
           const isNew = view.resource?.status.id !== resource.status.id;
           view.resource = resource;
           view.phase = progressOf(view.target.kind, resource);
-          if (isNew && view.phase === 'running') progress.changed(view);
+          if (isRead && view.phase === 'running') read.abort(stillRunning(view.target, resource));
+          else if (isNew && view.phase === 'running') progress.changed(view);
         },
       });
       view.phase = 'completed';
@@ -54,9 +64,35 @@ export async function waitForJobs(
   try {
     await Promise.all(views.map(waitFor));
   } finally {
+    stopTimer();
     progress.close();
   }
   return views;
+}
+
+/** Time to read each job once, in milliseconds: a response may take as long, and one job a second may be polled. */
+const READ_TIMEOUT_MS = { all: 30_000, each: 1_000 } as const;
+
+/** Returns the error of a job that has been read once, and has not ended. */
+function stillRunning({ kind, id }: WaitTarget, resource: JobState): WaitTimeoutError {
+  const { id: status, name } = resource.status;
+  return new WaitTimeoutError(`The ${kind} ${id} has not ended (${status} ${name}). The job keeps running.`, {
+    kind,
+    id,
+    resource,
+  });
+}
+
+/** Says after a while which jobs have not been read, and until when they are waited for. Returns a function that stops it. */
+function announceUnread(views: readonly JobView[], output: Output, timeout = DEFAULT_TIMEOUT_MS): () => void {
+  const until = Date.now() + timeout;
+  const timer = setTimeout(() => {
+    const unread = views.filter(({ phase, resource }) => phase === 'pending' && !resource);
+    if (unread.length === 0) return;
+    const jobs = views.length === 1 ? 'the job' : `${unread.length} of ${views.length} jobs`;
+    output.log('info', `The status of ${jobs} has not been read yet. Waiting until ${timeText(until)}.`);
+  }, ANNOUNCED_WAIT_MS);
+  return () => clearTimeout(timer);
 }
 
 function endWith(view: JobView, error: unknown): void {
@@ -68,19 +104,6 @@ function endWith(view: JobView, error: unknown): void {
     view.phase = WaitTimeoutError.isInstance(error) ? 'timed-out' : 'error';
   }
 }
-
-/** Exit codes of waits, the most important first: that of several jobs is the first that one of them has. */
-const PRECEDENCE: readonly ExitCode[] = [
-  EXIT.authentication,
-  EXIT.refused,
-  EXIT.limited,
-  EXIT.usage,
-  EXIT.unexpected,
-  EXIT.jobFailed,
-  EXIT.jobNeedsInfo,
-  EXIT.jobCancelled,
-  EXIT.waitTimedOut,
-];
 
 /**
  * Reports the jobs that have not completed, with the command that waits for those that still run. Returns the exit code.
@@ -100,13 +123,30 @@ export function concludeWaits(
     // After a timeout, the same one would be too short again.
     ...(timeout === undefined || !signal.aborted ? [] : ['--timeout', `${timeout / 1_000}s`]),
   ]);
-  for (const { error, phase } of views) {
-    if (error !== undefined) reportError(phase === 'timed-out' ? withResume(error, resume) : error, output);
+  for (const { error, phase } of views) if (error !== undefined && phase !== 'timed-out') reportError(error, output);
+  const isInterrupted = signal.aborted && running.length > 0;
+  const continues = running.some(({ phase }) => phase !== 'timed-out');
+  const timeouts = timeoutErrors(views, output.isJson);
+  for (const [index, error] of timeouts.entries()) {
+    // The command names every job, so it is printed once.
+    const isLast = index === timeouts.length - 1 && !isInterrupted && !continues;
+    reportError(isLast ? withResume(error, resume) : error, output);
   }
-  if (signal.aborted && running.length > 0) throw interruption(signal, { late: EXIT.waitTimedOut, resume });
-  if (running.some(({ phase }) => phase !== 'timed-out')) output.note(`Others still run. To continue: ${resume}`);
+  if (isInterrupted) throw interruption(signal, { late: EXIT.waitTimedOut, resume });
+  if (continues) output.note(`Others still run. To continue: ${resume}`);
   if (until === 'first-success' && views.some(({ phase }) => phase === 'completed')) return EXIT.done;
-  const codes = views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)]));
-  if (codes.length === 0) return EXIT.done;
-  return PRECEDENCE.find((code) => codes.includes(code)) ?? EXIT.unexpected;
+  return worstOf(views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)])));
+}
+
+/** Returns the errors of the jobs that timed out; for people, whom the progress has shown each of several, one about all. */
+function timeoutErrors(views: readonly JobView[], isJson: boolean): readonly unknown[] {
+  const timedOut = views.filter(({ phase }) => phase === 'timed-out');
+  if (isJson || timedOut.length < 2) return timedOut.map(({ error }) => error);
+  const unread = timedOut.filter(({ resource }) => !resource).length;
+  const advice =
+    unread === 0
+      ? 'The jobs keep running.'
+      : `The status of ${unread} was not read${unread < timedOut.length ? '; the other jobs keep running' : ''}.`;
+  const message = `${timedOut.length} of ${views.length} waits timed out. ${advice}`;
+  return [new CommandError(message, { code: 'waits-timed-out' })];
 }

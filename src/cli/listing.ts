@@ -1,3 +1,4 @@
+import type { OperationName } from '../spec/operations.ts';
 import type { QueryFlag } from './flag-values.ts';
 import type { Output } from './output.ts';
 
@@ -13,6 +14,8 @@ interface ListLabel {
   readonly noun: string;
   /** @default the fields of the first row */
   readonly columns?: readonly string[];
+  /** Operation that responds with the rows, as far as the contract describes them. */
+  readonly operation?: OperationName;
 }
 
 /** Prints rows up to a limit, and says whether there are more. Pages are read as they are needed. */
@@ -20,7 +23,7 @@ export async function printList(
   output: Output,
   rows: AsyncIterable<object>,
   { limit, all }: ListFlags,
-  { noun, columns }: ListLabel,
+  { noun, columns, ...source }: ListLabel,
 ): Promise<void> {
   const max = all ? Number.POSITIVE_INFINITY : limit;
   let hasMore = false;
@@ -33,7 +36,7 @@ export async function printList(
       yield row;
     }
   }
-  const count = await output.list(limited(), columns);
+  const count = await output.list(limited(), columns, source);
   if (count === 0) output.note(`No ${noun}.`);
   // Programs should see it, too: what they read is not everything.
   if (hasMore) output.log('info', `These are the first ${count}. For all of them: --all`);

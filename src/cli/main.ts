@@ -20,15 +20,26 @@ function endOnBrokenPipe(output: Output): void {
   stderr.on('error', () => {});
 }
 
-/** Returns a signal that the first Ctrl-C aborts; the second one ends the process. */
+/** Signals that interrupt a command, by the exit code that a shell shows for them. */
+const SIGNALS = { [EXIT.interrupted]: 'SIGINT', [EXIT.terminated]: 'SIGTERM' } as const;
+
+/** Returns a signal that the first Ctrl-C or SIGTERM aborts; the second one ends the process. */
 function interruptible(): AbortSignal {
   const controller = new AbortController();
-  const stop = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    controller.abort(new CommandError('Interrupted.', { code: 'interrupted' }));
-  };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  for (const exitCode of [EXIT.interrupted, EXIT.terminated] as const) {
+    process.once(SIGNALS[exitCode], () => {
+      for (const name of Object.values(SIGNALS)) process.removeAllListeners(name);
+      controller.abort(new CommandError('Interrupted.', { code: 'interrupted', exitCode }));
+    });
+  }
   return controller.signal;
+}
+
+/** Ends an interrupted process by its signal: after an exit code, the loop of a shell would continue. */
+function endBySignal(exitCode: typeof process.exitCode): void {
+  const entry = Object.entries(SIGNALS).find(([code]) => code === String(exitCode));
+  // Windows has no signals: the exit code is all that a shell sees.
+  if (entry && process.platform !== 'win32') process.kill(process.pid, entry[1]);
 }
 
 const interrupted = interruptible();
@@ -51,7 +62,8 @@ function signalOf({ deadline }: GlobalFlags, output: Output): AbortSignal {
 const action: Action = (load) =>
   async function (this: Command) {
     const flags = this.optsWithGlobals<GlobalFlags>();
-    const output = new Output({ stdout, stderr }, { json: flags.json === true, fields: flags.fields });
+    const { json, fields, quiet } = flags;
+    const output = new Output({ stdout, stderr }, { json: json === true, fields, quiet });
     const signal = signalOf(flags, output);
     const clients: AudienceClient[] = [];
     const opened = (client: AudienceClient): AudienceClient => {
@@ -105,7 +117,7 @@ function reportUsage(error: CommanderError, command: Command, output: Output): E
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  const output = new Output({ stdout, stderr }, { json: args.includes('--json') });
+  const output = new Output({ stdout, stderr }, { json: args.some((arg) => arg === '--json' || /^-[jq]*j/.test(arg)) });
   endOnBrokenPipe(output);
   const program = createProgram(NAME, action);
   let failing = program;
@@ -133,3 +145,4 @@ function eachCommand(command: Command, visit: (command: Command) => void): void 
 }
 
 await main(process.argv.slice(2));
+endBySignal(process.exitCode);

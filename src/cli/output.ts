@@ -1,4 +1,5 @@
-import { jsonText, paint, printable, type TextStream } from './terminal.ts';
+import type { OperationName } from '../spec/operations.ts';
+import { jsonText, paint, printable, type TextStream, truncated, widthOf } from './terminal.ts';
 
 /** How the results of a command are printed. */
 export interface OutputFormat {
@@ -6,6 +7,16 @@ export interface OutputFormat {
   readonly json: boolean;
   /** Paths of the fields to print, such as `status.name`. @default all fields of an object, the main ones of a list */
   readonly fields?: readonly string[] | undefined;
+  /** Prints data and errors only. */
+  readonly quiet?: boolean | undefined;
+}
+
+/** Where the objects that are printed come from, which decides about unknown fields of `--fields`. */
+export interface FieldSource {
+  /** Operation whose response the contract describes. @default the fields of the object are all */
+  readonly operation?: OperationName;
+  /** True if the command has done its work: then unknown fields are a warning. */
+  readonly isDone?: boolean;
 }
 
 /** Where the token in use comes from, for errors. */
@@ -30,20 +41,22 @@ export class Output {
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   readonly isJson: boolean;
+  readonly isQuiet: boolean;
   /** Set once a client is created. */
   token: TokenOrigin | undefined;
   readonly #fields: readonly string[] | undefined;
 
-  constructor({ stdout, stderr }: Streams, { json, fields }: OutputFormat) {
+  constructor({ stdout, stderr }: Streams, { json, fields, quiet = false }: OutputFormat) {
     this.stdout = stdout;
     this.stderr = stderr;
     this.isJson = json;
+    this.isQuiet = quiet;
     this.#fields = fields;
   }
 
   /** Prints one object: a field in each line; with `--fields` outside a terminal, their values in one line. */
-  async object(value: object): Promise<void> {
-    this.#warnOfFields(value);
+  async object(value: object, source: FieldSource = {}): Promise<void> {
+    await this.checkFields(value, source);
     if (this.isJson) return this.json(value);
     const rows = this.#fields
       ? this.#fields.map((path) => [path, textOf(valueAt(value, path))])
@@ -57,13 +70,16 @@ export class Output {
    *
    * @param columns Paths of the fields that are printed without `--fields`. @default the fields of the first row
    */
-  async list(rows: AsyncIterable<object> | Iterable<object>, columns?: readonly string[]): Promise<number> {
+  async list(
+    rows: AsyncIterable<object> | Iterable<object>,
+    columns?: readonly string[],
+    source: FieldSource = {},
+  ): Promise<number> {
     let paths = this.#fields ?? columns ?? [];
     const cells: string[][] = [];
     let count = 0;
-    let first: object = {};
     for await (const row of rows) {
-      if (count++ === 0) first = row;
+      if (count++ === 0) await this.checkFields(row, source);
       if (paths.length === 0) paths = leavesOf(row).map(([path]) => path);
       if (this.isJson) await this.json(row);
       else if (this.stdout.isTTY) cells.push(paths.map((path) => textOf(valueAt(row, path))));
@@ -73,14 +89,25 @@ export class Output {
       const header = paths.map((path) => printable(path.replace(/\.name$/, '').toUpperCase()));
       await this.#table(cells, header);
     }
-    if (count > 0) this.#warnOfFields(first);
+    if (count === 0 && source.operation) await this.checkFields(undefined, source);
     return count;
   }
 
-  /** Warns of fields of `--fields` that an object does not have, such as misspelt ones. */
-  #warnOfFields(value: object): void {
+  /**
+   * Checks that each field of `--fields` is one of an object or of the contract.
+   *
+   * @throws {CommandError} if one is not, unless the command has done its work.
+   */
+  async checkFields(value: object | undefined, { operation, isDone }: FieldSource): Promise<void> {
     const missing = (this.#fields ?? []).filter((path) => !hasPath(value, path));
-    if (missing.length > 0) this.log('warning', `Unknown in --fields: ${missing.join(', ')}`);
+    if (missing.length === 0) return;
+    const { checkField } = await import('./known-fields.ts');
+    try {
+      for (const path of missing) checkField(path, value, operation);
+    } catch (error) {
+      if (!isDone) throw error;
+      this.log('warning', Object(error).message);
+    }
   }
 
   /** Prints an object as a line of JSON. */
@@ -101,13 +128,14 @@ export class Output {
     });
   }
 
-  /** Prints a line for people; nothing with `--json`. */
+  /** Prints a line for people; nothing with `--json` or `--quiet`. */
   note(text: string): void {
-    if (!this.isJson) this.stderr.write(`${printable(text)}\n`);
+    if (!this.isJson && !this.isQuiet) this.stderr.write(`${printable(text)}\n`);
   }
 
   /** Prints a line that programs should see, too: with `--json`, as an object with `level` and `message`. */
   log(level: 'warning' | 'info' | 'debug', message: string): void {
+    if (this.isQuiet) return;
     if (this.isJson) this.stderr.write(`${jsonText({ level, message })}\n`);
     else if (level === 'warning')
       this.stderr.write(`${paint('yellow', 'warning:', this.stderr)} ${printable(message)}\n`);
@@ -122,29 +150,47 @@ export class Output {
     // Its tables of wide characters take longer to load than a short command runs.
     const { default: stringWidth } = await import('string-width');
     const all = header ? [header, ...rows] : rows;
-    const widths = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => stringWidth(row[column] ?? ''))));
+    const natural = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => stringWidth(row[column] ?? ''))));
+    // The values of one object are not cut: a user who reads it wants all of them.
+    const widths = header ? fitted(natural, widthOf(this.stdout) - GAP.length * (natural.length - 1)) : natural;
     const align = (row: readonly string[]): string =>
       row
-        .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(cell))))
-        .join('  ')
+        .map((cell, column) => {
+          const text = header ? truncated(cell, widths[column] ?? 0, stringWidth) : cell;
+          return text + ' '.repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(text)));
+        })
+        .join(GAP)
         .trimEnd();
     if (header) await this.line(paint('dim', align(header), this.stdout));
     for (const row of rows) await this.line(align(row));
   }
 }
 
-/** Returns the value at a path such as `status.name`, of an object's own fields only. */
-function valueAt(value: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>((at, key) => (Object.hasOwn(Object(at), key) ? Object(at)[key] : undefined), value);
+/** Space between two columns. */
+const GAP = '  ';
+
+/** Returns the widths of columns in a table of a width: the widest columns become narrower. */
+function fitted(widths: readonly number[], total: number): readonly number[] {
+  const sumOf = (max: number): number => widths.reduce((sum, width) => sum + Math.min(width, max), 0);
+  let max = Math.max(0, ...widths);
+  while (max > 1 && sumOf(max) > total) max--;
+  return widths.map((width) => Math.min(width, max));
 }
 
-/** Returns whether a value has a path; below `null`, an array or a missing object, any field is possible. */
+/** Returns a field of an object's own, or an element of an array. */
+function fieldOf(value: unknown, key: string): unknown {
+  const isField = Array.isArray(value) ? /^\d+$/.test(key) : Object.hasOwn(Object(value), key);
+  return isField ? Object(value)[key] : undefined;
+}
+
+/** Returns the value at a path such as `status.name` or `datastreams.0.name`. */
+const valueAt = (value: unknown, path: string): unknown => path.split('.').reduce(fieldOf, value);
+
+/** Returns whether an object has a path. */
 function hasPath(value: unknown, path: string): boolean {
   const [key = '', ...rest] = path.split('.');
-  if (!isRecord(value) || Array.isArray(value)) return value === null;
-  return Object.hasOwn(value, key) && (rest.length === 0 || hasPath(value[key], rest.join('.')));
+  if (!isRecord(value) || !Object.hasOwn(value, key) || (Array.isArray(value) && !/^\d+$/.test(key))) return false;
+  return rest.length === 0 || hasPath(value[key], rest.join('.'));
 }
 
 /** An object without a prototype, in which every name is that of a field. */
@@ -155,14 +201,17 @@ function project(value: object, paths: readonly string[]): object {
   const result = emptyObject();
   for (const path of paths) {
     const keys = path.split('.');
-    const last = keys.pop() ?? path;
     let target = result;
-    for (const key of keys) {
-      const next = isRecord(target[key]) ? target[key] : emptyObject();
-      target[key] = next;
-      target = next;
+    let source: unknown = value;
+    for (const [index, key] of keys.entries()) {
+      const field = fieldOf(source, key);
+      if (Array.isArray(source) && field === undefined) break;
+      const empty: unknown = Array.isArray(field) ? [] : emptyObject();
+      const next = isRecord(target[key]) ? target[key] : empty;
+      target[key] = index === keys.length - 1 ? (field ?? null) : next;
+      if (isRecord(next)) target = next;
+      source = field;
     }
-    target[last] = valueAt(value, path) ?? null;
   }
   return result;
 }

@@ -42,9 +42,10 @@ export function createProgram(name: string, action: Action): Command {
     .description('Builds audiences, waits for them and activates them.')
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .option('--json', 'print JSON: one object, or a line for each row or change; errors, too')
+    .option('-j, --json', 'print JSON: one object, or a line for each row or change; errors, too')
     .option('--fields <paths>', 'fields to print, such as id,name,status.name', commaSeparated)
-    .option('--profile <name>', 'profile of `login` to use (AUDIENCE_PROFILE)')
+    .option('-q, --quiet', 'print data and errors only')
+    .option('-p, --profile <name>', 'profile of `login` to use (AUDIENCE_PROFILE)')
     .option('--base-url <url>', 'address of the service (AUDIENCE_BASE_URL)')
     .option('--token-command <command>', 'command that prints the token, such as of a vault (AUDIENCE_TOKEN_COMMAND)')
     .option('--max-retries <n>', 'retries of a request after a failure that may pass (default: 4)', integerFrom(0))
@@ -91,7 +92,7 @@ function addJobCommands(program: Command, action: Action): void {
     .description('wait for jobs: audience:12 cohort:7, or ids on standard input')
     .argument('[jobs...]', 'jobs, as kind:id or id')
     .addOption(new Option('--kind <kind>', 'kind of ids without one').choices(JOB_KINDS).default('audience'))
-    .option('--timeout <duration>', 'time for each job, such as 30m (default: 1h)', duration)
+    .option('--timeout <duration>', 'time for each job, such as 30m (default: 1h); 0 reads each once', duration)
     .option('--fail-fast', 'stop at the first job that does not complete')
     .option('--any', 'stop at the first job that completes')
     .action(action(async () => (await import('./commands/wait-command.ts')).wait));
@@ -112,9 +113,10 @@ function addResource(program: Command, action: Action, name: ResourceName): void
   const create = group.command('create').description(`create ${article(row.singular)}`);
   for (const flag of row.body) create.addOption(bodyOption(flag));
   create
-    .option('--data <json>', 'body as JSON; @file reads a file, - standard input')
+    .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')
     .option('--idempotency-key <key>', 'key under which the create happens once, however often it is sent');
   if (row.kind) addWaitFlags(create);
+  addDryRun(create);
   create.action(action(async () => (await load()).create(name)));
   group
     .command('get')
@@ -124,15 +126,13 @@ function addResource(program: Command, action: Action, name: ResourceName): void
   if (isListed(name)) {
     const list = group.command('list').description(`list ${name}, newest first`);
     addListFlags(list).action(action(async () => (await load()).list(name)));
-    group
-      .command('delete')
+    addDryRun(group.command('delete'))
       .description(`delete ${name}`)
       .argument('<ids...>', 'ids')
       .action(action(async () => (await load()).remove(name)));
   }
   if (name === 'lookalikes') {
-    group
-      .command('cancel')
+    addDryRun(group.command('cancel'))
       .description('cancel running lookalikes')
       .argument('<ids...>', 'ids')
       .action(action(async () => (await load()).cancel));
@@ -144,7 +144,9 @@ function addResource(program: Command, action: Action, name: ResourceName): void
       .argument('<file>', 'CSV file, up to 1 GiB')
       .option('--name <text>', 'name (default: that of the file)')
       .option('--project-id <id>', 'project it belongs to', integerFrom(1));
-    addWaitFlags(upload).action(action(async () => (await import('./commands/file-commands.ts')).importCohort));
+    addDryRun(addWaitFlags(upload)).action(
+      action(async () => (await import('./commands/file-commands.ts')).importCohort),
+    );
   }
   if (name === 'activations') {
     group
@@ -163,9 +165,11 @@ const addWaitFlags = (command: Command): Command =>
     .option('--wait', 'wait until the job has ended')
     .option('--timeout <duration>', 'time to wait, such as 30m (default: 1h)', duration);
 
+const addDryRun = (command: Command): Command => command.option('--dry-run', 'print the request instead of sending it');
+
 const addListFlags = (command: Command): Command =>
   command
-    .option('--limit <n>', 'number of rows', integerFrom(1), 100)
+    .option('-n, --limit <n>', 'number of rows', integerFrom(1), 100)
     .option('--all', 'all rows')
     .option('--query <name=value>', 'further query parameter; repeatable', keyValue);
 
@@ -192,12 +196,11 @@ function addServiceCommands(program: Command, action: Action): void {
     .command('budget')
     .description('print the build budget: used, limit and left, by hour and day')
     .action(action(async () => (await load()).budget));
-  program
-    .command('request')
+  addDryRun(program.command('request'))
     .description('call any path of the service')
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'path, such as /api/v2/webhooks/index')
-    .option('--data <json>', 'body as JSON; @file reads a file, - standard input')
+    .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')
     .option('--query <name=value>', 'query parameter; repeatable', keyValue)
     .option('--idempotency-key <key>', 'key of a create; without one, it is not retried after a lost response')
     .action(action(async () => (await load()).request));
@@ -218,12 +221,11 @@ function addWebhookCommands(program: Command, action: Action): void {
     .option('--rate <n>', 'send at most this many requests per second', integerFrom(1), 50)
     .addOption(companyId)
     .action(action(async () => (await import('./commands/listen-command.ts')).listen));
-  program
-    .command('trigger')
+  addDryRun(program.command('trigger'))
     .description('send one signed example event to a receiver')
     .addArgument(new Argument('<event>', 'type of the event').choices(EVENT_TYPES))
     .requiredOption('--forward-to <url>', 'receiver, such as http://localhost:3000/webhooks')
-    .option('--data <json>', 'fields of the resource to replace; @file reads a file, - standard input')
+    .option('-d, --data <json>', 'fields of the resource to replace; @file reads a file, - standard input')
     .addOption(secret)
     .addOption(companyId)
     .action(action(async () => (await import('./commands/webhook-commands.ts')).trigger));
@@ -269,10 +271,7 @@ function addAccountCommands(program: Command, action: Action): void {
     .description('use a profile by default; --profile and AUDIENCE_PROFILE take precedence')
     .argument('<name>', 'profile')
     .action(action(async () => (await load()).useProfile));
-  program
-    .command('tokens')
-    .description('revoke tokens')
-    .command('revoke')
+  addDryRun(program.command('tokens').description('revoke tokens').command('revoke'))
     .description('revoke every API token of an account')
     .option('--email <email>', 'email of the account; the password is asked for, or read from standard input')
     .option('--mcp', 'revoke every MCP token instead')

@@ -1,5 +1,5 @@
 import { NAME } from './command-name.ts';
-import { COMMAND_ERRORS, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { COMMAND_ERRORS, type ExitCode, exitCodeOf, isDryRun } from './exit-codes.ts';
 import type { Output } from './output.ts';
 import { jsonText, paint, printable, shellWord } from './terminal.ts';
 
@@ -34,12 +34,17 @@ export function errorRecord(thrown: unknown, output?: Output): Record<string, un
   return { code, message: messageOf(error), exitCode: exitCodeOf(thrown), ...Object.fromEntries(fields), ...tokenFrom };
 }
 
-/** Prints an error to standard error, and returns its exit code. */
-export function reportError(error: unknown, output: Output): ExitCode {
+/**
+ * Prints an error to standard error, and returns its exit code. At the end of a dry run, prints nothing.
+ *
+ * @param subject What the error is about; then it is printed in one line.
+ */
+export function reportError(error: unknown, output: Output, subject?: string): ExitCode {
   const { stderr, isJson } = output;
+  if (isDryRun(error)) return exitCodeOf(error);
   if (isJson) stderr.write(`${jsonText(errorRecord(error, output))}\n`);
   else {
-    for (const line of linesOf(ownError(error), output))
+    for (const line of linesOf(ownError(error), output, subject))
       stderr.write(`${line.replace(/^error:/, paint('red', 'error:', stderr))}\n`);
   }
   return exitCodeOf(error);
@@ -55,7 +60,7 @@ const isTokenRefused = (error: unknown): boolean =>
   Object(error).code === 'authentication-failed' && Object(error).reason === 'token';
 
 /** Returns the lines that people read: what happened, each invalid field, and how to continue. */
-function linesOf(error: unknown, { token }: Output): string[] {
+function linesOf(error: unknown, { token }: Output, subject: string | undefined): string[] {
   const { errors, outcome, idempotencyKey, resume, retryAt, requestId, help }: Readonly<Record<string, unknown>> =
     Object(error);
   const fields = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
@@ -71,6 +76,7 @@ function linesOf(error: unknown, { token }: Output): string[] {
     details.push(`To repeat it: the same command with --idempotency-key ${shellWord(idempotencyKey)}`);
   if (typeof requestId === 'string') details.push(`Request id: ${requestId}`);
   if (typeof help === 'string') details.push(`Help: ${help}`);
+  if (subject !== undefined) return [printable(['error:', `${subject}:`, message, ...details].join(' '))];
   return [`error: ${message}`, ...details.map((line) => `  ${printable(line)}`)];
 }
 

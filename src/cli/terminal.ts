@@ -20,8 +20,26 @@ function hasColors(stream: Pick<TextStream, 'isTTY'>, env: NodeJS.ProcessEnv = p
 export const paint = (style: Style, text: string, stream: TextStream): string =>
   hasColors(stream) ? styleText(style, text, { validateStream: false }) : text;
 
-/** Replaces the characters of a string that a terminal would interpret, or that would break a line. */
-export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+/**
+ * Replaces the characters of a string that a terminal would interpret, or that would break a line; not those that join
+ * emoji and letters (U+200C, U+200D), or that make a flag of a region (tags after U+1F3F4).
+ */
+export const printable = (text: string): string =>
+  text.replace(
+    /(?![\u200c\u200d])(?<!\u{1f3f4}[\u{e0020}-\u{e007f}]*(?=[\u{e0020}-\u{e007f}]))[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    '?',
+  );
+
+/** Returns a string that is at most as wide, cut between two characters that people see, with an ellipsis at the end. */
+export function truncated(text: string, width: number, widthOfText: (text: string) => number): string {
+  if (widthOfText(text) <= width) return text;
+  let result = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (widthOfText(result + segment) > width - 1) break;
+    result += segment;
+  }
+  return `${result}…`;
+}
 
 /** Returns a value as JSON, with the control characters escaped that JSON permits and terminals interpret. */
 export function jsonText(value: unknown, indent = 0): string {

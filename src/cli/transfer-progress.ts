@@ -1,5 +1,5 @@
 import type { Output } from './output.ts';
-import { formatBytes, isLive, printable, widthOf } from './terminal.ts';
+import { formatBytes, isLive, printable, truncated, widthOf } from './terminal.ts';
 
 /** Shows how a transfer proceeds. */
 export interface TransferProgress {
@@ -21,16 +21,17 @@ const REDRAW_MS = 100;
 /** Creates the progress of transfers: a bar in a terminal, a line for each tenth elsewhere, nothing with `--json`. */
 export async function createTransferProgress(output: Output): Promise<TransferProgress> {
   const { stderr } = output;
-  if (output.isJson) return { update() {}, close() {} };
+  if (output.isJson || output.isQuiet) return { update() {}, close() {} };
   if (!isLive(stderr)) return plainLines(output);
   const { createLogUpdate } = await import('log-update');
+  const { default: stringWidth } = await import('string-width');
   // It only writes to the stream and reads its size.
   const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });
   let drawnAt = Number.NEGATIVE_INFINITY;
   let line = '';
   return {
     update(name, loaded, total) {
-      line = barOf(name, loaded, total, widthOf(stderr));
+      line = truncated(barOf(name, loaded, total), widthOf(stderr) - 1, stringWidth);
       const isComplete = loaded === total;
       if (!isComplete && performance.now() - drawnAt < REDRAW_MS) return;
       drawnAt = performance.now();
@@ -43,12 +44,12 @@ export async function createTransferProgress(output: Output): Promise<TransferPr
   };
 }
 
-function barOf(name: string, loaded: number, total: number | undefined, width: number): string {
+function barOf(name: string, loaded: number, total: number | undefined): string {
   const share = total ? loaded / total : 0;
   const filled = Math.round(share * BAR_WIDTH);
   const bar = total === undefined ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} `;
   const amount = total === undefined ? formatBytes(loaded) : `${formatBytes(loaded)} of ${formatBytes(total)}`;
-  return `${bar}${amount}  ${printable(name)}`.slice(0, width - 1);
+  return `${bar}${amount}  ${printable(name)}`;
 }
 
 function plainLines(output: Output): TransferProgress {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pThrottle from 'p-throttle';
 import { SIGNATURE_HEADER, signWebhook } from '../webhooks/index.ts';
-import { usageError } from './exit-codes.ts';
+import { isDryRun, usageError } from './exit-codes.ts';
 
 /** Address and signature of the deliveries that the command sends. */
 export interface SenderOptions {
@@ -13,6 +13,8 @@ export interface SenderOptions {
   /** Requests per second at most: they follow one another evenly. */
   readonly rate: number;
   readonly signal: AbortSignal;
+  /** Sends the deliveries. @default the global `fetch` */
+  readonly fetch?: typeof fetch | undefined;
   /** Called after each attempt. */
   onAttempt(attempt: DeliveryAttempt): void;
 }
@@ -92,7 +94,10 @@ export function createSender(options: SenderOptions): (event: WebhookEnvelope) =
 }
 
 /** Returns the status of the receiver, or why it has not responded. */
-async function post(body: string, { url, secret, signal }: SenderOptions): Promise<number | string> {
+async function post(
+  body: string,
+  { url, secret, signal, fetch = globalThis.fetch }: SenderOptions,
+): Promise<number | string> {
   const headers = { 'content-type': 'application/json', [SIGNATURE_HEADER]: await signWebhook(body, secret) };
   const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
   try {
@@ -107,6 +112,7 @@ async function post(body: string, { url, secret, signal }: SenderOptions): Promi
     await response.body?.cancel();
     return response.status;
   } catch (error) {
+    if (isDryRun(error)) throw error;
     if (timeout.aborted) return `no response within ${RESPONSE_TIMEOUT_MS / 1_000} s`;
     const { code, message = 'failed' }: { readonly code?: unknown; readonly message?: unknown } = Object(
       Object(error).cause,

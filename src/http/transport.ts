@@ -1,6 +1,7 @@
 import { v4 as uuid } from 'uuid';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import { ResponseError } from '../errors/call-errors.ts';
+import type { CreateOutcome } from '../errors/error-details.ts';
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import { atCallSite } from '../util/call-site.ts';
 import type { SuccessResponse } from './attempt.ts';
@@ -87,6 +88,15 @@ export class ApiPromise<T> extends Promise<T> {
   }
 
   static override readonly [Symbol.species] = Promise;
+
+  /**
+   * Outcome of a create as far as it is known now; `undefined` for other operations. After an abort, whose reason says
+   * nothing about it, `unknown` means that the create may have taken effect.
+   */
+  get outcome(): CreateOutcome | undefined {
+    const { key, outcome } = this.#pending.call;
+    return key === undefined ? undefined : outcome;
+  }
 
   /** Decodes the payload once, however often it is awaited. */
   #decode(): Promise<T> {

@@ -95,7 +95,8 @@ export function timeoutError(
   const cause = job?.pollError;
   const state = resource ? `last known status: ${statusIn(resource, redactor)}` : 'status unknown';
   const failure = cause instanceof Error ? `; the last poll failed: ${cause.message}` : '';
-  const message = `The wait for ${kind} ${id} timed out after ${timeout} ms (${state}${failure}). The job keeps running: wait for it again, or raise \`timeout\`.`;
+  const advice = resource ? 'The job keeps running: wait for it again' : 'Wait for it again';
+  const message = `The wait for ${kind} ${id} timed out after ${timeout} ms (${state}${failure}). ${advice}, or raise \`timeout\`.`;
   return new WaitTimeoutError(message, {
     kind,
     id,

@@ -26,6 +26,9 @@ describe('completion', () => {
     expect(await offered(['audiences', 'cr'])).toEqual(['create']);
     expect(await offered(['lookalikes', 'create', '--targ'])).toEqual(['--target-size']);
     expect(await offered(['wait', '--kind', 'co'])).toEqual(['cohort']);
+    expect(await offered(['audiences', 'delete', '--dry'])).toEqual(['--dry-run']);
+    expect(await offered(['--qui'])).toEqual(['--quiet']);
+    expect(await offered(['audiences', 'list', '--qui'])).toEqual(['--quiet']);
     expect(await offered(['trigger', 'cohort.'])).toEqual(['cohort.completed', 'cohort.failed']);
   });
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.ts';
-import { startScene } from '../support/command.ts';
+import { linesOf, startScene } from '../support/command.ts';
 
 const days = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 const dataset = `WebDomain:${days(30)}:${days(1)}`;
@@ -139,12 +139,32 @@ describe('get, list, delete, cancel', () => {
     expect(await run(['cohorts', 'list'])).toEqual({ code: 0, out: '', err: 'No cohorts.\n' });
   });
 
-  it('warn of a field that no object has', async () => {
-    const { run, json } = await startScene();
-    const [audience] = await json(['audiences', 'create', '--name', 'x']);
-    const typo = await run(['audiences', 'get', `audience:${audience?.id}`, '--fields', 'name,statsu.id,project.id']);
-    expect(typo).toEqual({ code: 0, out: 'x\t\t\n', err: 'warning: Unknown in --fields: statsu.id\n' });
-    expect((await run(['audiences', 'list', '--fields', 'eligibility.metrics.unique_eids'])).err).toBe('');
+  it('delete tries every id, and ends with the most important exit code', async () => {
+    const { run, json, sandbox } = await startScene();
+    const ids = [];
+    for (const name of ['a', 'b', 'c', 'd']) ids.push((await json(['audiences', 'create', '--name', name]))[0]?.id);
+    const [one, two, three, four] = ids.map(String);
+    sandbox.faults.add({ on: `/api/v2/audiences/${two}/delete`, status: 500 });
+    const args = [one, '99', two, three].map(String);
+    const { code, out, err } = await run(['audiences', 'delete', ...args, '--max-retries', '0']);
+    expect({ code, out }).toEqual({ code: 8, out: '' });
+    expect(err.split('\n')).toEqual([
+      `${one}: deleted.`,
+      expect.stringMatching(/^error: 99: .*404/),
+      expect.stringMatching(new RegExp(`^error: ${two}: .*500`)),
+      `${three}: deleted.`,
+      '',
+    ]);
+    const again = await run(['audiences', 'delete', '99', String(four), '--json']);
+    expect(again.code).toBe(8);
+    expect(linesOf(again.out)).toMatchObject([
+      { id: 99, error: { code: 'not-found', exitCode: 8, status: 404 } },
+      { id: Number(four), done: 'deleted' },
+    ]);
+    expect(linesOf(again.err)).toMatchObject([{ code: 'not-found' }]);
+    const before = sandbox.log.length;
+    const refused = await run(['audiences', 'delete', '101', '102'], { env: { AUDIENCE_TOKEN: 'not-a-token' } });
+    expect({ code: refused.code, requests: sandbox.log.length - before }).toEqual({ code: 7, requests: 1 });
   });
 
   it('`lookalikes cancel` ends a wait with exit code 5', async () => {

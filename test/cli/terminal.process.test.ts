@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { observe, type Scene, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
@@ -45,6 +46,23 @@ describe('in a terminal', () => {
     expect(forced.err).toMatch(ESCAPES);
   });
 
+  it('lists are cut at the width of the terminal, between the characters that people see', async () => {
+    const scene = await startScene();
+    const family = '👨‍👩‍👧';
+    for (const name of ['Short', `${family}${'観'.repeat(60)}`, `${family.repeat(60)}`]) {
+      await scene.json(['audiences', 'create', '--name', name]);
+    }
+    const { out } = await startInTerminal(scene, ['audiences', 'list', '--fields', 'id,name,status.name']).ended;
+    const lines = plain(out).trimEnd().split('\n');
+    expect(lines).toHaveLength(4);
+    expect(lines.map((line) => stringWidth(line) <= 80)).toEqual([true, true, true, true]);
+    expect(lines[1]).toMatch(new RegExp(`^\\d+ +(?:${family})+…  Completed$`));
+    expect(lines[2]).toMatch(new RegExp(`^\\d+ +${family}観+… +Completed$`));
+    expect(lines[3]).toMatch(/^\d+ +Short +Completed$/);
+    const piped = await scene.run(['audiences', 'list', '--fields', 'name', '-n', '1']);
+    expect(piped.out).toBe(`${family.repeat(60)}\n`);
+  });
+
   it('wait redraws a line for each job, and ends with a table', async () => {
     const scene = await startScene({ jobs: { duration: 3_600_000 } });
     const ids = [];
@@ -86,6 +104,11 @@ describe('in a terminal', () => {
     expect(frames.at(-2)).toMatch(/100 Queued/);
     type('\u0003');
     expect((await ended).code).toBe(130);
+  });
+
+  it('wait without jobs is wrong usage', async () => {
+    const { code, out } = await startInTerminal(await startScene(), ['wait']).ended;
+    expect({ code, out: plain(out) }).toEqual({ code: 2, out: expect.stringContaining('Name the jobs to wait for') });
   });
 
   it('Ctrl-C ends a wait with the command that resumes', async () => {

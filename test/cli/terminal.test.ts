@@ -31,6 +31,9 @@ describe('texts for people', () => {
   });
 
   it('contain nothing that a terminal interprets', () => {
+    const emoji = '👨‍👩‍👧 🏴󠁧󠁢󠁷󠁬󠁳󠁿 🇩🇪 👍🏽 ❤️';
+    expect(printable(emoji)).toBe(emoji);
+    expect(printable('a\u{e0041}b\u2066')).toBe('a?b?');
     expect(printable('a\u001b[31mb\u0007\nc\u202ed\u009b1m')).toBe('a?[31mb??c?d?1m');
   });
 });

@@ -69,7 +69,7 @@ describe('wait', () => {
     expect(await any.ended).toMatchObject({ code: 0, out: expect.stringContaining(`audience\t${three}\trunning\t`) });
   });
 
-  it('Ctrl-C prints the command that resumes: exit code 130', async () => {
+  it('Ctrl-C prints the command that resumes, and ends the process by its signal', async () => {
     const scene = await startScene(RUNNING);
     const ids = await createAudiences(scene, 2);
     const waiting = scene.start(['wait', '--timeout', '2h', ...ids.map(String)]);
@@ -78,15 +78,17 @@ describe('wait', () => {
     const { code, err } = await waiting.ended;
     const resume = `audience-activation wait ${ids.map((id) => `audience:${id}`).join(' ')} --timeout 7200s`;
     expect({ code, err: err.split('\n').slice(2) }).toEqual({
-      code: 130,
+      code: 'SIGINT',
       err: ['error: Interrupted.', `  To continue: ${resume}`, ''],
     });
     const json = scene.start(['wait', String(ids[0]), '--json']);
     await expect.poll(() => json.printed.out).toContain('"running"');
     json.child.kill('SIGTERM');
     const ended = await json.ended;
+    expect(ended.code).toBe('SIGTERM');
     expect(JSON.parse(ended.err)).toMatchObject({
-      exitCode: 130,
+      code: 'interrupted',
+      exitCode: 143,
       resume: `audience-activation wait audience:${ids[0]}`,
     });
   });
@@ -96,7 +98,7 @@ describe('wait', () => {
     const waiting = start(['wait', '12', '--token-command', 'trap "" TERM; echo waiting >&2; sleep 60']);
     await expect.poll(() => waiting.printed.err).toContain('waiting');
     waiting.child.kill('SIGINT');
-    await expect.poll(() => waiting.child.exitCode).toBe(130);
+    await expect.poll(() => waiting.child.signalCode).toBe('SIGINT');
   });
 
   it('the command that resumes waits on the same account, in the same way', async () => {
@@ -135,6 +137,116 @@ describe('wait', () => {
     expect(others.length).toBeLessThanOrEqual(2 * 2);
   });
 
+  it('of many jobs that time out, prints a line for each, and once the command that resumes', async () => {
+    const limits = { write: { limit: 1_000, interval: 60_000 } };
+    const scene = await startScene({ ...RUNNING, limits: { ...limits, buildsPerHour: 500 } });
+    const ids = await createAudiences(scene, 60);
+    const resume = `audience-activation wait ${ids.map((id) => `audience:${id}`).join(' ')}`;
+    const [plain, json] = await Promise.all([
+      scene.run(['wait', '--timeout', '4s', ...ids.map(String)]),
+      scene.run(['wait', '--timeout', '4s', ...ids.map(String), '--json']),
+    ]);
+    const lines = plain.err.trimEnd().split('\n');
+    expect({
+      code: plain.code,
+      timeouts: lines.filter((line) => line.includes(': timed out at 100 Queued')).length,
+    }).toEqual({ code: 6, timeouts: 60 });
+    expect(lines.slice(-2)).toEqual([
+      'error: 60 of 60 waits timed out. The jobs keep running.',
+      `  To continue: ${resume}`,
+    ]);
+    const errors = linesOf(json.err);
+    expect(errors.map(({ id }) => id)).toEqual(ids);
+    expect(errors.filter((error) => error.resume !== undefined)).toEqual([
+      expect.objectContaining({ id: ids.at(-1), resume }),
+    ]);
+  });
+
+  it('says of a job only what has been read', async () => {
+    const { run } = await startScene();
+    const silent = await serve((request) => void request.resume());
+    const env = { AUDIENCE_BASE_URL: silent.url };
+    const one = await run(['wait', '12', '--timeout', '300ms'], { env });
+    expect(one).toMatchObject({
+      code: 6,
+      err: expect.stringContaining('audience:12: timed out before its status was read\n'),
+    });
+    expect(one.err).toContain('(status unknown). Wait for it again, or raise --timeout.');
+    const two = await run(['wait', '12', '13', '--timeout', '300ms'], { env });
+    expect(two.err).toContain('error: 2 of 2 waits timed out. The status of 2 was not read.\n');
+    expect(one.err + two.err).not.toContain('keep');
+  });
+
+  it('`--timeout 0` reads each job once', async () => {
+    const scene = await startScene(RUNNING);
+    const { sandbox, run } = scene;
+    const [done = 0, running = 0] = await createAudiences(scene, 2);
+    sandbox.jobs.finish('audience', done, 104);
+    const reads = (): number => sandbox.log.filter(({ method }) => method === 'GET').length;
+    expect(await run(['wait', String(done), '--timeout', '0'])).toMatchObject({ code: 0 });
+    expect(reads()).toBe(1);
+    expect(await run(['wait', String(running), '--timeout', '0'])).toMatchObject({
+      code: 6,
+      err: `audience:${running}: timed out at 100 Queued\nerror: The audience ${running} has not ended (100 Queued). The job keeps running.\n  To continue: audience-activation wait audience:${running}\n`,
+    });
+    expect(reads()).toBe(2);
+    const both = await run(['wait', String(done), String(running), '--timeout', '0', '--json']);
+    expect({
+      code: both.code,
+      phases: linesOf(both.out)
+        .map(({ id, phase }) => [id, phase])
+        .sort(),
+    }).toEqual({
+      code: 6,
+      phases: [
+        [done, 'completed'],
+        [running, 'timed-out'],
+      ].sort(),
+    });
+  });
+
+  it('of an empty standard input has nothing to do, and needs no account', async () => {
+    const { run } = await startScene();
+    const env = { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined };
+    const note = 'No jobs to wait for: standard input is empty.';
+    expect(await run(['wait'], { env })).toEqual({ code: 0, out: '', err: `${note}\n` });
+    const json = await run(['wait', '-', '--json'], { env, input: '\n' });
+    expect({ ...json, err: linesOf(json.err) }).toEqual({ code: 0, out: '', err: [{ level: 'info', message: note }] });
+  });
+
+  it.each([[[]], [['--json']]])('says what it waits for, and until when: %j', async (flags) => {
+    const { start } = await startScene();
+    const busy = await serve((request, response) => {
+      request.resume();
+      const body = { status: 'error', code: 429, message: 'Too many.', data: [] };
+      response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '30' }).end(JSON.stringify(body));
+    });
+    const waiting = start(['wait', '12', ...flags], { env: { AUDIENCE_BASE_URL: busy.url } });
+    await expect
+      .poll(() => waiting.printed.err)
+      .toMatch(/audiences\.get is tried again: .*429.* Waiting until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\./);
+    const silent = await serve((request) => void request.resume());
+    const unread = start(['wait', '12', '13', ...flags], { env: { AUDIENCE_BASE_URL: silent.url } });
+    await expect
+      .poll(() => unread.printed.err, { timeout: 15_000 })
+      .toMatch(/The status of 2 of 2 jobs has not been read yet\. Waiting until /);
+    const levels = flags.length > 0 ? linesOf(waiting.printed.err + unread.printed.err).map(({ level }) => level) : [];
+    expect(levels.filter((level) => level !== 'info')).toEqual([]);
+  });
+
+  it('says when the limit of the service holds up its requests', async () => {
+    const scene = await startScene({ limits: { write: { limit: 1_000, interval: 60_000 } } });
+    const deleting = scene.start([
+      'audiences',
+      'delete',
+      ...Array.from({ length: 200 }, (_, id) => String(id + 1_000)),
+      '--json',
+    ]);
+    await expect
+      .poll(() => deleting.printed.err, { timeout: 25_000 })
+      .toMatch(/The limit of \d+ requests in 60 s \(write\) is reached\. Waiting until \d{4}/);
+  });
+
   it('continues after the network was away', async () => {
     const scene = await startScene(RUNNING);
     const [id = 0] = await createAudiences(scene, 1);
@@ -160,7 +272,6 @@ describe('wait', () => {
   }, 60_000);
 
   it.each([
-    [['wait'], 'Name the jobs to wait for'],
     [['wait', 'cohorts:7'], 'Kinds: audience, lookalike, estimate, activation, cohort.'],
     [['wait', '12', '--any', '--fail-fast'], '--any and --fail-fast exclude each other.'],
     [['wait', '12', '--timeout', 'soon'], 'It must be a duration such as 90s, 10m or 1h30m.'],

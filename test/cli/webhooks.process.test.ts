@@ -120,7 +120,7 @@ describe('listen', () => {
     const listening = start(['listen', '--forward-to', url, '--jobs', String(audience?.id), '--secret', SECRET]);
     await expect.poll(() => listening.printed.out).toContain('again in');
     listening.child.kill('SIGINT');
-    expect(await listening.ended).toMatchObject({ code: 130, err: expect.stringContaining('Interrupted.') });
+    expect(await listening.ended).toMatchObject({ code: 'SIGINT', err: expect.stringContaining('Interrupted.') });
   });
 
   it('delivers the ends of other jobs when one job does not exist', async () => {

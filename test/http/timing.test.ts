@@ -104,6 +104,36 @@ describe('abort', () => {
   });
 });
 
+describe('the outcome of an aborted create', () => {
+  it.each([
+    ['not-sent', [{ data: [] }], AbortSignal.abort()],
+    ['unknown', [{ fault: 'stall' } as const], undefined],
+    ['unknown', [{ status: 503, headers: { 'retry-after': '60' } }], undefined],
+    ['refused', [{ status: 429, headers: { 'retry-after': '60' } }], undefined],
+  ] as const)('is %s', async (outcome, steps, aborted) => {
+    const server = await startServer([...steps]);
+    const controller = new AbortController();
+    const onRetry = (): void => controller.abort();
+    const signal = aborted ?? controller.signal;
+    const creating = clientOf(server, { onRetry }).projects.create({ name: 'x' }, { signal });
+    const failed = failureOf(creating);
+    if (!aborted) await expect.poll(async () => (await server.seen()).length).toBe(1);
+    if ('fault' in steps[0]) controller.abort();
+    expect(await failed).toBe(signal.reason);
+    expect(creating.outcome).toBe(outcome);
+  });
+
+  it('is known after a success, and absent for other calls', async () => {
+    const server = await startServer([{ data: [{ id: 1, name: 'x' }] }, { data: [] }]);
+    const client = clientOf(server);
+    const creating = client.projects.create({ name: 'x' });
+    await creating;
+    const listing = client.webhooks.list();
+    await listing;
+    expect([creating.outcome, listing.outcome]).toEqual(['done', undefined]);
+  });
+});
+
 describe('close', () => {
   it('ends calls under way and refuses later ones', async () => {
     const server = await startServer([{ fault: 'stall' }]);

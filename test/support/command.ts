@@ -17,9 +17,10 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** Output and exit code of a process of the command. */
+/** Output and end of a process of the command. */
 interface Result {
-  readonly code: number | null;
+  /** Exit code, or the signal that has ended the process. */
+  readonly code: number | NodeJS.Signals;
   readonly out: string;
   readonly err: string;
 }
@@ -91,7 +92,7 @@ export function observe(child: ChildProcess, input: string | Uint8Array = ''): R
   });
   // A process may end without reading its input.
   child.stdin?.on('error', () => {}).end(input);
-  const ended = once(child, 'close').then(([code]) => ({ code, ...printed }));
+  const ended = once(child, 'close').then(([code, signal]) => ({ code: code ?? signal, ...printed }));
   return { child, printed, ended };
 }
 

@@ -5,6 +5,7 @@ import { readStdin } from '../body-input.ts';
 import { NAME } from '../command-name.ts';
 import { isSameAddress, OAUTH_REDIRECT, optionsOf } from '../connection.ts';
 import type { Context, GlobalFlags } from '../context.ts';
+import { HIDDEN } from '../dry-run.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import {
   chooseProfile,
@@ -220,7 +221,7 @@ export async function revokeTokens(context: Context, flags: RevokeFlags): Promis
     : await client.auth.revokeApiTokens(credentials, { signal });
   const isRevoked = profile?.email === credentials.email && isSameAddress(profile.baseUrl, baseUrl);
   if (!flags.mcp && isRevoked) await file.withLock(() => file.save(undefined));
-  await output.object({ revoked });
+  await output.object({ revoked }, { isDone: true });
   return EXIT.done;
 }
 
@@ -232,6 +233,7 @@ async function addressOf({ baseUrl, sandbox }: GlobalFlags): Promise<string | un
 
 /** Returns email and password: from prompts in a terminal; elsewhere, the password is the first line of standard input. */
 async function readCredentials(context: Context, initial: string | undefined): Promise<Credentials> {
+  if (context.flags.dryRun) return { email: initial ?? HIDDEN, password: HIDDEN };
   const email = initial ?? (await ask(context, 'Email'));
   if (process.stdin.isTTY) return { email, password: await askPassword(context, `Password of ${email}`) };
   const password = (await readStdin(context.signal)).split(/\r?\n/, 1)[0];

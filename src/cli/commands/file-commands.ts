@@ -2,7 +2,8 @@ import { basename } from 'node:path';
 import type { UploadProgress } from '../../index.ts';
 import { downloadTo, openFile } from '../../node/index.ts';
 import { type Context, commandLine } from '../context.ts';
-import { EXIT, type ExitCode, usageError, withResume } from '../exit-codes.ts';
+import { HIDDEN } from '../dry-run.ts';
+import { EXIT, type ExitCode, isDryRun, usageError, withResume } from '../exit-codes.ts';
 import { parseId } from '../ids.ts';
 import { createTransferProgress } from '../transfer-progress.ts';
 import { afterCreate, waitForCreated } from './resource-commands.ts';
@@ -22,13 +23,18 @@ export async function importCohort(
 ): Promise<ExitCode> {
   const { output, flags, signal } = context;
   if (timeout !== undefined && !wait) throw usageError('--timeout requires --wait.');
+  await output.checkFields(undefined, { operation: 'cohorts.create' });
   const data = await openFile(path);
   const client = await context.connect();
   const progress = await createTransferProgress(output);
   const onProgress = ({ loaded, total }: UploadProgress): void => progress.update(basename(path), loaded, total);
   const { reference } = await client.uploads
     .upload({ kind: 'cohort', data }, { signal, onProgress })
-    .finally(progress.close);
+    .finally(progress.close)
+    .catch((error: unknown) => {
+      if (isDryRun(error)) return { reference: HIDDEN };
+      throw error;
+    });
   const fields = { name: name ?? basename(path), ...(projectId !== undefined && { project_id: projectId }) };
   const creating = client.cohorts.create({ ...fields, upload_reference: reference }, { signal });
   const cohort = await creating.catch((error: unknown) => {
@@ -36,10 +42,10 @@ export async function importCohort(
     const key = creating.idempotencyKey ?? '';
     const project = projectId === undefined ? [] : ['--project-id', String(projectId)];
     const claim = ['--name', fields.name, ...project, '--upload-reference', reference, '--idempotency-key', key];
-    throw withResume(afterCreate(error, key, signal), commandLine(flags, ['cohorts', 'create', ...claim]));
+    throw withResume(afterCreate(error, creating, signal), commandLine(flags, ['cohorts', 'create', ...claim]));
   });
   if (wait) return waitForCreated(context, client, { kind: 'cohort', id: cohort.id }, timeout);
-  await output.object(cohort);
+  await output.object(cohort, { operation: 'cohorts.create', isDone: true });
   return EXIT.done;
 }
 
@@ -57,7 +63,7 @@ export async function download(
     signal,
     onProgress: ({ name, loaded, total }) => progress.update(name, loaded, total),
   }).finally(progress.close);
-  await output.list(files, ['path', 'size']);
+  await output.list(files, ['path', 'size'], { isDone: true });
   if (files.length === 0) output.note(`Activation ${id} has no results.`);
   return EXIT.done;
 }

@@ -54,7 +54,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   if (jobs.length > 0 === (all === true)) throw usageError('Pass either --jobs audience:12,cohort:7 or --all.');
   const targets = jobs.map((text) => withEvents(parseTarget(text, 'audience')));
   const client = await context.connect();
-  const onAttempt = (attempt: DeliveryAttempt): void => void output.list([rowOf(attempt)], COLUMNS);
+  const onAttempt = (attempt: DeliveryAttempt): void => void output.list([rowOf(attempt)], COLUMNS, { isDone: true });
   const { retrySpeed: speed, rate } = flags;
   const deliver = createSender({ url, secret, speed, rate, signal, onAttempt });
   /** Forwards the end of a job. Returns the exit code; an error concerns this job only. */

@@ -1,10 +1,18 @@
-import type { ApiPromise, AudienceClient, CreateOptions, JsonObject, WaitTarget } from '../../index.ts';
+import {
+  type ApiPromise,
+  type AudienceClient,
+  AuthenticationError,
+  type CreateOptions,
+  type JsonObject,
+  type WaitTarget,
+} from '../../index.ts';
 import { readBody } from '../body-input.ts';
 import type { Context, Handler } from '../context.ts';
-import { EXIT, type ExitCode, interruption, usageError } from '../exit-codes.ts';
+import { EXIT, type ExitCode, interruption, isDryRun, usageError, worstOf } from '../exit-codes.ts';
 import { parseId } from '../ids.ts';
 import { concludeWaits, waitForJobs } from '../job-waits.ts';
 import { type ListFlags, printList } from '../listing.ts';
+import { errorRecord, reportError } from '../report-error.ts';
 import { type ListedName, type ResourceName, rowOf } from '../resource-table.ts';
 
 interface CreateFlags extends Readonly<Record<string, unknown>> {
@@ -27,23 +35,28 @@ export const create =
     const row = rowOf(name);
     if (flags.timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
     const body = await readBody(row.body, flags, signal);
+    await output.checkFields(undefined, { operation: `${name}.create` });
     const client = await context.connect();
     const resources: Creatable = client[name];
     const creating = resources.create(body, { idempotencyKey: flags.idempotencyKey, signal });
     const created = await creating.catch((error: unknown) => {
-      throw afterCreate(error, creating.idempotencyKey, signal);
+      throw afterCreate(error, creating, signal);
     });
     if (flags.wait && row.kind)
       return waitForCreated(context, client, { kind: row.kind, id: created.id }, flags.timeout);
-    await output.object(created);
+    await output.object(created, { operation: `${name}.create`, isDone: true });
     return EXIT.done;
   };
 
 /** Returns the error of a create that failed. If it was interrupted before its response, it may have taken effect. */
-export function afterCreate(error: unknown, idempotencyKey: string | undefined, signal: AbortSignal): unknown {
-  if (!signal.aborted || error !== signal.reason) return error;
+export function afterCreate(
+  error: unknown,
+  { outcome, idempotencyKey }: Pick<ApiPromise<unknown>, 'outcome' | 'idempotencyKey'>,
+  signal: AbortSignal,
+): unknown {
+  if (outcome !== 'unknown' || !signal.aborted || error !== signal.reason) return error;
   const advice = 'The response has not arrived: it may have been created.';
-  return interruption(signal, { late: EXIT.outcomeUnknown, advice, outcome: 'unknown', idempotencyKey, cause: error });
+  return interruption(signal, { late: EXIT.outcomeUnknown, advice, outcome, idempotencyKey, cause: error });
 }
 
 /** Waits for the job of a created resource, and prints the resource as last seen, however the wait ends. */
@@ -57,7 +70,7 @@ export async function waitForCreated(
   output.note(`Created ${target.kind} ${target.id}.`);
   const options = { timeout, until: 'all', printsChanges: false } as const;
   const views = await waitForJobs(client, [target], context, options);
-  await output.object(views[0]?.resource ?? target);
+  await output.object(views[0]?.resource ?? target, { operation: `${target.kind}s.create`, isDone: true });
   return concludeWaits(views, context, options);
 }
 
@@ -66,7 +79,8 @@ export const get =
   (name: ResourceName): Handler =>
   async (context, _, [id = '']) => {
     const client = await context.connect();
-    await context.output.object(await client[name].get(parseId(id, rowOf(name).singular), { signal: context.signal }));
+    const resource = await client[name].get(parseId(id, rowOf(name).singular), { signal: context.signal });
+    await context.output.object(resource, { operation: `${name}.get` });
     return EXIT.done;
   };
 
@@ -76,11 +90,11 @@ export const list =
   async ({ connect, output, signal }, flags) => {
     const client = await connect();
     const rows = client[name].list(flags.query ?? {}, { signal });
-    await printList(output, rows, flags, { noun: name, columns: rowOf(name).columns });
+    await printList(output, rows, flags, { noun: name, columns: rowOf(name).columns, operation: `${name}.list` });
     return EXIT.done;
   };
 
-/** `<resource> delete`: deletes resources, one after the other. */
+/** `<resource> delete`: deletes resources. */
 export const remove =
   (name: ListedName): Handler =>
   async (context, _, args) =>
@@ -100,18 +114,29 @@ export const cancel: Handler = async (context, _, args) =>
     (client, id) => client.lookalikes.cancel(id, { signal: context.signal }),
   );
 
-/** Acts on resources one after the other, and prints the id of each with what was done. */
+/**
+ * Acts on resources one after the other, and prints the id of each with what was done, or why it was not. Returns the
+ * most important exit code.
+ */
 async function forEachId(
-  { output, connect }: Context,
+  { output, signal, connect }: Context,
   ids: readonly number[],
   done: string,
   act: (client: AudienceClient, id: number) => PromiseLike<void>,
 ): Promise<ExitCode> {
   const client = await connect();
+  const codes: ExitCode[] = [];
   for (const id of ids) {
-    await act(client, id);
-    if (output.isJson) await output.json({ id, done });
-    else output.note(`${id}: ${done}.`);
+    try {
+      await act(client, id);
+      if (output.isJson) await output.json({ id, done });
+      else output.note(`${id}: ${done}.`);
+    } catch (error) {
+      // The others would fail in the same way.
+      if (signal.aborted || AuthenticationError.isInstance(error)) throw error;
+      if (output.isJson && !isDryRun(error)) await output.json({ id, error: errorRecord(error) });
+      codes.push(reportError(error, output, String(id)));
+    }
   }
-  return EXIT.done;
+  return worstOf(codes);
 }

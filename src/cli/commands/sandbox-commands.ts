@@ -187,7 +187,7 @@ async function operateRunning(
   ...[method, path, body]: [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
 ): Promise<ExitCode> {
   const { typescript, ...result } = Object(await operate(await requireSandbox(choice), method, path, body, signal));
-  await output.object(result);
+  await output.object(result, { isDone: method !== 'GET' });
   return EXIT.done;
 }
 
@@ -237,11 +237,13 @@ export const addFault = (
     malformed,
   });
 
+const FAULT_COLUMNS: readonly string[] = ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 'rate', 'times'];
+
 /** `sandbox fault list`: prints the faults that can still strike. */
 export async function listFaults({ output, signal }: Context, flags: SandboxChoice): Promise<ExitCode> {
   const faults = await operate(await requireSandbox(flags), 'GET', '/api/faults', undefined, signal);
   const rows: readonly object[] = Array.isArray(faults) ? faults : [];
-  const count = await output.list(rows, ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 'rate', 'times']);
+  const count = await output.list(rows, FAULT_COLUMNS, { isDone: true });
   if (count === 0) output.note('No faults.');
   return EXIT.done;
 }

@@ -54,14 +54,15 @@ export async function request(
   // A create always has a key, so that it can be repeated if its outcome is unknown.
   const idempotencyKey = options.idempotencyKey ?? (row?.retry === 'idempotency-key' ? randomUUID() : undefined);
   const client = await (row?.token === 'mcp' ? connectMcp() : connect());
-  const result = await client
-    .request(verb, pathname, { body, query: { ...queryOf(search), ...query }, idempotencyKey, signal })
-    .catch((error: unknown) => {
-      throw idempotencyKey === undefined ? error : afterCreate(error, idempotencyKey, signal);
-    });
+  const parameters = { ...queryOf(search), ...query };
+  const requesting = client.request(verb, pathname, { body, query: parameters, idempotencyKey, signal });
+  const result = await requesting.catch((error: unknown) => {
+    throw afterCreate(error, requesting, signal);
+  });
+  const source = { isDone: verb !== 'GET' };
   const isFormatted = output.isJson || flags.fields !== undefined;
-  if (isFormatted && Array.isArray(result)) await output.list(result);
-  else if (isFormatted && typeof result === 'object' && result !== null) await output.object(result);
+  if (isFormatted && Array.isArray(result)) await output.list(result, undefined, source);
+  else if (isFormatted && typeof result === 'object' && result !== null) await output.object(result, source);
   else await output.line(jsonText(result, output.stdout.isTTY ? 2 : 0));
   return EXIT.done;
 }
@@ -99,7 +100,7 @@ export async function usage(
   { month }: { readonly month?: string },
 ): Promise<ExitCode> {
   const client = await connect();
-  await output.object(await client.usage.get({ yearmonth: month }, { signal }));
+  await output.object(await client.usage.get({ yearmonth: month }, { signal }), { operation: 'usage.get' });
   return EXIT.done;
 }
 
@@ -112,10 +113,14 @@ export async function budget({ output, signal, connect }: Context): Promise<Exit
   return EXIT.done;
 }
 
+const WEBHOOK_COLUMNS: readonly string[] = ['id', 'name', 'url', 'is_active', 'events'];
+
 /** `webhooks list`: prints the webhook endpoints of the company. */
 export async function listWebhooks({ output, signal, connect }: Context): Promise<ExitCode> {
   const client = await connect();
-  const count = await output.list(await client.webhooks.list({ signal }), ['id', 'name', 'url', 'is_active', 'events']);
+  const count = await output.list(await client.webhooks.list({ signal }), WEBHOOK_COLUMNS, {
+    operation: 'webhooks.list',
+  });
   if (count === 0) output.note('No webhook endpoints. They are registered in the console.');
   return EXIT.done;
 }

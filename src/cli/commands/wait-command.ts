@@ -1,7 +1,7 @@
 import type { WaitTarget } from '../../index.ts';
 import { readStdin } from '../body-input.ts';
 import type { Context } from '../context.ts';
-import { type ExitCode, usageError } from '../exit-codes.ts';
+import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { labelOf, parseTarget } from '../ids.ts';
 import { recordOf } from '../job-progress.ts';
 import { concludeWaits, waitForJobs } from '../job-waits.ts';
@@ -16,16 +16,24 @@ interface WaitFlags {
 /** Fields of a job in a table. */
 const COLUMNS: readonly string[] = ['kind', 'id', 'phase', 'status.id', 'status.name', 'name'];
 
+/** The fields of a job. Those below them depend on the job. */
+const FIELDS = { kind: '', id: 0, phase: '', status: null, name: null, resource: null, error: null };
+
 /** `wait`: waits for any number of jobs, and prints how each has ended. */
 export async function wait(context: Context, flags: WaitFlags, args: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;
   if (flags.any && flags.failFast) throw usageError('--any and --fail-fast exclude each other.');
   const targets = await readTargets(args, flags.kind, signal);
+  if (targets.length === 0) {
+    output.log('info', 'No jobs to wait for: standard input is empty.');
+    return EXIT.done;
+  }
+  await output.checkFields(FIELDS, {});
   const client = await context.connect();
   const until = flags.any ? 'first-success' : flags.failFast ? 'first-failure' : 'all';
   const options = { timeout: flags.timeout, until, printsChanges: true } as const;
   const views = await waitForJobs(client, targets, context, options);
-  if (!output.isJson) await output.list(views.map(recordOf), COLUMNS);
+  if (!output.isJson) await output.list(views.map(recordOf), COLUMNS, { isDone: true });
   return concludeWaits(views, context, options);
 }
 
@@ -34,7 +42,8 @@ async function readTargets(args: readonly string[], kind: string, signal: AbortS
   const isPiped = args.length === 0 || args.includes('-');
   const piped = isPiped ? (await readStdin(signal)).split(/[\s,]+/).filter((text) => text !== '') : [];
   const texts = [...args.filter((text) => text !== '-'), ...piped];
-  if (texts.length === 0) throw usageError('Name the jobs to wait for, such as audience:12 cohort:7, or pipe them in.');
+  if (texts.length === 0 && process.stdin.isTTY)
+    throw usageError('Name the jobs to wait for, such as audience:12 cohort:7, or pipe them in.');
   const targets = texts.map((text) => parseTarget(text, kind));
   return [...new Map(targets.map((target) => [labelOf(target), target])).values()];
 }

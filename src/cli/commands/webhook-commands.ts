@@ -1,6 +1,7 @@
 import { verifyWebhook, WebhookVerificationError } from '../../webhooks/index.ts';
 import { readData, readStdinBytes } from '../body-input.ts';
 import type { Context } from '../context.ts';
+import { dryRunFetch, HIDDEN } from '../dry-run.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { webhookSecret } from '../local-secret.ts';
 import { EVENT_TYPES, sampleData } from '../sample-events.ts';
@@ -15,7 +16,7 @@ interface TriggerFlags {
 
 /** `trigger`: sends one signed event with example data, in which `--data` replaces fields. */
 export async function trigger(
-  { output, signal }: Context,
+  { output, signal, flags: { dryRun } }: Context,
   flags: TriggerFlags,
   [type = '']: readonly string[],
 ): Promise<ExitCode> {
@@ -23,7 +24,7 @@ export async function trigger(
   if (!eventType) throw usageError(`The event must be one of ${EVENT_TYPES.join(', ')}, not "${type}".`);
   const url = receiverUrl(flags.forwardTo);
   const custom = flags.data === undefined ? {} : await readData(flags.data, signal);
-  const secret = await webhookSecret(flags.secret);
+  const secret = dryRun ? HIDDEN : await webhookSecret(flags.secret);
   const event = createEvent(eventType, { ...sampleData(eventType), ...Object(custom) }, flags.companyId);
   let result: number | string = '';
   const deliver = createSender({
@@ -32,12 +33,13 @@ export async function trigger(
     speed: 0,
     rate: 1,
     signal,
+    fetch: dryRun ? dryRunFetch(output) : undefined,
     onAttempt: (attempt) => {
       result = attempt.result;
     },
   });
   const delivered = await deliver(event);
-  await output.object({ id: event.id, type, result });
+  await output.object({ id: event.id, type, result }, { isDone: true });
   if (delivered) return EXIT.done;
   throw new CommandError(`The receiver did not accept the event: ${result}.`, { code: 'event-refused' });
 }
