@@ -3,7 +3,7 @@ import { sizeOfBundle, sizeOfChunks, sizeOfOwnCode } from '../../bench/support/b
 
 /** The most that the built package may take in a browser, minified and compressed. KiB. */
 const LIMITS = {
-  client: { oneFile: 62.9, firstLoad: 62.9, everything: 62.9, ownCode: 48 },
+  client: { oneFile: 63, firstLoad: 63, everything: 63, ownCode: 48 },
   webhooks: { oneFile: 3, firstLoad: 3, everything: 3, ownCode: 3 },
 } as const;
 
