@@ -17,7 +17,8 @@ export const peerSteps = (projects: Projects): Step[] => [
   { name: 'the peer ranges begin with the lowest versions that are tested', work: checkRanges },
   ...(['lowest', 'earlier', 'latest'] as const).flatMap((versions) => [
     { name: `${titleOf(versions)}: ${USES}`, work: () => runProgram(projects, versions) },
-    ...[TYPESCRIPTS[0], TYPESCRIPTS[3]].map((version) => ({
+    // The oldest compiler takes a minute for each.
+    ...(versions === 'earlier' ? [TYPESCRIPTS[3]] : [TYPESCRIPTS[0], TYPESCRIPTS[3]]).map((version) => ({
       name: `${titleOf(versions)}: their types, TypeScript ${version}, strict, with the declarations checked`,
       work: () => compile(projects, versions, version),
     })),
