@@ -38,7 +38,7 @@ const node = {
     name: 'node',
     setupFiles: ['test/support/contract-setup.ts'],
     include: ['test/**/*.test.ts'],
-    exclude: ['test/**/*.{process,timed,realtime,browser}.test.ts'],
+    exclude: ['test/**/*.{process,engines,timed,realtime,browser}.test.ts'],
     // Tests wait more than they compute, and share no state.
     isolate: false,
     maxWorkers: 4,
@@ -53,14 +53,23 @@ const processes = {
     include: ['test/**/*.process.test.ts'],
     exclude: [
       ...(browserMissing ? ['test/examples/browser{,-session,-layout}.*', 'test/node/sign-in-chromium.*'] : []),
-      // On a machine without any engine, a suite of theirs would have no test.
-      ...(ENGINES.length === 0 ? ['test/**/*engines.process.*', 'test/client/offline.*', 'test/oauth/tabs.*'] : []),
       ...(redisMissing ? ['test/redis/**', 'test/examples/{fleet,queue-worker}.*'] : []),
       ...(postgresMissing ? ['test/examples/pg-boss-worker.*'] : []),
       ...(terminalMissing ? ['test/cli/terminal.*'] : []),
     ],
     maxWorkers: 2,
     sequence: { groupOrder: 1 },
+  },
+};
+
+/** Real tabs, files and connections, in each browser engine. */
+const engines = {
+  test: {
+    ...shared,
+    name: 'engines',
+    include: ['test/**/*.engines.test.ts'],
+    maxWorkers: 2,
+    sequence: { groupOrder: 5 },
   },
 };
 
@@ -126,6 +135,7 @@ export default defineConfig({
       ...ENGINES.map(({ name }) =>
         browser(name, name === 'chromium' ? playwright({ launchOptions: CHROMIUM }) : engineProvider(name)),
       ),
+      ...(ENGINES.length === 0 ? [] : [engines]),
       timed,
       realtime,
     ],

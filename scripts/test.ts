@@ -46,12 +46,14 @@ if (args[0] === '--full') {
   // Of the browsers, only Chromium can record coverage.
   const uncovered = ENGINES.map(({ name }) => name).filter((name) => name !== 'chromium');
   const covered = uncovered.map((name) => `--project=!${name}`);
-  await run('vitest', 'run', '--project=!node', '--project=!realtime', ...covered, ...COVERAGE, ...record('others'));
-  const engines = uncovered.map((name) => `--project=${name}`);
-  // At the same time, because both wait more than they compute.
+  const later = ['--project=!node', '--project=!realtime', '--project=!engines'];
+  await run('vitest', 'run', ...later, ...covered, ...COVERAGE, ...record('others'));
+  const browsers = uncovered.map((name) => `--project=${name}`);
+  // At the same time, because they wait more than they compute.
   await Promise.all([
     run('vitest', 'run', '--project=realtime', ...COVERAGE, ...record('realtime')),
-    ...(engines.length > 0 ? [run('vitest', 'run', ...engines, ...record('engines'))] : []),
+    ...(browsers.length > 0 ? [run('vitest', 'run', ...browsers, ...record('browsers'))] : []),
+    ...(ENGINES.length > 0 ? [run('vitest', 'run', '--project=engines', ...record('engines'))] : []),
   ]);
   await run('vitest', `--merge-reports=${BLOBS}`, ...covered, '--coverage');
 } else {

@@ -68,6 +68,7 @@ describe('the packed tarball', () => {
       'llms-api.txt',
       'llms-guides.txt',
       'llms.txt',
+      'man',
       'package.json',
     ]);
     expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
