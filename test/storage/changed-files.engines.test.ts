@@ -34,6 +34,12 @@ describe.each(ENGINES)('an upload in $name of a file that', ({ name, launch }) =
     await utimes(path, 1_000_000_000, 1_000_000_000);
     const storageUrl = await openTransferPage(tab, storage);
     await tab.setFile('input', path);
+    // Until the page has read them, an engine may take size and time from the changed file.
+    const size = await tab.run(() => {
+      const file = document.querySelector('input')?.files?.[0];
+      return file?.lastModified && file.size;
+    });
+    expect(size).toBe(CONTENT.length);
     return { storageUrl, path };
   }
 

@@ -9,25 +9,27 @@ import { downloadTo, openFile } from '../../src/node/index.ts';
 const [, , direction = '', baseUrl = '', directory = '', size = '0'] = process.argv;
 const client = new AudienceClient({ baseUrl, token: 'test-token', logLevel: 'error' });
 
-const STEP = 4 * 2 ** 20;
-let next = STEP;
+const INTERVAL_MS = 15;
 let most = 0;
 let steps = 0;
-const onProgress = ({ loaded }: { readonly loaded: number }): void => {
-  if (loaded < next) return;
-  next += STEP;
+const measure = (): void => {
   steps++;
   globalThis.gc?.();
   most = Math.max(most, process.memoryUsage().arrayBuffers);
 };
 
+let timer: NodeJS.Timeout;
 if (direction === 'upload') {
   const path = join(directory, 'file');
   await writeFile(path, Buffer.alloc(Number(size), 'a line\n'));
   globalThis.gc?.();
-  await client.uploads.upload({ kind: 'cohort', data: await openFile(path) }, { onProgress });
+  const data = await openFile(path);
+  timer = setInterval(measure, INTERVAL_MS);
+  await client.uploads.upload({ kind: 'cohort', data });
 } else {
-  await downloadTo(client, 7, directory, { onProgress });
+  timer = setInterval(measure, INTERVAL_MS);
+  await downloadTo(client, 7, directory);
 }
+clearInterval(timer);
 process.send?.({ most, steps });
 process.disconnect?.();
