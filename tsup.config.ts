@@ -73,7 +73,7 @@ export default defineConfig([
   {
     ...shared,
     // Uses the other entries as any program does, and loads the code of a command when it runs.
-    entry: { cli: 'src/cli/main.ts' },
+    entry: { cli: 'src/cli/start.ts' },
     platform: 'node',
     // The package of the completion scripts ships no text of its licence, so it is a dependency.
     external: [/^node:/, /^@bomb\.sh\/tab/],

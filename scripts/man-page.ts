@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { HELP_TOPICS } from '../src/cli/help-topics.ts';
-import { createProgram } from '../src/cli/program.ts';
+import { createProgram, describeCompletion } from '../src/cli/program.ts';
 
 const NAME = 'audience-activation';
 
@@ -31,6 +31,7 @@ function commandSection({ name, command }: { readonly name: string; readonly com
 /** Returns the manual page of the command, made of its commands, flags and help topics. */
 export function manPage(): string {
   const program = createProgram(NAME, () => async () => {});
+  describeCompletion(program);
   const topics = Object.values(HELP_TOPICS).map(({ title, rows }) =>
     [`.SH ${title.toUpperCase()}`, ...rows.map(([name, meaning]) => entry(name, meaning))].join('\n'),
   );

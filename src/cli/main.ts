@@ -1,11 +1,10 @@
-#!/usr/bin/env node
 import { type Command, CommanderError } from 'commander';
 import type { AudienceClient } from '../index.ts';
 import { NAME } from './command-name.ts';
 import type { Account, Context, GlobalFlags } from './context.ts';
 import { CommandError, EXIT, type ExitCode, usageError, withHelp } from './exit-codes.ts';
 import { Output } from './output.ts';
-import { type Action, createProgram } from './program.ts';
+import { type Action, createProgram, describeCompletion } from './program.ts';
 import { reportError } from './report-error.ts';
 
 const { stdout, stderr } = process;
@@ -130,7 +129,7 @@ async function main(args: readonly string[]): Promise<void> {
     });
   });
   if (args[0] === 'completion' || args[0] === 'complete') (await import('./completion.ts')).addCompletion(program);
-  else program.command('completion').description('print the completion script of a shell').argument('<shell>');
+  else describeCompletion(program);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

@@ -78,6 +78,14 @@ export function createProgram(name: string, action: Action): Command {
   return program;
 }
 
+/** Adds `completion` to the help; to run it takes a package, which `completion.ts` loads. */
+export function describeCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('print the completion script of a shell: bash, zsh, fish, powershell')
+    .argument('<shell>');
+}
+
 /** Returns the command with a name such as `audiences create`. Ends with commander's error if there is none. */
 function findCommand(program: Command, names: readonly string[]): Command {
   return names.reduce((command, name) => {

@@ -1,0 +1,28 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/version.ts';
+import { startScene } from '../support/command.ts';
+
+describe('start of the command', () => {
+  it('keeps compiled code in the cache folder of the user', async () => {
+    const { run, folder } = await startScene();
+    const { code } = await run(['--version']);
+    expect(code).toBe(0);
+    const cache = join(folder, '.cache/audience-activation');
+    expect(readdirSync(cache, { recursive: true }).length).toBeGreaterThan(1);
+  });
+
+  it('keeps it where XDG_CACHE_HOME says', async () => {
+    const { run, folder } = await startScene();
+    await run(['--version'], { env: { XDG_CACHE_HOME: join(folder, 'elsewhere') } });
+    expect(existsSync(join(folder, 'elsewhere/audience-activation'))).toBe(true);
+    expect(existsSync(join(folder, '.cache'))).toBe(false);
+  });
+
+  it.each([{ HOME: '/dev/null' }, { NODE_DISABLE_COMPILE_CACHE: '1' }])('runs without a cache: %o', async (env) => {
+    const { run } = await startScene();
+    const { code, out, err } = await run(['--version'], { env });
+    expect({ code, out, err }).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
+  });
+});
