@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { linesOf, observe, type Scene, startScene } from '../support/command.ts';
@@ -20,7 +21,10 @@ async function runningAudience({ json }: Scene): Promise<number> {
 
 const RUNNING = { jobs: { duration: 3_600_000 } };
 
-describe.each(['bash', 'sh'])('Ctrl-C in %s', (shell) => {
+/** Debian's sh is dash. A machine may lack zsh, CI may not. */
+const SHELLS = ['bash', 'sh', ...(process.env.CI === 'true' || existsSync('/usr/bin/zsh') ? ['zsh'] : [])];
+
+describe.each(SHELLS)('Ctrl-C in %s', (shell) => {
   it.each([
     ['loop', (id: number) => `for round in 1 2 3; do echo "round $round"; ${COMMAND} wait ${id}; done; echo after`],
     ['pipeline', (id: number) => `while echo round 1; do ${COMMAND} wait ${id} --json | cat; done; echo after`],

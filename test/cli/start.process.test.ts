@@ -7,7 +7,7 @@ import { startScene } from '../support/command.ts';
 describe('start of the command', () => {
   it('keeps compiled code in the cache folder of the user', async () => {
     const { run, folder } = await startScene();
-    const { code } = await run(['--version']);
+    const { code } = await run(['--version'], { env: { XDG_CACHE_HOME: undefined } });
     expect(code).toBe(0);
     const cache = join(folder, '.cache/audience-activation');
     expect(readdirSync(cache, { recursive: true }).length).toBeGreaterThan(1);
@@ -20,9 +20,12 @@ describe('start of the command', () => {
     expect(existsSync(join(folder, '.cache'))).toBe(false);
   });
 
-  it.each([{ HOME: '/dev/null' }, { NODE_DISABLE_COMPILE_CACHE: '1' }])('runs without a cache: %o', async (env) => {
-    const { run } = await startScene();
-    const { code, out, err } = await run(['--version'], { env });
-    expect({ code, out, err }).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
-  });
+  it.each([{ HOME: '/dev/null', XDG_CACHE_HOME: undefined }, { NODE_DISABLE_COMPILE_CACHE: '1' }])(
+    'runs without a cache: %o',
+    async (env) => {
+      const { run } = await startScene();
+      const { code, out, err } = await run(['--version'], { env });
+      expect({ code, out, err }).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
+    },
+  );
 });

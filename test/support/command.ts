@@ -8,6 +8,9 @@ import { temporaryDirectory } from './directory.ts';
 /** The built command. */
 const COMMAND = join(import.meta.dirname, '../../dist/cli.js');
 
+/** Folder in which Node keeps the compiled code of the command for all scenes. */
+const CACHE = join(import.meta.dirname, '../../node_modules/.cache');
+
 /** How a process of the command runs. */
 export interface RunOptions {
   /** Standard input. @default empty */
@@ -57,7 +60,7 @@ export async function startScene(options: SandboxOptions = {}): Promise<Scene> {
   const { url } = await sandbox.listen();
   const folder = await temporaryDirectory();
   const { PATH = '' } = process.env;
-  const env = { PATH, HOME: folder, AUDIENCE_CONFIG_DIR: join(folder, 'config') };
+  const env = { PATH, HOME: folder, AUDIENCE_CONFIG_DIR: join(folder, 'config'), XDG_CACHE_HOME: CACHE };
   const login = { AUDIENCE_BASE_URL: url, AUDIENCE_TOKEN: account.token('api') };
   const start = (args: readonly string[], { input, env: extra, cwd = folder }: RunOptions = {}): Running => {
     const child = spawn(process.execPath, [COMMAND, ...args], { env: { ...env, ...login, ...extra }, cwd });
