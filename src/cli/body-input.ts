@@ -39,7 +39,9 @@ export async function readData(data: string, signal: AbortSignal): Promise<unkno
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     const source = isStdin ? 'Standard input' : path === undefined ? '--data' : path;
-    throw usageError(`${source} must be JSON: ${messageOf(error)}`);
+    // The message of the parser quotes the input, which may contain secrets.
+    const [position = ''] = / at position \d+/.exec(messageOf(error)) ?? [];
+    throw usageError(`${source} must be JSON: it has an error${position}.`);
   }
 }
 

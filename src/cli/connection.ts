@@ -1,4 +1,4 @@
-import { AudienceClient, type ClientOptions, type RequestEvent } from '../index.ts';
+import { AudienceClient, type ClientOptions, type RequestEvent, TimeoutError } from '../index.ts';
 import { NAME } from './command-name.ts';
 import type { Account, GlobalFlags } from './context.ts';
 import { dryRunOptions, EXAMPLE_ADDRESS, HIDDEN } from './dry-run.ts';
@@ -40,6 +40,7 @@ export async function findAccount(flags: GlobalFlags, output: Output, signal: Ab
   if (flags.sandbox) return sandboxAccount(flags, output);
   const env = environmentOf(flags);
   const address = flags.baseUrl || env.AUDIENCE_BASE_URL;
+  if (address) checkAddress(address);
   const command = flags.tokenCommand || env.AUDIENCE_TOKEN_COMMAND;
   if (!command && !env.AUDIENCE_TOKEN) return profileAccount(flags, address, output);
   const source = command ? 'token command' : 'AUDIENCE_TOKEN';
@@ -53,6 +54,14 @@ export async function findAccount(flags: GlobalFlags, output: Output, signal: Ab
   }
   const advice = `Set it to another one, or unset it and log in with \`${NAME} login\`.`;
   return { baseUrl: address, token: env.AUDIENCE_TOKEN ?? '', source, advice };
+}
+
+/** Throws if an address is none; it is not printed, because it may contain a password. */
+function checkAddress(address: string): void {
+  const { protocol = '', username, password } = URL.parse(address) ?? {};
+  if (!/^https?:$/.test(protocol))
+    throw usageError('The address (--base-url) must be an http(s) URL, such as https://api.example.com.');
+  if (username || password) throw usageError('The address (--base-url) must not contain a user name or a password.');
 }
 
 /** Returns the environment that applies: none if a profile is chosen by flag, which takes precedence over it. */
@@ -133,6 +142,10 @@ export function optionsOf(flags: GlobalFlags, output: Output) {
     allowInsecure: flags.allowInsecure,
     ...silence,
     ...waits,
+    onRetry(event) {
+      silence.onRetry(event);
+      waits.onRetry(event);
+    },
     onEnd(event) {
       silence.onEnd(event);
       waits.onEnd(event);
@@ -144,7 +157,10 @@ export function optionsOf(flags: GlobalFlags, output: Output) {
 /** Returns hooks that report once that the service does not respond. */
 function noticeOfSilence({ requestTimeout = TIMEOUT_MS, deadline }: GlobalFlags, output: Output) {
   const timers = new Map<string, NodeJS.Timeout>();
-  const stop = ({ callId }: RequestEvent): void => clearTimeout(timers.get(callId));
+  const stop = ({ callId }: RequestEvent): void => {
+    clearTimeout(timers.get(callId));
+    timers.delete(callId);
+  };
   let isReported = false;
   const report = (baseUrl: string): void => {
     if (isReported) return;
@@ -161,6 +177,10 @@ function noticeOfSilence({ requestTimeout = TIMEOUT_MS, deadline }: GlobalFlags,
       timers.set(callId, setTimeout(() => report(baseUrl), SILENCE_MS).unref());
     },
     onResponse: stop,
+    onRetry(event) {
+      // After a refusal it is the client that waits; a service that is silent in one attempt may be so in the next.
+      if (!TimeoutError.isInstance(event.error)) stop(event);
+    },
     onEnd: stop,
   } as const satisfies ClientOptions;
 }
@@ -178,5 +198,12 @@ async function sandboxAccount(flags: GlobalFlags, output: Output): Promise<Accou
   const { createSandbox } = await import('../sandbox/index.ts');
   const sandbox = createSandbox({ jobs: { duration: SANDBOX_JOB_MS } });
   const token = sandbox.accounts.create({ email: 'dev@example.com', password: 'sandbox' }).token('api');
-  return { baseUrl: 'http://localhost', token, source: 'sandbox', advice: '', fetch: sandbox.fetch };
+  return {
+    baseUrl: 'http://localhost',
+    token,
+    source: 'sandbox',
+    advice: '',
+    fetch: sandbox.fetch,
+    endsWithCommand: true,
+  };
 }

@@ -31,6 +31,8 @@ export interface Account extends TokenOrigin, Pick<ClientOptions, 'allowInsecure
   readonly profile?: string;
   readonly email?: string | undefined;
   readonly expiresAt?: string | undefined;
+  /** True if the sandbox of this account, and its jobs, end with the command. */
+  readonly endsWithCommand?: boolean;
 }
 
 /** Environment of a running command. */

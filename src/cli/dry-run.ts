@@ -18,13 +18,15 @@ type Fetch = Exclude<ClientOptions['fetch'], undefined>;
 export const dryRunFetch =
   (output: Output): Fetch =>
   async (input, { method = 'GET', headers, body } = {}) => {
-    const url = input instanceof Request ? input.url : String(input);
+    const { href: url } = new URL(input instanceof Request ? input.url : String(input));
     const fields = [...new Headers(headers)].map(
       ([name, value]) => [name, SECRET_HEADERS.includes(name) ? value.replace(/\S+$/, HIDDEN) : value] as const,
     );
     const content = body ? parsed(await new Response(body).text()) : undefined;
     if (output.isJson) {
-      await output.json({ dry_run: true, method, url, headers: Object.fromEntries(fields), body: content ?? null });
+      // `--fields` are those of the resource.
+      const record = { dry_run: true, method, url, headers: Object.fromEntries(fields), body: content ?? null };
+      await output.line(jsonText(record));
     } else {
       const lines = [`${method} ${url}`, ...fields.map(([name, value]) => `${name}: ${value}`)].map(printable);
       const text = content === undefined ? [] : ['', jsonText(content, output.stdout.isTTY ? 2 : 0)];

@@ -10,6 +10,16 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It must be a duration such as 90s, 10m or 1h30m.');
 }
 
+/** The longest duration that timers have, in days, rounded down. */
+const MAX_DAYS = 24;
+
+/** Parses the duration of a timer to milliseconds. */
+export function timeLimit(text: string): number {
+  const ms = duration(text);
+  if (ms > 0 && ms <= MAX_DAYS * 86_400_000) return ms;
+  throw new InvalidArgumentError(`It must be longer than 0, and at most ${MAX_DAYS} days.`);
+}
+
 /** Parses an integer from `min`. */
 export const integerFrom =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>
@@ -32,6 +42,10 @@ export function commaSeparated(text: string): readonly string[] {
   if (parts.every((part) => part !== '')) return parts;
   throw new InvalidArgumentError('It must be a list such as id,name,status.name.');
 }
+
+/** Parses paths of fields; `datastreams[0].name` is `datastreams.0.name`. */
+export const fieldPaths = (text: string): readonly string[] =>
+  commaSeparated(text).map((path) => path.replace(/\[(\d+)\]/g, '.$1'));
 
 /** Collects the values of a repeatable flag. */
 export const collect = (text: string, previous: readonly string[] = []): readonly string[] => [...previous, text];

@@ -12,7 +12,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
     title: 'Environment',
     rows: [
       ['AUDIENCE_BASE_URL', 'address of the service, as --base-url'],
-      ['AUDIENCE_TOKEN', 'API token for that address; takes precedence over profiles'],
+      ['AUDIENCE_TOKEN', 'API token for that address; takes precedence over a profile, except that of --profile'],
       ['AUDIENCE_TOKEN_COMMAND', 'command that prints the token, as --token-command'],
       ['AUDIENCE_MCP_TOKEN', 'token of the MCP endpoint'],
       ['AUDIENCE_PROFILE', 'profile, as --profile'],

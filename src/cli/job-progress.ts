@@ -36,13 +36,14 @@ export async function createJobProgress(
   output: Output,
   printsChanges: boolean,
 ): Promise<JobProgress> {
-  if (output.isJson) return { changed: (view) => printsChanges && void output.json(recordOf(view)), close() {} };
+  if (output.isJson)
+    return { changed: (view) => printsChanges && void output.json(recordOf(view, output)), close() {} };
   if (output.isQuiet || !isLive(output.stderr)) return { changed: (view) => output.note(plainLine(view)), close() {} };
   return redrawnLines(views, output);
 }
 
 /** Returns a job as it is printed: with the resource once its wait has ended. */
-export function recordOf({ target, phase, resource, error }: JobView): object {
+export function recordOf({ target, phase, resource, error }: JobView, output: Output): object {
   const hasEnded = phase !== 'pending' && phase !== 'running';
   const { name, description }: { readonly name?: unknown; readonly description?: unknown } = Object(resource);
   return {
@@ -51,7 +52,7 @@ export function recordOf({ target, phase, resource, error }: JobView): object {
     status: resource?.status ?? null,
     name: name ?? description ?? null,
     ...(hasEnded && { resource: resource ?? null }),
-    ...(error !== undefined && { error: errorRecord(error) }),
+    ...(error !== undefined && { error: errorRecord(error, output) }),
   };
 }
 

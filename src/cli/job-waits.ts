@@ -1,6 +1,7 @@
 import type { AudienceClient, JobState, WaitTarget } from '../index.ts';
-import { JobError, WaitTimeoutError } from '../index.ts';
+import { AuthenticationError, JobError, WaitTimeoutError } from '../index.ts';
 import { progressOf } from '../spec/job-status.ts';
+import { NAME } from './command-name.ts';
 import { type Context, commandLine } from './context.ts';
 import { CommandError, EXIT, type ExitCode, exitCodeOf, interruption, withResume, worstOf } from './exit-codes.ts';
 import { labelOf } from './ids.ts';
@@ -29,15 +30,22 @@ export interface JobWaitOptions {
 export async function waitForJobs(
   client: AudienceClient,
   targets: readonly WaitTarget[],
-  { output, signal }: Pick<Context, 'output' | 'signal'>,
+  { output, signal, flags }: Pick<Context, 'output' | 'signal' | 'flags'>,
   { timeout, until, printsChanges }: JobWaitOptions,
 ): Promise<readonly JobView[]> {
   const views = targets.map((target): JobView => ({ target, phase: 'pending' }));
   const progress = await createJobProgress(views, output, printsChanges);
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
+  /** An error of all jobs. One of them has it, so that it is reported once. */
+  let failure: unknown;
+  const failAll = (error: unknown): void => {
+    failure ??= error;
+    stop.abort(failure);
+  };
   const isRead = timeout === 0;
   const timeLimit = isRead ? READ_TIMEOUT_MS.all + READ_TIMEOUT_MS.each * targets.length : timeout;
+  if (isRead) output.onPollFailed = afterRetries(flags.maxRetries, failAll);
   const stopTimer = announceUnread(views, output, timeLimit);
   const waitFor = async (view: JobView): Promise<void> => {
     const read = new AbortController();
@@ -54,8 +62,12 @@ export async function waitForJobs(
         },
       });
       view.phase = 'completed';
-    } catch (error) {
-      if (stopped.aborted && error === stopped.reason) return;
+    } catch (thrown) {
+      const concernsAll = AuthenticationError.isInstance(thrown);
+      if (concernsAll) failAll(thrown);
+      const error = concernsAll ? failure : thrown;
+      const isReported = error !== failure || views.some((view) => view.error === failure);
+      if (stopped.aborted && error === stopped.reason && isReported) return;
       endWith(view, error);
     }
     progress.changed(view);
@@ -64,11 +76,23 @@ export async function waitForJobs(
   try {
     await Promise.all(views.map(waitFor));
   } finally {
+    output.onPollFailed = undefined;
     stopTimer();
     progress.close();
   }
   return views;
 }
+
+/** Returns a function that passes the error of a poll on after as many others as a request is retried. */
+function afterRetries(maxRetries = DEFAULT_MAX_RETRIES, fail: (error: unknown) => void): (error: unknown) => void {
+  let failures = 0;
+  return (error) => {
+    if (failures++ >= maxRetries) fail(error);
+  };
+}
+
+/** Retries of a request without --max-retries, as of every client. */
+const DEFAULT_MAX_RETRIES = 4;
 
 /** Time to read each job once, in milliseconds: a response may take as long, and one job a second may be polled. */
 const READ_TIMEOUT_MS = { all: 30_000, each: 1_000 } as const;
@@ -110,32 +134,47 @@ function endWith(view: JobView, error: unknown): void {
  *
  * @throws {CommandError} if the wait was interrupted, or the deadline of the command has passed.
  */
-export function concludeWaits(
+export async function concludeWaits(
   views: readonly JobView[],
-  { output, flags, signal }: Pick<Context, 'output' | 'flags' | 'signal'>,
+  { output, flags, signal, account }: Pick<Context, 'output' | 'flags' | 'signal' | 'account'>,
   { timeout, until }: Pick<JobWaitOptions, 'timeout' | 'until'>,
-): ExitCode {
-  const running = views.filter(({ phase }) => phase === 'pending' || phase === 'running' || phase === 'timed-out');
-  const resume = commandLine(flags, [
+): Promise<ExitCode> {
+  const { endsWithCommand } = await account();
+  const isDone = until === 'first-success' && views.some(({ phase }) => phase === 'completed');
+  const unfinished = views.filter(({ phase }) => phase === 'pending' || phase === 'running' || phase === 'timed-out');
+  const isContinued = unfinished.some(({ phase }) => phase !== 'timed-out');
+  const command = commandLine(flags, [
     'wait',
-    ...running.map(({ target }) => labelOf(target)),
+    ...unfinished.map(({ target }) => labelOf(target)),
     ...(until === 'first-success' ? ['--any'] : until === 'first-failure' ? ['--fail-fast'] : []),
     // After a timeout, the same one would be too short again.
     ...(timeout === undefined || !signal.aborted ? [] : ['--timeout', `${timeout / 1_000}s`]),
   ]);
+  const resume = endsWithCommand ? undefined : command;
+  const advice = endsWithCommand ? TEMPORARY : undefined;
   for (const { error, phase } of views) if (error !== undefined && phase !== 'timed-out') reportError(error, output);
-  const isInterrupted = signal.aborted && running.length > 0;
-  const continues = running.some(({ phase }) => phase !== 'timed-out');
-  const timeouts = timeoutErrors(views, output.isJson);
+  // With --any, one that completes is enough.
+  const timeouts = isDone ? [] : endsWithCommand ? temporaryErrors(views) : timeoutErrors(views, output.isJson);
   for (const [index, error] of timeouts.entries()) {
     // The command names every job, so it is printed once.
-    const isLast = index === timeouts.length - 1 && !isInterrupted && !continues;
-    reportError(isLast ? withResume(error, resume) : error, output);
+    const isLast = index === timeouts.length - 1 && !signal.aborted && !isContinued;
+    reportError(isLast && resume ? withResume(error, resume) : error, output);
   }
-  if (isInterrupted) throw interruption(signal, { late: EXIT.waitTimedOut, resume });
-  if (continues) output.note(`Others still run. To continue: ${resume}`);
-  if (until === 'first-success' && views.some(({ phase }) => phase === 'completed')) return EXIT.done;
+  if (signal.aborted && unfinished.length > 0)
+    throw interruption(signal, { late: EXIT.waitTimedOut, resume, ...(advice && { advice }) });
+  if (isContinued && resume) output.note(`The others were not awaited to their end. To continue: ${resume}`);
+  if (isDone) return EXIT.done;
   return worstOf(views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)])));
+}
+
+/** What becomes of jobs in a sandbox that the command has started. */
+const TEMPORARY = `The sandbox ends with this command, and so do its jobs: \`${NAME} sandbox\` runs one that stays.`;
+
+/** Returns the error of waits that timed out in a sandbox that ends with the command. */
+function temporaryErrors(views: readonly JobView[]): readonly unknown[] {
+  const { length } = views.filter(({ phase }) => phase === 'timed-out');
+  if (length === 0) return [];
+  return [new CommandError(`${length} of ${views.length} waits timed out. ${TEMPORARY}`, { code: 'waits-timed-out' })];
 }
 
 /** Returns the errors of the jobs that timed out; for people, whom the progress has shown each of several, one about all. */

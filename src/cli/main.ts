@@ -38,7 +38,10 @@ function interruptible(): AbortSignal {
 function endBySignal(exitCode: typeof process.exitCode): void {
   const entry = Object.entries(SIGNALS).find(([code]) => code === String(exitCode));
   // Windows has no signals: the exit code is all that a shell sees.
-  if (entry && process.platform !== 'win32') process.kill(process.pid, entry[1]);
+  if (!entry || process.platform === 'win32') return;
+  // A command can be cancelled at a prompt, whose Ctrl-C is a key and no signal.
+  process.removeAllListeners(entry[1]);
+  process.kill(process.pid, entry[1]);
 }
 
 const interrupted = interruptible();
@@ -112,7 +115,8 @@ function reportUsage(error: CommanderError, command: Command, output: Output): E
   if (error.exitCode === 0) return EXIT.done;
   // Without a subcommand, commander has printed the help.
   if (error.code === 'commander.help') return EXIT.usage;
-  return reportError(withHelp(usageError(error.message.replace(/^error: /, '')), helpOf(command)), output);
+  const message = error.message.replace(/^error: (command-argument )?/, '');
+  return reportError(withHelp(usageError(message), helpOf(command)), output);
 }
 
 async function main(args: readonly string[]): Promise<void> {

@@ -17,6 +17,8 @@ export interface FieldSource {
   readonly operation?: OperationName;
   /** True if the command has done its work: then unknown fields are a warning. */
   readonly isDone?: boolean;
+  /** True if rows are sentences, which a narrow terminal wraps instead of cutting them. */
+  readonly isWrapped?: boolean;
 }
 
 /** Where the token in use comes from, for errors. */
@@ -44,6 +46,8 @@ export class Output {
   readonly isQuiet: boolean;
   /** Set once a client is created. */
   token: TokenOrigin | undefined;
+  /** Called for each poll of a wait that has failed; set by a command that does not wait for the next one. */
+  onPollFailed: ((error: unknown) => void) | undefined;
   readonly #fields: readonly string[] | undefined;
 
   constructor({ stdout, stderr }: Streams, { json, fields, quiet = false }: OutputFormat) {
@@ -87,7 +91,7 @@ export class Output {
     }
     if (cells.length > 0) {
       const header = paths.map((path) => printable(path.replace(/\.name$/, '').toUpperCase()));
-      await this.#table(cells, header);
+      await this.#table(cells, header, source.isWrapped);
     }
     if (count === 0 && source.operation) await this.checkFields(undefined, source);
     return count;
@@ -142,7 +146,11 @@ export class Output {
     else this.note(message);
   }
 
-  async #table(rows: readonly (readonly string[])[], header?: readonly string[]): Promise<void> {
+  async #table(
+    rows: readonly (readonly string[])[],
+    header?: readonly string[],
+    isWrapped = header === undefined,
+  ): Promise<void> {
     if (!this.stdout.isTTY) {
       for (const row of rows) await this.line(row.join('\t'));
       return;
@@ -152,11 +160,11 @@ export class Output {
     const all = header ? [header, ...rows] : rows;
     const natural = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => stringWidth(row[column] ?? ''))));
     // The values of one object are not cut: a user who reads it wants all of them.
-    const widths = header ? fitted(natural, widthOf(this.stdout) - GAP.length * (natural.length - 1)) : natural;
+    const widths = isWrapped ? natural : fitted(natural, widthOf(this.stdout) - GAP.length * (natural.length - 1));
     const align = (row: readonly string[]): string =>
       row
         .map((cell, column) => {
-          const text = header ? truncated(cell, widths[column] ?? 0, stringWidth) : cell;
+          const text = isWrapped ? cell : truncated(cell, widths[column] ?? 0, stringWidth);
           return text + ' '.repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(text)));
         })
         .join(GAP)

@@ -105,7 +105,7 @@ async function checkPrivate(path: string): Promise<void> {
   const { mode = 0 } = (await stat(path).catch(() => undefined)) ?? {};
   if ((mode & OTHERS) === 0) return;
   const octal = (mode & 0o777).toString(8).padStart(4, '0');
-  const message = `Others can access the token in ${path} (mode ${octal}), so it is not used. Run \`chmod 600 ${shellWord(path)}\`, or issue another token after \`${NAME} tokens revoke\`.`;
+  const message = `Others can access the token in ${path} (mode ${octal}), so it is not used. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read it, then \`${NAME} tokens revoke\` and \`${NAME} login\`.`;
   throw new CommandError(message, { code: 'profile-unsafe' });
 }
 

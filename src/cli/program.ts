@@ -1,7 +1,16 @@
 import { Argument, Command, Option, type OptionValues } from 'commander';
 import { VERSION } from '../version.ts';
 import type { Handler } from './context.ts';
-import { collect, commaSeparated, duration, integerFrom, keyValue, nonNegative } from './flag-values.ts';
+import {
+  collect,
+  commaSeparated,
+  duration,
+  fieldPaths,
+  integerFrom,
+  keyValue,
+  nonNegative,
+  timeLimit,
+} from './flag-values.ts';
 import { HELP_TOPICS, textOfTopic } from './help-topics.ts';
 import {
   type BodyFlag,
@@ -43,14 +52,14 @@ export function createProgram(name: string, action: Action): Command {
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .option('-j, --json', 'print JSON: one object, or a line for each row or change; errors, too')
-    .option('--fields <paths>', 'fields to print, such as id,name,status.name', commaSeparated)
+    .option('--fields <paths>', 'fields to print, such as id,status.name,datastreams.0.results.uri', fieldPaths)
     .option('-q, --quiet', 'print data and errors only')
     .option('-p, --profile <name>', 'profile of `login` to use (AUDIENCE_PROFILE)')
     .option('--base-url <url>', 'address of the service (AUDIENCE_BASE_URL)')
     .option('--token-command <command>', 'command that prints the token, such as of a vault (AUDIENCE_TOKEN_COMMAND)')
     .option('--max-retries <n>', 'retries of a request after a failure that may pass (default: 4)', integerFrom(0))
-    .option('--request-timeout <duration>', 'time for one attempt of a request (default: 30s)', duration)
-    .option('--deadline <duration>', 'time for the entire command, with its retries, waits and transfers', duration)
+    .option('--request-timeout <duration>', 'time for one attempt of a request (default: 30s)', timeLimit)
+    .option('--deadline <duration>', 'time for the entire command, with its retries, waits and transfers', timeLimit)
     .option('--allow-insecure', 'allow http: beyond this machine')
     .option('--sandbox', 'use the running sandbox, or a new one in this process')
     .option('--verbose', 'print each request and retry')

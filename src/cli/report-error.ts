@@ -65,7 +65,9 @@ function linesOf(error: unknown, { token }: Output, subject: string | undefined)
     Object(error);
   const fields = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
   // The client puts the fields into the message, too.
-  const text = messageOf(error).replace(fields.join(' ') || /$^/, 'these fields are invalid.');
+  const list = fields.join(' ');
+  const whole = messageOf(error);
+  const text = list === '' ? whole : whole.replace(`: ${list}`, '.').replace(` ${list}`, '');
   const message = text.split('\n').map(printable).join('\n');
   const details = [...fields];
   if (isTokenRefused(error) && token) details.push(`The token in use: ${token.source}. ${token.advice}`);

@@ -1,11 +1,13 @@
 import { type ClientOptions, memoryLimiter, RATE_LIMITS } from '../index.ts';
 import type { Output } from './output.ts';
+import { messageOf } from './report-error.ts';
 
 /** A wait of this length is announced. */
 export const ANNOUNCED_WAIT_MS = 5_000;
 
-/** Returns a time for people. */
-export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+/** Returns a time for people, rounded up to a second. */
+export const timeText = (ms: number): string =>
+  `${new Date(Math.ceil(ms / 1_000) * 1_000).toISOString().slice(0, 19)}Z`;
 
 /** Returns options of a client that say what its requests wait for, and until when, if they wait for long. */
 export function waitNotices(output: Output) {
@@ -15,7 +17,10 @@ export function waitNotices(output: Output) {
     // Several requests may wait for the same pause.
     if (until < announcedUntil + 1_000) return;
     announcedUntil = until;
-    output.log('info', `${what} Waiting until ${timeText(until)}.`);
+    output.log(
+      'info',
+      `${what.replace(/ Try again at \S+Z\.|\.?$/, '.').replace('..', '.')} Waiting until ${timeText(until)}.`,
+    );
   };
   const limiter = memoryLimiter();
   const sentAt = { read: [], write: [], mcp: [], login: [], mint: [] } as const satisfies Record<string, number[]>;
@@ -38,13 +43,14 @@ export function waitNotices(output: Output) {
       },
     },
     onRetry({ wait, operation, error }) {
-      if (wait >= ANNOUNCED_WAIT_MS) announce(`${operation} is tried again: ${error.message}`, wait);
+      if (wait >= ANNOUNCED_WAIT_MS) announce(`${operation} is tried again: ${messageOf(error)}`, wait);
     },
     onEnd({ isPoll, operation, error }) {
       // The next poll is the retry.
       const { retryAfter }: { readonly retryAfter?: unknown } = Object(error);
+      if (isPoll && error !== undefined) output.onPollFailed?.(error);
       if (!isPoll || typeof retryAfter !== 'number' || retryAfter * 1_000 < ANNOUNCED_WAIT_MS) return;
-      announce(`${operation} is tried again: ${Object(error).message}`, retryAfter * 1_000);
+      announce(`${operation} is tried again: ${messageOf(error)}`, retryAfter * 1_000);
     },
   } as const satisfies ClientOptions;
 }

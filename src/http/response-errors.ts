@@ -220,7 +220,7 @@ function authenticationError(
   const advice =
     call.operation.token === 'mcp'
       ? 'The token is missing, invalid, expired or revoked; a password change ends all tokens. `mcpToken(credentials, { store })` and OAuth clients renew their token; a string cannot be renewed.'
-      : 'The token is missing, invalid, expired or revoked: each login ends the previous one, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
+      : 'The token is missing, invalid, expired or revoked: a login ends the previous login token, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
   return new AuthenticationError(say(advice), { ...details, reason: 'token' });
 }
 

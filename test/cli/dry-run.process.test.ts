@@ -1,12 +1,23 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startScene } from '../support/command.ts';
+import { linesOf, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
 
 const BODY = { name: 'Visitors' };
 
 describe('--dry-run', () => {
+  it('prints the entire request with --fields, and needs no account', async () => {
+    const { run } = await startScene();
+    const env = { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined };
+    const args = ['tokens', 'revoke', '--email', 'ann@example.com', '--dry-run', '--json', '--fields', 'revoked'];
+    const { code, out } = await run(args, { env });
+    expect({ code, request: linesOf(out) }).toMatchObject({
+      code: 0,
+      request: [{ method: 'POST', body: { email: 'ann@example.com' } }],
+    });
+  });
+
   it.each([
     [['audiences', 'create', '--name', 'Visitors', '--wait'], ['POST /api/v2/audiences/create'], BODY],
     [['audiences', 'delete', '5', '6', '7'], [5, 6, 7].map((id) => `POST /api/v2/audiences/${id}/delete`), null],
@@ -52,7 +63,7 @@ describe('--dry-run', () => {
     const receiver = await serve(() => void requests++);
     const [printed] = await json(['trigger', 'webhook.test', '--forward-to', receiver.url, '--dry-run']);
     expect(printed).toMatchObject({
-      url: receiver.url,
+      url: `${receiver.url}/`,
       headers: { 'service-signature': '***' },
       body: { type: 'webhook.test' },
     });

@@ -46,14 +46,28 @@ describe('errors in the words of the command', () => {
     expect(err).toContain("Set --base-url to the service's own address.");
   });
 
+  it('each invalid field is below the message, which stays a sentence', async () => {
+    const { run } = await startScene();
+    const { err } = await run(['activations', 'create', '--audience-id', '99']);
+    expect(err).toMatch(
+      /^error: activations\.create failed: 422 [^\n]*invalid\. Nothing was created by this call\.\n {2}audience_id: /,
+    );
+  });
+
+  it('an address that is no URL is named before its token', async () => {
+    const { run } = await startScene();
+    const { code, err } = await run(['budget', '--base-url', 'localhost:4010']);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('must be an http(s) URL') });
+  });
+
   it('each invalid field and the time to try again are printed once', async () => {
     const { run } = await startScene({ faults: [{ on: 'usage.get', status: 429, retryAfter: 600 }] });
     const invalid = await run(['audiences', 'create', '--name', 'x', '--project-id', '99']);
     expect(invalid.err.match(/project_id/g)).toHaveLength(1);
-    expect(invalid.err).toMatch(/^error: .*these fields are invalid\..*\n {2}project_id: /);
+    expect(invalid.err).toMatch(/^error: [^\n]*invalid\. Nothing was created by this call\.\n {2}project_id: /);
     const local = await run(['lookalikes', 'create', '--target-size', '5000000']);
     expect(local.err).toBe(
-      'error: lookalikes.create was not sent: these fields are invalid. Nothing was created.\n' +
+      'error: lookalikes.create was not sent. Nothing was created.\n' +
         '  config.target_size: must be an integer from 1 to 4000000.\n',
     );
     const limited = await run(['budget']);

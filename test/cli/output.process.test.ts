@@ -17,6 +17,19 @@ const activation = {
   undocumented: { score: 5 },
 };
 
+it.each([['explain'], ['audiences', 'delete']])(
+  '%j refuses unknown fields before it sends a write',
+  async (...args) => {
+    const scene = await startScene();
+    const [audience] = await scene.json(['audiences', 'create', '--name', 'x']);
+    const { length } = scene.sandbox.log;
+    const { code, err } = await scene.run([...args, String(audience?.id), '--json', '--fields', 'foo']);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('there is no field foo') });
+    const writes = scene.sandbox.log.slice(length).filter(({ method }) => method !== 'GET');
+    expect(writes).toEqual([]);
+  },
+);
+
 describe('--fields', () => {
   it.each([
     ['nmae', 'there is no field nmae. Did you mean name?'],

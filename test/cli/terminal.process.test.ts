@@ -63,6 +63,34 @@ describe('in a terminal', () => {
     expect(piped.out).toBe(`${family.repeat(60)}\n`);
   });
 
+  it('explain prints its sentences in full', async () => {
+    const scene = await startScene({ jobs: { outcome: 107 } });
+    const [audience] = await scene.json(['audiences', 'create', '--name', 'x']);
+    const { out } = await startInTerminal(scene, ['explain', String(audience?.id)]).ended;
+    expect(plain(out)).toContain('assumed: only one at 104 can be activated');
+    expect(out).not.toContain('…');
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003', 130],
+    ['an empty answer', '\r', 2],
+  ])('%s at a prompt ends the command', async (_, keys, exitCode) => {
+    const scene = await startScene();
+    const terminal = startInTerminal(scene, ['login', '--base-url', scene.url], { AUDIENCE_TOKEN: undefined });
+    await expect.poll(() => plain(terminal.printed.out)).toContain('Email');
+    terminal.type(keys);
+    expect((await terminal.ended).code).toBe(exitCode);
+  });
+
+  it('Ctrl-D at a prompt cancels the command', async () => {
+    const scene = await startScene();
+    const terminal = startInTerminal(scene, ['login', '--base-url', scene.url], { AUDIENCE_TOKEN: undefined });
+    await expect.poll(() => plain(terminal.printed.out)).toContain('Email');
+    terminal.type('\u0004');
+    const { code, out } = await terminal.ended;
+    expect({ code, text: plain(out) }).toMatchObject({ code: 130, text: expect.stringContaining('error: Cancelled.') });
+  });
+
   it('wait redraws a line for each job, and ends with a table', async () => {
     const scene = await startScene({ jobs: { duration: 3_600_000 } });
     const ids = [];

@@ -47,7 +47,21 @@ describe('--request-timeout and --deadline', () => {
   });
 });
 
+it.each(['--request-timeout', '--deadline'])('%s of 0 is wrong usage', async (flag) => {
+  const { run } = await startScene();
+  const { code, err } = await run(['budget', flag, '0']);
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('It must be longer than 0') });
+});
+
 describe('a service that does not respond', () => {
+  it('is not one that refuses connections, which is tried again', async () => {
+    const { run } = await startScene();
+    const env = { AUDIENCE_BASE_URL: 'http://127.0.0.1:9' };
+    const { code, err } = await run(['budget', '--deadline', '8s'], { env });
+    expect(code).toBe(1);
+    expect(err).not.toContain('No response');
+  });
+
   it('is reported once after five seconds, with the flags that limit the wait', async () => {
     const { run } = await startScene();
     const env = await silentServer();

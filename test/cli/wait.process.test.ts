@@ -271,6 +271,28 @@ describe('wait', () => {
     expect(await waiting.ended).toMatchObject({ code: 0, out: `audience\t${id}\tcompleted\t104\tCompleted\tA0\n` });
   }, 60_000);
 
+  it('--timeout 0 ends with the error of reads that fail, once for all jobs', async () => {
+    const { run } = await startScene({ faults: [{ status: 500 }] });
+    const { code, err } = await run(['wait', '1', '2', '3', '--timeout', '0', '--max-retries', '1']);
+    expect({ code, errors: err.match(/^error: .*/gm) }).toEqual({ code: 1, errors: [expect.stringContaining('500')] });
+  });
+
+  it('a refused token is reported once', async () => {
+    const { run } = await startScene();
+    const { code, err } = await run(['wait', '1', '2', '3'], { env: { AUDIENCE_TOKEN: 'nope' } });
+    expect({ code, errors: err.match(/^error: .*401.*/gm)?.length }).toEqual({ code: 7, errors: 1 });
+  });
+
+  it('promises no job beyond the end of a sandbox that ends with the command', async () => {
+    const { run } = await startScene();
+    const { code, err } = await run(['audiences', 'create', '--name', 'x', '--wait', '--timeout', '1s', '--sandbox']);
+    expect({ code, err }).toEqual({
+      code: 6,
+      err: expect.stringContaining('The sandbox ends with this command, and so do its jobs'),
+    });
+    expect(err).not.toMatch(/keeps running|To continue/);
+  });
+
   it.each([
     [['wait', 'cohorts:7'], 'Kinds: audience, lookalike, estimate, activation, cohort.'],
     [['wait', '12', '--any', '--fail-fast'], '--any and --fail-fast exclude each other.'],

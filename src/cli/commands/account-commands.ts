@@ -1,3 +1,4 @@
+import type { Key } from 'node:readline';
 import { AudienceClient, AuthenticationError, type Credentials } from '../../index.ts';
 import { signInWithBrowser } from '../../node/index.ts';
 import { createOAuthClient } from '../../oauth/index.ts';
@@ -5,7 +6,7 @@ import { readStdin } from '../body-input.ts';
 import { NAME } from '../command-name.ts';
 import { isSameAddress, OAUTH_REDIRECT, optionsOf } from '../connection.ts';
 import type { Context, GlobalFlags } from '../context.ts';
-import { HIDDEN } from '../dry-run.ts';
+import { EXAMPLE_ADDRESS, HIDDEN } from '../dry-run.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import {
   chooseProfile,
@@ -43,7 +44,9 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     isSameAddress(profile.baseUrl, baseUrl) &&
     (await isValid(profile, context));
   if (await isKept(existing, flags.email)) {
-    output.note(`Already logged in as ${existing?.email} at ${baseUrl}. For another account: --email`);
+    output.note(
+      `Already logged in as ${existing?.email} at ${baseUrl}. For another account: --email; for a new token: --force`,
+    );
     await printProfile(context, name, existing);
     return EXIT.done;
   }
@@ -84,7 +87,7 @@ function warnOfEnvironment(output: Context['output'], name: string): void {
 async function printProfile({ output }: Context, name: string, profile: Profile | undefined): Promise<void> {
   if (!output.isJson) return;
   const { baseUrl: base_url, email, expiresAt: expires_at } = profile ?? {};
-  await output.json({ profile: name, base_url, email, expires_at, path: profilePath(name) });
+  await output.object({ profile: name, base_url, email, expires_at, path: profilePath(name) }, { isDone: true });
 }
 
 async function issueToken(
@@ -124,7 +127,7 @@ async function loginWithBrowser({ output, signal }: Context, flags: LoginFlags, 
   const path = oauthPath(name);
   output.note(`Signed in. The tokens are kept in ${path}, readable only by you (mode 0600).`);
   output.note(`They are valid for the service's MCP endpoint: \`${NAME} request POST /api/v2/mcp --data …\``);
-  if (output.isJson) await output.json({ profile: name, base_url: baseUrl, path });
+  if (output.isJson) await output.object({ profile: name, base_url: baseUrl, path }, { isDone: true });
   return EXIT.done;
 }
 
@@ -153,7 +156,8 @@ export async function logout({ output, signal }: Context, flags: GlobalFlags): P
     output.note(`\`${NAME} tokens revoke\` ends all API tokens of an account.`);
   }
   if (!profile && !baseUrl) output.note(`Profile "${name}" is not logged in.`);
-  if (output.isJson) await output.json({ profile: name, removed: profile !== undefined || baseUrl !== undefined });
+  const removed = profile !== undefined || baseUrl !== undefined;
+  if (output.isJson) await output.object({ profile: name, removed }, { isDone: true });
   return EXIT.done;
 }
 
@@ -214,7 +218,7 @@ export async function revokeTokens(context: Context, flags: RevokeFlags): Promis
   const { output, signal } = context;
   const file = await openProfile(profileName(flags.profile));
   const profile = await file.read();
-  const baseUrl = (await addressOf(flags)) ?? profile?.baseUrl;
+  const baseUrl = (await addressOf(flags)) ?? profile?.baseUrl ?? (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
   if (!baseUrl) throw usageError('No address: pass --base-url, or set AUDIENCE_BASE_URL.');
   const credentials = await readCredentials(context, flags.email ?? profile?.email);
   await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials });
@@ -248,18 +252,36 @@ async function ask({ output, signal }: Context, message: 'Email' | 'Address'): P
   const flag = message === 'Email' ? '--email' : '--base-url';
   if (!process.stdin.isTTY) throw usageError(`Pass ${flag}: standard input is not a terminal.`);
   const { text } = await import('@clack/prompts');
-  return answerOf(await text({ message, output: streamOf(output), signal }));
+  return answerOf(signal, (signal) => text({ message, output: streamOf(output), signal }));
 }
 
 async function askPassword({ output, signal }: Context, message: string): Promise<string> {
   const { password } = await import('@clack/prompts');
-  return answerOf(await password({ message, output: streamOf(output), signal }));
+  return answerOf(signal, (signal) => password({ message, output: streamOf(output), signal }));
 }
 
 // Prompts are for people: standard output is for data.
 const streamOf = ({ stderr }: Context['output']): NodeJS.WriteStream => stderr as NodeJS.WriteStream;
 
-function answerOf(answer: string | symbol | undefined): string {
-  if (typeof answer === 'string' && answer !== '') return answer;
-  throw new CommandError('Cancelled.', { code: 'interrupted' });
+/** Returns the answer of a prompt. */
+async function answerOf(
+  signal: AbortSignal,
+  prompt: (signal: AbortSignal) => Promise<string | symbol | undefined>,
+): Promise<string> {
+  // Ctrl-D closes the prompt without an answer, which would then never come.
+  const closed = new AbortController();
+  const onKey = (_: unknown, { ctrl, name }: Key): void => {
+    if (ctrl && name === 'd') closed.abort();
+  };
+  process.stdin.on('keypress', onKey);
+  try {
+    const answer = await prompt(AbortSignal.any([signal, closed.signal]));
+    signal.throwIfAborted();
+    if (typeof answer !== 'string' && answer !== undefined)
+      throw new CommandError('Cancelled.', { code: 'interrupted' });
+    if (!answer) throw usageError('The answer is empty.');
+    return answer;
+  } finally {
+    process.stdin.off('keypress', onKey);
+  }
 }

@@ -124,6 +124,7 @@ async function forEachId(
   done: string,
   act: (client: AudienceClient, id: number) => PromiseLike<void>,
 ): Promise<ExitCode> {
+  if (output.isJson) await output.checkFields({ id: 0, done, error: {} }, {});
   const client = await connect();
   const codes: ExitCode[] = [];
   for (const id of ids) {
@@ -134,7 +135,7 @@ async function forEachId(
     } catch (error) {
       // The others would fail in the same way.
       if (signal.aborted || AuthenticationError.isInstance(error)) throw error;
-      if (output.isJson && !isDryRun(error)) await output.json({ id, error: errorRecord(error) });
+      if (output.isJson && !isDryRun(error)) await output.json({ id, error: errorRecord(error, output) });
       codes.push(reportError(error, output, String(id)));
     }
   }

@@ -237,7 +237,17 @@ export const addFault = (
     malformed,
   });
 
-const FAULT_COLUMNS: readonly string[] = ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 'rate', 'times'];
+const FAULT_COLUMNS: readonly string[] = [
+  'id',
+  'on',
+  'status',
+  'cut',
+  'malformed',
+  'delay',
+  'inFlight',
+  'rate',
+  'remaining',
+];
 
 /** `sandbox fault list`: prints the faults that can still strike. */
 export async function listFaults({ output, signal }: Context, flags: SandboxChoice): Promise<ExitCode> {

@@ -22,7 +22,7 @@ export async function explain(
     identifier,
   });
   if (output.isJson) {
-    await output.json({ allowed, blockers, notices });
+    await output.object({ allowed, blockers, notices });
     return EXIT.done;
   }
   output.note(`Activation of audience ${id} is ${allowed ? 'allowed' : 'blocked'}.`);
@@ -30,7 +30,7 @@ export async function explain(
     ...blockers.map((remark) => ({ effect: 'blocks', ...remark })),
     ...notices.map((remark) => ({ effect: 'limits', ...remark })),
   ];
-  await output.list(rows, ['effect', 'code', 'message']);
+  await output.list(rows, ['effect', 'code', 'message'], { isWrapped: true });
   return EXIT.done;
 }
 

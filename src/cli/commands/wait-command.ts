@@ -33,7 +33,12 @@ export async function wait(context: Context, flags: WaitFlags, args: readonly st
   const until = flags.any ? 'first-success' : flags.failFast ? 'first-failure' : 'all';
   const options = { timeout: flags.timeout, until, printsChanges: true } as const;
   const views = await waitForJobs(client, targets, context, options);
-  if (!output.isJson) await output.list(views.map(recordOf), COLUMNS, { isDone: true });
+  if (!output.isJson)
+    await output.list(
+      views.map((view) => recordOf(view, output)),
+      COLUMNS,
+      { isDone: true },
+    );
   return concludeWaits(views, context, options);
 }
 
