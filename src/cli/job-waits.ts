@@ -167,7 +167,7 @@ export async function concludeWaits(
   return worstOf(views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)])));
 }
 
-/** What becomes of jobs in a sandbox that the command has started. */
+/** Advice about jobs in a sandbox that the command has started. */
 const TEMPORARY = `The sandbox ends with this command, and so do its jobs: \`${NAME} sandbox\` runs one that stays.`;
 
 /** Returns the error of waits that timed out in a sandbox that ends with the command. */

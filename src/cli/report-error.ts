@@ -66,8 +66,8 @@ function linesOf(error: unknown, { token }: Output, subject: string | undefined)
   const fields = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
   // The client puts the fields into the message, too.
   const list = fields.join(' ');
-  const whole = messageOf(error);
-  const text = list === '' ? whole : whole.replace(`: ${list}`, '.').replace(` ${list}`, '');
+  const full = messageOf(error);
+  const text = list === '' ? full : full.replace(`: ${list}`, '.').replace(` ${list}`, '');
   const message = text.split('\n').map(printable).join('\n');
   const details = [...fields];
   if (isTokenRefused(error) && token) details.push(`The token in use: ${token.source}. ${token.advice}`);

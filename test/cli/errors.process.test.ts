@@ -54,7 +54,7 @@ describe('errors in the words of the command', () => {
     );
   });
 
-  it('an address that is no URL is named before its token', async () => {
+  it('an address that is not a URL is named before its token', async () => {
     const { run } = await startScene();
     const { code, err } = await run(['budget', '--base-url', 'localhost:4010']);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('must be an http(s) URL') });

@@ -263,12 +263,12 @@ async function askPassword({ output, signal }: Context, message: string): Promis
 // Prompts are for people: standard output is for data.
 const streamOf = ({ stderr }: Context['output']): NodeJS.WriteStream => stderr as NodeJS.WriteStream;
 
-/** Returns the answer of a prompt. */
+/** Returns the response to a prompt. */
 async function answerOf(
   signal: AbortSignal,
   prompt: (signal: AbortSignal) => Promise<string | symbol | undefined>,
 ): Promise<string> {
-  // Ctrl-D closes the prompt without an answer, which would then never come.
+  // Ctrl-D closes the prompt without a response, which would then never come.
   const closed = new AbortController();
   const onKey = (_: unknown, { ctrl, name }: Key): void => {
     if (ctrl && name === 'd') closed.abort();
@@ -279,7 +279,7 @@ async function answerOf(
     signal.throwIfAborted();
     if (typeof answer !== 'string' && answer !== undefined)
       throw new CommandError('Cancelled.', { code: 'interrupted' });
-    if (!answer) throw usageError('The answer is empty.');
+    if (!answer) throw usageError('Nothing was entered.');
     return answer;
   } finally {
     process.stdin.off('keypress', onKey);
