@@ -106,7 +106,8 @@ function fieldsOf(schema: JsonObject, path: string): readonly Field[] {
   });
 }
 
-function typeOf({ type, const: constant, enum: values, format, minimum, maximum, items }: JsonObject): string {
+function typeOf({ type, const: constant, enum: values, anyOf, format, minimum, maximum, items }: JsonObject): string {
+  if (Array.isArray(anyOf)) return anyOf.map((choice) => typeOf(resolve(choice))).join(' or ');
   if (constant !== undefined) return JSON.stringify(constant);
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' or ');
   const name =
@@ -132,12 +133,13 @@ function jsonOf(value: unknown): { readonly schema: unknown; readonly example: u
 function resolve(value: unknown): JsonObject {
   const object = asObject(value);
   if (typeof object.$ref !== 'string') return object;
-  return resolve(
-    object.$ref
-      .split('/')
-      .slice(1)
-      .reduce<unknown>((at, key) => asObject(at)[key], document),
-  );
+  const { $ref, ...rest } = object;
+  const target = object.$ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, key) => asObject(at)[key], document);
+  // A description beside the reference is more specific.
+  return { ...resolve(target), ...rest };
 }
 
 const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
