@@ -219,7 +219,7 @@ const CLIENT: readonly Assumption[] = [
 export type AssumptionName = keyof typeof CONTRACT;
 
 /** What is assumed of the operations that the specification does not show. */
-export const ASSUMED_OPERATION =
+const ASSUMED_OPERATION =
   'Method and path: named after `GET /api/v2/webhooks/index`; creates, changes and deletes are POST requests.';
 
 /** Returns what `x-assumed` says of an assumption, or of several. */
@@ -227,7 +227,12 @@ export const assumed = (...names: readonly AssumptionName[]): { readonly 'x-assu
   'x-assumed': names.map((name) => `${CONTRACT[name].about}: ${CONTRACT[name].assumed}.`).join(' '),
 });
 
-/** Names of the assumptions about the contract, and what `x-assumed` says of each. */
+/** Returns what `x-assumed` says of an operation that the specification does not show, and what else is assumed of it. */
+export const assumedOperation = (...names: readonly AssumptionName[]): { readonly 'x-assumed': string } => ({
+  'x-assumed': [ASSUMED_OPERATION, ...names.map((name) => assumed(name)['x-assumed'])].join(' '),
+});
+
+/** Returns what `x-assumed` says of each assumption about the contract. */
 export const assumptionTexts = (): readonly string[] => {
   const names = Object.keys(CONTRACT) as AssumptionName[]; // its own keys
   return [ASSUMED_OPERATION, ...names.map((name) => assumed(name)['x-assumed'])];

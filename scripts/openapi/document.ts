@@ -1,6 +1,6 @@
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 import { isOperationName, type Operation, type OperationName, operations } from '../../src/spec/operations.ts';
-import { ASSUMED_OPERATION, assumed } from '../assumptions.ts';
+import { type AssumptionName, assumed, assumedOperation } from '../assumptions.ts';
 import { componentSchemas } from './components.ts';
 import { DocComments } from './doc-comments.ts';
 import { ERRORS, errorOf, errorResponses, HEADERS, REQUEST_ID } from './error-responses.ts';
@@ -11,7 +11,7 @@ import { type OperationDetails, operationDetails } from './operation-details.ts'
 import { PAGE, paginationOf, parametersOf } from './parameters.ts';
 import { BUILD_BUDGET, INFO, OAUTH_DESCRIPTION, SECURITY_SCHEMES } from './service-info.ts';
 import { DELIVERY_RULES, eventSchemas, SIGNATURE_HEADER, webhookItems } from './webhook-items.ts';
-import { objectOf } from './wire-schemas.ts';
+import { objectOf, only } from './wire-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -98,6 +98,12 @@ const TAGS: Readonly<Record<string, { readonly description: string }>> = {
   webhooks: { description: `Webhook endpoints and deliveries. ${DELIVERY_RULES}` },
 };
 
+/** What is assumed of single operations, besides method and path. */
+const ASSUMED: Readonly<Partial<Record<OperationName, readonly AssumptionName[]>>> = {
+  'lookalikes.create': ['lookalikeReads'],
+  'lookalikes.cancel': ['endedLookalike'],
+};
+
 function operationOf(name: OperationName, details: OperationDetails | undefined, example: Exchange | undefined): Json {
   const row: Operation = operations[name];
   if (!details || !example) throw new Error(`The example of ${name} in src/spec/operations.ts does not call it.`);
@@ -114,7 +120,7 @@ function operationOf(name: OperationName, details: OperationDetails | undefined,
     'x-retry': row.retry,
     ...(row.startsJob && { 'x-starts-job': true }),
     ...(pagination && { 'x-pagination': pagination }),
-    ...(!row.documented && { 'x-assumed': ASSUMED_OPERATION }),
+    ...(!row.documented && assumedOperation(...(ASSUMED[name] ?? []))),
     parameters: parametersOf(name, row, query),
     ...(details.body !== undefined && { requestBody: bodyOf(details.body, example.body) }),
     responses: responsesOf(row, details, example.response),
@@ -131,8 +137,8 @@ function responsesOf({ reads, token }: Operation, { data, errors }: OperationDet
   const schema: JsonSchema = isRpc
     ? { anyOf: [RPC_MESSAGE, { type: 'array', items: RPC_MESSAGE }] }
     : objectOf({
-        status: { type: 'string', const: 'success' },
-        code: { type: 'integer', const: 200 },
+        status: only('success'),
+        code: only(200),
         message: { type: 'string' },
         data,
       });
@@ -156,8 +162,16 @@ const EVENT_STREAM = {
 };
 
 const STREAM_HEADERS = {
-  'Cache-Control': { description: '`no-cache` of event streams.', schema: { type: 'string' } },
-  'X-Accel-Buffering': { description: '`no` of event streams: proxies pass them on.', schema: { type: 'string' } },
+  'Cache-Control': {
+    description: '`no-cache` of event streams.',
+    schema: { type: 'string' },
+    ...assumed('mcpMessages'),
+  },
+  'X-Accel-Buffering': {
+    description: '`no` of event streams, which proxies then pass on immediately.',
+    schema: { type: 'string' },
+    ...assumed('mcpMessages'),
+  },
 };
 
 const RPC_RESPONSES = {

@@ -1,14 +1,14 @@
 import { assumed } from '../assumptions.ts';
 import { REQUEST_ID } from './error-responses.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { objectOf } from './wire-schemas.ts';
+import { objectOf, only } from './wire-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const text: JsonSchema = { type: 'string' };
 const uri: JsonSchema = { type: 'string', format: 'uri' };
 const texts: JsonSchema = { type: 'array', items: text };
-const scope: JsonSchema = { type: 'string', const: 'mcp' };
+const scope: JsonSchema = only('mcp');
 const grantType: JsonSchema = { type: 'string', enum: ['authorization_code', 'refresh_token'] };
 const grantTypes: JsonSchema = { type: 'array', items: grantType };
 const redirectUris: JsonSchema = {
@@ -67,7 +67,7 @@ const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 const TOKENS = objectOf({
   access_token: { ...text, description: 'Bearer token of scope `mcp`, valid for 1 hour.' },
-  token_type: { type: 'string', const: 'Bearer' },
+  token_type: only('Bearer'),
   expires_in: { type: 'integer', description: 'Seconds for which the access token is valid: 3,600.' },
   refresh_token: { ...text, description: 'Valid for 60 days, and for one refresh.' },
   scope,
@@ -127,7 +127,7 @@ export const oauthPaths = (): Readonly<Record<string, Json>> => ({
       'Authorization request: shows a consent screen for the session of the console that has logged in. PKCE is mandatory: a missing `code_challenge` or the method `plain` is refused.',
       {
         parameters: [
-          query('response_type', 'Only `code`.', { type: 'string', const: 'code' }),
+          query('response_type', 'Only `code`.', only('code')),
           query('client_id', 'Id of the registered client.', { ...text, examples: ['<client id>'] }),
           query('redirect_uri', 'One of the registered URIs.', uri),
           query('code_challenge', 'Challenge of PKCE (RFC 7636): a SHA-256 in base64url.', {
@@ -135,7 +135,7 @@ export const oauthPaths = (): Readonly<Record<string, Json>> => ({
             pattern: '^[A-Za-z0-9_-]{43}$',
             examples: [CHALLENGE],
           }),
-          query('code_challenge_method', 'Only `S256`.', { type: 'string', const: 'S256' }),
+          query('code_challenge_method', 'Only `S256`.', only('S256')),
           query('scope', 'Only `mcp`.', scope, false),
           query('state', 'Returned unchanged.', text, false),
         ],

@@ -3,7 +3,7 @@ import { assumed } from '../assumptions.ts';
 import type { DocComments } from './doc-comments.ts';
 import type { Exchange } from './examples.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { objectOf } from './wire-schemas.ts';
+import { objectOf, only } from './wire-schemas.ts';
 
 /** An event type. */
 interface EventType {
@@ -70,7 +70,7 @@ const EVENTS: Readonly<Record<string, EventType>> = {
 
 /** How webhooks are delivered (specification, "Delivery"). */
 export const DELIVERY_RULES =
-  'Endpoints are registered and managed in the console only, and receive the events that they subscribe to, and `webhook.test`. Respond with 2xx within 10 seconds: otherwise the delivery is retried, in 6 attempts in all, the first immediately, the others after 1 minute, 5 minutes, 25 minutes, 2 hours and 6 hours, which takes about 8.5 hours. After 20 consecutive deliveries that exhausted all attempts, the endpoint is disabled and its creator notified. The `id` of an event is the same in every retry and at every endpoint: deduplicate by it.';
+  'Endpoints are registered and managed in the console only, and receive the events that they subscribe to, and `webhook.test`; an inactive endpoint receives nothing. Respond with 2xx within 10 seconds: otherwise the delivery is retried, in 6 attempts in all, the first immediately, the others after 1 minute, 5 minutes, 25 minutes, 2 hours and 6 hours, which takes about 8.5 hours. After 20 consecutive deliveries that exhausted all attempts, the endpoint is disabled and its creator notified. The `id` of an event is the same in every retry and at every endpoint: deduplicate by it.';
 
 /** The header by which a receiver verifies a delivery (specification, "Signature"). */
 export const SIGNATURE_HEADER = {
@@ -140,9 +140,9 @@ const itemOf = (id: string, { title, description }: EventType, schema: string, e
 
 const envelopeOf = (type: string, schema: string | undefined): JsonSchema =>
   objectOf({
-    schema_version: { type: 'integer', const: 1 },
+    schema_version: only(1),
     id: { type: 'string', pattern: '^evt_' },
-    type: { type: 'string', const: type },
+    type: only(type),
     created_at: { type: 'string', format: 'date-time' },
     company_id: { type: 'integer' },
     data:

@@ -9,9 +9,15 @@ export function objectOf(
   return { type: 'object', properties, required };
 }
 
+/** Returns a schema of one value. As an enumeration, because generators read it that do not know `const`. */
+export const only = (value: string | number): JsonSchema => ({
+  type: typeof value === 'string' ? 'string' : 'integer',
+  enum: [value],
+});
+
 const text: JsonSchema = { type: 'string' };
 const errorFields = {
-  status: { type: 'string', const: 'error' },
+  status: only('error'),
   code: { type: 'integer', description: 'The HTTP status.' },
   message: { type: 'string', description: 'Text for people: log it, but branch on `status` and `code`.' },
   data: { description: 'The payload, if there is one.' },
@@ -36,21 +42,18 @@ export const WIRE: Readonly<Record<string, JsonSchema>> = {
     description: 'A 422. `errors` maps each invalid field to its messages.',
     ...objectOf({
       ...errorFields,
-      code: { type: 'integer', const: 422 },
+      code: only(422),
       data: { type: 'array', maxItems: 0, items: {} },
       errors: { type: 'object', additionalProperties: { type: 'array', items: text } },
     }),
   },
   Unauthorized: {
     description: 'A 401, which may consist of `message` only.',
-    ...objectOf({ ...errorFields, code: { type: 'integer', const: 401 } }, ['message']),
+    ...objectOf({ ...errorFields, code: only(401) }, ['message']),
   },
   InsufficientScope: {
     description: 'A 403: the token lacks a scope.',
-    ...objectOf({ ...errorFields, error: { type: 'string', const: 'insufficient_scope' } }, [
-      ...requiredErrorFields,
-      'error',
-    ]),
+    ...objectOf({ ...errorFields, error: only('insufficient_scope') }, [...requiredErrorFields, 'error']),
     ...assumed('insufficientScope'),
   },
   OAuthError: {
@@ -72,7 +75,7 @@ export const WIRE: Readonly<Record<string, JsonSchema>> = {
     description: 'A message of JSON-RPC 2.0: a request, a notification or a response.',
     ...objectOf(
       {
-        jsonrpc: { type: 'string', const: '2.0' },
+        jsonrpc: only('2.0'),
         id: { type: ['string', 'integer', 'null'] },
         method: { type: 'string', minLength: 1 },
         params: { type: ['object', 'array'], additionalProperties: true, items: {} },

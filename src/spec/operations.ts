@@ -75,7 +75,7 @@ export const operations = {
   'auth.login': auth('login', { bucket: 'login', retry: 'always' }),
   /**
    * Issues an API token, named `api` and without scopes, for a year. If 10 are active, it is refused with 422, whose
-   * message says to revoke tokens.
+   * message states the limit and says to revoke existing tokens.
    *
    * @body Credentials
    * @response ExpiringToken

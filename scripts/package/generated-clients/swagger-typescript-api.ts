@@ -3,30 +3,30 @@ import { Api, type WebhookEvent } from './generated/swagger-typescript-api.ts';
 
 const [baseUrl = '', email = '', password = '', events = '[]'] = process.argv.slice(2);
 const headers = { accept: 'application/json' };
-const { api } = new Api<string>({
+const client = new Api<string>({
   baseUrl,
   baseApiParams: { headers },
   securityWorker: (token) => ({ headers: { authorization: `Bearer ${token}` } }),
 });
+const { api } = client;
 const { data: login } = await api.authLogin({ email, password });
-const authorized = { headers: { authorization: `Bearer ${login.data.token}` } };
+client.setSecurityData(login.data.token);
 
-const { data: project } = await api.projectsCreate({ name: 'Autumn' }, authorized);
+const { data: project } = await api.projectsCreate({ name: 'Autumn' });
 const body = { name: 'Visitors', project_id: project.data[0]?.id ?? null };
-const keyed = { headers: { ...authorized.headers, 'idempotency-key': 'key' } };
-const { data: created } = await api.audiencesCreate(body, keyed);
+const { data: created } = await api.audiencesCreate(body, { headers: { 'idempotency-key': 'key' } });
 const [audience] = created.data;
 if (!audience) throw new Error('There is no audience.');
-const { data: read } = await api.audiencesGet(audience.id, authorized);
+const { data: read } = await api.audiencesGet(audience.id);
 console.log(read.data[0]?.status.name satisfies string | undefined);
-const page = await api.audiencesList({ page: 1, per_page: 10 }, authorized);
-const endpoints = await api.webhooksList(authorized);
-const usage = await api.usageGet({}, authorized);
+const page = await api.audiencesList({ page: 1, per_page: 10 });
+const endpoints = await api.webhooksList();
+const usage = await api.usageGet({});
 console.log(usage.data.data.build_budget.hour.used);
-const rows = await api.referenceList({ dataset: 'web', name: 'domains' }, authorized);
-const removed = await api.audiencesDelete(audience.id, authorized);
+const rows = await api.referenceList('web', 'domains');
+const removed = await api.audiencesDelete(audience.id);
 for (const { status } of [page, endpoints, usage, rows, removed]) if (status !== 200) throw new Error(String(status));
-const missing = await api.activationsGet(999_999, authorized).catch(({ status, error }) => ({ status, error }));
+const missing = await api.activationsGet(999_999).catch(({ status, error }) => ({ status, error }));
 console.log(missing.status === 404 && missing.error.message);
 
 /** Returns what an event is about. */

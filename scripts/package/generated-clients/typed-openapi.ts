@@ -5,9 +5,8 @@ const [baseUrl = '', email = '', password = '', events = '[]'] = process.argv.sl
 const headers = new Headers({ accept: 'application/json', 'content-type': 'application/json' });
 const client = createApiClient(
   {
-    fetch: ({ method, url, urlSearchParams, parameters, overrides }) => {
+    fetch: ({ method, url, urlSearchParams, parameters }) => {
       if (urlSearchParams) url.search = String(urlSearchParams);
-      for (const [name, value] of new Headers(overrides?.headers)) headers.set(name, value);
       const content = parameters?.body === undefined ? null : JSON.stringify(parameters.body);
       return fetch(url, { method: method.toUpperCase(), headers, body: content });
     },
