@@ -156,7 +156,12 @@ async function receive(request: Request, events: unknown[]): Promise<Response> {
 }
 
 async function compile(cwd: string, compiler: string, files: readonly string[]): Promise<void> {
-  const options = { module: 'esnext', moduleResolution: 'bundler', target: 'es2023', lib: ['es2023', 'dom'] };
+  const options = {
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    target: 'es2023',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+  };
   const strict = { strict: true, skipLibCheck: true, noEmit: true, allowImportingTsExtensions: true, types: ['node'] };
   const name = `tsconfig.${files[0]}.json`;
   const typeRoots = [join(ROOT, 'node_modules', '@types')];

@@ -16,13 +16,15 @@ type Named<T> = T extends string | number | boolean | null | undefined
       : T;
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : 'theirs is not ours') : 'ours is not theirs';
 type Mutual<A, B> = Same<Named<A>, Named<B>>;
-/** All fields, at any depth: what a body must have is assumed, and not checked by the compiler. */
-type Complete<T> = T extends readonly (infer I)[]
-  ? Complete<I>[]
-  : T extends object
-    ? { [K in keyof T]-?: Complete<Exclude<T[K], undefined>> }
-    : T;
-type MutualBody<A, B> = Mutual<Complete<A>, Complete<B>>;
+/** All fields that can be set, at any depth: what a body must have is assumed, and not checked by the compiler. */
+type Complete<T> = T extends string | number
+  ? T
+  : T extends readonly (infer I)[]
+    ? Complete<I>[]
+    : T extends object
+      ? { [K in keyof T as [T[K]] extends [undefined] ? never : K]-?: Complete<Exclude<T[K], undefined>> }
+      : T;
+type MutualBody<A, B> = Same<Complete<Named<A>>, Complete<Named<B>>>;
 const yes: {
   readonly Audience: Mutual<Ours.Audience, Normalized<Theirs['Audience']>>;
   readonly Activation: Mutual<Ours.Activation, Theirs['Activation']>;
