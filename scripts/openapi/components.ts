@@ -25,6 +25,8 @@ const ASSUMED: Readonly<Record<string, readonly AssumptionName[]>> = {
   Project: ['projectBody'],
   Schedule: ['projectBody'],
   Usage: ['buildBudget'],
+  LifecycleStatusId: ['runningStatuses'],
+  CohortStatusId: ['runningStatuses'],
 };
 
 /** Bounds of numbers, by type and path (specification, "Rules known for creates", rule 5, and "Other limits"). */
@@ -44,9 +46,12 @@ export async function componentSchemas(
     .filter((name) => name !== undefined && !(name in WIRE))
     .map((name = '') => {
       const schema = comments.describe(name, UNCHECKED[name] ?? exportedSchema(name, exported));
-      return [name, { ...withBounds(schema, name), ...(ASSUMED[name] && assumed(...ASSUMED[name])) }] as const;
+      return [name, withBounds(schema, name)] as const;
     });
-  return { ...Object.fromEntries(schemas), ...WIRE };
+  // The enumerations are known once everything that has them is described.
+  const all = [...schemas, ...Object.entries(comments.enumerations)];
+  const marked = all.map(([name, schema]) => [name, { ...schema, ...(ASSUMED[name] && assumed(...ASSUMED[name])) }]);
+  return { ...Object.fromEntries(marked), ...WIRE };
 }
 
 /** Returns what the files of schemas and resources export. */

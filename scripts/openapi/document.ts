@@ -76,8 +76,7 @@ export async function buildDocument(): Promise<Json> {
     'x-build-budget': BUILD_BUDGET,
     paths: { ...paths, ...oauthPaths() },
     webhooks: webhookItems(examples),
-    // Known after all others have been described.
-    components: components({ ...schemas, ...comments.enumerations }),
+    components: components(schemas),
   };
 }
 

@@ -20,6 +20,7 @@ const FORMATS: Readonly<Record<string, JsonSchema>> = {
   created_at: timestamp(),
   updated_at: timestamp(),
   last_delivery_at: timestamp(),
+  expires_at: { format: 'date-time' },
   url: { format: 'uri' },
 };
 

@@ -54,7 +54,7 @@ export const INFO = {
   ].join('\n\n'),
   license: { name: 'MIT', identifier: 'MIT' },
   contact: { name: 'audience-activation', url: 'https://www.npmjs.com/package/audience-activation' },
-  ...assumed('timeZone', 'runningStatuses'),
+  ...assumed('timeZone'),
 };
 
 /** Description of OAuth, as a group of operations. */

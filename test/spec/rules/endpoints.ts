@@ -13,6 +13,8 @@ const KEY = '/components/parameters/IdempotencyKey';
 const YEARMONTH = `${operation(USAGE)}/parameters/0`;
 
 const description = (request: string): string => `${operation(request)}/description`;
+const exampleMessage = (request: string): string =>
+  `${operation(request)}/responses/200/content/application~1json/example/message`;
 const response = (request: string, status: number): string => `${operation(request)}/responses/${status}`;
 
 /** Specification, "Endpoints". */
@@ -38,6 +40,12 @@ export const ENDPOINTS: Rules = {
         /message/,
       ),
     ]),
+    ...[LOGIN, API_TOKEN, MCP_TOKEN].map((request) =>
+      rule(`the message of ${request} is that a token was generated`, exampleMessage(request), /token generated/i),
+    ),
+    ...[`${API_TOKEN}/revoke`, `${MCP_TOKEN}/revoke`].map((request) =>
+      rule(`the message of ${request} is that tokens were revoked`, exampleMessage(request), /tokens revoked/),
+    ),
     ...fields('Credentials', { email: 'string', password: 'string' }),
     rule('`email` is a valid email address', field('Credentials', 'email'), { format: 'email' }),
     rule('login returns `{ token }`', data(LOGIN), { properties: { token: { type: 'string' } } }),
@@ -127,6 +135,7 @@ export const ENDPOINTS: Rules = {
     rule('GET /api/v2/usage takes `yearmonth`', YEARMONTH, { name: 'yearmonth', in: 'query' }),
     rule('the earliest is 2020-01', YEARMONTH, /from 2020-01/),
     rule('earlier or future values are rejected', YEARMONTH, /an earlier or future one is refused/),
+    rule('its format is not shown', `${YEARMONTH}/x-assumed`, /YYYY-MM/),
     rule('rejection is described', response(USAGE, 422), /ValidationError/),
     rule('it has `build_budget`', `${data(USAGE)}/required`, contains('build_budget')),
     rule('with hour and day limits', field('Usage', 'build_budget.hour.limit'), isOfType('number')),

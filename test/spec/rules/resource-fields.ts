@@ -187,6 +187,9 @@ export const RESOURCES: Rules = {
     rule('`start_date` is a date', field('Audience', 'dataset[].start_date'), { format: 'date' }),
     rule('`end_date` is a date', field('Audience', 'dataset[].end_date'), { format: 'date' }),
     rule('`updated_at` is `Y-m-d H:i:s`', field('Audience', 'updated_at'), TIMESTAMP),
+    rule('Fields of `project`: not shown', field('Audience', 'project'), /fields are not specified/),
+    rule('Fields of `operator`: not shown', field('Audience', 'operator'), /neither its meaning nor its fields/),
+    rule('Fields of `source_audience`: not shown', field('Audience', 'source_audience'), /fields are not specified/),
     rule('Analysis types named', field('KnownAnalysisType'), { enum: ['AffinityTransactions', 'WebDomain'] }),
     rule('Analysis types are open', field('AnalysisType'), isOfType('string')),
     rule('Reason `affinity_device_coverage`', field('Audience', 'eligibility.reasons[].code'), {
@@ -234,6 +237,7 @@ export const RESOURCES: Rules = {
       created_at: 'string',
       updated_at: 'string',
     }),
+    rule('Values of a datastream `status`: not shown', field('Activation', 'datastreams[].status'), /not specified/),
     rule(
       '`results.uri` is readable once Completed',
       field('Activation', 'datastreams[].results'),
@@ -256,7 +260,11 @@ export const RESOURCES: Rules = {
       updated_at: 'string',
     }),
     rule('`status` is on the scale 1 to 5', field('KnownCohortStatusId'), { enum: [1, 2, 3, 4, 5] }),
+    rule('Values of `source`: not shown', field('Cohort', 'source'), /allowed values are not specified/),
     rule('`source` is an import source label', field('Cohort', 'source'), /Label of the import's source/),
     rule('`created_at` is `Y-m-d H:i:s`', field('Cohort', 'created_at'), TIMESTAMP),
   ],
+  'Fields that are not shown': ['Project', 'Schedule', 'Estimate', 'Usage', 'UploadReservation'].map((name) =>
+    rule(`Fields of ${name} are assumed`, `${field(name)}/x-assumed`, /./),
+  ),
 };

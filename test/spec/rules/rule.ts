@@ -67,7 +67,7 @@ export const field = (name: string, path = ''): string => {
 export const delivery = (type: string): string => `/webhooks/${type}/post/requestBody/content/application~1json/schema`;
 
 /** Returns the name of the type of a schema, such as `array of string` or `string or null`. */
-export function typeOf(schema: unknown): string {
+function typeOf(schema: unknown): string {
   const { type, anyOf, items } = Object(resolved(schema));
   if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeOf))].sort().join(' or ');
   const types = [type].flat().map((name) => (name === 'array' ? `array of ${typeOf(items)}` : String(name)));

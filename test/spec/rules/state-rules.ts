@@ -8,6 +8,8 @@ export const STATES: Rules = {
   'States and transitions': [
     rule('Audiences and activations share a scale', field('KnownLifecycleStatusId'), { enum: [104, 105, 107, 400] }),
     rule('in the 1xx range with 4xx error statuses', field('LifecycleStatusId'), /4xx for errors/),
+    rule('Names of other statuses: not shown', `${field('LifecycleStatusId')}/x-assumed`, /the job is running/),
+    rule('Names of cohort statuses 1 to 3: not shown', `${field('CohortStatusId')}/x-assumed`, /1 to 3 of cohorts/),
     rule('Status ids are open', field('LifecycleStatusId'), isOfType('integer')),
     rule(
       'Cohorts use their own scale, 1 to 5',
