@@ -9,7 +9,7 @@ interface Assumption {
 
 const NONE = '—';
 
-/** What is assumed about requests and responses. The OpenAPI document marks each where it applies, by `x-assumed`. */
+/** Assumptions about requests and responses. The OpenAPI document marks each where it applies, by `x-assumed`. */
 const CONTRACT = {
   credentialExchange: {
     about: 'Credential exchange: the specification says "four" endpoints and lists five',
@@ -138,7 +138,7 @@ const CONTRACT = {
   testEvent: { about: '`data` of `webhook.test`', assumed: '`message` and `endpoint_id`', override: NONE },
 } as const satisfies Record<string, Assumption>;
 
-/** What is assumed in order to interpret responses, and to decide what to do. */
+/** Assumptions of the client, by which it interprets responses and decides what to do. */
 const CLIENT: readonly Assumption[] = [
   {
     about: 'Single resources in `data`',
@@ -218,7 +218,7 @@ const CLIENT: readonly Assumption[] = [
 /** Name of an assumption about the contract. */
 export type AssumptionName = keyof typeof CONTRACT;
 
-/** What is assumed of the operations that the specification does not show. */
+/** The assumption about operations that the specification does not show. */
 const ASSUMED_OPERATION =
   'Method and path: named after `GET /api/v2/webhooks/index`; creates, changes and deletes are POST requests.';
 

@@ -6,7 +6,7 @@ import type { JsonSchema } from './json-schema.ts';
 export class DocComments {
   readonly #checker: ts.TypeChecker;
   readonly #types = new Map<string, ts.Symbol>();
-  readonly #enumerations = new Map<string, { readonly description: JsonSchema; readonly known: Enumeration }>();
+  readonly #enumerations = new Map<string, { readonly description: JsonSchema; readonly values: Enumeration }>();
 
   constructor(files: readonly string[]) {
     const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
@@ -26,9 +26,9 @@ export class DocComments {
   /** Returns the schemas of the open enumerations that described properties have, by their names. */
   get enumerations(): Readonly<Record<string, JsonSchema>> {
     return Object.fromEntries(
-      [...this.#enumerations].sort().flatMap(([name, { description, known }]) => [
-        [name, { ...description, anyOf: [{ $ref: `#/components/schemas/Known${name}` }, { type: known.type }] }],
-        [`Known${name}`, { description: 'The values that the specification names.', ...known }],
+      [...this.#enumerations].sort().flatMap(([name, { description, values }]) => [
+        [name, { ...description, anyOf: [{ $ref: `#/components/schemas/Known${name}` }, { type: values.type }] }],
+        [`Known${name}`, { description: 'The values that the specification names.', ...values }],
       ]),
     );
   }
@@ -59,8 +59,8 @@ export class DocComments {
   }
 
   #describeParts(type: ts.Type, schema: JsonSchema): JsonSchema {
-    const known = schema.anyOf ? undefined : knownValuesOf(this.#checker.getNonNullableType(type));
-    if (known) return this.#enumerationOf(known);
+    const enumeration = schema.anyOf ? undefined : knownValuesOf(this.#checker.getNonNullableType(type));
+    if (enumeration) return this.#enumerationOf(enumeration);
     const inner = this.#objectTypeOf(type);
     const { properties, items, anyOf, ...rest } = schema;
     return {
@@ -83,15 +83,15 @@ export class DocComments {
   }
 
   /** Returns the schema of an open enumeration: a reference, if the package exports a type with these values. */
-  #enumerationOf(known: Enumeration): JsonSchema {
+  #enumerationOf(enumeration: Enumeration): JsonSchema {
     for (const [name, symbol] of this.#types) {
       if ((symbol.flags & ts.SymbolFlags.TypeAlias) === 0) continue;
-      const values = knownValuesOf(this.#checker.getDeclaredTypeOfSymbol(symbol));
-      if (JSON.stringify(values) !== JSON.stringify(known)) continue;
-      this.#enumerations.set(name, { description: this.#comment(symbol), known });
+      const declared = knownValuesOf(this.#checker.getDeclaredTypeOfSymbol(symbol));
+      if (JSON.stringify(declared) !== JSON.stringify(enumeration)) continue;
+      this.#enumerations.set(name, { description: this.#comment(symbol), values: enumeration });
       return { $ref: `#/components/schemas/${name}` };
     }
-    return { anyOf: [known, { type: known.type }] };
+    return { anyOf: [enumeration, { type: enumeration.type }] };
   }
 
   #elementOf(type: ts.Type): ts.Type {

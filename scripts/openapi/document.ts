@@ -92,12 +92,12 @@ function tagsOf(names: readonly OperationName[], comments: DocComments): readonl
   ];
 }
 
-/** Descriptions of groups that have rules of their own. */
+/** Descriptions of groups that have their own rules. */
 const TAGS: Readonly<Record<string, { readonly description: string }>> = {
   webhooks: { description: `Webhook endpoints and deliveries. ${DELIVERY_RULES}` },
 };
 
-/** What is assumed of single operations, besides method and path. */
+/** Assumptions about single operations, besides method and path. */
 const ASSUMED: Readonly<Partial<Record<OperationName, readonly AssumptionName[]>>> = {
   'lookalikes.create': ['lookalikeReads'],
   'lookalikes.cancel': ['endedLookalike'],

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { openApiDocument } from '../../../src/index.ts';
 import { isObject } from '../../../src/util/json.ts';
 
-/** What must be at a place: text or JSON that matches, an equal value, an object with these properties, or a check. */
+/** Expected value at a place: text or JSON that matches, an equal value, an object with these properties, or a check. */
 export type Expectation =
   | RegExp
   | string
@@ -88,7 +88,7 @@ export const contains =
     expect(Array.isArray(value) ? value : Object.keys(Object(value))).toContain(item);
   };
 
-/** Checks that the JSON of a value contains a text nowhere. */
+/** Checks that the JSON of a value does not contain a string. */
 export const lacks =
   (text: string): Expectation =>
   (value) => {
