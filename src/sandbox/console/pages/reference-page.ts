@@ -21,6 +21,8 @@ const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(
   })),
 );
 
+const EVENT_TYPES = Object.keys(document.components.schemas.WebhookEvent.discriminator.mapping);
+
 /** Lists the operations of the service. */
 export function referencePage(): Page {
   const groups = document.tags.map(({ name, description }) => {
@@ -31,7 +33,7 @@ export function referencePage(): Page {
       String(more['x-rate-limit-bucket'] ?? ''),
       more['x-assumed'] === undefined ? '' : badge('quiet', 'assumed'),
     ]);
-    const events = name === 'webhooks' ? Object.keys(document.webhooks) : [];
+    const events = name === 'webhooks' ? EVENT_TYPES : [];
     return html`<h2>${name}</h2><p>${description}</p>
 ${table(name, ['Operation', 'Request', 'Bucket', 'Specification'], rows, 'No operations.')}
 ${events.length === 0 ? '' : html`<p>Events: ${events.map((event) => html`<code>${event}</code> `)}</p>`}`;
