@@ -61,8 +61,8 @@ export async function buildDocument(): Promise<Json> {
     servers: [
       {
         url: '{baseUrl}',
-        description: 'The service.',
-        variables: { baseUrl: { default: 'https://api.example.com', description: 'Address of the service.' } },
+        description: 'Address of the service.',
+        variables: { baseUrl: { default: 'https://api.example.com' } },
       },
     ],
     tags: tagsOf([...details.keys()], comments),

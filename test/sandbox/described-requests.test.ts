@@ -4,7 +4,7 @@ import { AudienceClient, openApiDocument } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { isObject, type JsonObject } from '../../src/util/json.ts';
 import { arbitraryOf, type KnownValues } from '../support/arbitrary-of-schema.ts';
-import { requestViolations, responseViolations } from '../support/contract.ts';
+import { requestViolations, responseViolations, streamViolations } from '../support/contract.ts';
 import { credentials } from '../support/sandbox.ts';
 import { amount } from '../support/seeded.ts';
 
@@ -134,11 +134,17 @@ async function startService() {
   const fields = { ...credentials, redirect_uris: ['http://127.0.0.1:8976/callback'] };
   const send = async (request: Sent) => {
     const { method, headers, body = null } = request;
-    const response = await sandbox.fetch(new Request(request.url, { method, headers, body, redirect: 'manual' }));
-    const { status, headers: responseHeaders } = response;
-    const text = await response.text();
-    const isJson = responseHeaders.get('content-type')?.startsWith('application/json') ?? false;
-    return { ...request, status, responseHeaders, response: isJson ? text : undefined };
+    const result = await sandbox.fetch(new Request(request.url, { method, headers, body, redirect: 'manual' }));
+    const { status, headers: responseHeaders } = result;
+    const text = await result.text();
+    const type = responseHeaders.get('content-type')?.split(';')[0];
+    const response = type === 'application/json' ? text : undefined;
+    const exchange = { ...request, status, responseHeaders, response };
+    const violations = [
+      ...responseViolations(exchange),
+      ...(type === 'text/event-stream' ? streamViolations(text) : []),
+    ];
+    return { exchange, status, violations };
   };
   return { tokens, values: { ids, fields }, send, close: () => sandbox.close() };
 }
@@ -155,13 +161,10 @@ describe(`requests that the document describes, SEED=${SEED}`, () => {
       const statuses = new Set<number>();
       await fc.assert(
         fc.asyncProperty(requestsOf(route, values, tokenOf(route, tokens)), async (request) => {
-          const exchange = await send(request);
-          statuses.add(exchange.status);
-          expect(exchange.status).toBeLessThan(500);
-          expect([
-            ...responseViolations(exchange),
-            ...requestViolations({ ...exchange, headers: withKey(request.headers) }),
-          ]).toEqual([]);
+          const { exchange, status, violations } = await send(request);
+          statuses.add(status);
+          expect(status).toBeLessThan(500);
+          expect([...violations, ...requestViolations({ ...exchange, headers: withKey(request.headers) })]).toEqual([]);
         }),
         { numRuns: REQUESTS, seed: SEED },
       );
@@ -179,9 +182,9 @@ describe(`requests that the document describes, SEED=${SEED}`, () => {
       const mistakes = fc.constantFrom(...Object.keys(MISTAKES));
       await fc.assert(
         fc.asyncProperty(requestsOf(route, values, tokenOf(route, tokens)), mistakes, async (request, mistake) => {
-          const exchange = await send(MISTAKES[mistake]?.(request) ?? request);
-          expect(exchange.status).toBeLessThan(500);
-          expect(responseViolations(exchange)).toEqual([]);
+          const { status, violations } = await send(MISTAKES[mistake]?.(request) ?? request);
+          expect(status).toBeLessThan(500);
+          expect(violations).toEqual([]);
         }),
         { numRuns: REQUESTS, seed: SEED },
       );

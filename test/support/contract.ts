@@ -121,6 +121,12 @@ export function deliveryViolations(type: string, headers: Headers, body: string)
   return [...problems, ...problemsOf('body', parseJson(body), pointer)];
 }
 
+/** Returns how the events of a stream violate the contract: their data are messages of JSON-RPC. */
+export const streamViolations = (text: string): string[] =>
+  [...text.matchAll(/^data: (.*)$/gm)].flatMap(([, message = '']) =>
+    problemsOf('event', parseJson(message), '/components/schemas/JsonRpcMessage'),
+  );
+
 /** Headers of HTTP itself, and those by which pages of any origin can read the responses of a sandbox. */
 const UNDESCRIBED: readonly string[] = [
   ...['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'transfer-encoding', 'vary'],
