@@ -113,7 +113,7 @@ describe('the MCP endpoint', () => {
     });
   });
 
-  it.each([1.5, 1e40, -0.1])('the id %s, which is no safe integer, is refused without being returned', async (id) => {
+  it.each([1.5, 1e40, -0.1])('the id %s, a number but no safe integer, is refused without being returned', async (id) => {
     const api = startSandbox();
     const token = api.account.token('mcp');
     for (const body of [{ ...message, id }, [message, { ...message, id }]]) {
