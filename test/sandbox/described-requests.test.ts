@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, openApiDocument } from '../../src/index.ts';
-import { createSandbox } from '../../src/sandbox/index.ts';
 import { isObject, type JsonObject } from '../../src/util/json.ts';
 import { arbitraryOf, type KnownValues } from '../support/arbitrary-of-schema.ts';
 import { requestViolations, responseViolations, streamViolations } from '../support/contract.ts';
 import { credentials } from '../support/sandbox.ts';
+import { REDIRECT, startOAuth } from '../support/sandbox-oauth.ts';
 import { amount } from '../support/seeded.ts';
 
 const REQUESTS = amount(60, 10_000);
@@ -46,7 +46,11 @@ function requestsOf(route: Route, knownValues: KnownValues, token: string): fc.A
   const { method, path, operation } = route;
   const parameters = (Array.isArray(operation.parameters) ? operation.parameters : []).map(resolved);
   const values = Object.fromEntries(
-    parameters.map(({ name, schema }) => [String(name), arbitraryOf(Object(schema), document, knownValues)]),
+    parameters.map(({ name, schema }) => {
+      const arbitrary = arbitraryOf(Object(schema), document, knownValues);
+      const known = fc.constant(knownValues.fields[String(name)]);
+      return [String(name), String(name) in knownValues.fields ? fc.oneof(arbitrary, known) : arbitrary];
+    }),
   );
   const requiredKeys = parameters.filter(({ required }) => required === true).map(({ name }) => String(name));
   const [type, schema] = mediaOf(route) ?? [];
@@ -111,8 +115,9 @@ const LIMITS = { read: UNLIMITED, write: UNLIMITED, mcp: UNLIMITED, login: UNLIM
 /** A sandbox without limits, and the ids of a resource of each kind. */
 async function startService() {
   const limits = { ...LIMITS, buildsPerHour: 1e9, buildsPerDay: 1e9, activeTokens: 1e9, logLength: 10 };
-  const sandbox = createSandbox({ clock: 'manual', limits, deliver: async () => new Response() });
-  const account = sandbox.accounts.create(credentials);
+  const oauth = await startOAuth({ limits, deliver: async () => new Response() });
+  const { sandbox, account, client_id } = oauth;
+  const { access_token, refresh_token } = await oauth.connect();
   const tokens = { api: account.token('api'), mcp: account.token('mcp') };
   const client = new AudienceClient({
     baseUrl: BASE,
@@ -131,7 +136,8 @@ async function startService() {
   ]);
   await client.close();
   const ids = [audience, ...others].map(({ id }) => id);
-  const fields = { ...credentials, redirect_uris: ['http://127.0.0.1:8976/callback'] };
+  const redirects = { redirect_uri: REDIRECT, redirect_uris: [REDIRECT] };
+  const fields = { ...credentials, ...redirects, client_id, refresh_token, token: access_token };
   const send = async (request: Sent) => {
     const { method, headers, body = null } = request;
     const result = await sandbox.fetch(new Request(request.url, { method, headers, body, redirect: 'manual' }));

@@ -113,14 +113,17 @@ describe('the MCP endpoint', () => {
     });
   });
 
-  it.each([1.5, 1e40, -0.1])('the id %s, a number but no safe integer, is refused without being returned', async (id) => {
-    const api = startSandbox();
-    const token = api.account.token('mcp');
-    for (const body of [{ ...message, id }, [message, { ...message, id }]]) {
-      const response = await api.call('POST', path, { token, body });
-      expect(response).toMatchObject({ status: 400, body: { id: null, error: { code: -32_600 } } });
-    }
-  });
+  it.each([1.5, 1e40, -0.1])(
+    'the id %s, a number but no safe integer, is refused without being returned',
+    async (id) => {
+      const api = startSandbox();
+      const token = api.account.token('mcp');
+      for (const body of [{ ...message, id }, [message, { ...message, id }]]) {
+        const response = await api.call('POST', path, { token, body });
+        expect(response).toMatchObject({ status: 400, body: { id: null, error: { code: -32_600 } } });
+      }
+    },
+  );
 
   it.each([
     ['a request', message, { jsonrpc: '2.0', id: 1, result: {} }],
