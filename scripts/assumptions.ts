@@ -7,88 +7,175 @@ interface Assumption {
   readonly override: string;
 }
 
-/** Assumptions that are not rows of the operation table. */
-const ASSUMPTIONS: readonly Assumption[] = [
-  {
-    about: 'Creates that honour an idempotency key ("seven creates")',
-    assumed:
-      'audiences, lookalikes, estimates, activations, cohorts, projects, schedules; keys belong to the account, not the token',
-    override: '`operations: { "…": { retry } }`',
-  },
-  {
+const NONE = '—';
+
+/** Assumptions about requests and responses. The OpenAPI document marks each where it applies, by `x-assumed`. */
+const CONTRACT = {
+  credentialExchange: {
     about: 'Credential exchange: the specification says "four" endpoints and lists five',
     assumed: 'all five take the same body and no token',
-    override: '—',
+    override: NONE,
   },
+  wrongCredentials: {
+    about: 'Wrong credentials',
+    assumed: '401, with `message` only or in the envelope',
+    override: NONE,
+  },
+  idempotencyKey: {
+    about: 'Creates that honour an idempotency key ("seven creates")',
+    assumed:
+      'audiences, lookalikes, estimates, activations, cohorts, projects, schedules; a key has 1 to 255 characters, and belongs to the account, not to the token',
+    override: '`operations: { "…": { retry } }`',
+  },
+  errorEnvelope: {
+    about: 'Body of 403, 404, 406, 409 and 429',
+    assumed: 'the envelope, as of other errors',
+    override: NONE,
+  },
+  serverErrors: {
+    about: 'Body of server errors',
+    assumed: 'the envelope; proxies may send any other body',
+    override: NONE,
+  },
+  insufficientScope: {
+    about: 'Where the code `insufficient_scope` is',
+    assumed: '`error` beside the fields of the envelope, and in `WWW-Authenticate`',
+    override: NONE,
+  },
+  requestId: { about: 'Request id header', assumed: '`x-request-id`', override: '`requestIdHeader`' },
+  timeZone: { about: 'Time zone of `Y-m-d H:i:s`', assumed: 'UTC', override: '`serverTimeZone`' },
+  createResponse: {
+    about: 'Response to a create',
+    assumed: 'that of the GET: an array of the one resource',
+    override: '`operations: { "…": { data } }`',
+  },
+  emptyData: { about: '`data` of a delete or cancel', assumed: 'empty, or any value', override: NONE },
+  audienceBody: {
+    about: 'Body of an audience or estimate create',
+    assumed:
+      '`name`, `project_id`, `dataset`, `cohort_id`, `filters`, all optional; an entry of `dataset` has all three fields of the audience object',
+    override: '`operations: { "audiences.create": { body } }`',
+  },
+  lookalikeBody: {
+    about: 'Body of a lookalike create, `config.target_size` aside',
+    assumed: '`name`, `source_audience_id`; the latter and `config` are required',
+    override: '`operations: { "lookalikes.create": { body } }`',
+  },
+  activationBody: {
+    about: 'Body of an activation create, the refused fields aside',
+    assumed:
+      '`audience_id`, `description`, `identifier`, `project_id`, `credentials`, `filters`; `audience_id` is required',
+    override: '`operations: { "activations.create": { body } }`',
+  },
+  cohortBody: {
+    about: 'Body of a cohort create',
+    assumed:
+      '`name`, `upload_reference`, `source_audience_id`, `project_id`, all optional; as `multipart/form-data`, also the file itself as `file`',
+    override: '`operations: { "cohorts.create": { body } }`',
+  },
+  projectBody: {
+    about: 'Fields of projects and schedules, and of their creates',
+    assumed: '`id` of the resource; an optional `name` in the body, and any other fields',
+    override: '`operations: { "projects.create": { body } }`',
+  },
+  estimates: { about: 'Estimates', assumed: 'the lifecycle of audiences; no webhook events', override: NONE },
+  lookalikeReads: {
+    about: 'Lookalikes once created',
+    assumed: 'audiences, which are read, listed and deleted as such',
+    override: '`operations: { "lookalikes.get": … }`',
+  },
+  endedLookalike: { about: 'Cancel of a lookalike that has ended', assumed: '422', override: NONE },
+  runningStatuses: {
+    about: 'Statuses other than 104, 105, 107 and 4xx, and 1 to 3 of cohorts',
+    assumed: 'the job is running',
+    override: NONE,
+  },
+  paging: {
+    about: 'Paging',
+    assumed: '`page` from 1, and `per_page`; a page with fewer rows than `per_page` is the last',
+    override: '`operations: { "…": { query, data } }`',
+  },
+  largePages: { about: '`per_page` above the cap', assumed: 'reduced to the cap', override: NONE },
+  references: {
+    about: 'Reference reads',
+    assumed: 'one path, with the group `common`, `web`, `ctv` or `apps` and the name of a table; rows are any objects',
+    override: '`operations: { "reference.list": … }`',
+  },
+  yearmonth: {
+    about: 'Usage `yearmonth`',
+    assumed: '`YYYY-MM`, UTC; the current month without it; 422 for a month that is refused',
+    override: '`operations: { "usage.get": { query } }`',
+  },
+  buildBudget: {
+    about: 'Fields of `build_budget`',
+    assumed:
+      '`hour` and `day`, each `{ limit, used }`, live counts in the current month only; `retry_after_seconds` is `null` or absent while no window is exhausted',
+    override: '`operations: { "usage.get": { data } }`',
+  },
+  uploads: {
+    about: 'Upload reservations',
+    assumed:
+      'body `{ kind, size }`, of which `size` is optional; response `{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive (52,428,800 and 1,073,741,824 bytes)',
+    override: '`operations: { "uploads.reserve": { data } }`',
+  },
+  resultUris: {
+    about: 'Result URIs of activations',
+    assumed: 'plain http(s) links that need no token',
+    override: NONE,
+  },
+  mcpMessages: {
+    about: 'Messages to the MCP endpoint',
+    assumed:
+      'JSON-RPC 2.0 without the envelope, with integers and strings as ids; responses are JSON or an event stream that ends, 202 to a message without an `id`; 400, 413 and 415 are those of the Streamable HTTP transport',
+    override: NONE,
+  },
+  oauthBodies: {
+    about: 'Parameters, bodies and responses of OAuth',
+    assumed:
+      'those of RFC 6749, 7009, 7591, 7636, 8414 and 9728; errors other than `invalid_grant` and `invalid_scope` are those of the RFCs',
+    override: NONE,
+  },
+  testEvent: { about: '`data` of `webhook.test`', assumed: '`message` and `endpoint_id`', override: NONE },
+} as const satisfies Record<string, Assumption>;
+
+/** Assumptions of the client, by which it interprets responses and decides what to do. */
+const CLIENT: readonly Assumption[] = [
   {
     about: 'Single resources in `data`',
-    assumed: 'a one-element array or the object itself; creates return the same as the GET',
+    assumed: 'a one-element array; the object itself is accepted, too',
     override: '`operations: { "…": { data } }`',
   },
   {
-    about: 'Body of an audience create',
-    assumed: '`name`, `project_id`, `dataset`, `cohort_id`, `filters`; others by `extraBody`',
-    override: '`operations: { "audiences.create": { body } }`',
-  },
-  {
-    about: 'Paging',
-    assumed:
-      '`page` from 1 and `per_page`; the last page is empty, shorter than an earlier one, or a first one whose length is not a common page size',
+    about: 'The last page of a list',
+    assumed: 'empty, shorter than an earlier one, or a first one whose length is not a common page size',
     override: '`operations: { "…": { query, data } }`',
-  },
-  {
-    about: 'Usage `yearmonth`',
-    assumed: '`YYYY-MM`, UTC; the current month without it; live counts of `build_budget` in the current month only',
-    override: '`operations: { "usage.get": { query } }`',
-  },
-  {
-    about: 'Fields of `build_budget`',
-    assumed: '`hour` and `day`, each `{ limit, used }`, and `retry_after_seconds`',
-    override: '`operations: { "usage.get": { data } }`',
   },
   {
     about: 'A 429 on a job-starting create',
     assumed:
       'a rate limit without an envelope; else one usage read decides, and if that fails, a `Retry-After` above 60 s means the build budget',
-    override: '—',
-  },
-  { about: 'Time zone of `Y-m-d H:i:s`', assumed: 'UTC', override: '`serverTimeZone`' },
-  { about: 'Request id header', assumed: '`x-request-id`', override: '`requestIdHeader`' },
-  { about: 'Wrong credentials', assumed: '401; `AuthenticationError` with reason `credentials`', override: '—' },
-  { about: 'Status 400 on a resource with `is_lookalike`', assumed: 'cancelled', override: '—' },
-  { about: 'Cancel of a lookalike that has ended', assumed: 'refused with 422; `ValidationError`', override: '—' },
-  { about: 'Estimates', assumed: 'the lifecycle of audiences', override: '—' },
-  {
-    about: 'Body of a lookalike create, `config.target_size` aside',
-    assumed: '`name`, `source_audience_id`; others by `extraBody`',
-    override: '`operations: { "lookalikes.create": { body } }`',
+    override: NONE,
   },
   {
-    about: 'Body of an activation create',
-    assumed:
-      '`audience_id`, `description`, `identifier`, `project_id`, `credentials`, `filters`; others by `extraBody`',
-    override: '`operations: { "activations.create": { body } }`',
+    about: 'A 401 of the credential exchange, and a 422 to a cancel',
+    assumed: '`AuthenticationError` with reason `credentials`; `ValidationError`',
+    override: NONE,
   },
+  { about: 'Status 400 on a resource with `is_lookalike`', assumed: 'cancelled', override: NONE },
   {
-    about: 'Body of a cohort create',
-    assumed: '`name`, `upload_reference`, `source_audience_id`, `project_id`; others by `extraBody`',
-    override: '`operations: { "cohorts.create": { body } }`',
+    about: 'Fields of a body that this page does not list',
+    assumed: 'sent as they are, by `extraBody`',
+    override: NONE,
   },
   {
     about: 'Unique devices of an audience, for `explainActivation`',
     assumed: '`eligibility.metrics.unique_eids`',
-    override: '—',
+    override: NONE,
   },
   {
     about: 'Retention of mapping keys, for `explainActivation`',
     assumed: '90 days of UTC after the latest `end_date`, for audiences other than lookalikes',
-    override: '—',
-  },
-  {
-    about: 'Upload reservations',
-    assumed:
-      'body `{ kind, size }`, response `{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive (52,428,800 and 1,073,741,824 bytes)',
-    override: '`operations: { "uploads.reserve": { data } }`',
+    override: NONE,
   },
   {
     about: 'Headers that a presigned URL is signed for',
@@ -98,7 +185,7 @@ const ASSUMPTIONS: readonly Assumption[] = [
   {
     about: 'Error responses of storage to an upload',
     assumed: '401, 403, 404 and 410 mean that the slot has expired; 408, 429 and 5xx are transient',
-    override: '—',
+    override: NONE,
   },
   {
     about: 'Rows of resource lists, for waits',
@@ -113,23 +200,56 @@ const ASSUMPTIONS: readonly Assumption[] = [
   {
     about: 'The older one of two states of a resource, for events',
     assumed: 'the one with the earlier `updated_at`',
-    override: '—',
+    override: NONE,
   },
   {
-    about: 'Messages to the MCP endpoint',
+    about: 'Retries of messages to the MCP endpoint',
     assumed:
-      '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are retried `always`; responses are JSON or an event stream that ends, without the envelope',
+      '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are retried `always`',
     override: '`operations: { "mcp.send": { retry } }`, for all messages',
   },
   {
     about: 'A response that must not be retried',
     assumed: 'has the header `x-should-retry: false`, as in several other APIs',
-    override: '—',
+    override: NONE,
   },
-  { about: 'Result URIs of activations', assumed: 'plain http(s) links that need no token', override: '—' },
 ];
 
+/** Name of an assumption about the contract. */
+export type AssumptionName = keyof typeof CONTRACT;
+
+/** The assumption about operations that the specification does not show. */
+const ASSUMED_OPERATION =
+  'Method and path: named after `GET /api/v2/webhooks/index`; creates, changes and deletes are POST requests.';
+
+/** Returns what `x-assumed` says of an assumption, or of several. */
+export const assumed = (...names: readonly AssumptionName[]): { readonly 'x-assumed': string } => ({
+  'x-assumed': names.map((name) => `${CONTRACT[name].about}: ${CONTRACT[name].assumed}.`).join(' '),
+});
+
+/** Returns what `x-assumed` says of an operation that the specification does not show, and what else is assumed of it. */
+export const assumedOperation = (...names: readonly AssumptionName[]): { readonly 'x-assumed': string } => ({
+  'x-assumed': [ASSUMED_OPERATION, ...names.map((name) => assumed(name)['x-assumed'])].join(' '),
+});
+
+/** Returns what `x-assumed` says of each assumption about the contract. */
+export const assumptionTexts = (): readonly string[] => {
+  const names = Object.keys(CONTRACT) as AssumptionName[]; // its own keys
+  return [ASSUMED_OPERATION, ...names.map((name) => assumed(name)['x-assumed'])];
+};
+
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+const section = (title: string, text: string, assumptions: readonly Assumption[]): readonly string[] => [
+  `## ${title}`,
+  '',
+  text,
+  '',
+  row('not shown', 'assumed', 'override'),
+  row('---', '---', '---'),
+  ...assumptions.map(({ about, assumed: text, override }) => row(about, text, override)),
+  '',
+];
 
 /** Returns the content of `docs/assumptions.md`. */
 export function assumptionsPage(): string {
@@ -149,14 +269,14 @@ export function assumptionsPage(): string {
   return [
     '# Assumptions about the service',
     '',
-    'Written by `npm run docs:assumptions` from `src/spec/operations.ts`; do not edit.',
+    'Written by `npm run docs:assumptions` from `src/spec/operations.ts` and `scripts/assumptions.ts`; do not edit.',
     '',
     'The specification of the service leaves some things open. This page lists what the package assumes',
     'instead, and how to override it without a new release.',
     '',
     '## Operations',
     '',
-    'Override any row with the client option `operations`, for example',
+    `${ASSUMED_OPERATION} Override any row with the client option \`operations\`, for example`,
     "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Retry*: `idempotency-key` (under one) and",
     '`always` after any transient error, `never` only if the request certainly had no effect.',
     '',
@@ -164,11 +284,11 @@ export function assumptionsPage(): string {
     row('---', '---', '---', '---', '---', '---'),
     ...table,
     '',
-    '## Everything else',
-    '',
-    row('not shown', 'assumed', 'override'),
-    row('---', '---', '---'),
-    ...ASSUMPTIONS.map(({ about, assumed, override }) => row(about, assumed, override)),
-    '',
+    ...section(
+      'Requests and responses',
+      'The [OpenAPI document](openapi.md) marks each where it applies, by `x-assumed`.',
+      Object.values(CONTRACT),
+    ),
+    ...section('What the client makes of them', 'How this package interprets what it receives.', CLIENT),
   ].join('\n');
 }

@@ -6,6 +6,7 @@ import type { JsonSchema } from './json-schema.ts';
 export class DocComments {
   readonly #checker: ts.TypeChecker;
   readonly #types = new Map<string, ts.Symbol>();
+  readonly #enumerations = new Map<string, { readonly description: JsonSchema; readonly values: Enumeration }>();
 
   constructor(files: readonly string[]) {
     const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
@@ -20,6 +21,16 @@ export class DocComments {
         this.#types.set(symbol.name, isAlias ? this.#checker.getAliasedSymbol(symbol) : symbol);
       }
     }
+  }
+
+  /** Returns the schemas of the open enumerations that described properties have, by their names. */
+  get enumerations(): Readonly<Record<string, JsonSchema>> {
+    return Object.fromEntries(
+      [...this.#enumerations].sort().flatMap(([name, { description, values }]) => [
+        [name, { ...description, anyOf: [{ $ref: `#/components/schemas/Known${name}` }, { type: values.type }] }],
+        [`Known${name}`, { description: 'The values that the specification names.', ...values }],
+      ]),
+    );
   }
 
   /** Adds the doc comments of an interface and its properties, at any depth, to the schema of its values. */
@@ -48,6 +59,8 @@ export class DocComments {
   }
 
   #describeParts(type: ts.Type, schema: JsonSchema): JsonSchema {
+    const enumeration = schema.anyOf ? undefined : knownValuesOf(this.#checker.getNonNullableType(type));
+    if (enumeration) return this.#enumerationOf(enumeration);
     const inner = this.#objectTypeOf(type);
     const { properties, items, anyOf, ...rest } = schema;
     return {
@@ -57,7 +70,7 @@ export class DocComments {
           Object.entries(properties).map(([name, property]) => [name, this.#describeProperty(inner, name, property)]),
         ),
       }),
-      ...(items && { items: this.#describeParts(inner, items) }),
+      ...(items && { items: this.#describeParts(this.#elementOf(type), items) }),
       ...(anyOf && { anyOf: anyOf.map((part) => this.#describeParts(type, part)) }),
     };
   }
@@ -67,6 +80,23 @@ export class DocComments {
     if (!symbol) return schema;
     // A description of the schema's own says what differs on the wire.
     return { ...this.#comment(symbol), ...this.#describeParts(this.#checker.getTypeOfSymbol(symbol), schema) };
+  }
+
+  /** Returns the schema of an open enumeration: a reference, if the package exports a type with these values. */
+  #enumerationOf(enumeration: Enumeration): JsonSchema {
+    for (const [name, symbol] of this.#types) {
+      if ((symbol.flags & ts.SymbolFlags.TypeAlias) === 0) continue;
+      const declared = knownValuesOf(this.#checker.getDeclaredTypeOfSymbol(symbol));
+      if (JSON.stringify(declared) !== JSON.stringify(enumeration)) continue;
+      this.#enumerations.set(name, { description: this.#comment(symbol), values: enumeration });
+      return { $ref: `#/components/schemas/${name}` };
+    }
+    return { anyOf: [enumeration, { type: enumeration.type }] };
+  }
+
+  #elementOf(type: ts.Type): ts.Type {
+    const present = this.#checker.getNonNullableType(type);
+    return this.#checker.getIndexTypeOfType(present, ts.IndexKind.Number) ?? this.#objectTypeOf(type);
   }
 
   /** Returns the interface among what a property may be: the others are `null`, `undefined` and wider forms of it. */
@@ -84,6 +114,21 @@ export class DocComments {
     const description = text.replace(/\{@link (\S+?)\}/g, '`$1`').replace(/\s+/g, ' ');
     return description === '' ? {} : { description };
   }
+}
+
+/** Schema of known values. */
+interface Enumeration extends JsonSchema {
+  readonly type: 'string' | 'integer';
+  readonly enum: readonly (string | number)[];
+}
+
+/** Returns the known values of a type that has others, too, such as `OpenUnion`. */
+function knownValuesOf(type: ts.Type): Enumeration | undefined {
+  if (!type.isUnion() || !type.types.some((part) => part.isIntersection())) return undefined;
+  const numbers = type.types.flatMap((part) => (part.isNumberLiteral() ? [part.value] : []));
+  const strings = type.types.flatMap((part) => (part.isStringLiteral() ? [part.value] : []));
+  if (numbers.length > 0) return { type: 'integer', enum: numbers.sort((a, b) => a - b) };
+  return strings.length > 0 ? { type: 'string', enum: strings.sort() } : undefined;
 }
 
 function isPublicMethod({ flags, name, valueDeclaration }: ts.Symbol): boolean {

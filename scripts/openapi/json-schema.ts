@@ -20,6 +20,7 @@ const FORMATS: Readonly<Record<string, JsonSchema>> = {
   created_at: timestamp(),
   updated_at: timestamp(),
   last_delivery_at: timestamp(),
+  expires_at: { format: 'date-time' },
   url: { format: 'uri' },
 };
 
@@ -45,9 +46,8 @@ const isForbidden = (schema: JsonSchema | undefined): boolean => schema?.not !==
 
 /** A flag as the specification describes it: `1`, or `false`. */
 const FLAG: JsonSchema = {
-  description: 'The service sends `1` or `false`.',
-  type: ['boolean', 'integer'],
-  enum: [false, true, 0, 1],
+  description: '`1` when allowed, `false` when blocked.',
+  anyOf: [{ type: 'boolean' }, { type: 'integer', enum: [0, 1] }],
 };
 
 /** A part of a schema that zod has written. */

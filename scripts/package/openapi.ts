@@ -1,14 +1,70 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { AudienceClient } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { run } from './commands.ts';
+import { mockSteps } from './openapi-mock.ts';
 import { type Projects, ROOT } from './project.ts';
 import type { Step } from './report.ts';
 import { OPENAPI_TOOLS } from './versions.ts';
 
 const PROGRAMS = 'scripts/package/generated-clients';
 const ENV = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
+
+/** A generator of clients. */
+interface Generator {
+  /** Package of the generator, whose executable has the same name unless `bin` is set. */
+  readonly name: keyof typeof OPENAPI_TOOLS;
+  readonly bin?: string;
+  /** Program that uses what it generates. @default that of its name */
+  readonly program?: string;
+  /** Other files to compile. */
+  readonly types?: readonly string[];
+  /** Arguments of its executable, once or more. */
+  readonly args: () => readonly (readonly string[])[];
+  /** Returns the content of `ORVAL_CONFIG`. `url` is the address of the service. */
+  readonly config?: (url: string) => string;
+}
+
+/** Path of the document in a project that the package is installed in. */
+const DOCUMENT = 'node_modules/audience-activation/dist/openapi.json';
+
+/** File name of the configuration of orval, which has no flag for the address of the service. */
+const ORVAL_CONFIG = 'orval.config.mjs';
+
+const GENERATORS: readonly Generator[] = [
+  {
+    name: 'openapi-typescript',
+    program: 'openapi-fetch',
+    types: ['types.ts'],
+    args: () => [
+      [DOCUMENT, '-o', 'generated/schema.d.ts'],
+      // Arrays of the package are readonly.
+      [DOCUMENT, '--immutable', '-o', 'generated/immutable.d.ts'],
+    ],
+  },
+  {
+    name: '@hey-api/openapi-ts',
+    bin: 'openapi-ts',
+    program: 'hey-api',
+    args: () => [['-i', DOCUMENT, '-o', 'generated/hey-api', '-c', '@hey-api/client-fetch']],
+  },
+  { name: 'oazapfts', args: () => [['--allSchemas', DOCUMENT, 'generated/oazapfts.ts']] },
+  {
+    name: 'orval',
+    args: () => [['--config', ORVAL_CONFIG]],
+    config: (url) => {
+      const output = { target: 'generated/orval.ts', client: 'fetch', baseUrl: url };
+      return `export default ${JSON.stringify({ api: { input: DOCUMENT, output } })};`;
+    },
+  },
+  {
+    name: 'swagger-typescript-api',
+    args: () => [['generate', '-p', DOCUMENT, '-o', 'generated', '-n', 'swagger-typescript-api.ts']],
+  },
+  { name: 'typed-openapi', args: () => [[DOCUMENT, '-o', 'generated/typed-openapi.ts']] },
+];
 
 /** Steps that check the OpenAPI document by other tools, and use the clients that they generate from it. */
 export const openApiSteps = (projects: Projects): Step[] => [
@@ -31,35 +87,22 @@ export const openApiSteps = (projects: Projects): Step[] => [
     },
   },
   {
-    name: `openapi-typescript ${OPENAPI_TOOLS['openapi-typescript']}: its types are those of the package, and ten calls`,
+    name: `Scalar ${OPENAPI_TOOLS['@scalar/openapi-parser']}, Seriousme ${OPENAPI_TOOLS['@seriousme/openapi-schema-validator']}: the OpenAPI document is valid`,
     async work() {
-      const { cwd, bin } = await open(projects);
-      await run(bin('openapi-typescript'), [DOCUMENT, '-o', 'generated/schema.d.ts'], { cwd, env: ENV });
-      // Arrays of the package are readonly.
-      const immutable = [DOCUMENT, '--immutable', '-o', 'generated/immutable.d.ts'];
-      await run(bin('openapi-typescript'), immutable, { cwd, env: ENV });
+      const { cwd } = await open(projects);
       await copyPrograms(cwd);
-      await compile(cwd, bin('tsc'), ['types.ts', 'openapi-fetch.ts']);
-      await call(cwd, 'openapi-fetch');
+      await run(process.execPath, [join(cwd, 'validators.ts'), join(cwd, DOCUMENT)], { cwd });
     },
   },
-  {
-    name: `@hey-api/openapi-ts ${OPENAPI_TOOLS['@hey-api/openapi-ts']}: its client compiles, and ten calls`,
-    async work() {
-      const { cwd, bin } = await open(projects);
-      await run(bin('openapi-ts'), ['-i', DOCUMENT, '-o', 'generated/hey-api', '-c', '@hey-api/client-fetch'], {
-        cwd,
-        env: ENV,
-      });
-      await copyPrograms(cwd);
-      await compile(cwd, bin('tsc'), ['hey-api.ts']);
-      await call(cwd, 'hey-api');
-    },
-  },
+  ...GENERATORS.map((generator) => ({
+    name: `${generator.name} ${OPENAPI_TOOLS[generator.name]}: its client compiles, ten calls, and the events of a webhook`,
+    work: () => useClient(projects, generator),
+  })),
+  ...mockSteps(async () => {
+    const { cwd, bin } = await open(projects);
+    return { cwd, prism: bin('prism'), document: join(cwd, DOCUMENT) };
+  }),
 ];
-
-/** Path of the document in a project that the package is installed in. */
-const DOCUMENT = 'node_modules/audience-activation/dist/openapi.json';
 
 async function open({ withOpenApiTools }: Projects) {
   const cwd = await withOpenApiTools();
@@ -68,21 +111,24 @@ async function open({ withOpenApiTools }: Projects) {
 
 const copyPrograms = (cwd: string): Promise<void> => cp(join(ROOT, PROGRAMS), cwd, { recursive: true });
 
-async function compile(cwd: string, compiler: string, files: readonly string[]): Promise<void> {
-  const options = { module: 'esnext', moduleResolution: 'bundler', target: 'es2023', lib: ['es2023', 'dom'] };
-  const strict = { strict: true, skipLibCheck: true, noEmit: true, allowImportingTsExtensions: true, types: ['node'] };
-  const name = `tsconfig.${files[0]}.json`;
-  const typeRoots = [join(ROOT, 'node_modules', '@types')];
-  await writeFile(join(cwd, name), JSON.stringify({ compilerOptions: { ...options, ...strict, typeRoots }, files }));
-  await run(compiler, ['-p', name], { cwd });
-}
-
-/** Runs a program with a sandbox. */
-async function call(cwd: string, name: string): Promise<void> {
-  await mkdir(join(cwd, 'out'), { recursive: true });
-  const outfile = join(cwd, 'out', `${name}.mjs`);
+/** Generates a client, compiles the program that uses it, and runs it with a sandbox. */
+async function useClient(projects: Projects, generator: Generator): Promise<void> {
+  const { name, bin = name, program = name, types = [], args, config } = generator;
+  const { cwd, bin: pathOf } = await open(projects);
+  const credentials = { email: 'ada@example.com', password: 'correct horse' };
+  const events: unknown[] = [];
+  await using sandbox = createSandbox({ clock: 'manual', deliver: (request) => receive(request, events) });
+  const account = sandbox.accounts.create(credentials);
+  const { url } = await sandbox.listen();
+  await sendEvents(sandbox, url, account.token('api'));
+  await mkdir(join(cwd, 'generated'), { recursive: true });
+  if (config) await writeFile(join(cwd, ORVAL_CONFIG), config(url));
+  for (const list of args()) await run(pathOf(bin), list, { cwd, env: ENV });
+  await copyPrograms(cwd);
+  await compile(cwd, pathOf('tsc'), [`${program}.ts`, ...types]);
+  const outfile = join(cwd, 'out', `${program}.mjs`);
   await build({
-    entryPoints: [join(cwd, `${name}.ts`)],
+    entryPoints: [join(cwd, `${program}.ts`)],
     outfile,
     bundle: true,
     platform: 'node',
@@ -90,11 +136,35 @@ async function call(cwd: string, name: string): Promise<void> {
     tsconfigRaw: '{}',
     logLevel: 'silent',
   });
-  await using sandbox = createSandbox();
-  const credentials = { email: 'ada@example.com', password: 'correct horse' };
-  const token = sandbox.accounts.create(credentials).token('api');
-  const { url } = await sandbox.listen();
-  const args = name === 'hey-api' ? [credentials.email, credentials.password] : [token];
-  const { stdout } = await run(process.execPath, [outfile, url, ...args], { cwd });
-  if (!stdout.endsWith('done\n')) throw new Error(`It wrote: ${stdout}`);
+  const values = [url, credentials.email, credentials.password, JSON.stringify(events)];
+  const { stdout } = await run(process.execPath, [outfile, ...values], { cwd });
+  if (!stdout.endsWith('\ndone\n')) throw new Error(`It wrote: ${stdout}`);
+}
+
+/** Has the sandbox send the events of an audience, and a test. */
+async function sendEvents(sandbox: ReturnType<typeof createSandbox>, baseUrl: string, token: string): Promise<void> {
+  const { id } = sandbox.webhooks.create({ url: 'https://example.com/webhooks' });
+  await using client = new AudienceClient({ baseUrl, token });
+  await client.audiences.create({ name: 'Visitors' });
+  sandbox.webhooks.test(id);
+  await sandbox.advance(3_600_000);
+}
+
+async function receive(request: Request, events: unknown[]): Promise<Response> {
+  events.push(await request.json());
+  return new Response();
+}
+
+async function compile(cwd: string, compiler: string, files: readonly string[]): Promise<void> {
+  const options = {
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    target: 'es2023',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+  };
+  const strict = { strict: true, skipLibCheck: true, noEmit: true, allowImportingTsExtensions: true, types: ['node'] };
+  const name = `tsconfig.${files[0]}.json`;
+  const typeRoots = [join(ROOT, 'node_modules', '@types')];
+  await writeFile(join(cwd, name), JSON.stringify({ compilerOptions: { ...options, ...strict, typeRoots }, files }));
+  await run(compiler, ['-p', name], { cwd });
 }

@@ -50,8 +50,10 @@ function unknownField(path: string, parent: string, key: string, names: readonly
 const TYPES_WITH_FIELDS: readonly unknown[] = ['object', 'array'];
 
 /** Returns whether values of a schema have no fields. */
-const hasScalarType = (schema: Part | undefined): boolean =>
-  schema?.type !== undefined && ![schema.type].flat().some((type) => TYPES_WITH_FIELDS.includes(type));
+function hasScalarType(schema: Part | undefined): boolean {
+  if (Array.isArray(schema?.anyOf)) return schema.anyOf.every((part) => hasScalarType(resolved(part)));
+  return schema?.type !== undefined && ![schema.type].flat().some((type) => TYPES_WITH_FIELDS.includes(type));
+}
 
 /** Returns the schema of an object in the `data` of an operation. */
 function dataSchema(operation: OperationName): Part | undefined {

@@ -20,7 +20,7 @@ export interface OpenApiDocument {
   readonly servers: readonly JsonObject[];
   /** Path items by path. Operations of this package have their name as `operationId`. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
-  /** The deliveries that the service sends, by event type. */
+  /** The deliveries that the service sends, by event type; `delivery` is any of them. */
   readonly webhooks: Readonly<Record<string, JsonObject>>;
   /** Schemas, responses, headers, parameters and security schemes, by kind and name. */
   readonly components: Readonly<Record<string, JsonObject>>;

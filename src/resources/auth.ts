@@ -5,12 +5,10 @@ import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import type { OperationName } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 
-/** A new token, as the credential exchange returns it. */
+/** A new login token. */
 export interface IssuedToken {
   /** The bearer token: a secret. */
   readonly token: string;
-  /** ISO 8601 with offset; login tokens have none. */
-  readonly expires_at?: string;
 }
 
 /** A token that expires a year after it was issued. */
@@ -82,12 +80,15 @@ export async function issueToken(
   return { token, ...(expires_at !== undefined && { expiresAt: expires_at }) };
 }
 
+/** A new token; login tokens have no `expires_at`. */
+type NewToken = IssuedToken & Partial<ExpiringToken>;
+
 function requestToken<T>(
   transport: Transport,
   operation: TokenOperation,
   credentials: Credentials,
   options: RequestOptions | undefined,
-  narrow: (token: IssuedToken, context: DecodeContext) => T,
+  narrow: (token: NewToken, context: DecodeContext) => T,
 ): ApiPromise<T> {
   return transport.call(operation, {
     ...credentialInput(transport, operation, credentials),
@@ -124,7 +125,7 @@ function credentialInput(
   };
 }
 
-function decodeToken(data: unknown, context: DecodeContext): IssuedToken {
+function decodeToken(data: unknown, context: DecodeContext): NewToken {
   if (!isObject(data) || typeof data.token !== 'string' || data.token === '') {
     throw context.fail('`data.token` is empty or not a string');
   }
@@ -135,7 +136,7 @@ function decodeToken(data: unknown, context: DecodeContext): IssuedToken {
   return { ...data, token, ...(expires_at !== undefined && { expires_at }) };
 }
 
-function withExpiry({ expires_at, ...token }: IssuedToken, context: DecodeContext): ExpiringToken {
+function withExpiry({ expires_at, ...token }: NewToken, context: DecodeContext): ExpiringToken {
   if (expires_at === undefined) throw context.fail('`data.expires_at` is missing');
   return { ...token, expires_at };
 }

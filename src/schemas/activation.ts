@@ -72,8 +72,8 @@ export interface Activation {
 export interface FrequencyFilters extends Optional<Activation['filters']> {}
 
 /**
- * The definition of an activation. The specification shows no body: these fields are assumed.
- * The three fields of type `undefined` must not be set: the specification says that the service refuses them.
+ * The definition of an activation. The specification shows no body: these fields are assumed. `partner_id`, `partner_name`
+ * and `pricing_model` must not be set: the service refuses them with 422.
  */
 export interface ActivationCreate {
   /** Audience to deliver: of at least 500 unique devices, or a lookalike of at least 1,000. */
@@ -84,7 +84,7 @@ export interface ActivationCreate {
   readonly identifier?: Identifier | undefined;
   /** Project to create the activation in, if any. */
   readonly project_id?: number | null | undefined;
-  /** Delivery credentials, needed if none are stored on the connection. */
+  /** Delivery credentials. If none are stored on the connection either, the service refuses with 422. */
   readonly credentials?: unknown;
   /** Limits on how often a device must have been seen to be delivered. */
   readonly filters?: FrequencyFilters | undefined;
@@ -119,9 +119,9 @@ export const activationSchema = z.looseObject({
   updated_at: z.string(),
 });
 
-/** Schema of {@link ActivationCreate}. */
+/** Schema of {@link ActivationCreate}, with the fields required that the service requires (assumed). */
 export const activationCreateSchema = z.looseObject({
-  audience_id: z.optional(z.int()),
+  audience_id: z.int(),
   description: z.optional(z.string()),
   identifier: z.optional(z.string()),
   project_id: z.optional(z.nullable(z.int())),

@@ -22,7 +22,10 @@ export interface AudienceDataset {
   readonly analysis_type: AnalysisType;
   /** `YYYY-MM-DD`; for `WebDomain` at most 45 days back. */
   readonly start_date: string;
-  /** `YYYY-MM-DD`. Mapping keys of standard audiences are kept for 90 days after the latest end date. */
+  /**
+   * `YYYY-MM-DD`. Mapping keys of standard audiences are kept for 90 days after the latest end date; afterwards MAID and
+   * IP cannot be delivered, while EID, SCID and HEM are unaffected.
+   */
   readonly end_date: string;
 }
 
@@ -34,7 +37,7 @@ export interface EligibilityReason {
 
 /** A restriction that does not prevent the activation. */
 export interface EligibilityNotice {
-  /** `audience_expired`: the mapping keys are no longer kept, so MAID and IP cannot be delivered. */
+  /** `audience_expired`: the mapping keys are no longer kept, which blocks `MAID` and `IP`. Others are not specified. */
   readonly code: OpenUnion<'audience_expired'>;
   /** Identifier kinds that cannot be delivered, such as `MAID` and `IP`. */
   readonly blocks_identifiers: readonly Identifier[];
@@ -48,7 +51,7 @@ export interface Eligibility {
   readonly reasons: readonly EligibilityReason[];
   /** Restrictions that do not prevent the activation, by code. */
   readonly notices: readonly EligibilityNotice[];
-  /** Counts of unique identifiers, which the affinity coverage rule compares. */
+  /** Counts of unique identifiers: with affinity data, unique EIDs must exceed 2 times unique SCIDs. */
   readonly metrics: {
     /** Unique EIDs in the audience; with affinity data, they must exceed 2 times `unique_scids`. */
     readonly unique_eids: number;
@@ -152,16 +155,16 @@ export const audienceSchema = z.looseObject({
   updated_at: z.string(),
 });
 
-/** Schema of {@link AudienceCreate}. */
+/** Schema of {@link AudienceCreate}, with the fields required that the service requires (assumed). */
 export const audienceCreateSchema = z.looseObject({
   name: z.optional(z.string()),
   project_id: z.optional(z.nullable(z.int())),
   dataset: z.optional(
     z.array(
       z.looseObject({
-        analysis_type: z.optional(z.string()),
-        start_date: z.optional(z.string()),
-        end_date: z.optional(z.string()),
+        analysis_type: z.string(),
+        start_date: z.string(),
+        end_date: z.string(),
       }),
     ),
   ),

@@ -3,16 +3,20 @@ import * as z from 'zod/mini';
 /** A string with known values; the service may add others. */
 export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
 
-/** Kinds of identifier that the specification names ("Other limits"). */
+/** Kinds of identifier that can be delivered. The specification names these ("Other limits"). */
 export type Identifier = OpenUnion<'EID' | 'SCID' | 'HEM' | 'MAID' | 'IP'>;
 
-/** Purpose of an uploaded file (specification, "Uploads"). */
+/** Purpose of an uploaded file, which also decides its maximum size. */
 export type UploadKind = OpenUnion<'poi_submission' | 'cohort'>;
 
-/** Status ids of jobs other than cohorts. Those that the specification names are listed, of the 4xx ones only 400. */
+/**
+ * Status ids of audiences, lookalikes, estimates and activations: 104 Completed, 105 DataStreaming (of activations),
+ * 107 Additional Info, whose reason only the console shows, and 4xx for errors; 400 is a lookalike whose run was
+ * cancelled. Any other one means that the job is running.
+ */
 export type LifecycleStatusId = 104 | 105 | 107 | 400 | (number & Record<never, never>);
 
-/** Status ids of cohorts: 1 to 3 while the job runs (names not specified), 4 Completed, 5 Not Available. */
+/** Status ids of cohorts: 1 to 3 while the import runs, 4 Completed, 5 Not Available. */
 export type CohortStatusId = 1 | 2 | 3 | 4 | 5 | (number & Record<never, never>);
 
 /** A reference to a resource by id and name. */

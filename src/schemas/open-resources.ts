@@ -41,7 +41,7 @@ export interface ScheduleCreate {
 
 /** The configuration of a lookalike. */
 export interface LookalikeConfig {
-  /** From 1 to 4,000,000. */
+  /** Devices of the result: an integer from 1 to 4,000,000. */
   readonly target_size?: number | undefined;
 }
 
@@ -67,11 +67,11 @@ export const projectCreateSchema = z.looseObject({ name: z.optional(z.string()) 
 /** Schema of {@link ScheduleCreate}. */
 export const scheduleCreateSchema = z.looseObject({ name: z.optional(z.string()) });
 
-/** Schema of {@link LookalikeCreate}. */
+/** Schema of {@link LookalikeCreate}, with the fields required that the service requires (assumed). */
 export const lookalikeCreateSchema = z.looseObject({
   name: z.optional(z.string()),
-  source_audience_id: z.optional(z.int()),
-  config: z.optional(z.looseObject({ target_size: z.optional(z.int()) })),
+  source_audience_id: z.int(),
+  config: z.looseObject({ target_size: z.int() }),
 });
 
 /** Estimates as responses hold them. */

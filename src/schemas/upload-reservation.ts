@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import type { ResourceSchema, UploadKind } from './common.ts';
 
-/** The file that a slot is reserved for. The specification shows kinds and sizes only. */
+/** The file that a slot is reserved for. The specification shows kinds and maximum sizes only. */
 export interface UploadRequest {
   /** Purpose of the file, which also decides its maximum size. */
   readonly kind: UploadKind;
-  /** Bytes. At most 52,428,800 for `poi_submission`, 1,073,741,824 for `cohort`. */
+  /** Bytes. At most 50 MB (52,428,800) for `poi_submission`, 1 GB (1,073,741,824) for `cohort`. */
   readonly size: number;
 }
 
@@ -19,8 +19,8 @@ export interface UploadReservation {
   readonly expires_at: string;
 }
 
-/** Schema of {@link UploadRequest}. */
-export const uploadRequestSchema = z.looseObject({ kind: z.string(), size: z.int() });
+/** Schema of {@link UploadRequest}. The service accepts a request without `size`, too (assumed). */
+export const uploadRequestSchema = z.looseObject({ kind: z.string(), size: z.optional(z.int()) });
 
 /** Schema of {@link UploadReservation}. */
 export const reservationSchema = z.looseObject({

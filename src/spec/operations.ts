@@ -66,7 +66,7 @@ export const operations = {
   // `[Audience]` is an array of one, and the statuses of further errors. The example is the call that the document
   // shows: `id` returns the id of a resource, and without an example the call has an id, or is that of a list.
   /**
-   * Issues a login token, and ends the previous login token of the account.
+   * Issues a login token, and deletes the previous login token of the account.
    *
    * @body Credentials
    * @response IssuedToken
@@ -74,7 +74,8 @@ export const operations = {
    */
   'auth.login': auth('login', { bucket: 'login', retry: 'always' }),
   /**
-   * Issues an API token, named `api` and without scopes, for a year. Ten can be active.
+   * Issues an API token, named `api` and without scopes, for a year. If 10 are active, it is refused with 422, whose
+   * message states the limit and says to revoke existing tokens.
    *
    * @body Credentials
    * @response ExpiringToken
@@ -82,7 +83,7 @@ export const operations = {
    */
   'auth.createApiToken': auth('api-token', { bucket: 'mint', retry: 'never' }),
   /**
-   * Revokes all API tokens of the account.
+   * Revokes all active API tokens of the account.
    *
    * @body Credentials
    * @response Revocation
@@ -90,7 +91,7 @@ export const operations = {
    */
   'auth.revokeApiTokens': auth('api-token/revoke', { bucket: 'mint', retry: 'always' }),
   /**
-   * Issues a token of scope `mcp`, for a year. Ten can be active.
+   * Issues an MCP token, of scope `mcp`, for a year. If 10 are active, it is refused with 422.
    *
    * @body Credentials
    * @response ExpiringToken
@@ -98,7 +99,7 @@ export const operations = {
    */
   'auth.createMcpToken': auth('mcp-token', { bucket: 'mint', retry: 'never' }),
   /**
-   * Revokes all MCP tokens of the account.
+   * Revokes all active MCP tokens of the account.
    *
    * @body Credentials
    * @response Revocation
@@ -107,7 +108,8 @@ export const operations = {
   'auth.revokeMcpTokens': auth('mcp-token/revoke', { bucket: 'mint', retry: 'always' }),
 
   /**
-   * Builds an audience from datasets. The job ends at 104, 107 or a 4xx status.
+   * Builds an audience from datasets. The job ends at 104, 107 or a 4xx status. A filter value or a `project_id` that does
+   * not exist, and a `WebDomain` dataset that begins before the 45-day window, are refused with 422.
    *
    * @body AudienceCreate
    * @response [Audience]
@@ -126,7 +128,8 @@ export const operations = {
   'audiences.delete': remove('audiences'),
 
   /**
-   * Grows a lookalike from a completed audience of at least 1,000 devices. The result is an audience.
+   * Grows a lookalike from a completed audience, the seed, of at least 1,000 devices. The result is an audience, which is
+   * read as one, and must have at least 1,000 devices to be activated.
    *
    * @body LookalikeCreate
    * @response [Audience]
@@ -161,7 +164,10 @@ export const operations = {
   'estimates.get': get('estimates'),
 
   /**
-   * Delivers an audience of at least 500 unique devices to a partner. The job ends at 104, 107 or a 4xx status.
+   * Delivers an audience to a partner. The job ends at 104, 107 or a 4xx status. It is refused with 422 if the audience
+   * has fewer than 500 unique devices, a lookalike fewer than 1,000; if no credentials are available, neither in the body
+   * nor stored on the connection; if the body contains `partner_id`, `partner_name` or `pricing_model`; and if the pricing
+   * model is one for MAID or IP, and the audience has expired.
    *
    * @body ActivationCreate
    * @response [Activation]
@@ -180,7 +186,8 @@ export const operations = {
   'activations.delete': remove('activations'),
 
   /**
-   * Imports a cohort from an uploaded file, by its reference. The job ends at 4 or 5.
+   * Imports a cohort from an uploaded file, by its reference. The file itself can be sent as `multipart/form-data`, in the
+   * field `file`. The job ends at 4 Completed or 5 Not Available.
    *
    * @body CohortCreate
    * @response [Cohort]
@@ -228,8 +235,8 @@ export const operations = {
   'schedules.delete': remove('schedules'),
 
   /**
-   * Reserves an upload. Send the file to the presigned URL with PUT, and claim its reference by a create within 15
-   * minutes.
+   * Reserves an upload. Send the file to the presigned URL with PUT, and claim its reference by a create, both within 15
+   * minutes. Unclaimed uploads are deleted after 24 hours, which does not extend these 15 minutes.
    *
    * @body UploadRequest
    * @response UploadReservation
@@ -238,14 +245,16 @@ export const operations = {
   'uploads.reserve': make('uploads', { ...assumed, bucket: 'write', retry: 'always' }),
 
   /**
-   * Reads the webhook endpoints of the organization, newest first. They are managed in the console only.
+   * Reads the webhook endpoints of the organization, newest first. They are registered and managed in the console only,
+   * which shows the signing secret once, at creation or rotation: no response of the API contains it.
    *
    * @response WebhookEndpoint[]
    * @example client.webhooks.list()
    */
   'webhooks.list': request('GET', 'webhooks/index', documentedRead),
   /**
-   * Reads the usage report of a month, with limits and live counts of the build budget.
+   * Reads the usage report of a month, with the limits and live counts of the build budget for hour and day, and
+   * `retry_after_seconds` if one is exhausted.
    *
    * @response Usage
    * @error 422
@@ -253,14 +262,15 @@ export const operations = {
    */
   'usage.get': request('GET', 'usage', documentedRead),
   /**
-   * Reads a page of a reference table. The tables of `apps` have pages of 250 rows and no maximum.
+   * Reads a page of a reference table.
    *
    * @response object[]
    * @example client.reference.list('web', 'domains', { per_page: 2 })
    */
   'reference.list': request('GET', 'reference/{dataset}/{name}', read),
   /**
-   * Sends a message of JSON-RPC 2.0 to the endpoint of the Model Context Protocol, without the envelope.
+   * Sends a message of JSON-RPC 2.0 to the endpoint of the Model Context Protocol, without the envelope. It proxies
+   * requests to the API, which count in the buckets `read` and `write`, too. The token needs the scope `mcp`.
    *
    * @body JsonRpcMessage
    * @example client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'ping' })

@@ -16,7 +16,7 @@ export interface EventEnvelope<Type extends string, Data> {
   readonly created_at: string;
   /** Id of the organization. */
   readonly company_id: number;
-  /** The resource, exactly as its GET returns it; for `webhook.test`, a message and the endpoint id. */
+  /** The resource itself, exactly as its GET returns it, without the array; for `webhook.test`, a message and the endpoint id. */
   readonly data: Data;
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { assumptionTexts } from '../../scripts/assumptions.ts';
 import { AudienceClient, ConfigurationError, openApiDocument, operations } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import file from '../../src/spec/openapi.json' with { type: 'json' };
+import { isObject, type JsonObject } from '../../src/util/json.ts';
 import { deliveryViolations, type Exchange, requestViolations, responseViolations } from '../support/contract.ts';
 
 describe('openApiDocument', () => {
@@ -68,6 +70,65 @@ describe('openApiDocument', () => {
   });
 });
 
+/** Calls `visit` with every object in a part of the document. */
+function walk(part: unknown, visit: (object: JsonObject) => void): void {
+  if (typeof part !== 'object' || part === null) return;
+  if (isObject(part)) visit(part);
+  for (const value of Object.values(part)) walk(value, visit);
+}
+
+/** Returns the values of a keyword anywhere in the document. */
+function valuesOf(keyword: string): readonly unknown[] {
+  const values: unknown[] = [];
+  walk(openApiDocument(), (object) => keyword in object && values.push(object[keyword]));
+  return values;
+}
+
+describe('what the document assumes', () => {
+  const texts = assumptionTexts();
+
+  it('is what docs/assumptions.md lists', () => {
+    const rest = valuesOf('x-assumed').map((value) =>
+      texts.reduce((text, assumption) => text.replace(assumption, ''), String(value)).trim(),
+    );
+    expect(rest.length).toBeGreaterThan(60);
+    expect(rest.filter((text) => text !== '')).toEqual([]);
+  });
+
+  it('is all that docs/assumptions.md lists of requests and responses', () => {
+    const all = valuesOf('x-assumed').join(' ');
+    expect(texts.filter((text) => !all.includes(text))).toEqual([]);
+  });
+});
+
+describe('generators of clients', () => {
+  it('find no range of statuses', () => {
+    const statuses = valuesOf('responses').flatMap((responses) => Object.keys(Object(responses)));
+    expect(statuses.filter((status) => /^\dXX$/.test(status))).toEqual([]);
+  });
+
+  it('find no enumeration with several types, which doubles its values', () => {
+    const doubled: JsonObject[] = [];
+    walk(
+      openApiDocument(),
+      (schema) => Array.isArray(schema.enum) && Array.isArray(schema.type) && doubled.push(schema),
+    );
+    expect(doubled).toEqual([]);
+  });
+
+  it('find no name of a global object among the schemas', () => {
+    const names = Object.keys(openApiDocument().components.schemas ?? {});
+    expect(names.filter((name) => name in globalThis)).toEqual([]);
+  });
+
+  it('find descriptions that are not about TypeScript or the client', () => {
+    const descriptions = valuesOf('description').filter((text) => typeof text === 'string');
+    expect(descriptions.length).toBeGreaterThan(300);
+    const phrase = /\b(?:undefined|TypeScript|Promise|Blob|readonly|here always|throws|AudienceError|ZodError)\b/;
+    expect(descriptions.filter((text) => phrase.test(text))).toEqual([]);
+  });
+});
+
 describe('the examples of the document', () => {
   it('show a request and a response of every operation, and every event', () => {
     const { paths, webhooks } = openApiDocument();
@@ -114,7 +175,8 @@ describe('the events of a sandbox', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(3_600_000);
     const results = await Promise.all(deliveries);
-    expect(new Set(results.map(([type]) => type))).toEqual(new Set(Object.keys(openApiDocument().webhooks)));
+    const types = Object.keys(openApiDocument().webhooks).filter((type) => type !== 'delivery');
+    expect(new Set(results.map(([type]) => type))).toEqual(new Set(types));
     expect(results.flatMap(([, violations]) => violations)).toEqual([]);
   });
 });

@@ -48,10 +48,10 @@ describe('the size of all that webhooks export', () => {
 });
 
 describe('the size of openApiDocument', () => {
-  it('is at most 21.5 KiB, of which the document takes 13: who imports it alone gets no client', async () => {
+  it('is at most 27.5 KiB, of which the document takes 19: who imports it alone gets no client', async () => {
     const { gzip } = await sizeOfBundle("export { openApiDocument } from 'audience-activation';");
     expect(gzip).toBeGreaterThan(10_000);
-    expect(gzip).toBeLessThanOrEqual(21.5 * 1_024);
+    expect(gzip).toBeLessThanOrEqual(27.5 * 1_024);
   });
 });
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, openApiDocument } from '../../src/index.ts';
-import { createSandbox } from '../../src/sandbox/index.ts';
 import { isObject, type JsonObject } from '../../src/util/json.ts';
 import { arbitraryOf, type KnownValues } from '../support/arbitrary-of-schema.ts';
-import { requestViolations, responseViolations } from '../support/contract.ts';
+import { requestViolations, responseViolations, streamViolations } from '../support/contract.ts';
 import { credentials } from '../support/sandbox.ts';
+import { REDIRECT, startOAuth } from '../support/sandbox-oauth.ts';
 import { amount } from '../support/seeded.ts';
 
 const REQUESTS = amount(60, 10_000);
@@ -20,22 +20,41 @@ const routes = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ name: String(operation.operationId), method, path, operation })),
 );
 
+type Route = (typeof routes)[number];
+
+/** A request, of which a variation may differ from the document. */
+interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string | undefined;
+}
+
 const resolved = (value: unknown): JsonObject => {
   const object = isObject(value) ? value : {};
-  const key = typeof object.$ref === 'string' ? object.$ref.split('/').at(-1) : undefined;
-  return key === undefined ? object : resolved(document.components.parameters?.[key]);
+  const [kind, key] = typeof object.$ref === 'string' ? object.$ref.split('/').slice(-2) : [];
+  return kind === undefined || key === undefined ? object : resolved(document.components[kind]?.[key]);
+};
+
+const mediaOf = ({ operation }: Route): readonly [type: string, schema: JsonObject] | undefined => {
+  const [entry] = Object.entries(Object(Object(operation.requestBody).content));
+  return entry && [entry[0], resolved(Object(entry[1]).schema)];
 };
 
 /** Requests that the document describes for one operation. */
-function requestsOf({ method, path, operation }: (typeof routes)[number], knownValues: KnownValues, token: string) {
+function requestsOf(route: Route, knownValues: KnownValues, token: string): fc.Arbitrary<Sent> {
+  const { method, path, operation } = route;
   const parameters = (Array.isArray(operation.parameters) ? operation.parameters : []).map(resolved);
   const values = Object.fromEntries(
-    parameters.map(({ name, schema }) => [String(name), arbitraryOf(Object(schema), document, knownValues)]),
+    parameters.map(({ name, schema }) => {
+      const arbitrary = arbitraryOf(Object(schema), document, knownValues);
+      const known = fc.constant(knownValues.fields[String(name)]);
+      return [String(name), String(name) in knownValues.fields ? fc.oneof(arbitrary, known) : arbitrary];
+    }),
   );
   const requiredKeys = parameters.filter(({ required }) => required === true).map(({ name }) => String(name));
-  const [type, media] = Object.entries(Object(Object(operation.requestBody).content))[0] ?? [];
-  const body =
-    type === undefined ? fc.constant(undefined) : arbitraryOf(Object(Object(media).schema), document, knownValues);
+  const [type, schema] = mediaOf(route) ?? [];
+  const body = schema === undefined ? fc.constant(undefined) : arbitraryOf(schema, document, knownValues);
   return fc.tuple(fc.record(values, { requiredKeys }), body).map(([params, content]) => {
     const headers = new Headers({ accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` });
     if (type !== undefined) headers.set('content-type', type);
@@ -64,13 +83,41 @@ function requestsOf({ method, path, operation }: (typeof routes)[number], knownV
   });
 }
 
+const withHeader = (request: Sent, name: string, value?: string): Sent => {
+  const headers = new Headers(request.headers);
+  if (value === undefined) headers.delete(name);
+  else headers.set(name, value);
+  return { ...request, headers };
+};
+
+/** Requests that the document does not describe, of a client with mistakes; the responses must be described. */
+const MISTAKES: Readonly<Record<string, (request: Sent) => Sent>> = {
+  'no token': (request) => withHeader(request, 'authorization'),
+  'a token that was never issued': (request) => withHeader(request, 'authorization', 'Bearer x'),
+  'no Accept': (request) => withHeader(request, 'accept'),
+  'another Accept': (request) => withHeader(request, 'accept', 'text/html'),
+  'JSON alone': (request) => withHeader(request, 'accept', 'application/json'),
+  'no Content-Type': (request) => withHeader(request, 'content-type'),
+  'another Content-Type': (request) => withHeader(request, 'content-type', 'text/plain'),
+  'no query': (request) => ({ ...request, url: request.url.replace(/\?.*/, '') }),
+  'another query': ({ url, ...request }) => ({ ...request, url: `${url.replace(/\?.*/, '')}?page=x&yearmonth=1` }),
+  'no JSON': (request) => (request.body === undefined ? request : { ...request, body: '{' }),
+  'an array': (request) => (request.body === undefined ? request : { ...request, body: '[1]' }),
+  'an empty object': (request) => (request.body === undefined ? request : { ...request, body: '{}' }),
+  'a fractional id': (request) =>
+    request.body === undefined ? request : { ...request, body: '{"jsonrpc":"2.0","id":1.5,"method":"ping"}' },
+  'a nested body': (request) =>
+    request.body === undefined ? request : { ...request, body: `{"a":${'['.repeat(600)}${']'.repeat(600)}}` },
+};
+
 const LIMITS = { read: UNLIMITED, write: UNLIMITED, mcp: UNLIMITED, login: UNLIMITED, mint: UNLIMITED };
 
 /** A sandbox without limits, and the ids of a resource of each kind. */
 async function startService() {
   const limits = { ...LIMITS, buildsPerHour: 1e9, buildsPerDay: 1e9, activeTokens: 1e9, logLength: 10 };
-  const sandbox = createSandbox({ clock: 'manual', limits, deliver: async () => new Response() });
-  const account = sandbox.accounts.create(credentials);
+  const oauth = await startOAuth({ limits, deliver: async () => new Response() });
+  const { sandbox, account, client_id } = oauth;
+  const { access_token, refresh_token } = await oauth.connect();
   const tokens = { api: account.token('api'), mcp: account.token('mcp') };
   const client = new AudienceClient({
     baseUrl: BASE,
@@ -88,37 +135,42 @@ async function startService() {
     client.lookalikes.create({ source_audience_id: audience.id, config: { target_size: 9 } }),
   ]);
   await client.close();
-  return { sandbox, tokens, ids: [audience, ...others].map(({ id }) => id) };
+  const ids = [audience, ...others].map(({ id }) => id);
+  const redirects = { redirect_uri: REDIRECT, redirect_uris: [REDIRECT] };
+  const fields = { ...credentials, ...redirects, client_id, refresh_token, token: access_token };
+  const send = async (request: Sent) => {
+    const { method, headers, body = null } = request;
+    const result = await sandbox.fetch(new Request(request.url, { method, headers, body, redirect: 'manual' }));
+    const { status, headers: responseHeaders } = result;
+    const text = await result.text();
+    const type = responseHeaders.get('content-type')?.split(';')[0];
+    const response = type === 'application/json' ? text : undefined;
+    const exchange = { ...request, status, responseHeaders, response };
+    const violations = [
+      ...responseViolations(exchange),
+      ...(type === 'text/event-stream' ? streamViolations(text) : []),
+    ];
+    return { exchange, status, violations };
+  };
+  return { tokens, values: { ids, fields }, send, close: () => sandbox.close() };
 }
+
+const tokenOf = ({ name }: Route, { api, mcp }: { readonly api: string; readonly mcp: string }): string =>
+  name === 'mcp.send' ? mcp : api;
 
 describe(`requests that the document describes, SEED=${SEED}`, () => {
   it.each(routes)(
     'never get a 5xx, or a response that it does not describe: $name',
     async (route) => {
-      const { sandbox, tokens, ids } = await startService();
-      onTestFinished(() => sandbox.close());
-      const token = route.name === 'mcp.send' ? tokens.mcp : tokens.api;
+      const { tokens, values, send, close } = await startService();
+      onTestFinished(close);
       const statuses = new Set<number>();
       await fc.assert(
-        fc.asyncProperty(requestsOf(route, { ids, fields: credentials }, token), async ({ headers, ...request }) => {
-          const response = await sandbox.fetch(
-            new Request(request.url, {
-              method: request.method,
-              headers,
-              body: request.body ?? null,
-              redirect: 'manual',
-            }),
-          );
-          const { status, headers: responseHeaders } = response;
+        fc.asyncProperty(requestsOf(route, values, tokenOf(route, tokens)), async (request) => {
+          const { exchange, status, violations } = await send(request);
           statuses.add(status);
-          const isJson = responseHeaders.get('content-type')?.startsWith('application/json') ?? false;
-          const text = await response.text();
-          const exchange = { ...request, headers, status, responseHeaders, response: isJson ? text : undefined };
           expect(status).toBeLessThan(500);
-          expect([
-            ...responseViolations(exchange),
-            ...requestViolations({ ...exchange, headers: withKey(headers) }),
-          ]).toEqual([]);
+          expect([...violations, ...requestViolations({ ...exchange, headers: withKey(request.headers) })]).toEqual([]);
         }),
         { numRuns: REQUESTS, seed: SEED },
       );
@@ -127,7 +179,50 @@ describe(`requests that the document describes, SEED=${SEED}`, () => {
     },
     600_000,
   );
+
+  it.each(routes)(
+    'get described responses also if they have a mistake: $name',
+    async (route) => {
+      const { tokens, values, send, close } = await startService();
+      onTestFinished(close);
+      const mistakes = fc.constantFrom(...Object.keys(MISTAKES));
+      await fc.assert(
+        fc.asyncProperty(requestsOf(route, values, tokenOf(route, tokens)), mistakes, async (request, mistake) => {
+          const { status, violations } = await send(MISTAKES[mistake]?.(request) ?? request);
+          expect(status).toBeLessThan(500);
+          expect(violations).toEqual([]);
+        }),
+        { numRuns: REQUESTS, seed: SEED },
+      );
+    },
+    600_000,
+  );
 });
+
+const withBodies = routes.filter(
+  ({ path, operation }) => path.startsWith('/api/') && operation['x-retry'] !== undefined,
+);
+
+describe('the required fields of the document', () => {
+  it.each(withBodies.flatMap((route) => requiredFieldsOf(route).map((field) => [route.name, field, route] as const)))(
+    'of %s are those that the sandbox requires: %s',
+    async (_, field, route) => {
+      const { tokens, values, send, close } = await startService();
+      onTestFinished(close);
+      const [request] = fc.sample(requestsOf(route, values, tokenOf(route, tokens)), { numRuns: 1, seed: 1 });
+      if (!request) throw new Error('There is no request.');
+      const body = JSON.parse(request.body ?? '{}');
+      delete body[field];
+      const { status } = await send({ ...withHeader(request, 'idempotency-key'), body: JSON.stringify(body) });
+      expect(status).toBe(route.name === 'mcp.send' ? 400 : 422);
+    },
+  );
+});
+
+function requiredFieldsOf(route: Route): readonly string[] {
+  const [, schema] = mediaOf(route) ?? [];
+  return Array.isArray(schema?.required) ? schema.required : [];
+}
 
 /** The package sends a key with every create; the document does not require it. */
 function withKey(headers: Headers): Headers {

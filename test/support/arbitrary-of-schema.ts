@@ -22,6 +22,8 @@ export function arbitraryOf(schema: JsonObject, document: JsonObject, values: Kn
   const of = (part: unknown): Arbitrary<unknown> => arbitraryOf(isObject(part) ? part : {}, document, values);
   if (typeof schema.$ref === 'string') return of(targetOf(schema.$ref, document));
   if ('const' in schema) return fc.constant(schema.const);
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(choices)) return fc.oneof(...choices.map(of));
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   if (types.length > 1) return fc.oneof(...types.map((type) => of({ ...schema, type })));
@@ -56,8 +58,11 @@ const targetOf = (reference: string, document: JsonObject): unknown =>
     .reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), document);
 
 function stringOf({ pattern, format, minLength = 0 }: JsonObject): Arbitrary<string> {
-  if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern));
   const byFormat = typeof format === 'string' ? FORMATS[format] : undefined;
+  if (typeof pattern === 'string') {
+    const expression = new RegExp(pattern);
+    return byFormat?.filter((text) => expression.test(text)) ?? fc.stringMatching(expression);
+  }
   return byFormat ?? fc.string({ unit: 'grapheme', minLength: Number(minLength), maxLength: 30 });
 }
 

@@ -121,20 +121,32 @@ export function deliveryViolations(type: string, headers: Headers, body: string)
   return [...problems, ...problemsOf('body', parseJson(body), pointer)];
 }
 
+/** Returns how the events of a stream violate the contract: their data are messages of JSON-RPC. */
+export const streamViolations = (text: string): string[] =>
+  [...text.matchAll(/^data: (.*)$/gm)].flatMap(([, message = '']) =>
+    problemsOf('event', parseJson(message), '/components/schemas/JsonRpcMessage'),
+  );
+
+/** Headers of HTTP itself, and those by which pages of any origin can read the responses of a sandbox. */
+const UNDESCRIBED: readonly string[] = [
+  ...['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'transfer-encoding', 'vary'],
+  ...['access-control-allow-origin', 'access-control-expose-headers'],
+];
+
 /** Returns how a response violates the contract. */
 export function responseViolations({ method, url, status, responseHeaders, response }: Exchange): string[] {
   const match = findOperation(method, new URL(url).pathname);
   if (!match) return [];
   const { operation, pointer } = match;
   const responses = isObject(operation.responses) ? operation.responses : {};
-  const key = [String(status), `${Math.floor(status / 100)}XX`].find((one) => Object.hasOwn(responses, one));
+  const key = String(status);
   const label = `response ${status} of ${String(operation.operationId)}`;
-  if (key === undefined) return [`${label}: the status is not described`];
+  if (!Object.hasOwn(responses, key)) return [`${label}: the status is not described`];
   const described = resolve(responses[key], `${pointer}/responses/${key}`);
   const problems: string[] = [];
   const named = isObject(described.value.headers) ? described.value.headers : {};
   for (const [name, entry] of Object.entries(named)) {
-    const header = resolve(entry, '');
+    const header = resolve(entry, `${described.pointer}/headers/${name}`);
     const value = responseHeaders.get(name);
     if (value === null) {
       if (header.value.required) problems.push(`${name} is missing`);
@@ -143,7 +155,11 @@ export function responseViolations({ method, url, status, responseHeaders, respo
     const { type } = Object(header.value.schema);
     problems.push(...problemsOf(name, type === 'integer' ? Number(value) : value, `${header.pointer}/schema`));
   }
+  const describedHeaders = new Set([...UNDESCRIBED, ...Object.keys(named).map((name) => name.toLowerCase())]);
+  for (const name of responseHeaders.keys())
+    if (!describedHeaders.has(name)) problems.push(`its header ${name} is not described`);
   const content = isObject(described.value.content) ? described.value.content : undefined;
+  if (!content && response !== undefined) problems.push('it has a body');
   if (content && Object.keys(content).length > 0) {
     const type = responseHeaders.get('content-type')?.split(';')[0] ?? '';
     if (!Object.hasOwn(content, type)) problems.push(`its type is "${type}"`);

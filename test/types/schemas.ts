@@ -36,7 +36,10 @@ import type { Usage, usageSchema } from '../../src/schemas/usage-report.ts';
 import type { WebhookEndpoint, webhookEndpointSchema } from '../../src/schemas/webhook-endpoint.ts';
 import type { JobKind } from '../../src/spec/job-status.ts';
 
-/** The named fields of a type: unknown further fields, known literals and `readonly` aside. */
+/**
+ * The named fields of a type: unknown further fields, known literals and `readonly` aside, and whether they are required:
+ * callers may add the rest of a body by `extraBody` or an override.
+ */
 type Plain<T> = T extends string
   ? string
   : T extends number
@@ -46,7 +49,7 @@ type Plain<T> = T extends string
       : T extends readonly (infer I)[]
         ? Plain<I>[]
         : T extends object
-          ? { -readonly [K in keyof T as string extends K ? never : K]-?: Plain<T[K]> }
+          ? { -readonly [K in keyof T as string extends K ? never : K]-?: Plain<Exclude<T[K], undefined>> }
           : T;
 
 type Both<Interface, Schema extends z.ZodMiniType> = [Plain<Interface>] extends [Plain<z.infer<Schema>>]

@@ -1,4 +1,4 @@
-/** Ten calls by the client that @hey-api/openapi-ts generates. */
+/** Ten calls by the client that @hey-api/openapi-ts generates, and a handler of the events of a webhook. */
 
 import { client } from './generated/hey-api/client.gen.ts';
 import {
@@ -11,10 +11,11 @@ import {
   projectsCreate,
   referenceList,
   usageGet,
+  type WebhookEvent,
   webhooksList,
 } from './generated/hey-api/index.ts';
 
-const [baseUrl = '', email = '', password = ''] = process.argv.slice(2);
+const [baseUrl = '', email = '', password = '', events = '[]'] = process.argv.slice(2);
 client.setConfig({ baseUrl, headers: { accept: 'application/json' } });
 
 /** Returns the data of a success. */
@@ -40,4 +41,24 @@ dataOf(await referenceList({ path: { dataset: 'web', name: 'domains' } }));
 dataOf(await audiencesDelete({ path }));
 const { error } = await activationsGet({ path: { id: 999_999 } });
 console.log(error?.message satisfies string | undefined);
+
+/** Returns what an event is about. */
+function describe(event: WebhookEvent): string {
+  switch (event.type) {
+    case 'audience.completed':
+    case 'audience.failed':
+      return `${event.data.name}: ${event.data.results_count}`;
+    case 'activation.completed':
+    case 'activation.failed':
+      return `${event.data.partner.name}: ${event.data.datastreams.length}`;
+    case 'cohort.completed':
+    case 'cohort.failed':
+      return `${event.data.name}: ${event.data.total_eids}`;
+    case 'webhook.test':
+      return 'test';
+    default:
+      return event satisfies never;
+  }
+}
+for (const event of JSON.parse(events)) console.log(describe(event));
 console.log('done');

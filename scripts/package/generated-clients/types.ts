@@ -16,6 +16,15 @@ type Named<T> = T extends string | number | boolean | null | undefined
       : T;
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : 'theirs is not ours') : 'ours is not theirs';
 type Mutual<A, B> = Same<Named<A>, Named<B>>;
+/** All fields that can be set, at any depth: what a body must have is assumed, and not checked by the compiler. */
+type Complete<T> = T extends string | number
+  ? T
+  : T extends readonly (infer I)[]
+    ? Complete<I>[]
+    : T extends object
+      ? { [K in keyof T as [T[K]] extends [undefined] ? never : K]-?: Complete<Exclude<T[K], undefined>> }
+      : T;
+type MutualBody<A, B> = Same<Complete<Named<A>>, Complete<Named<B>>>;
 const yes: {
   readonly Audience: Mutual<Ours.Audience, Normalized<Theirs['Audience']>>;
   readonly Activation: Mutual<Ours.Activation, Theirs['Activation']>;
@@ -26,13 +35,13 @@ const yes: {
   readonly Usage: Mutual<Ours.Usage, Theirs['Usage']>;
   readonly UploadReservation: Mutual<Ours.UploadReservation, Theirs['UploadReservation']>;
   readonly WebhookEndpoint: Mutual<Ours.WebhookEndpoint, Theirs['WebhookEndpoint']>;
-  readonly AudienceCreate: Mutual<Ours.AudienceCreate, Theirs['AudienceCreate']>;
-  readonly ActivationCreate: Mutual<Ours.ActivationCreate, Theirs['ActivationCreate']>;
+  readonly AudienceCreate: MutualBody<Ours.AudienceCreate, Theirs['AudienceCreate']>;
+  readonly ActivationCreate: MutualBody<Ours.ActivationCreate, Theirs['ActivationCreate']>;
   readonly CohortCreate: Mutual<Ours.CohortCreate, Theirs['CohortCreate']>;
-  readonly LookalikeCreate: Mutual<Ours.LookalikeCreate, Theirs['LookalikeCreate']>;
+  readonly LookalikeCreate: MutualBody<Ours.LookalikeCreate, Theirs['LookalikeCreate']>;
   readonly ProjectCreate: Mutual<Ours.ProjectCreate, Theirs['ProjectCreate']>;
   readonly ScheduleCreate: Mutual<Ours.ScheduleCreate, Theirs['ScheduleCreate']>;
-  readonly UploadRequest: Mutual<Ours.UploadRequest, Theirs['UploadRequest']>;
+  readonly UploadRequest: MutualBody<Ours.UploadRequest, Theirs['UploadRequest']>;
   readonly Credentials: Mutual<Ours.Credentials, Theirs['Credentials']>;
   readonly IssuedToken: Mutual<Ours.IssuedToken, Theirs['IssuedToken']>;
   readonly ExpiringToken: Mutual<Ours.ExpiringToken, Theirs['ExpiringToken']>;

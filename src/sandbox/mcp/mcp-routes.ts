@@ -1,7 +1,7 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { type OperationName, operations } from '../../spec/operations.ts';
 import { bearerToken, checkAccept, checkRate, type Env, refuseToken, setToken } from '../http/access.ts';
-import { type JsonObject, NestingError, parseJson, readBytes } from '../http/request-body.ts';
+import { isObject, type JsonObject, NestingError, parseJson, readBytes } from '../http/request-body.ts';
 import { failure, invalid, unauthenticated } from '../http/responses.ts';
 import { RESOURCE_METADATA } from '../oauth/oauth-routes.ts';
 import type { Service } from '../service.ts';
@@ -65,15 +65,22 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
 /** Maximum size of a message in bytes, as of the official server. */
 const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
 
-/** Reads the message of a request. Returns an error response if it is too large. */
+/** Reads the message of a request. Returns an error response if it is too large, or an id is a number but no integer. */
 async function readRequest(context: Context<Env>): Promise<McpRequest | Response> {
   const { method, url, headers, signal } = context.req.raw;
   if (method !== 'POST') return { request: context.req.raw, message: undefined };
   const body = await readBytes(context);
   if (body.length > MAX_MESSAGE_BYTES)
     return rpcError(413, -32000, `Payload Too Large: Request body must not exceed ${MAX_MESSAGE_BYTES} bytes`);
-  return { request: new Request(url, { method, headers, body, signal }), message: parseJson(body) };
+  const message = parseJson(body);
+  // The official server would return such an id in its error.
+  if ([message].flat().some(hasFractionalId))
+    return rpcError(400, -32600, 'Bad Request: an id must be a string or an integer');
+  return { request: new Request(url, { method, headers, body, signal }), message };
 }
+
+const hasFractionalId = (message: unknown): boolean =>
+  isObject(message) && typeof message.id === 'number' && !Number.isSafeInteger(message.id);
 
 /** Returns an error of JSON-RPC 2.0. */
 function rpcError(status: number, code: number, message: string): Response {

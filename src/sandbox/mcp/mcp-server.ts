@@ -68,7 +68,18 @@ function bodyFieldsOf(operation: OperationName): JsonObject {
   const { paths, components }: { readonly paths: unknown; readonly components: unknown } = document;
   const schema = partOf(paths, path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema');
   const [name = ''] = /\w+$/.exec(String(schema.$ref)) ?? [];
-  return partOf(components, 'schemas', name, 'properties');
+  const properties = partOf(components, 'schemas', name, 'properties');
+  return Object.fromEntries(Object.entries(properties).map(([field, part]) => [field, withoutReferences(part)]));
+}
+
+/** Returns a schema with the components that it refers to, because the schema of a tool stands alone. */
+function withoutReferences(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutReferences);
+  if (!isObject(schema)) return schema;
+  const { $ref, ...rest } = schema;
+  const target = typeof $ref === 'string' ? partOf(document, ...$ref.split('/').slice(1)) : {};
+  const parts = Object.entries({ ...target, ...rest }).map(([key, part]) => [key, withoutReferences(part)]);
+  return Object.fromEntries(parts);
 }
 
 /** Returns the object at a path of a document; an empty one if there is none. */

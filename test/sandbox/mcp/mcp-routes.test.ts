@@ -106,7 +106,24 @@ describe('the MCP endpoint', () => {
       config: { properties: { target_size: { maximum: 4_000_000 } } },
     });
     expect(propertiesOf('audiences_get')).toEqual({ id: { type: 'integer' } });
+    // The schema of a tool stands alone.
+    expect(JSON.stringify(tools)).not.toContain('$ref');
+    expect(propertiesOf('uploads_reserve')).toMatchObject({
+      kind: { anyOf: [{ enum: ['cohort', 'poi_submission'] }, { type: 'string' }] },
+    });
   });
+
+  it.each([1.5, 1e40, -0.1])(
+    'the id %s, a number but no safe integer, is refused without being returned',
+    async (id) => {
+      const api = startSandbox();
+      const token = api.account.token('mcp');
+      for (const body of [{ ...message, id }, [message, { ...message, id }]]) {
+        const response = await api.call('POST', path, { token, body });
+        expect(response).toMatchObject({ status: 400, body: { id: null, error: { code: -32_600 } } });
+      }
+    },
+  );
 
   it.each([
     ['a request', message, { jsonrpc: '2.0', id: 1, result: {} }],

@@ -21,6 +21,8 @@ const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(
   })),
 );
 
+const EVENT_TYPES = Object.keys(document.components.schemas.WebhookEvent.discriminator.mapping);
+
 /** Lists the operations of the service. */
 export function referencePage(): Page {
   const groups = document.tags.map(({ name, description }) => {
@@ -31,7 +33,7 @@ export function referencePage(): Page {
       String(more['x-rate-limit-bucket'] ?? ''),
       more['x-assumed'] === undefined ? '' : badge('quiet', 'assumed'),
     ]);
-    const events = name === 'webhooks' ? Object.keys(document.webhooks) : [];
+    const events = name === 'webhooks' ? EVENT_TYPES : [];
     return html`<h2>${name}</h2><p>${description}</p>
 ${table(name, ['Operation', 'Request', 'Bucket', 'Specification'], rows, 'No operations.')}
 ${events.length === 0 ? '' : html`<p>Events: ${events.map((event) => html`<code>${event}</code> `)}</p>`}`;
@@ -106,7 +108,8 @@ function fieldsOf(schema: JsonObject, path: string): readonly Field[] {
   });
 }
 
-function typeOf({ type, const: constant, enum: values, format, minimum, maximum, items }: JsonObject): string {
+function typeOf({ type, const: constant, enum: values, anyOf, format, minimum, maximum, items }: JsonObject): string {
+  if (Array.isArray(anyOf)) return anyOf.map((choice) => typeOf(resolve(choice))).join(' or ');
   if (constant !== undefined) return JSON.stringify(constant);
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' or ');
   const name =
@@ -132,12 +135,13 @@ function jsonOf(value: unknown): { readonly schema: unknown; readonly example: u
 function resolve(value: unknown): JsonObject {
   const object = asObject(value);
   if (typeof object.$ref !== 'string') return object;
-  return resolve(
-    object.$ref
-      .split('/')
-      .slice(1)
-      .reduce<unknown>((at, key) => asObject(at)[key], document),
-  );
+  const { $ref, ...rest } = object;
+  const target = object.$ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, key) => asObject(at)[key], document);
+  // A description beside the reference is more specific.
+  return { ...resolve(target), ...rest };
 }
 
 const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});

@@ -1,0 +1,216 @@
+import { body, contains, data, field, fields, isOfType, lacks, operation, type Rules, rule } from './rule.ts';
+
+const LOGIN = 'POST /api/v2/auth/login';
+const API_TOKEN = 'POST /api/v2/auth/api-token';
+const MCP_TOKEN = 'POST /api/v2/auth/mcp-token';
+const CREDENTIALS_ENDPOINTS = [LOGIN, API_TOKEN, `${API_TOKEN}/revoke`, MCP_TOKEN, `${MCP_TOKEN}/revoke`];
+const WEBHOOKS = 'GET /api/v2/webhooks/index';
+const USAGE = 'GET /api/v2/usage';
+const MCP = 'POST /api/v2/mcp';
+const RESERVE = 'POST /api/v2/uploads/create';
+const INFO = '/info/description';
+const KEY = '/components/parameters/IdempotencyKey';
+const YEARMONTH = `${operation(USAGE)}/parameters/0`;
+
+const description = (request: string): string => `${operation(request)}/description`;
+const exampleMessage = (request: string): string =>
+  `${operation(request)}/responses/200/content/application~1json/example/message`;
+const response = (request: string, status: number): string => `${operation(request)}/responses/${status}`;
+
+/** Specification, "Endpoints". */
+export const ENDPOINTS: Rules = {
+  Endpoints: [
+    rule('All require `Accept: application/json`', INFO, /every request `Accept: application\/json`/),
+    rule(
+      'All but the credential exchange require a bearer token',
+      INFO,
+      /other than of the credential exchange needs `Authorization: Bearer/,
+    ),
+    rule('Bodies of POST are JSON', INFO, /Bodies of POST are `application\/json`/),
+    rule('or `multipart/form-data` for file uploads', INFO, /or `multipart\/form-data` for file uploads/),
+  ],
+  'Credential exchange': [
+    ...CREDENTIALS_ENDPOINTS.flatMap((request) => [
+      rule(`${request} takes the credentials`, body(request), { required: ['email', 'password'] }),
+      rule(`${request} needs no token`, operation(request), { security: [] }),
+      rule(`${request} succeeds with 200`, response(request, 200), { description: 'Success.' }),
+      rule(
+        `${request} has the envelope of errors`,
+        `${response(request, 401)}/content/application~1json/schema`,
+        /message/,
+      ),
+    ]),
+    ...[LOGIN, API_TOKEN, MCP_TOKEN].map((request) =>
+      rule(`the message of ${request} is that a token was generated`, exampleMessage(request), /token generated/i),
+    ),
+    ...[`${API_TOKEN}/revoke`, `${MCP_TOKEN}/revoke`].map((request) =>
+      rule(`the message of ${request} is that tokens were revoked`, exampleMessage(request), /tokens revoked/),
+    ),
+    ...fields('Credentials', { email: 'string', password: 'string' }),
+    rule('`email` is a valid email address', field('Credentials', 'email'), { format: 'email' }),
+    rule('login returns `{ token }`', data(LOGIN), { properties: { token: { type: 'string' } } }),
+    rule('a login token has no `expires_at`', data(LOGIN), lacks('expires_at')),
+    rule('login deletes the previous login token', description(LOGIN), /deletes the previous login token/),
+    rule('api-token returns `{ token, expires_at }`', `${data(API_TOKEN)}/required`, ['token', 'expires_at']),
+    rule('mcp-token returns `{ token, expires_at }`', `${data(MCP_TOKEN)}/required`, ['token', 'expires_at']),
+    rule('`expires_at` is ISO 8601 with offset', field('ExpiringToken', 'expires_at'), {
+      format: 'date-time',
+      description: 'ISO 8601 with offset.',
+    }),
+    rule('mcp-token issues a token with scope `mcp`', description(MCP_TOKEN), /of scope `mcp`/),
+    rule('mcp-token: 422 when 10 are active', description(MCP_TOKEN), /If 10 are active, it is refused with 422/),
+    rule('mcp-token describes 422', response(MCP_TOKEN, 422), /ValidationError/),
+    rule(
+      'api-token issues a token named `api` with no scopes',
+      description(API_TOKEN),
+      /named `api` and without scopes/,
+    ),
+    rule('api-token: 422 when 10 are active', description(API_TOKEN), /If 10 are active, it is refused with 422/),
+    rule('the message says to revoke', description(API_TOKEN), /message states the limit and says to revoke/),
+    rule('api-token describes 422', response(API_TOKEN, 422), /ValidationError/),
+    rule('revoke returns `{ revoked }`', `${data(`${API_TOKEN}/revoke`)}/properties/revoked`, { type: 'integer' }),
+    rule('revoke of MCP tokens returns `{ revoked }`', `${data(`${MCP_TOKEN}/revoke`)}/properties/revoked`, {
+      type: 'integer',
+    }),
+    rule('`revoked` is how many', field('Revocation', 'revoked'), /Number of tokens that were active/),
+    rule('revokes every active API token', description(`${API_TOKEN}/revoke`), /all active API tokens/),
+    rule('revokes every active MCP token', description(`${MCP_TOKEN}/revoke`), /all active MCP tokens/),
+    rule('wrong credentials: not shown', `${response(LOGIN, 401)}/x-assumed`, /Wrong credentials/),
+  ],
+  Webhooks: [
+    rule('GET /api/v2/webhooks/index has no parameters', operation(WEBHOOKS), { parameters: [] }),
+    rule('it counts in the read bucket', operation(WEBHOOKS), { 'x-rate-limit-bucket': 'read' }),
+    rule('it is shown: not assumed', operation(WEBHOOKS), lacks('"x-assumed":"Method')),
+    rule('`data` is an array of endpoints', data(WEBHOOKS), { type: 'array' }),
+    rule('of webhook endpoint objects', `${data(WEBHOOKS)}/items/required`, contains('last_delivery_at')),
+    rule('newest first', description(WEBHOOKS), /newest first/),
+    rule("for the caller's company", description(WEBHOOKS), /of the organization/),
+  ],
+  OAuth: [
+    rule('POST /oauth/register is dynamic client registration', description('POST /oauth/register'), /RFC 7591/),
+    rule('its body includes `redirect_uris`', `${body('POST /oauth/register')}/required`, ['redirect_uris']),
+    rule('its body includes grant types', `${body('POST /oauth/register')}/properties/grant_types`, { type: 'array' }),
+    rule('its body includes the scope', `${body('POST /oauth/register')}/properties/scope`, { enum: ['mcp'] }),
+    rule(
+      'GET /oauth/authorize shows a consent screen',
+      description('GET /oauth/authorize'),
+      /consent screen for the session of the console that has logged in/,
+    ),
+    rule('it requires `code_challenge`', `${operation('GET /oauth/authorize')}/parameters/3`, {
+      name: 'code_challenge',
+      required: true,
+    }),
+    rule('it requires `code_challenge_method=S256`', `${operation('GET /oauth/authorize')}/parameters/4`, {
+      name: 'code_challenge_method',
+      required: true,
+      schema: { enum: ['S256'] },
+    }),
+    rule('POST /oauth/token exchanges a code', description('POST /oauth/token'), /Exchanges an authorization code/),
+    rule('and refreshes', description('POST /oauth/token'), /refreshes/),
+    rule('POST /oauth/revoke is token revocation', description('POST /oauth/revoke'), /RFC 7009/),
+    rule(
+      'it accepts access or refresh tokens',
+      description('POST /oauth/revoke'),
+      /Accepts an access or refresh token/,
+    ),
+    rule('Protected resource metadata', description('GET /.well-known/oauth-protected-resource'), /RFC 9728/),
+    rule('is public', operation('GET /.well-known/oauth-protected-resource'), { security: [] }),
+    rule('Authorization server metadata', description('GET /.well-known/oauth-authorization-server'), /RFC 8414/),
+    rule('is public', operation('GET /.well-known/oauth-authorization-server'), { security: [] }),
+    rule(
+      'They are authoritative for scopes, grant types and URLs',
+      '/tags',
+      /authoritative for scopes, grant types and addresses/,
+    ),
+  ],
+  'Other operations referred to': [
+    rule('POST /api/v2/mcp requires the scope `mcp`', operation(MCP), {
+      security: [{ mcpToken: [] }, { oauth: ['mcp'] }],
+    }),
+    rule('Tokens named `api` get 403', response(MCP, 403), /Tokens named `api` get it/),
+    rule('with `insufficient_scope`', `${response(MCP, 403)}/content/application~1json/schema/properties/error`, {
+      enum: ['insufficient_scope'],
+    }),
+    rule('it counts in the MCP bucket', operation(MCP), { 'x-rate-limit-bucket': 'mcp' }),
+    rule('GET /api/v2/usage takes `yearmonth`', YEARMONTH, { name: 'yearmonth', in: 'query' }),
+    rule('the earliest is 2020-01', YEARMONTH, /from 2020-01/),
+    rule('earlier or future values are rejected', YEARMONTH, /an earlier or future one is refused/),
+    rule('its format is not shown', `${YEARMONTH}/x-assumed`, /YYYY-MM/),
+    rule('rejection is described', response(USAGE, 422), /ValidationError/),
+    rule('it has `build_budget`', `${data(USAGE)}/required`, contains('build_budget')),
+    rule('with hour and day limits', field('Usage', 'build_budget.hour.limit'), isOfType('number')),
+    rule('and the live counts', field('Usage', 'build_budget.day.used'), /now/),
+    rule(
+      '`retry_after_seconds` when exhausted',
+      field('Usage', 'build_budget.retry_after_seconds'),
+      /until a build is accepted again/,
+    ),
+    rule('Seven creates honour `Idempotency-Key`', `${KEY}/description`, /Seven creates honour it/),
+    rule('It is a request header', KEY, { in: 'header', name: 'Idempotency-Key' }),
+    rule('An identical body retries safely', `${KEY}/description`, /repeated with an identical body, it is safe/),
+    rule(
+      'and replays the stored response for 24 hours',
+      `${KEY}/description`,
+      /for 24 hours.*stored response is replayed/,
+    ),
+    rule('A different body returns 409', `${KEY}/description`, /A different body.*gets 409/),
+    rule('So does a create in flight', `${KEY}/description`, /still in flight, gets 409/),
+    rule('An upload slot is reserved', description(RESERVE), /Reserves an upload/),
+    rule('the file is sent with PUT to a presigned URL', description(RESERVE), /presigned URL with PUT/),
+    rule(
+      'and claimed by a create within 15 minutes',
+      description(RESERVE),
+      /claim its reference by a create.* within 15 minutes/,
+    ),
+    rule('Upload kinds named', field('KnownUploadKind'), { enum: ['cohort', 'poi_submission'] }),
+  ],
+  'Rules known for creates': [
+    rule(
+      'Audience: an unknown filter value is a 422',
+      description('POST /api/v2/audiences/create'),
+      /A filter value or a `project_id` that does not exist.*422/,
+    ),
+    rule('Audience: 422 is described', response('POST /api/v2/audiences/create', 422), /ValidationError/),
+    rule(
+      'Activation: 422 without credentials',
+      description('POST /api/v2/activations/create'),
+      /no credentials are available, neither in the body nor stored on the connection/,
+    ),
+    rule(
+      'Activation: 422 below 500 unique devices',
+      description('POST /api/v2/activations/create'),
+      /fewer than 500 unique devices/,
+    ),
+    rule(
+      'Activation: `partner_id`, `partner_name`, `pricing_model` are refused',
+      `${field('ActivationCreate')}/propertyNames/not/enum`,
+      ['partner_id', 'partner_name', 'pricing_model'],
+    ),
+    rule(
+      'Activation: and 422 says so',
+      description('POST /api/v2/activations/create'),
+      /refused with 422 if.*contains `partner_id`, `partner_name` or `pricing_model`/,
+    ),
+    rule(
+      'A `WebDomain` dataset has a 45-day window',
+      description('POST /api/v2/audiences/create'),
+      /`WebDomain` dataset that begins before the 45-day window.*422/,
+    ),
+    rule('The field says so', field('AudienceCreate', 'dataset[].start_date'), /45-day window/),
+    rule(
+      'A MAID or IP pricing model on an expired audience is a 422',
+      description('POST /api/v2/activations/create'),
+      /MAID or IP, and the audience has expired/,
+    ),
+    rule('`config.target_size` is from 1 to 4,000,000', field('LookalikeCreate', 'config.target_size'), {
+      type: 'integer',
+      minimum: 1,
+      maximum: 4_000_000,
+    }),
+    rule(
+      'The seed holds at least 1,000 devices',
+      description('POST /api/v2/lookalikes/create'),
+      /at least 1,000 devices/,
+    ),
+  ],
+};

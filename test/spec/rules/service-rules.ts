@@ -1,0 +1,133 @@
+import { field, operation, type Rules, rule } from './rule.ts';
+
+const INFO = '/info/description';
+const LIMITS_AT = '/x-rate-limits';
+const description = (request: string): string => `${operation(request)}/description`;
+const ACTIVATE = description('POST /api/v2/activations/create');
+const pagination = (name: string): string => `${operation(`GET /api/v2/${name}`)}/x-pagination`;
+
+const LISTS = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'];
+const REFERENCE = 'reference/{dataset}/{name}';
+
+/** Specification, "Limits" and "Versioning". */
+export const LIMITS: Rules = {
+  'Rate limits': [
+    rule('Every authenticated request is metered per token', INFO, /Each token has its own buckets/),
+    rule('Clients of one company have separate buckets', INFO, /clients of one company do not share them/),
+    rule('Read: 120 a minute', `${LIMITS_AT}/read`, { limit: 120, interval_seconds: 60, per: 'token' }),
+    rule('Read: every GET', INFO, /`read` counts every GET/),
+    rule('Write: 30 a minute', `${LIMITS_AT}/write`, { limit: 30, interval_seconds: 60, per: 'token' }),
+    rule('Write: every create and delete', INFO, /`write` every create and delete/),
+    rule('MCP endpoint: 120 a minute', `${LIMITS_AT}/mcp`, { limit: 120, interval_seconds: 60, per: 'token' }),
+    rule('MCP: sub-requests also use read and write', INFO, /sub-requests count in `read` and `write`, too/),
+    rule('Login: 180 a minute per client IP', `${LIMITS_AT}/login`, {
+      limit: 180,
+      interval_seconds: 60,
+      per: 'client IP',
+    }),
+    rule('Login: `POST /api/v2/auth/login`', operation('POST /api/v2/auth/login'), { 'x-rate-limit-bucket': 'login' }),
+    rule('Token mint and revoke: 10 a minute per IP', `${LIMITS_AT}/mint`, {
+      limit: 10,
+      interval_seconds: 60,
+      per: 'client IP',
+    }),
+    ...['api-token', 'api-token/revoke', 'mcp-token', 'mcp-token/revoke'].map((path) =>
+      rule(`Mint: ${path}`, operation(`POST /api/v2/auth/${path}`), { 'x-rate-limit-bucket': 'mint' }),
+    ),
+  ],
+  'Build budget': [
+    rule('It is per organization', '/x-build-budget/per', 'organization'),
+    rule('over all channels', INFO, /over all channels of the organization/),
+    rule('60 builds in a rolling hour', '/x-build-budget/hour', 60),
+    rule('300 builds in a rolling day', '/x-build-budget/day', 300),
+    rule('in prose', INFO, /60 in a rolling hour and 300 in a rolling day/),
+    rule('Both can be raised per organization', INFO, /Both can be raised for an organization/),
+    rule('Every create that starts a worker job counts', INFO, /Every create that starts a worker job counts/),
+    rule('Scheduled replays do not count', INFO, /Replays of schedules do not count/),
+    rule('Over budget: 429 with `Retry-After`', INFO, /429 and `Retry-After`, and creates nothing/),
+  ],
+  'Other limits': [
+    rule('Active API tokens per user: 10', description('POST /api/v2/auth/api-token'), /If 10 are active/),
+    rule('Active MCP tokens per user: 10', description('POST /api/v2/auth/mcp-token'), /If 10 are active/),
+    rule('API token lifetime: 1 year', description('POST /api/v2/auth/api-token'), /for a year/),
+    rule('MCP token lifetime: 1 year', description('POST /api/v2/auth/mcp-token'), /for a year/),
+    rule('Replay window: 24 hours', '/components/parameters/IdempotencyKey/description', /for 24 hours/),
+    rule('Upload sizes: 50 MB and 1 GB', field('UploadRequest', 'size'), /50 MB.*`poi_submission`, 1 GB.*`cohort`/),
+    rule('Upload sizes have bounds', field('UploadRequest', 'size'), { minimum: 0, maximum: 2 ** 30 }),
+    rule('The unit of the sizes is assumed', `${field('UploadRequest')}/x-assumed`, /binary/),
+    rule(
+      'Presigned URL and claim window: 15 minutes',
+      description('POST /api/v2/uploads/create'),
+      /both within 15 minutes/,
+    ),
+    rule(
+      'Unclaimed uploads are cleaned up after 24 hours',
+      description('POST /api/v2/uploads/create'),
+      /deleted after 24 hours, which does not extend these 15 minutes/,
+    ),
+    rule('Minimum devices to activate: 500', ACTIVATE, /fewer than 500 unique devices/),
+    rule(
+      'Affinity coverage: EIDs exceed 2 times SCIDs',
+      field('Audience', 'eligibility.metrics'),
+      /unique EIDs must exceed 2 times unique SCIDs/,
+    ),
+    rule(
+      'Mapping keys: 90 days after the latest end date',
+      field('Audience', 'dataset[].end_date'),
+      /90 days after the latest end date/,
+    ),
+    rule(
+      'afterwards MAID and IP are blocked',
+      field('Audience', 'dataset[].end_date'),
+      /afterwards MAID and IP cannot be delivered/,
+    ),
+    rule(
+      'EID, SCID and HEM are unaffected',
+      field('Audience', 'dataset[].end_date'),
+      /EID, SCID and HEM are unaffected/,
+    ),
+    rule('of standard audiences', field('Audience', 'dataset[].end_date'), /Mapping keys of standard audiences/),
+    rule('Web visitation lookback: 45 days', field('Audience', 'dataset[].start_date'), /at most 45 days back/),
+    rule('Lookalike seed: 1,000 devices', field('LookalikeCreate', 'source_audience_id'), /at least 1,000 devices/),
+    rule('Lookalike output to activate: 1,000 devices', ACTIVATE, /a lookalike fewer than 1,000/),
+    rule('Earliest usage month: 2020-01', `${operation('GET /api/v2/usage')}/parameters/0/description`, /from 2020-01/),
+  ],
+  Pagination: [
+    ...LISTS.flatMap((name) => [
+      rule(`${name}: 25 by default, at most 100`, pagination(`${name}/index`), { size: 25, cap: 100 }),
+      rule(
+        `${name}: the default is in the schema`,
+        `${operation(`GET /api/v2/${name}/index`)}/parameters/1/schema/default`,
+        25,
+      ),
+      rule(
+        `${name}: the cap is in the description`,
+        `${operation(`GET /api/v2/${name}/index`)}/parameters/1/description`,
+        /at most 100/,
+      ),
+      rule(
+        `${name}: larger pages are assumed to be reduced`,
+        `${operation(`GET /api/v2/${name}/index`)}/parameters/1/x-assumed`,
+        /reduced to the cap/,
+      ),
+    ]),
+    rule('Reference reads: 500 by default and at most', pagination(REFERENCE), { size: 500, cap: 500 }),
+    rule('Apps: 250 by default, no cap', `${pagination(REFERENCE)}/datasets/apps`, { size: 250, cap: null }),
+    rule(
+      'Reference reads of Common, Web, CTV and Apps',
+      `${operation(`GET /api/v2/${REFERENCE}`)}/parameters/0/schema/enum`,
+      ['common', 'web', 'ctv', 'apps'],
+    ),
+  ],
+  Versioning: [
+    rule('The version is in the path prefix', INFO, /in the prefix of its paths, `\/api\/v2`/),
+    rule('It is 2', '/info/version', '2'),
+    rule('OAuth and discovery are outside of it', INFO, /OAuth and its discovery documents are outside of it/),
+    rule('Webhook payloads carry `schema_version`, currently 1', INFO, /`schema_version`, currently 1/),
+    rule(
+      'Each endpoint receives one version',
+      field('WebhookEndpoint', 'schema_version'),
+      /Envelope version that the endpoint receives/,
+    ),
+  ],
+};
