@@ -99,8 +99,8 @@ export interface TunableOptions extends Hooks {
 /** Options of a client. Durations are milliseconds. */
 export interface ClientOptions extends TunableOptions {
   /**
-   * What the service does otherwise than this package assumes, as data: the content of a contract file. Other options
-   * take precedence, and complete it by functions. Its types need `as ServiceContract` after an import of JSON.
+   * Differences between the service and the assumptions of this package, as data: the content of a contract file. Other
+   * options take precedence, and complete it by functions. JSON that is imported needs `as ServiceContract`.
    */
   readonly contract?: ServiceContract | undefined;
   /** Address of the service; a path prefix is kept. @default AUDIENCE_BASE_URL of the environment */

@@ -64,8 +64,8 @@ function objectProblem(value: unknown, schema: Schema, place: string): string | 
     const pattern = Object.keys(patternProperties).find((pattern) => new RegExp(pattern).test(name));
     const inner = Object.hasOwn(properties, name) ? properties[name] : patternProperties[pattern ?? ''];
     const at = within(place, name);
-    const known = [...Object.keys(properties), ...Object.keys(patternProperties)].slice(0, 9).join(', ');
-    const problem = inner ? problemOf(field, inner, at) : `${at} is unknown: use ${known}`;
+    const names = [...Object.keys(properties), ...Object.keys(patternProperties)].slice(0, 9).join(', ');
+    const problem = inner ? problemOf(field, inner, at) : `${at} is unknown: use ${names}`;
     if (problem !== undefined) return problem;
   }
   return undefined;
