@@ -27,6 +27,12 @@ const { ContractOperation: operation }: Readonly<Record<string, Schema>> = schem
 export function checkContract(contract: ServiceContract): void {
   const problem = problemOf(contract, schema, '`contract`');
   if (problem !== undefined) throw new Error(`${problem}.`);
+  const { serverTimeZone = 'UTC' } = contract;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: serverTimeZone });
+  } catch {
+    throw new Error(`\`contract.serverTimeZone\` must be a time zone, not "${serverTimeZone}".`);
+  }
 }
 
 /** Returns what is wrong with a value, if anything is. */
