@@ -25,6 +25,7 @@ const adapt =
   async (context, next) => {
     const { paging, operations: overrides = {} } = service.contract ?? {};
     if (paging) context.set('paging', paging);
+    context.set('bucketName', overrides[name]?.bucket);
     const isMoved = operations[name].path.includes('{id}') && !service.operations[name].path.includes('{id}');
     if (isMoved && context.req.method !== 'GET') context.set('bodyId', idIn(await readBody(context)));
     await next();
