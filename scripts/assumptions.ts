@@ -88,12 +88,12 @@ const CONTRACT = {
   runningStatuses: {
     about: 'Statuses other than 104, 105, 107 and 4xx, and 1 to 3 of cohorts',
     assumed: 'the job is running',
-    override: NONE,
+    override: '`contract: { statuses }`',
   },
   paging: {
     about: 'Paging',
     assumed: '`page` from 1, and `per_page`; a page with fewer rows than `per_page` is the last',
-    override: '`operations: { "…": { query, data } }`',
+    override: '`contract: { paging }`',
   },
   largePages: { about: '`per_page` above the cap', assumed: 'reduced to the cap', override: NONE },
   references: {
@@ -143,12 +143,12 @@ const CLIENT: readonly Assumption[] = [
   {
     about: 'Single resources in `data`',
     assumed: 'a one-element array; the object itself is accepted, too',
-    override: '`operations: { "…": { data } }`',
+    override: '`operations: { "…": { data } }`, a path or a function',
   },
   {
     about: 'The last page of a list',
     assumed: 'empty, shorter than an earlier one, or a first one whose length is not a common page size',
-    override: '`operations: { "…": { query, data } }`',
+    override: '`contract: { paging }`',
   },
   {
     about: 'A 429 on a job-starting create',
