@@ -592,7 +592,7 @@ const writeVariants: readonly Variant[] = [
     name: 'projects that are deleted by an id in the body',
     level: 'write',
     service: {
-      contract: { operations: { 'projects.delete': { path: '/api/v2/projects/delete' } } },
+      unsettable: { 'projects.delete': { path: '/api/v2/projects/delete' } },
       traits: [idInBody('projects.delete', 'id')],
     },
     expected: { 'path:projects.delete': 'unfound' },
