@@ -441,7 +441,8 @@ const refusingVariants: readonly Variant[] = [
     service: { contract: OWN_NAMES, traits: [blocks(10)] },
     expected: {
       ...expectAll('unfound', ...LISTS, ...GETS),
-      ...expectAll('not-checked', 'statuses', ...NEEDS_ROWS),
+      ...expectAll('not-checked', 'path:estimates.get', 'statuses', ...NEEDS_ROWS.slice(0, 4)),
+      'errors.404': OPEN,
     },
     stopped: 12,
   },

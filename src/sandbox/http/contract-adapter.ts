@@ -23,7 +23,7 @@ export const paramOf = (context: Context<Env>, name: string): string | undefined
 const adapt =
   (service: Service, name: OperationName): MiddlewareHandler<Env> =>
   async (context, next) => {
-    const { paging, operations: overrides = {} } = service.contract ?? {};
+    const { paging, waits, operations: overrides = {} } = service.contract ?? {};
     if (paging) context.set('paging', paging);
     const isMoved = operations[name].path.includes('{id}') && !service.operations[name].path.includes('{id}');
     if (isMoved && context.req.method !== 'GET') context.set('bodyId', idIn(await readBody(context)));
@@ -31,11 +31,16 @@ const adapt =
     if (context.res.status >= 300) return;
     const { data, ...rest } = await context.res.json();
     const cursor = context.get('nextCursor');
-    const placed = withValue(rest, overrides[name]?.data ?? 'data', service.localTimes(data));
+    const shown = waits?.via === 'get' && name.endsWith('.list') ? withoutStatus(data) : data;
+    const placed = withValue(rest, overrides[name]?.data ?? 'data', service.localTimes(shown));
     const envelope =
       paging?.next === undefined || cursor === undefined ? placed : withValue(placed, paging.next, cursor);
     context.res = Response.json(envelope, { status: context.res.status });
   };
+
+/** Returns the rows of a list as a service has them whose resources must be read for their status. */
+const withoutStatus = (rows: unknown): unknown =>
+  Array.isArray(rows) ? rows.map(({ status, ...row }: JsonObject) => row) : rows;
 
 /** Returns the id in a body: in `id`, or in a field such as `audience_id`. */
 function idIn(body: JsonObject | undefined): string | undefined {
