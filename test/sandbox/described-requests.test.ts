@@ -48,8 +48,8 @@ function requestsOf(route: Route, knownValues: KnownValues, token: string): fc.A
   const values = Object.fromEntries(
     parameters.map(({ name, schema }) => {
       const arbitrary = arbitraryOf(Object(schema), document, knownValues);
-      const known = fc.constant(knownValues.fields[String(name)]);
-      return [String(name), String(name) in knownValues.fields ? fc.oneof(arbitrary, known) : arbitrary];
+      const value = fc.constant(knownValues.fields[String(name)]);
+      return [String(name), String(name) in knownValues.fields ? fc.oneof(arbitrary, value) : arbitrary];
     }),
   );
   const requiredKeys = parameters.filter(({ required }) => required === true).map(({ name }) => String(name));
