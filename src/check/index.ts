@@ -1,0 +1,3 @@
+export { type CheckEvent, type CheckOptions, type CheckReport, checkService, REQUEST_LIMITS } from './check.ts';
+export type { CheckLevel, Finding, FindingState } from './findings.ts';
+export { fileJournal, type Journal, type JournalEntry, memoryJournal } from './journal.ts';

@@ -1,0 +1,239 @@
+import { type OperationName, operations } from '../spec/operations.ts';
+import { isObject } from '../util/json.ts';
+import type { Candidate } from './candidates.ts';
+import {
+  envelopeOf,
+  type Found,
+  fingerprint,
+  fits,
+  invalidFields,
+  isErrorEnvelope,
+  isMissing,
+  KINDS,
+  type Kind,
+  objectWith,
+  type Reply,
+  type Row,
+  resourceIn,
+  rowsIn,
+} from './evidence.ts';
+import { STOPPED, Stop } from './probe.ts';
+import { madeUpName, NO_ID, notePath, notePlace, read, reasonOf, type Session, tryCandidates } from './session.ts';
+
+const WEBHOOKS = operations['webhooks.list'].path;
+const USAGE = operations['usage.get'].path;
+
+/**
+ * The two documented reads: they prove address, token and envelope. Later, one of them shows whether the service still
+ * responds.
+ *
+ * @throws {Stop} if neither responds as documented.
+ */
+export async function checkDocumentedReads(session: Session): Promise<void> {
+  const { probe, findings, working } = session;
+  const webhooks = await probe.send({ method: 'GET', path: WEBHOOKS, why: 'documented read' });
+  const usage = await probe.send({ method: 'GET', path: USAGE, why: 'documented read' });
+  const list = rowsIn(envelopeOf(webhooks));
+  const report = objectWith(envelopeOf(usage), ['build_budget']);
+  const replies = [webhooks, usage];
+  if (!list && !report) {
+    const isDenied = replies.every(({ status }) => status === 401 || status === 403);
+    const isSilent = replies.every(({ status }) => status === 0);
+    if (isDenied) throw new Stop('The service refuses the token.', STOPPED.authentication);
+    throw new Stop(
+      isSilent
+        ? 'The service cannot be reached at this address.'
+        : 'Neither of the two documented reads responds as documented: the address is probably that of something else.',
+      STOPPED.unexpected,
+    );
+  }
+  findings.set('service', 'confirmed', 'A documented read succeeds with this token, in the envelope.');
+  for (const [name, result, reply] of [
+    ['webhooks.list', list, webhooks],
+    ['usage.get', report, usage],
+  ] as const) {
+    if (result) {
+      findings.set(`path:${name}`, 'confirmed', 'Responds as documented.');
+      working.set(name, { method: 'GET', path: operations[name].path, source: 'assumed' });
+      notePlace(session, name, result);
+    } else if (isMissing(reply.status)) findings.set(`path:${name}`, 'differs', `Refused with ${reply.status}.`);
+    else findings.unclear(`path:${name}`, reasonOf(reply));
+  }
+  probe.trial = { method: 'GET', path: list ? WEBHOOKS : USAGE, why: 'does the service still respond?' };
+}
+
+/** A path that certainly does not exist, and a request without a token. */
+export async function checkRefusals({ probe, findings }: Session): Promise<void> {
+  const path = `/api/v2/${madeUpName()}/index`;
+  const unknown = await probe.send({ method: 'GET', path, why: 'a path that does not exist, to compare refusals' });
+  probe.unknown.add(fingerprint(unknown));
+  await probe.refused(unknown);
+  const trial = probe.successes > 0 ? WEBHOOKS : USAGE;
+  const denied = await probe.send({ method: 'GET', path: trial, token: 'none', why: 'a documented read without a token' });
+  const isDocumented = isObject(denied.body) && typeof denied.body.message === 'string';
+  if (denied.status === 401 && isDocumented)
+    findings.set('errors.401', 'confirmed', 'A request without a token is refused with 401 and a message.');
+  else if (denied.status > 0 && denied.status < 500)
+    findings.set('errors.401', 'differs', `A request without a token gets ${formOf(denied)}.`, denied.status);
+}
+
+const formOf = ({ status, format }: Reply): string => `${status} with ${format === 'empty' ? 'no body' : `a body of ${format}`}`;
+
+/** The lists, by rows with the fields of their kind. */
+export async function checkLists(session: Session): Promise<void> {
+  for (const kind of KINDS) {
+    const name = `${kind}.list` as const;
+    session.onStep(`List of ${kind}`);
+    const attempts = await tryCandidates(session, name, {
+      send: read(session, `list of ${kind}`),
+      async judge(reply, candidate): Promise<Found<readonly Row[]> | undefined> {
+        const list = rowsIn(envelopeOf(reply));
+        if (!list) return undefined;
+        if (list.value.length > 0) return list.value.every((row) => fits(kind, row)) ? list : undefined;
+        return (await isRefusedBeside(session, candidate)) ? list : undefined;
+      },
+    });
+    const { match } = attempts;
+    const isEmpty = match?.result.value.length === 0;
+    const evidence = isEmpty
+      ? 'An empty list, and a made-up path beside it is refused.'
+      : 'A list of rows with integer ids and fields of this kind.';
+    notePath(session, name, attempts, evidence);
+    if (!match) continue;
+    session.rows.set(kind, match.result.value);
+    if (!isEmpty) notePlace(session, name, match.result);
+  }
+}
+
+/** Returns whether a made-up path beside an empty list is refused: some services respond so to every path. */
+async function isRefusedBeside({ probe }: Session, { path }: Candidate): Promise<boolean> {
+  const beside = path.replace(/[^/]+$/, madeUpName());
+  const reply = await probe.send({ method: 'GET', path: beside, why: 'a made-up path beside an empty list' });
+  if (rowsIn(envelopeOf(reply))) return false;
+  await probe.refused(reply);
+  return true;
+}
+
+/** Single resources, by the ids of the lists. */
+export async function checkGets(session: Session): Promise<void> {
+  for (const kind of KINDS) {
+    const rows = session.rows.get(kind) ?? [];
+    if (rows.length > 0) await checkGet(session, `${kind}.get`, kind, rows);
+  }
+  const lookalikes = (session.rows.get('audiences') ?? []).filter(({ is_lookalike }) => is_lookalike === true);
+  if (lookalikes.length > 0) await checkGet(session, 'lookalikes.get', 'audiences', lookalikes);
+}
+
+async function checkGet(
+  session: Session,
+  name: OperationName,
+  kind: Kind,
+  [first, second]: readonly Row[],
+): Promise<void> {
+  if (!first) return;
+  session.onStep(`One of ${kind}`);
+  let { id } = first;
+  const attempts = await tryCandidates(session, name, {
+    async send(candidate) {
+      id = first.id;
+      const reply = await read(session, `one of ${kind}`, { id })(candidate);
+      const isGone = isMissing(reply.status) && !session.probe.unknown.has(fingerprint(reply));
+      if (!isGone || !second || candidate.source === 'guess') return reply;
+      id = second.id;
+      return read(session, `another one of ${kind}`, { id })(candidate);
+    },
+    judge(reply) {
+      const resource = resourceIn(envelopeOf(reply), id);
+      return resource && fits(kind, resource.value) ? resource : undefined;
+    },
+  });
+  notePath(session, name, attempts, 'The response has the id of a row of the list.');
+  const { match } = attempts;
+  if (!match) return;
+  notePlace(session, name, match.result);
+  if (name !== 'lookalikes.get') session.resources.set(kind, match.result.value);
+}
+
+/** The documented error of an id that does not exist. */
+export async function checkNotFound(session: Session): Promise<void> {
+  const { findings, working } = session;
+  const kind = KINDS.find((kind) => session.resources.has(kind));
+  const candidate = kind && working.get(`${kind}.get`);
+  if (!candidate) return;
+  const reply = await read(session, 'an id that does not exist', { id: NO_ID })(candidate);
+  await session.probe.refused(reply);
+  if (reply.status === 404 && isErrorEnvelope(reply))
+    findings.set('errors.404', 'confirmed', 'An id that does not exist gets 404 in the envelope of an error.');
+  else if (envelopeOf(reply) || (reply.status >= 400 && reply.status < 500))
+    findings.set('errors.404', 'differs', `An id that does not exist gets ${formOf(reply)}.`, reply.status);
+}
+
+/** Formats of months, the assumed one first. */
+const MONTH_FORMATS: Readonly<Record<string, (year: string, month: string) => string>> = {
+  'YYYY-MM': (year, month) => `${year}-${month}`,
+  YYYYMM: (year, month) => `${year}${month}`,
+  'YYYY/MM': (year, month) => `${year}/${month}`,
+  'YYYY-MM-DD': (year, month) => `${year}-${month}-01`,
+  'MM-YYYY': (year, month) => `${month}-${year}`,
+  'MM/YYYY': (year, month) => `${month}/${year}`,
+};
+
+/** The usage report: format of months, the error of a wrong one, fields of the build budget. */
+export async function checkUsage(session: Session): Promise<void> {
+  const { probe, findings } = session;
+  if (!session.working.has('usage.get')) return;
+  session.onStep('Usage report');
+  const ask = (yearmonth: string, why: string) => probe.send({ method: 'GET', path: USAGE, query: { yearmonth }, why });
+  const monthAt = (at: number, shift: number): [string, string] => {
+    const date = new Date(at);
+    date.setUTCDate(1);
+    date.setUTCMonth(date.getUTCMonth() + shift);
+    const [year = '', month = ''] = date.toISOString().split('-');
+    return [year, month];
+  };
+  for (const [format, write] of Object.entries(MONTH_FORMATS)) {
+    const past = await ask(write(...monthAt(probe.now, -1)), `a past month as ${format}`);
+    if (!envelopeOf(past)) {
+      if (past.status === 0 || past.status >= 500) return findings.unclear('usage.yearmonth', reasonOf(past));
+      continue;
+    }
+    const future = await ask(write(...monthAt(probe.now, 2)), `a future month as ${format}`);
+    if (envelopeOf(future)) {
+      findings.unclear('usage.yearmonth', 'The service accepts a future month: it may ignore the parameter.');
+      return;
+    }
+    const evidence = `A past month as ${format} succeeds, a future one is refused.`;
+    if (format === 'YYYY-MM') findings.set('usage.yearmonth', 'confirmed', evidence);
+    else findings.set('usage.yearmonth', 'differs', evidence, format);
+    noteInvalid(session, future);
+    return;
+  }
+  findings.set('usage.yearmonth', 'differs', 'A past month is refused in every form that was tried.');
+}
+
+function noteInvalid({ findings }: Session, reply: Reply): void {
+  const fields = invalidFields(reply);
+  if (fields && isErrorEnvelope(reply) && fields.length > 0)
+    findings.set('errors.422', 'confirmed', 'A future month gets 422, and `errors` names the parameter.');
+  else if (reply.status >= 400 && reply.status < 500)
+    findings.set('errors.422', 'differs', `A future month gets ${formOf(reply)}.`, reply.status);
+}
+
+/** Fields of the build budget. */
+export async function checkBudget({ probe, findings, working }: Session): Promise<void> {
+  if (!working.has('usage.get')) return;
+  const reply = await probe.send({ method: 'GET', path: USAGE, why: 'fields of the build budget' });
+  const budget = objectWith(envelopeOf(reply), ['build_budget'])?.value.build_budget;
+  if (budget === undefined) return;
+  const isWindow = (value: unknown): boolean =>
+    isObject(value) && Number.isInteger(value.limit) && Number.isInteger(value.used);
+  if (isObject(budget) && isWindow(budget.hour) && isWindow(budget.day))
+    findings.set('usage.build_budget', 'confirmed', '`hour` and `day` have `limit` and `used`.');
+  else
+    findings.set(
+      'usage.build_budget',
+      'differs',
+      '`hour` and `day`, each with `limit` and `used`, are missing.',
+      isObject(budget) ? Object.keys(budget).sort() : [],
+    );
+}
