@@ -198,7 +198,8 @@ export class Probe {
     if (wait > 0) await clock.sleep(wait, signal);
     times.push(clock.now());
     this.sent[bucket]++;
-    onRequest({ method, path, why });
+    // A presigned URL is a secret.
+    onRequest({ method, path: path.startsWith('/') ? path : '<URL of storage>', why });
   }
 
   async #fetch(request: ProbeRequest): Promise<Reply> {
