@@ -30,7 +30,6 @@ import {
   checkTunableOptions,
   resolveOptions,
   type TunableOptions,
-  type WaitsOptions,
 } from './client-options.ts';
 import { readTokens } from './client-tokens.ts';
 import { createTransport } from './create-transport.ts';
@@ -102,7 +101,7 @@ export class AudienceClient {
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
     this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
-    const scheduler = base ? base.#scheduler : createScheduler(options.waits, this.#transport);
+    const scheduler = base ? base.#scheduler : createScheduler(options, this.#transport);
     this.#scheduler = scheduler;
     const jobs = audienceJobs(this.#transport, scheduler);
     this.auth = new Auth(this.#transport);
@@ -201,7 +200,8 @@ function deriveTransport(options: ClientOptions, { state }: Transport): Transpor
   return new Transport(state, resolveOptions(options, state.redactor));
 }
 
-function createScheduler({ via, shared }: WaitsOptions = {}, { settings, state }: Transport): Scheduler {
+function createScheduler({ waits = {}, contract }: ClientOptions, { settings, state }: Transport): Scheduler {
+  const { via = contract?.waits?.via, shared } = waits;
   const { rateLimits, baseUrl, logger } = settings;
   const scheduler = new Scheduler({ rate: rateLimits.read, via, closing: state.closing.signal });
   shared?.attach(scheduler, baseUrl, (message) => logger.warn(message));
