@@ -76,7 +76,13 @@ const GUESSES: Readonly<Record<Action, readonly string[]>> = {
     'POST {resources}/{id}/destroy',
     'DELETE {resource}/delete/{id}',
   ],
-  reserve: ['POST {resources}', 'POST {resources}/reserve', 'POST {resource}/create', 'POST {resource}', 'POST {resources}/presign'],
+  reserve: [
+    'POST {resources}',
+    'POST {resources}/reserve',
+    'POST {resource}/create',
+    'POST {resource}',
+    'POST {resources}/presign',
+  ],
 };
 
 /** Deletes that take the id in the body; tried last. */
@@ -149,7 +155,9 @@ export class Candidates {
     const expected = this.#expected?.[name];
     const analogy = this.analogyFor(name);
     const all: Candidate[] = [
-      ...(expected ? [{ method: expected.method ?? method, path: expected.path ?? path, source: 'expected' } as const] : []),
+      ...(expected
+        ? [{ method: expected.method ?? method, path: expected.path ?? path, source: 'expected' } as const]
+        : []),
       ...(this.#published.get(name) ?? []),
       ...(analogy ? [analogy] : []),
       { method, path, source: 'assumed' },

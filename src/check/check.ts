@@ -1,5 +1,6 @@
 import type { ServiceContract } from '../spec/contract.ts';
 import { sleep } from '../util/abort.ts';
+import { checkBaseUrl } from '../util/base-url.ts';
 import { Candidates } from './candidates.ts';
 import { type CheckLevel, type Finding, Findings, includes } from './findings.ts';
 import { type Journal, memoryJournal } from './journal.ts';
@@ -38,6 +39,8 @@ export type CheckEvent =
 /** Options of {@link checkService}. */
 export interface CheckOptions {
   readonly baseUrl: string;
+  /** Allows `http:` beyond this machine. @default false */
+  readonly allowInsecure?: boolean | undefined;
   readonly token: string;
   /** Token of the MCP endpoint, whose first messages are sent then. */
   readonly mcpToken?: string | undefined;
@@ -76,10 +79,11 @@ const REAL_CLOCK: Clock = { now: () => Date.now(), sleep: (ms, signal) => sleep(
  * @throws the reason of the signal, if it aborts.
  */
 export async function checkService(options: CheckOptions): Promise<CheckReport> {
-  const { baseUrl, token, mcpToken, level, maxMisses = MAX_MISSES, expected, signal, onProgress } = options;
+  const { token, mcpToken, level, maxMisses = MAX_MISSES, expected, signal, onProgress } = options;
+  const baseUrl = checkBaseUrl(options.baseUrl, options.allowInsecure ?? false);
   const findings = new Findings(level);
   const probe = new Probe({
-    baseUrl: baseUrl.replace(/\/+$/, ''),
+    baseUrl,
     token,
     mcpToken,
     fetch: options.fetch ?? fetch,

@@ -21,11 +21,27 @@ export type Kind = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'sched
 export const KINDS: readonly Kind[] = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'];
 
 /** Documented fields that several kinds have. */
-const SHARED: readonly string[] = ['name', 'status', 'source_audience', 'created_by', 'project', 'created_at', 'updated_at'];
+const SHARED: readonly string[] = [
+  'name',
+  'status',
+  'source_audience',
+  'created_by',
+  'project',
+  'created_at',
+  'updated_at',
+];
 
 /** Documented fields that one kind has. Those of projects and schedules are not documented. */
 const OWN: Readonly<Record<Kind, readonly string[]>> = {
-  audiences: ['is_cohort', 'is_lookalike', 'results_count', 'is_activation_allowed', 'eligibility', 'operator', 'dataset'],
+  audiences: [
+    'is_cohort',
+    'is_lookalike',
+    'results_count',
+    'is_activation_allowed',
+    'eligibility',
+    'operator',
+    'dataset',
+  ],
   activations: ['description', 'audience', 'partner', 'pricing_model', 'datastreams', 'filters', 'filter_hash'],
   cohorts: ['total_eids', 'source'],
   projects: [],

@@ -132,7 +132,8 @@ export class Findings {
 
   /** Returns the differences as a contract, with what was confirmed and what is likely. */
   contractOf(level: CheckLevel, at: number): ServiceContract {
-    const idsOf = (wanted: FindingState): string[] => this.all.filter(({ state }) => state === wanted).map(({ id }) => id);
+    const idsOf = (wanted: FindingState): string[] =>
+      this.all.filter(({ state }) => state === wanted).map(({ id }) => id);
     const checked = {
       at: new Date(at).toISOString().slice(0, 10),
       level,

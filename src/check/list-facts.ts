@@ -80,7 +80,7 @@ export function checkStatuses({ findings, rows, probe }: Session): void {
 }
 
 /** Returns a time in milliseconds; `NaN` if it is none. */
-export function timeOf(value: unknown): number {
+function timeOf(value: unknown): number {
   const wall = wallTime(value);
   return Number.isNaN(wall) && typeof value === 'string' ? Date.parse(value) : wall;
 }

@@ -1,5 +1,5 @@
-import { operations } from '../spec/operations.ts';
 import { COMPLETED } from '../spec/job-status.ts';
+import { operations } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 import { envelopeOf, type Reply, type Row, resourceIn } from './evidence.ts';
 import { messagesIn, publishTools } from './publication.ts';
@@ -91,7 +91,13 @@ export async function checkResults(session: Session): Promise<void> {
   if (!/^https?:\/\//.test(uri) || !URL.canParse(uri))
     return findings.set('results.download', 'differs', 'The URI of a result is not a link of http or https.');
   const range = { range: 'bytes=0-0' };
-  const reply = await session.probe.send({ method: 'GET', path: uri, headers: range, token: 'none', why: 'one byte of a result' });
+  const reply = await session.probe.send({
+    method: 'GET',
+    path: uri,
+    headers: range,
+    token: 'none',
+    why: 'one byte of a result',
+  });
   if (reply.status === 200 || reply.status === 206)
     findings.set('results.download', 'confirmed', 'A result is readable without a token.');
   else if (reply.status === 401 || reply.status === 403)
@@ -108,7 +114,8 @@ function uriIn({ datastreams }: Row): string | undefined {
 }
 
 /** Names of headers with a request id. */
-const ID_HEADER = /(?:^|-)(?:request|correlation|trace|transaction|req|call)-?(?:id|uuid)$|^traceparent$|^(?:x-)?rid$|^cf-ray$/;
+const ID_HEADER =
+  /(?:^|-)(?:request|correlation|trace|transaction|req|call)-?(?:id|uuid)$|^traceparent$|^(?:x-)?rid$|^cf-ray$/;
 
 /** The header with the request id: it has another value in each response. */
 export function checkRequestId({ probe, findings }: Session): void {

@@ -1,5 +1,15 @@
 import type { Candidate } from './candidates.ts';
-import { envelopeOf, type Found, invalidFields, isMissing, isRow, type Reply, type Row, resourceIn, rowsIn } from './evidence.ts';
+import {
+  envelopeOf,
+  type Found,
+  invalidFields,
+  isMissing,
+  isRow,
+  type Reply,
+  type Row,
+  resourceIn,
+  rowsIn,
+} from './evidence.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { type Attempts, read, type Session, tryCandidates } from './session.ts';
 
@@ -49,7 +59,8 @@ export class OwnResources {
     });
     const { match, ended } = attempts;
     // Kept only if something exists, or may exist.
-    const isUncertain = ended && (ended.status === 0 || ended.status >= 500 || (ended.status >= 200 && ended.status < 300));
+    const isUncertain =
+      ended && (ended.status === 0 || ended.status >= 500 || (ended.status >= 200 && ended.status < 300));
     if (!match?.result.resource && !isUncertain) await this.#keep(undefined);
     if (isUncertain) this.#session.left = LEFT_UNKNOWN;
     return attempts;

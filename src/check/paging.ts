@@ -10,10 +10,27 @@ const ASSUMED: Paging = { style: 'page', param: 'page', size: 'per_page' };
 const SIZES: readonly string[] = ['per_page', 'limit', 'page_size', 'perPage', 'pageSize', 'size', 'count'];
 const PAGES: readonly string[] = ['page', 'page_number', 'pageNumber', 'p'];
 const OFFSETS: readonly string[] = ['offset', 'skip', 'start'];
-const CURSORS: readonly string[] = ['cursor', 'page_token', 'after', 'starting_after', 'pageToken', 'next_cursor', 'next'];
+const CURSORS: readonly string[] = [
+  'cursor',
+  'page_token',
+  'after',
+  'starting_after',
+  'pageToken',
+  'next_cursor',
+  'next',
+];
 
 /** Keys below which an envelope has the next cursor. */
-const CURSOR_PARENTS: readonly string[] = ['data', 'meta', 'pagination', 'paging', 'links', 'cursor', 'cursors', 'page'];
+const CURSOR_PARENTS: readonly string[] = [
+  'data',
+  'meta',
+  'pagination',
+  'paging',
+  'links',
+  'cursor',
+  'cursors',
+  'page',
+];
 const CURSOR_KEYS: readonly string[] = [
   ...['next_cursor', 'nextCursor', 'next_page_token', 'nextPageToken', 'cursor', 'next', 'next_page_url', 'after'],
   ...['end_cursor', 'endCursor'],
@@ -49,12 +66,17 @@ export async function checkPaging(session: Session, expected: Paging | undefined
   if (isSame) findings.set('paging', 'confirmed', evidence);
   else {
     const { style, param, size, next } = paging;
-    findings.set('paging', 'differs', paging.size ? evidence : 'The next page has other rows; no parameter sets its size.', {
-      style,
-      param,
-      ...(size && { size }),
-      ...(next && { next }),
-    });
+    findings.set(
+      'paging',
+      'differs',
+      paging.size ? evidence : 'The next page has other rows; no parameter sets its size.',
+      {
+        style,
+        param,
+        ...(size && { size }),
+        ...(next && { next }),
+      },
+    );
     findings.contract.paging = paging;
   }
   await checkPageSize(session, kind, paging);
@@ -105,7 +127,8 @@ async function findPaging(session: Session, kind: Kind, expected: Paging): Promi
   for (const { paging, value } of ways) {
     const attempt = await pageOf(session, kind, { ...base, [paging.param]: value }, `the next page by ${paging.param}`);
     if (isNext(attempt)) return { ...paging, ...(size && { size }) };
-    const isZeroBased = paging.style === 'page' && size && attempt.rows.length === 1 && attempt.rows[0]?.id === others[0]?.id;
+    const isZeroBased =
+      paging.style === 'page' && size && attempt.rows.length === 1 && attempt.rows[0]?.id === others[0]?.id;
     if (isZeroBased) {
       findings.set('paging', 'differs', `Pages of ${paging.param} are counted from 0.`);
       return undefined;
@@ -139,7 +162,8 @@ function cursorIn({ body }: Reply): { place: string; value: string | number; par
       const value = parent[key];
       if ((typeof value !== 'string' && typeof value !== 'number') || value === '') continue;
       const place = `${prefix}${key}`;
-      const address = typeof value === 'string' && /[?&]\w+=/.test(value) ? new URL(value, 'http://localhost') : undefined;
+      const address =
+        typeof value === 'string' && /[?&]\w+=/.test(value) ? new URL(value, 'http://localhost') : undefined;
       if (!address) return { place, value, params: CURSORS };
       for (const param of CURSORS) {
         const cursor = address.searchParams.get(param);
@@ -161,7 +185,8 @@ async function checkPageSize(session: Session, kind: Kind, paging: Paging): Prom
   }
   let asked = RESOURCE_PAGE_CAP;
   let page = await pageOf(session, kind, { [size]: asked }, `a page of ${asked} rows`);
-  const isTooLarge = !envelopeOf(page.reply) && (invalidFields(page.reply)?.includes(size) || page.reply.status === 400);
+  const isTooLarge =
+    !envelopeOf(page.reply) && (invalidFields(page.reply)?.includes(size) || page.reply.status === 400);
   for (const smaller of isTooLarge ? SMALLER_SIZES : []) {
     asked = smaller;
     page = await pageOf(session, kind, { [size]: asked }, `a page of ${asked} rows`);
@@ -177,7 +202,8 @@ async function checkPageSize(session: Session, kind: Kind, paging: Paging): Prom
     if (!next) break;
     page = await pageOf(session, kind, next, 'a further page, in search of old rows');
     all.push(...page.rows);
-    if (number === 2 && page.rows.length > 0 && full < asked) noteSize(session, paging, full, 'A page has fewer rows than requested, and more follow.');
+    if (number === 2 && page.rows.length > 0 && full < asked)
+      noteSize(session, paging, full, 'A page has fewer rows than requested, and more follow.');
   }
   findings.unclear('page-size', 'Needs a list with more than 100 rows.');
   if (all.length > (session.rows.get(kind)?.length ?? 0)) session.rows.set(kind, all);

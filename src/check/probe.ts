@@ -166,7 +166,11 @@ export class Probe {
     const reply = await this.send(this.#trial);
     if (reply.status === 0 || reply.status >= 500) return;
     if (envelopeOf(reply)) return;
-    throw new Stop('The service blocks the check: it now refuses a documented read that succeeded before.', STOPPED.cutShort, true);
+    throw new Stop(
+      'The service blocks the check: it now refuses a documented read that succeeded before.',
+      STOPPED.cutShort,
+      true,
+    );
   }
 
   async #attempt(request: ProbeRequest): Promise<Reply> {
@@ -187,10 +191,13 @@ export class Probe {
   async #permit({ method, path, id, isCleanup, why }: ProbeRequest): Promise<void> {
     const { clock, signal, limits, onRequest } = this.#options;
     const bucket = method === 'GET' || method === 'OPTIONS' || path.endsWith('/mcp') ? 'read' : 'write';
-    if (method === 'GET' && path.startsWith('/') && isWritePath(path)) throw new Error(`GET ${path} is the path of a write.`);
-    if (method !== 'GET' && id !== undefined && !this.#own.has(id)) throw new Error(`${method} ${path} has a foreign id.`);
+    if (method === 'GET' && path.startsWith('/') && isWritePath(path))
+      throw new Error(`GET ${path} is the path of a write.`);
+    if (method !== 'GET' && id !== undefined && !this.#own.has(id))
+      throw new Error(`${method} ${path} has a foreign id.`);
     const limit = bucket === 'write' && !isCleanup ? limits.write - CLEANUP_RESERVE : limits[bucket];
-    if (this.sent[bucket] >= limit) throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
+    if (this.sent[bucket] >= limit)
+      throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
     signal?.throwIfAborted();
     const times = this.#sentAt[bucket];
     const oldest = times.at(-PACE[bucket]);

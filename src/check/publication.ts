@@ -27,7 +27,9 @@ export async function readDocument(session: Session): Promise<void> {
 function publishDocument(session: Session, { servers, paths }: JsonObject): void {
   const [server] = Array.isArray(servers) ? servers : [];
   const url = isObject(server) && typeof server.url === 'string' ? server.url : '/';
-  const prefix = URL.canParse(url, 'http://localhost') ? new URL(url, 'http://localhost').pathname.replace(/\/+$/, '') : '';
+  const prefix = URL.canParse(url, 'http://localhost')
+    ? new URL(url, 'http://localhost').pathname.replace(/\/+$/, '')
+    : '';
   const base = session.basePath;
   for (const [path, methods] of Object.entries(isObject(paths) ? paths : {})) {
     for (const [verb, operation] of Object.entries(isObject(methods) ? methods : {})) {
@@ -62,7 +64,10 @@ function publish({ candidates }: Session, method: Method, path: string, label: s
 
 /** Returns the operation that a published one is, by its path or its name. */
 function nameOf(method: Method, path: string, label: string): OperationName | undefined {
-  const words = `${path.replace(/\{id\}/g, '')}`.toLowerCase().split(/[^a-z]+/).filter(Boolean);
+  const words = `${path.replace(/\{id\}/g, '')}`
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter(Boolean);
   const labels = label
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
@@ -71,7 +76,8 @@ function nameOf(method: Method, path: string, label: string): OperationName | un
   const hasId = path.includes('{id}');
   const verbOf = (texts: readonly string[]): string | undefined =>
     VERBS.find(([pattern]) => texts.some((text) => pattern.test(text)))?.[1];
-  const byMethod = method === 'DELETE' ? 'delete' : method === 'GET' ? (hasId ? 'get' : 'list') : hasId ? undefined : 'create';
+  const byMethod =
+    method === 'DELETE' ? 'delete' : method === 'GET' ? (hasId ? 'get' : 'list') : hasId ? undefined : 'create';
   // The method decides about reads: a GET with an id is one of a resource, whatever its words are.
   const action = method === 'GET' || method === 'DELETE' ? byMethod : (verbOf(words) ?? verbOf(labels) ?? byMethod);
   const isAt = (texts: readonly string[], plural: string): boolean =>
@@ -79,10 +85,21 @@ function nameOf(method: Method, path: string, label: string): OperationName | un
   const resource = (texts: readonly string[]): string | undefined => NAMESPACES.find((plural) => isAt(texts, plural));
   const plural = resource(words) ?? resource(labels);
   if (!plural || words.some((word) => word === 'cancel')) return undefined;
-  return JUDGED.find((name) => name === `${plural}.${plural === 'uploads' && action === 'create' ? 'reserve' : action}`);
+  return JUDGED.find(
+    (name) => name === `${plural}.${plural === 'uploads' && action === 'create' ? 'reserve' : action}`,
+  );
 }
 
-const NAMESPACES: readonly string[] = ['lookalikes', 'estimates', 'uploads', 'activations', 'audiences', 'cohorts', 'projects', 'schedules'];
+const NAMESPACES: readonly string[] = [
+  'lookalikes',
+  'estimates',
+  'uploads',
+  'activations',
+  'audiences',
+  'cohorts',
+  'projects',
+  'schedules',
+];
 
 /** Adds the operations of tools of the MCP endpoint, where a description names method and path. */
 export function publishTools(session: Session, tools: readonly unknown[]): void {
@@ -134,7 +151,8 @@ export function noteAnalogies(session: Session): void {
     const published = candidates.publishedFor(name);
     const analogy = candidates.analogyFor(name);
     if (published) noteLikely(session, name, published, 'The service publishes it; it was not called.');
-    else if (analogy) noteLikely(session, name, analogy, 'Follows from the paths of other resources; it was not called.');
+    else if (analogy)
+      noteLikely(session, name, analogy, 'Follows from the paths of other resources; it was not called.');
   }
   for (const name of JUDGED) notePlaceByAnalogy(session, name);
 }
@@ -153,7 +171,9 @@ function notePlaceByAnalogy({ findings, working, candidates }: Session, name: Op
   const overrides = findings.contract.operations;
   const action = actionOf(name);
   if (working.has(name) || action === 'reserve' || action === undefined || !candidates.analogyFor(name)) return;
-  const others = [...working.keys()].filter((other) => actionOf(other) === action && !/^(?:usage|webhooks)\./.test(other));
+  const others = [...working.keys()].filter(
+    (other) => actionOf(other) === action && !/^(?:usage|webhooks)\./.test(other),
+  );
   const places = new Set(others.map((other) => overrides?.[other]?.data));
   const [place] = places;
   if (places.size === 1 && place !== undefined) findings.override(name, { data: place });
@@ -162,6 +182,7 @@ function notePlaceByAnalogy({ findings, working, candidates }: Session, name: Op
 /** Returns the messages of a response of the MCP endpoint: JSON, or an event stream. */
 export function messagesIn(text: string): readonly JsonObject[] {
   const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));
-  const bodies = lines.length > 0 ? lines.map((line) => parseJson(line.slice('data:'.length).trim())) : [parseJson(text)];
+  const bodies =
+    lines.length > 0 ? lines.map((line) => parseJson(line.slice('data:'.length).trim())) : [parseJson(text)];
   return bodies.filter(isObject);
 }

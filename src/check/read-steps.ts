@@ -69,7 +69,12 @@ export async function checkRefusals({ probe, findings }: Session): Promise<void>
   probe.unknown.add(fingerprint(unknown));
   await probe.refused(unknown);
   const trial = probe.successes > 0 ? WEBHOOKS : USAGE;
-  const denied = await probe.send({ method: 'GET', path: trial, token: 'none', why: 'a documented read without a token' });
+  const denied = await probe.send({
+    method: 'GET',
+    path: trial,
+    token: 'none',
+    why: 'a documented read without a token',
+  });
   const isDocumented = isObject(denied.body) && typeof denied.body.message === 'string';
   if (denied.status === 401 && isDocumented)
     findings.set('errors.401', 'confirmed', 'A request without a token is refused with 401 and a message.');
@@ -77,7 +82,8 @@ export async function checkRefusals({ probe, findings }: Session): Promise<void>
     findings.set('errors.401', 'differs', `A request without a token gets ${formOf(denied)}.`, denied.status);
 }
 
-const formOf = ({ status, format }: Reply): string => `${status} with ${format === 'empty' ? 'no body' : `a body of ${format}`}`;
+const formOf = ({ status, format }: Reply): string =>
+  `${status} with ${format === 'empty' ? 'no body' : `a body of ${format}`}`;
 
 /** The lists, by rows with the fields of their kind. */
 export async function checkLists(session: Session): Promise<void> {

@@ -39,7 +39,7 @@ export interface Session {
 }
 
 /** Response to a candidate, with what was searched in it. */
-export interface Match<T> {
+interface Match<T> {
   readonly candidate: Candidate;
   readonly reply: Reply;
   readonly result: T;
@@ -156,7 +156,8 @@ export function notePath<T>(
 ): void {
   const id = `path:${name}`;
   if (!match) {
-    if (isRefused) findings.set(id, 'differs', 'The assumed request is refused as unknown, and none of the others works.');
+    if (isRefused)
+      findings.set(id, 'differs', 'The assumed request is refused as unknown, and none of the others works.');
     else findings.unclear(id, unclear ?? (ended ? reasonOf(ended) : 'Nothing in the account shows it.'));
     return;
   }

@@ -1,5 +1,5 @@
-import type { OperationName } from '../spec/operations.ts';
 import { progressOf } from '../spec/job-status.ts';
+import type { OperationName } from '../spec/operations.ts';
 import { operations } from '../spec/operations.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import {
@@ -167,11 +167,16 @@ function noteZone({ findings }: Session, { created_at }: Row, { at }: Reply): vo
     return;
   }
   const minutes = zoneOffset(created_at, at);
-  if (minutes === undefined) return findings.unclear('time-zone', 'What was created has no usable `created_at`.');
-  if (minutes === 0) findings.set('time-zone', 'confirmed', 'The time of something just created is that of UTC.');
+  if (minutes === undefined) findings.unclear('time-zone', 'What was created has no usable `created_at`.');
+  else if (minutes === 0) findings.set('time-zone', 'confirmed', 'The time of something just created is that of UTC.');
   else {
     const zone = zoneName(minutes);
-    findings.set('time-zone', 'differs', 'An offset, by something just created; daylight saving time cannot be seen.', zone);
+    findings.set(
+      'time-zone',
+      'differs',
+      'An offset, by something just created; daylight saving time cannot be seen.',
+      zone,
+    );
     findings.contract.serverTimeZone = zone;
   }
 }
@@ -200,7 +205,11 @@ async function checkRefusedCreate(
   const { match, ended } = attempts;
   noteFields(session, kind, match?.result.refused);
   if (match?.result.resource) {
-    session.findings.set(`body:${kind}.create`, 'differs', 'The service accepts a body that breaks two documented rules.');
+    session.findings.set(
+      `body:${kind}.create`,
+      'differs',
+      'The service accepts a body that breaks two documented rules.',
+    );
     await deleteOwn(session, own, kind === 'lookalikes' ? 'audiences.delete' : `${kind}.delete`);
     return own.ids.length === 0;
   }
@@ -224,17 +233,30 @@ async function checkUpload(session: Session): Promise<void> {
   const result = attempts.match?.result;
   if (!result) return;
   if (Array.isArray(result)) {
-    findings.set('uploads.reservation', 'differs', `The service names these fields: ${result.join(', ')}.`, [...result]);
+    findings.set('uploads.reservation', 'differs', `The service names these fields: ${result.join(', ')}.`, [
+      ...result,
+    ]);
     return;
   }
   const reservation: JsonObject = Object(result);
   const missing = ['reference', 'url', 'expires_at'].filter((field) => typeof reservation[field] !== 'string');
   if (missing.length === 0) findings.set('uploads.reservation', 'confirmed', '`reference`, `url` and `expires_at`.');
   else
-    findings.set('uploads.reservation', 'differs', `These fields are missing: ${missing.join(', ')}.`, Object.keys(reservation).sort());
+    findings.set(
+      'uploads.reservation',
+      'differs',
+      `These fields are missing: ${missing.join(', ')}.`,
+      Object.keys(reservation).sort(),
+    );
   const url = Object.values(reservation).find(isLink);
   if (typeof url !== 'string') return;
-  const reply = await probe.send({ method: 'PUT', path: url, body: new Blob(['1\n2\n']), token: 'none', why: 'send 4 bytes' });
+  const reply = await probe.send({
+    method: 'PUT',
+    path: url,
+    body: new Blob(['1\n2\n']),
+    token: 'none',
+    why: 'send 4 bytes',
+  });
   if (reply.status >= 200 && reply.status < 300)
     findings.set('uploads.put', 'confirmed', 'A PUT without further headers is accepted.');
   else if (reply.status > 0 && reply.status < 500)
@@ -246,7 +268,9 @@ const isLink = (value: unknown): boolean =>
 
 function reservationIn(envelope: JsonObject | undefined): JsonObject | undefined {
   const places = envelope ? Object.values(envelope) : [];
-  const inner = places.flatMap((value) => (isObject(value) ? [value, ...Object.values(value)] : Array.isArray(value) ? value : []));
+  const inner = places.flatMap((value) =>
+    isObject(value) ? [value, ...Object.values(value)] : Array.isArray(value) ? value : [],
+  );
   return inner.filter(isObject).find((value) => Object.values(value).some(isLink));
 }
 
@@ -301,7 +325,8 @@ async function waitForEnd(session: Session, id: number): Promise<void> {
   for (let polls = 0; polls < MAX_POLLS; polls++) {
     await session.probe.pause(POLL_MS[polls] ?? LONGEST_POLL_MS);
     const resource = resourceIn(envelopeOf(await read(session, 'has the build ended?', { id })(get)), id)?.value;
-    const status = isObject(resource?.status) && typeof resource.status.id === 'number' ? resource.status.id : undefined;
+    const status =
+      isObject(resource?.status) && typeof resource.status.id === 'number' ? resource.status.id : undefined;
     if (status !== undefined && progressOf('audience', { id, status: { id: status, name: '' } }) !== 'running') return;
   }
   session.findings.unclear('statuses', 'The build of the check did not end at a status that is known to be final.');
