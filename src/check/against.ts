@@ -57,9 +57,12 @@ export function compare(report: CheckReport, earlier: ServiceContract): Comparis
     if (isNew && finding?.state === 'differs' && earlierDifference(earlier, id) === undefined)
       changes.push({ id, was: 'as assumed', is: finding.evidence });
   }
-  const known = [...confirmed, ...JUDGED.map((name) => `path:${name}`).filter((id) => earlierDifference(earlier, id))];
+  const expected = [
+    ...confirmed,
+    ...JUDGED.map((name) => `path:${name}`).filter((id) => earlierDifference(earlier, id)),
+  ];
   const likely = earlier.checked?.likely ?? [];
-  const unchecked = [...new Set(known)].filter(
+  const unchecked = [...new Set(expected)].filter(
     (id) => isWithin(level, id) && stateOf(id) === 'not-checked' && !likely.includes(id),
   );
   return { changes, unchecked };

@@ -136,11 +136,19 @@ export class Candidates {
 
   /** Returns the way to call an operation that follows from other resources; `undefined` if none has shown one. */
   analogyFor(name: OperationName): Candidate | undefined {
-    const nouns = nounsOf(name === 'lookalikes.get' ? 'audiences.get' : name);
-    const [convention] = this.#conventions.get(actionOf(name) ?? 'reserve') ?? [];
-    if (!convention || APART.includes(name)) return undefined;
-    const { idField } = convention;
-    return { ...convention, path: fill(convention.path, nouns), ...(idField && { idField: fill(idField, nouns) }) };
+    return this.#conventionsFor(name === 'lookalikes.get' ? 'audiences.get' : name)[0];
+  }
+
+  /** Returns the ways that other resources have shown, the last one first. */
+  #conventionsFor(name: OperationName): Candidate[] {
+    const action = actionOf(name);
+    if (!action || APART.includes(name)) return [];
+    const nouns = nounsOf(name);
+    return (this.#conventions.get(action) ?? []).map(({ idField, ...convention }) => ({
+      ...convention,
+      path: fill(convention.path, nouns),
+      ...(idField && { idField: fill(idField, nouns) }),
+    }));
   }
 
   /** Ends guesses of an action: every guess has failed for one resource. */
@@ -161,6 +169,7 @@ export class Candidates {
       ...(this.#published.get(name) ?? []),
       ...(analogy ? [analogy] : []),
       { method, path, source: 'assumed' },
+      ...(name === 'lookalikes.get' ? this.#conventionsFor(name) : []),
       ...this.#guesses(name),
     ];
     const seen = new Set<string>();

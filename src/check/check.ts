@@ -2,11 +2,12 @@ import type { ServiceContract } from '../spec/contract.ts';
 import { sleep } from '../util/abort.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { Candidates } from './candidates.ts';
+import type { Session } from './check-session.ts';
 import { type CheckLevel, type Finding, Findings, includes } from './findings.ts';
 import { type Journal, memoryJournal } from './journal.ts';
 import { checkRows, checkStatuses } from './list-facts.ts';
 import { checkDiscovery, checkMcp, checkRequestId, checkResults } from './outer-steps.ts';
-import { checkPaging } from './paging.ts';
+import { checkPaging } from './paging-steps.ts';
 import { type Clock, Probe, type RequestLimits, type RequestNotice, Stop } from './probe.ts';
 import { checkOptions, noteAnalogies, readDocument } from './publication.ts';
 import {
@@ -18,7 +19,6 @@ import {
   checkRefusals,
   checkUsage,
 } from './read-steps.ts';
-import type { Session } from './session.ts';
 import { checkWrites } from './write-steps.ts';
 
 /** Hard limits of each level. */
@@ -29,8 +29,9 @@ export const REQUEST_LIMITS: Readonly<Record<CheckLevel, RequestLimits>> = {
 };
 
 const MAX_MISSES = 12;
+const REQUEST_TIMEOUT_MS = 30_000;
 
-/** What a check does, as it happens. */
+/** Progress of a check. */
 export type CheckEvent =
   | { readonly type: 'step'; readonly text: string }
   | ({ readonly type: 'request' } & RequestNotice)
@@ -50,6 +51,8 @@ export interface CheckOptions {
   readonly clock?: Clock | undefined;
   /** Keeps what the check is about to create. @default memory: what is left after a kill is not known */
   readonly journal?: Journal | undefined;
+  /** Milliseconds to wait for a response. @default 30_000 */
+  readonly requestTimeout?: number | undefined;
   /** Refused paths after which no more are guessed. @default 12 */
   readonly maxMisses?: number | undefined;
   /** Differences that an earlier check has found, which are tried first. */
@@ -90,6 +93,7 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     clock: options.clock ?? REAL_CLOCK,
     signal,
     limits: REQUEST_LIMITS[level],
+    timeout: options.requestTimeout ?? REQUEST_TIMEOUT_MS,
     onRequest: (notice) => onProgress?.({ type: 'request', ...notice }),
     onPause: (ms) => onProgress?.({ type: 'pause', ms }),
   });

@@ -126,7 +126,7 @@ export function fits(kind: Kind, row: Row): boolean {
   return own + count(SHARED) >= 2 && own >= foreign;
 }
 
-/** Returns what a refusal looks like, without paths, numbers and names: two routes that do not exist look alike. */
+/** Returns a refusal without paths, numbers and names: those of two routes that do not exist are equal. */
 export function fingerprint({ status, format, body }: Reply): string {
   const text = isObject(body) ? `${body.message ?? body.error ?? body.detail ?? ''}` : '';
   const message = text

@@ -1,7 +1,7 @@
 import type { ServiceContract } from '../spec/contract.ts';
 import { isOperationName, type OperationName, operations } from '../spec/operations.ts';
 
-/** How much is known about an assumption. */
+/** State of an assumption. */
 export type FindingState = 'confirmed' | 'differs' | 'likely' | 'not-checked';
 
 /** How much a check may do: read, also create and delete a project, also build an audience. */
@@ -10,14 +10,14 @@ export type CheckLevel = 'read' | 'write' | 'build';
 /** A JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/** What the check has found out about one assumption. */
+/** Result of checking one assumption. */
 export interface Finding {
   /** Such as `path:audiences.get`. */
   readonly id: string;
   readonly state: FindingState;
   /** Why, in the words of the check; holds nothing of the account. */
   readonly evidence: string;
-  /** What the service does instead, in the form that a contract has. */
+  /** The service's own way, in the form that a contract has. */
   readonly value?: JsonValue;
   /** Lowest level that can check it, if this one cannot. */
   readonly needs?: CheckLevel;

@@ -1,8 +1,8 @@
 import type { ServiceContract } from '../spec/contract.ts';
 import { type JobKind, type Progress, progressOf } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
+import type { Session } from './check-session.ts';
 import { KINDS, type Kind, type Row, wallTime } from './evidence.ts';
-import type { Session } from './session.ts';
 
 /** Kinds with jobs, by their namespace. */
 const JOBS: Partial<Record<Kind, JobKind>> = { audiences: 'audience', activations: 'activation', cohorts: 'cohort' };

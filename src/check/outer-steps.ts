@@ -1,9 +1,9 @@
 import { COMPLETED } from '../spec/job-status.ts';
 import { operations } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
+import { read, reasonOf, type Session } from './check-session.ts';
 import { envelopeOf, type Reply, type Row, resourceIn } from './evidence.ts';
 import { messagesIn, publishTools } from './publication.ts';
-import { read, reasonOf, type Session } from './session.ts';
 
 const DISCOVERY: Readonly<Record<string, readonly string[]>> = {
   'oauth-protected-resource': ['resource', 'authorization_servers'],
@@ -25,7 +25,6 @@ export async function checkDiscovery({ probe, findings, onStep }: Session): Prom
     else if (reply.status === 0 || reply.status >= 500) findings.unclear(id, reasonOf(reply));
     else {
       findings.set(id, 'differs', `There is no such document (${reply.status}).`);
-      await probe.refused(reply);
     }
   }
 }

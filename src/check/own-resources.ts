@@ -1,4 +1,5 @@
 import type { Candidate } from './candidates.ts';
+import { type Attempts, read, type Session, tryCandidates } from './check-session.ts';
 import {
   envelopeOf,
   type Found,
@@ -11,7 +12,6 @@ import {
   rowsIn,
 } from './evidence.ts';
 import type { Journal, JournalEntry } from './journal.ts';
-import { type Attempts, read, type Session, tryCandidates } from './session.ts';
 
 /** Time for which a create can be repeated under its key: an hour less than the service keeps it. */
 const REPEAT_WINDOW_MS = 23 * 3_600_000;
@@ -19,7 +19,7 @@ const REPEAT_WINDOW_MS = 23 * 3_600_000;
 /** Namespaces in which a check creates something, on purpose or because a service accepts what it must refuse. */
 export type Creatable = JournalEntry['kind'];
 
-/** What a create has shown: a resource, or the fields that were refused. */
+/** Result of a create: a resource, or the fields that were refused. */
 export interface CreateResult {
   readonly resource?: Found<Row>;
   readonly refused?: readonly string[];

@@ -25,8 +25,6 @@ export interface ProbeRequest {
   readonly why: string;
   /** True for the requests that remove what the check has created, for which a part of the limit is kept. */
   readonly isCleanup?: boolean;
-  /** Milliseconds to wait for the response. */
-  readonly timeout?: number;
 }
 
 /** A request as users see it: without ids and values. */
@@ -62,21 +60,24 @@ interface ProbeOptions {
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
   readonly limits: RequestLimits;
+  /** Milliseconds to wait for a response. */
+  readonly timeout: number;
   onRequest(notice: RequestNotice): void;
   onPause(ms: number): void;
 }
 
-/** Interval of the pace in milliseconds, with a margin for requests that arrive closer together than they were sent. */
-const PACE_INTERVAL_MS = 61_500;
+/** Interval of the limits in milliseconds, with a margin for requests that arrive closer together than they were sent. */
+const INTERVAL_MS = 61_500;
 /** Half of the limits of the service, so that other users of the token keep the rest. */
-const PACE = { read: RATE_LIMITS.read.limit / 2, write: RATE_LIMITS.write.limit / 2 } as const;
+const HALF_LIMITS = { read: RATE_LIMITS.read.limit / 2, write: RATE_LIMITS.write.limit / 2 } as const;
 /** Longest `Retry-After` to wait for. */
 const MAX_PAUSE_MS = 120_000;
 /** Pause after a 429 without a `Retry-After`. */
 const DEFAULT_PAUSE_MS = 60_000;
 /** 429s in the entire check after which it ends. */
 const MAX_THROTTLES = 5;
-const RESPONSE_TIMEOUT_MS = 30_000;
+/** Statuses that count as refusals of a path. */
+const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 410];
 /** Pause before a read without a usable response is repeated. */
 const REPEAT_PAUSE_MS = 2_000;
 /** Requests of the write limit that only cleaning up may use. */
@@ -116,28 +117,9 @@ export class Probe {
     this.#options = options;
   }
 
-  /** Sets the documented read by which {@link expectAccess} sees whether the service still responds. */
+  /** Sets the documented read that shows whether the service still responds. */
   set trial(request: ProbeRequest) {
     this.#trial = request;
-  }
-
-  /** Permits an id in writes: that of a response to a create of this check. */
-  own(id: number): void {
-    this.#own.add(id);
-  }
-
-  /**
-   * Sends a request. Waits for the pace and after a 429; repeats a read once that has no usable response. A status of 0
-   * means that there was no response.
-   *
-   * @throws {Stop} if a limit is reached, or the service asks for a long pause.
-   */
-  async send(request: ProbeRequest): Promise<Reply> {
-    const reply = await this.#attempt(request);
-    const isRepeatable = request.method === 'GET' || request.method === 'OPTIONS';
-    if (!isRepeatable || (reply.status !== 0 && reply.status < 500)) return reply;
-    await this.#options.clock.sleep(REPEAT_PAUSE_MS, this.#options.signal);
-    return this.#attempt(request);
   }
 
   /** Time of the service's clock, as far as it is known; else that of this machine. */
@@ -150,27 +132,40 @@ export class Probe {
     return this.#options.clock.sleep(ms, this.#options.signal);
   }
 
-  /** Counts a refusal, and checks access if there are many or it is unlike that of an unknown path. */
-  async refused(reply: Reply): Promise<void> {
-    const isDenied = reply.status === 401 || reply.status === 403;
-    const look = fingerprint(reply);
-    const isStrange = isDenied && !this.unknown.has(look) && !this.#cleared.has(look);
-    if (++this.#refusals % REFUSALS_BEFORE_TRIAL !== 0 && !isStrange) return;
-    await this.expectAccess();
-    this.#cleared.add(look);
+  /** Permits an id in writes: that of a response to a create of this check. */
+  own(id: number): void {
+    this.#own.add(id);
   }
 
-  /** Repeats a documented read. @throws {Stop} if it is refused now: the service blocks the check. */
-  async expectAccess(): Promise<void> {
+  /**
+   * Sends a request. Waits until half of the limits permit it, and after a 429; repeats a read once that has no usable
+   * response. A status of 0 means that there was no response.
+   *
+   * @throws {Stop} if a limit is reached, the service asks for a long pause, or it blocks the check.
+   */
+  async send(request: ProbeRequest): Promise<Reply> {
+    const reply = await this.#attempt(request);
+    const isRepeatable = request.method === 'GET' || request.method === 'OPTIONS';
+    if (isRepeatable && (reply.status === 0 || reply.status >= 500)) {
+      await this.pause(REPEAT_PAUSE_MS);
+      return this.#attempt(request);
+    }
+    if (REFUSALS.includes(reply.status)) await this.#countRefusal(request, reply);
+    return reply;
+  }
+
+  /** Counts a refusal. After many, and after one unlike those of unknown paths, sees whether all is refused now. */
+  async #countRefusal({ path, token = 'general' }: ProbeRequest, reply: Reply): Promise<void> {
+    const print = fingerprint(reply);
+    const isDenied = token === 'general' && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
+    const isStrange = isDenied && !this.unknown.has(print) && !this.#cleared.has(print);
+    if (++this.#refusals % REFUSALS_BEFORE_TRIAL !== 0 && !isStrange) return;
     if (!this.#trial) return;
-    const reply = await this.send(this.#trial);
-    if (reply.status === 0 || reply.status >= 500) return;
-    if (envelopeOf(reply)) return;
-    throw new Stop(
-      'The service blocks the check: it now refuses a documented read that succeeded before.',
-      STOPPED.cutShort,
-      true,
-    );
+    const trial = await this.#attempt(this.#trial);
+    this.#cleared.add(print);
+    if (trial.status === 0 || trial.status >= 500 || envelopeOf(trial)) return;
+    const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
+    throw new Stop(reason, STOPPED.cutShort, true);
   }
 
   async #attempt(request: ProbeRequest): Promise<Reply> {
@@ -200,8 +195,8 @@ export class Probe {
       throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
     signal?.throwIfAborted();
     const times = this.#sentAt[bucket];
-    const oldest = times.at(-PACE[bucket]);
-    const wait = oldest === undefined ? 0 : oldest + PACE_INTERVAL_MS - clock.now();
+    const oldest = times.at(-HALF_LIMITS[bucket]);
+    const wait = oldest === undefined ? 0 : oldest + INTERVAL_MS - clock.now();
     if (wait > 0) await clock.sleep(wait, signal);
     times.push(clock.now());
     this.sent[bucket]++;
@@ -210,15 +205,21 @@ export class Probe {
   }
 
   async #fetch(request: ProbeRequest): Promise<Reply> {
-    const { fetch, clock, signal } = this.#options;
-    const { method, body, timeout = RESPONSE_TIMEOUT_MS } = request;
-    const timer = AbortSignal.timeout(timeout);
+    const { fetch, clock, signal, timeout } = this.#options;
+    const { method, body } = request;
+    const ended = new AbortController();
+    const timer = new AbortController();
+    if (timeout < Number.POSITIVE_INFINITY)
+      clock.sleep(timeout, ended.signal).then(
+        () => timer.abort(),
+        () => {},
+      );
     try {
       const response = await fetch(this.#urlOf(request), {
         method,
         headers: this.#headersOf(request),
         redirect: 'manual',
-        signal: signal ? AbortSignal.any([signal, timer]) : timer,
+        signal: signal ? AbortSignal.any([signal, timer.signal]) : timer.signal,
         ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
       });
       const { status, headers } = response;
@@ -236,6 +237,8 @@ export class Probe {
       signal?.throwIfAborted();
       if (error instanceof Stop) throw error;
       return { status: 0, headers: new Headers(), ...readBody(''), at: this.now };
+    } finally {
+      ended.abort();
     }
   }
 

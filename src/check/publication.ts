@@ -2,9 +2,9 @@ import type { Method, OperationName } from '../spec/operations.ts';
 import { operations } from '../spec/operations.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';
 import { actionOf, type Candidate } from './candidates.ts';
+import { changeOf, madeUpName, type Session } from './check-session.ts';
 import { KINDS } from './evidence.ts';
 import { JUDGED } from './findings.ts';
-import { changeOf, madeUpName, type Session } from './session.ts';
 
 /** Where services publish their OpenAPI document. */
 const DOCUMENTS: readonly string[] = ['/openapi.json', '/api/v2/openapi.json'];
@@ -19,7 +19,6 @@ export async function readDocument(session: Session): Promise<void> {
       publishDocument(session, reply.body);
       return;
     }
-    await probe.refused(reply);
   }
 }
 
@@ -123,10 +122,10 @@ export async function checkOptions(session: Session): Promise<void> {
     const allow = reply.headers.get('allow');
     return reply.status >= 400 || allow === null ? undefined : allow.toUpperCase().split(/\s*,\s*/);
   };
-  const known = await allowed(list.path, 'the methods of a path that works');
-  if (!known?.includes('GET')) return;
+  const existing = await allowed(list.path, 'the methods of a path that works');
+  if (!existing?.includes('GET')) return;
   const madeUp = await allowed(`/api/v2/${madeUpName()}/index`, 'the methods of a path that does not exist');
-  if (madeUp && `${madeUp}` === `${known}`) return;
+  if (madeUp && `${madeUp}` === `${existing}`) return;
   for (const name of JUDGED) {
     if (operations[name].method === 'GET' || findings.stateOf(`path:${name}`) !== 'not-checked') continue;
     for (const candidate of candidates.of(name)) {

@@ -2,6 +2,16 @@ import { type OperationName, operations } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 import type { Candidate } from './candidates.ts';
 import {
+  madeUpName,
+  NO_ID,
+  notePath,
+  notePlace,
+  read,
+  reasonOf,
+  type Session,
+  tryCandidates,
+} from './check-session.ts';
+import {
   envelopeOf,
   type Found,
   fingerprint,
@@ -18,7 +28,6 @@ import {
   rowsIn,
 } from './evidence.ts';
 import { STOPPED, Stop } from './probe.ts';
-import { madeUpName, NO_ID, notePath, notePlace, read, reasonOf, type Session, tryCandidates } from './session.ts';
 
 const WEBHOOKS = operations['webhooks.list'].path;
 const USAGE = operations['usage.get'].path;
@@ -67,7 +76,6 @@ export async function checkRefusals({ probe, findings }: Session): Promise<void>
   const path = `/api/v2/${madeUpName()}/index`;
   const unknown = await probe.send({ method: 'GET', path, why: 'a path that does not exist, to compare refusals' });
   probe.unknown.add(fingerprint(unknown));
-  await probe.refused(unknown);
   const trial = probe.successes > 0 ? WEBHOOKS : USAGE;
   const denied = await probe.send({
     method: 'GET',
@@ -116,7 +124,6 @@ async function isRefusedBeside({ probe }: Session, { path }: Candidate): Promise
   const beside = path.replace(/[^/]+$/, madeUpName());
   const reply = await probe.send({ method: 'GET', path: beside, why: 'a made-up path beside an empty list' });
   if (rowsIn(envelopeOf(reply))) return false;
-  await probe.refused(reply);
   return true;
 }
 
@@ -124,7 +131,9 @@ async function isRefusedBeside({ probe }: Session, { path }: Candidate): Promise
 export async function checkGets(session: Session): Promise<void> {
   for (const kind of KINDS) {
     const rows = session.rows.get(kind) ?? [];
-    if (rows.length > 0) await checkGet(session, `${kind}.get`, kind, rows);
+    // A lookalike may not be readable as an audience.
+    const plain = rows.filter(({ is_lookalike }) => is_lookalike !== true);
+    await checkGet(session, `${kind}.get`, kind, plain.length > 0 ? plain : rows);
   }
   const lookalikes = (session.rows.get('audiences') ?? []).filter(({ is_lookalike }) => is_lookalike === true);
   if (lookalikes.length > 0) await checkGet(session, 'lookalikes.get', 'audiences', lookalikes);
@@ -143,11 +152,11 @@ async function checkGet(
     async send(candidate) {
       id = first.id;
       const reply = await read(session, `one of ${kind}`, { id })(candidate);
-      const isGone = isMissing(reply.status) && !session.probe.unknown.has(fingerprint(reply));
-      if (!isGone || !second || candidate.source === 'guess') return reply;
+      if (!isMissing(reply.status) || !second || candidate.source === 'guess') return reply;
       id = second.id;
       return read(session, `another one of ${kind}`, { id })(candidate);
     },
+    isGone: (reply) => reply.status === 404 && !session.probe.unknown.has(fingerprint(reply)),
     judge(reply) {
       const resource = resourceIn(envelopeOf(reply), id);
       return resource && fits(kind, resource.value) ? resource : undefined;
@@ -167,7 +176,6 @@ export async function checkNotFound(session: Session): Promise<void> {
   const candidate = kind && working.get(`${kind}.get`);
   if (!candidate) return;
   const reply = await read(session, 'an id that does not exist', { id: NO_ID })(candidate);
-  await session.probe.refused(reply);
   if (reply.status === 404 && isErrorEnvelope(reply))
     findings.set('errors.404', 'confirmed', 'An id that does not exist gets 404 in the envelope of an error.');
   else if (envelopeOf(reply) || (reply.status >= 400 && reply.status < 500))
@@ -200,7 +208,8 @@ export async function checkUsage(session: Session): Promise<void> {
   for (const [format, write] of Object.entries(MONTH_FORMATS)) {
     const past = await ask(write(...monthAt(probe.now, -1)), `a past month as ${format}`);
     if (!envelopeOf(past)) {
-      if (past.status === 0 || past.status >= 500) return findings.unclear('usage.yearmonth', reasonOf(past));
+      if (past.status !== 422 && past.status !== 400 && past.status !== 404)
+        return findings.unclear('usage.yearmonth', reasonOf(past));
       continue;
     }
     const future = await ask(write(...monthAt(probe.now, 2)), `a future month as ${format}`);

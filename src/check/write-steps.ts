@@ -3,6 +3,16 @@ import type { OperationName } from '../spec/operations.ts';
 import { operations } from '../spec/operations.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import {
+  madeUpName,
+  NO_ID,
+  notePath,
+  notePlace,
+  read,
+  reasonOf,
+  type Session,
+  tryCandidates,
+} from './check-session.ts';
+import {
   envelopeOf,
   type Found,
   invalidFields,
@@ -19,7 +29,6 @@ import {
 import { type CheckLevel, includes } from './findings.ts';
 import type { Journal } from './journal.ts';
 import { type Creatable, OwnResources } from './own-resources.ts';
-import { madeUpName, NO_ID, notePath, notePlace, read, reasonOf, type Session, tryCandidates } from './session.ts';
 
 /** Fields of the bodies of creates, as the package assumes them, and those that the service forbids. */
 const BODY_FIELDS: Readonly<Record<Creatable, readonly string[]>> = {

@@ -32,6 +32,8 @@ export async function plannedRequests(level: CheckLevel, hasMcpToken: boolean): 
     token,
     mcpToken: hasMcpToken ? account.token('mcp') : undefined,
     level,
+    // On this clock, a timeout would end before its request does.
+    requestTimeout: Number.POSITIVE_INFINITY,
     fetch: sandbox.fetch,
     clock: { now: () => sandbox.now(), sleep: (ms) => sandbox.advance(ms) },
     onProgress(event) {

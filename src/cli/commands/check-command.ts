@@ -31,7 +31,7 @@ interface CheckFlags {
   readonly maxMisses?: number;
 }
 
-/** What each level above reading does to the account. */
+/** Effects of each level on the account. */
 const EFFECTS: Readonly<Record<CheckLevel, string>> = {
   read: '',
   write: 'creates and deletes one project, and reserves an upload of 4 bytes that nothing uses',
@@ -57,6 +57,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
     allowInsecure,
     // A sandbox in this process ends with it.
     journal: fetch ? memoryJournal() : fileJournal(journalPath(baseUrl)),
+    requestTimeout: context.flags.requestTimeout,
     maxMisses: flags.maxMisses,
     expected: earlier,
     signal,

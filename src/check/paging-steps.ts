@@ -1,8 +1,8 @@
 import type { Paging } from '../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
+import { read, type Session } from './check-session.ts';
 import { envelopeOf, invalidFields, KINDS, type Kind, type Reply, type Row, rowsIn } from './evidence.ts';
-import { read, type Session } from './session.ts';
 
 const ASSUMED: Paging = { style: 'page', param: 'page', size: 'per_page' };
 

@@ -16,7 +16,7 @@ export function madeUpName(): string {
 /** An id that no resource has. */
 export const NO_ID = 2_147_483_646;
 
-/** What the steps of a check share. */
+/** State that the steps of a check share. */
 export interface Session {
   readonly probe: Probe;
   readonly findings: Findings;
@@ -33,12 +33,12 @@ export interface Session {
   readonly working: Map<OperationName, Candidate>;
   /** Refused candidates so far. */
   misses: number;
-  /** What the check could not delete, for people. */
+  /** Says that something is left of the check, for people. */
   left?: string;
   onStep(text: string): void;
 }
 
-/** Response to a candidate, with what was searched in it. */
+/** Response to a candidate, with the content that was searched. */
 interface Match<T> {
   readonly candidate: Candidate;
   readonly reply: Reply;
@@ -62,6 +62,8 @@ interface Trial<T> {
   send(candidate: Candidate): Promise<Reply>;
   /** Returns what a response shows, or `undefined`. */
   judge(reply: Reply, candidate: Candidate): T | undefined | Promise<T | undefined>;
+  /** Returns whether a 404 is that of a resource, which says nothing of the path. @default false */
+  isGone?(reply: Reply): boolean;
   /** True for a write that can be sent to one path after another, whatever the responses are. @default false */
   readonly isRepeatable?: boolean;
 }
@@ -70,9 +72,9 @@ interface Trial<T> {
 export async function tryCandidates<T>(
   session: Session,
   name: OperationName,
-  { send, judge, isRepeatable = false }: Trial<T>,
+  { send, judge, isGone, isRepeatable = false }: Trial<T>,
 ): Promise<Attempts<T>> {
-  const { candidates, probe } = session;
+  const { candidates } = session;
   const queue = [...candidates.of(name)];
   const tried = new Set<string>();
   let isRefused = false;
@@ -86,15 +88,14 @@ export async function tryCandidates<T>(
     const reply = await send(candidate);
     const result = await judge(reply, candidate);
     if (result !== undefined) return { match: { candidate, reply, result }, isRefused, unclear };
-    const verdict = verdictOf(session, reply, candidate);
+    const verdict = isGone?.(reply) ? 'foreign' : verdictOf(session, reply, candidate);
     if (isAssumed(name, candidate)) {
       isRefused = verdict === 'missing';
       unclear = isRefused ? undefined : reasonOf(reply);
     }
-    if (verdict === 'missing' || verdict === 'denied' || reply.status === 401 || reply.status === 403) {
+    if (verdict === 'missing' || verdict === 'denied') {
       session.misses++;
       misses++;
-      await probe.refused(reply);
     }
     if (verdict === 'unusable' && !isRepeatable) return { isRefused, unclear, ended: reply };
     const target = redirectOf(reply, candidate);
@@ -115,9 +116,10 @@ function verdictOf(
 ): 'missing' | 'denied' | 'foreign' | 'unusable' {
   const { status, format } = reply;
   if (isMissing(status)) return 'missing';
-  const isLikeUnknown = probe.unknown.has(fingerprint(reply));
   if (status === 0 || status >= 500) return 'unusable';
-  if (status >= 300) return status < 400 ? 'missing' : isLikeUnknown ? 'denied' : 'unusable';
+  if (status >= 300 && status < 400) return 'missing';
+  if (probe.unknown.has(fingerprint(reply))) return 'denied';
+  if (status >= 400) return 'unusable';
   if (envelopeOf(reply)) return method === 'GET' ? 'foreign' : 'unusable';
   // A page instead of a response to a create: nothing was created.
   return method === 'GET' || format === 'html' ? 'missing' : 'unusable';
@@ -129,6 +131,7 @@ export function reasonOf(reply: Reply): string {
   if (status === 0) return 'No response.';
   if (status === 401 || status === 403) return `The token may not use it, or the path does not exist (${status}).`;
   if (status >= 500) return `The service failed (${status}).`;
+  if (isMissing(status)) return 'The ids of the list are gone.';
   if (envelopeOf(reply)) return 'The response holds nothing that belongs to this operation.';
   return `Refused with ${status}.`;
 }
