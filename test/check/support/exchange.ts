@@ -24,7 +24,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** What a service has to answer with, besides its own state. */
+/** Parts of a service that traits use. */
 export interface Surroundings {
   readonly timeline: Timeline;
   /** Has the service act on a request as it would without the trait that asks. */
@@ -39,7 +39,7 @@ export interface Trait {
   read?(call: Call): Call;
   /** Changes each resource and each row of a list. */
   resource?(resource: JsonObject, call: Call): JsonObject;
-  /** Changes an answer, after its data were put where the contract says. */
+  /** Changes a response, after its data were put where the contract says. */
   write?(answer: Answer, call: Call): Answer;
   /** Answers a request to the storage of files. */
   storage?(request: Request): Response | undefined;
@@ -63,7 +63,7 @@ export const page = (status: number, title: string, headers: Readonly<Record<str
   body: `<!doctype html><html><head><title>${title}</title></head><body><h1>${title}</h1><p>CANARY ${status}</p></body></html>`,
 });
 
-/** Returns an answer with other fields in its JSON body. */
+/** Returns a response with other fields in its JSON body. */
 export const withBody = (answer: Answer, change: (body: JsonObject) => unknown): Answer =>
   isObject(answer.body) ? { ...answer, body: change(answer.body) } : answer;
 

@@ -9,7 +9,7 @@ export interface Route {
 }
 
 /** Returns the names of all operations. */
-export const operationNames = (): OperationName[] => Object.keys(operations).filter(isOperationName);
+const operationNames = (): OperationName[] => Object.keys(operations).filter(isOperationName);
 
 /** Returns the routes of a service with a contract, those without parameters first. */
 export function routesOf(contract: ServiceContract, missing: readonly OperationName[] = []): Route[] {
@@ -34,7 +34,7 @@ const pattern = (path: string): RegExp =>
   new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
 
 /** Returns the parameters in a path that a template matches; `undefined` for another path. */
-export function matchPath(template: string, path: string): Record<string, string> | undefined {
+function matchPath(template: string, path: string): Record<string, string> | undefined {
   const match = pattern(template).exec(path);
   return match ? { ...match.groups } : undefined;
 }
@@ -53,7 +53,7 @@ export const methodsAt = (routes: readonly Route[], path: string): string[] => [
   ...new Set(routes.filter((route) => matchPath(route.path, path)).map(({ method }) => method)),
 ];
 
-/** Returns the path of the emulated service for an operation. What is not a number is no id there. */
+/** Returns the path of the emulated service for an operation. Of an id that is not a number, 0 is made. */
 export function sandboxPath(operation: OperationName, params: Readonly<Record<string, string>>): string {
   return operations[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name] ?? '0';

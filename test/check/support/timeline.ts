@@ -81,7 +81,7 @@ export class Timeline {
   }
 
   async #advance(): Promise<void> {
-    for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let index = 0; index < TURNS; index++) await new Promise((resolve) => setImmediate(resolve));
     if (this.#busy > 0) return;
     const next = [...this.#sleepers].sort((a, b) => a.due - b.due)[0];
     if (!next) return;

@@ -163,23 +163,21 @@ export const changesData = (operation: OperationName, change: (data: JsonObject)
       : answer,
 });
 
+/** Fields of a body that a service does not know, and does not show. */
+const UNKNOWN = 'unknown ';
+
 /** Has other names for fields of a body: `names` maps those of the service to those of the specification. */
 export const namesFields = (operation: OperationName, names: Readonly<Record<string, string>>) => (): Trait => {
   const own = Object.fromEntries(Object.entries(names).map(([name, assumed]) => [assumed, name]));
+  const nameOf = (name: string): string => names[name] ?? (name in own ? `${UNKNOWN}${name}` : name);
+  const rename = (object: unknown, to: (name: string) => string): JsonObject =>
+    Object.fromEntries(Object.entries(Object(object)).map(([name, value]) => [to(name), value]));
   return {
-    read(call) {
-      if (call.operation !== operation || !isObject(call.body)) return call;
-      const known = Object.entries(call.body).filter(([name]) => !(name in own));
-      return { ...call, body: Object.fromEntries(known.map(([name, value]) => [names[name] ?? name, value])) };
-    },
+    read: (call) => (call.operation === operation ? { ...call, body: rename(call.body, nameOf) } : call),
+    resource: (resource) => Object.fromEntries(Object.entries(resource).filter(([name]) => !name.startsWith(UNKNOWN))),
     write: (answer, call) =>
       call.operation === operation && answer.status === 422
-        ? withBody(answer, ({ errors, ...body }) => ({
-            ...body,
-            errors: Object.fromEntries(
-              Object.entries(Object(errors)).map(([name, texts]) => [own[name] ?? name, texts]),
-            ),
-          }))
+        ? withBody(answer, (body) => ({ ...body, errors: rename(body.errors, (name) => own[name] ?? name) }))
         : answer,
   };
 };

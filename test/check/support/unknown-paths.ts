@@ -1,6 +1,5 @@
-import type { OperationName } from '../../../src/spec/operations.ts';
 import { type Answer, type Call, failure, json, page } from './exchange.ts';
-import { matchPath, methodsAt, type Route } from './routes.ts';
+import { methodsAt, type Route } from './routes.ts';
 
 type Unknown = (call: Call, routes: readonly Route[]) => Answer;
 
@@ -49,7 +48,3 @@ export const optionsAnswers = {
   /** Needs a token like everything else, and then has nothing. */
   notFound: (): Answer => failure(404, 'Not found.'),
 } satisfies Record<string, Unknown>;
-
-/** Returns whether a path is below that of one of these operations, for traits that act on some paths only. */
-export const isAt = (path: string, routes: readonly Route[], ...names: readonly OperationName[]): boolean =>
-  routes.some((route) => names.includes(route.operation) && matchPath(route.path, path) !== undefined);

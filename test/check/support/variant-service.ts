@@ -21,7 +21,7 @@ export interface ServiceDefinition {
   readonly unknown?: (call: Call, routes: readonly Route[]) => Answer;
   /** Answers OPTIONS. @default 204 for every path, as CORS middleware does */
   readonly options?: (call: Call, routes: readonly Route[]) => Answer;
-  /** Whether the account has resources. @default true */
+  /** `false` for an account without resources. @default true */
   readonly isFilled?: boolean;
   /** Path in the base URL. @default none */
   readonly basePath?: string;
