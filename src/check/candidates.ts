@@ -12,7 +12,7 @@ export interface Candidate {
 }
 
 /** Kinds of operations that follow one convention. */
-export type Action = 'list' | 'get' | 'create' | 'delete' | 'reserve';
+export type Action = 'list' | 'get' | 'create' | 'delete';
 
 /** Names of a resource in paths. */
 interface Nouns {
@@ -26,10 +26,9 @@ const nounsOf = (name: OperationName): Nouns => {
 };
 
 export const actionOf = (name: OperationName): Action | undefined => {
-  const action = name.split('.')[1];
-  return action === 'list' || action === 'get' || action === 'create' || action === 'delete' || action === 'reserve'
-    ? action
-    : undefined;
+  // A reservation is a create of an upload.
+  const action = name === 'uploads.reserve' ? 'create' : name.split('.')[1];
+  return action === 'list' || action === 'get' || action === 'create' || action === 'delete' ? action : undefined;
 };
 
 /** Operations whose paths follow no convention: they are documented, or the resource is another one. */
@@ -65,28 +64,25 @@ const GUESSES: Readonly<Record<Action, readonly string[]>> = {
     'POST {resources}/add',
     'POST {resources}/new',
   ],
+  // A field after the path is that of the body which has the id.
   delete: [
     'DELETE {resources}/{id}',
     'POST {resources}/delete/{id}',
     'POST {resource}/{id}/delete',
     'DELETE {resource}/{id}',
     'POST {resource}/delete/{id}',
+    'POST {resources}/delete id',
+    'POST {resources}/delete {resource}_id',
     'DELETE {resources}/delete/{id}',
     'DELETE {resources}/{id}/delete',
     'POST {resources}/{id}/destroy',
-    'DELETE {resource}/delete/{id}',
-  ],
-  reserve: [
-    'POST {resources}',
-    'POST {resources}/reserve',
-    'POST {resource}/create',
-    'POST {resource}',
-    'POST {resources}/presign',
+    'POST {resource}/delete id',
+    'POST {resource}/delete {resource}_id',
   ],
 };
 
-/** Deletes that take the id in the body; tried last. */
-const ID_FIELDS: readonly string[] = ['id', '{resource}_id'];
+/** Further guesses for the reservation of an upload. */
+const RESERVATIONS: readonly string[] = ['POST {resources}/reserve', 'POST {resources}/presign'];
 
 const fill = (template: string, { plural, singular }: Nouns): string =>
   template.replaceAll('{resources}', plural).replaceAll('{resource}', singular);
@@ -105,6 +101,8 @@ export class Candidates {
   readonly #published = new Map<OperationName, Candidate[]>();
   readonly #conventions = new Map<Action, Candidate[]>();
   readonly #exhausted = new Set<Action>();
+  /** Way to read an audience, by which lookalikes are read, too. */
+  #lookalikes: Candidate | undefined;
 
   /** @param expected Differences that an earlier check has found. */
   constructor(expected: ServiceContract['operations']) {
@@ -125,6 +123,7 @@ export class Candidates {
 
   /** Adds the convention of a path that works, for other resources. */
   learn(name: OperationName, { method, path, idField }: Candidate): void {
+    if (name === 'audiences.get') this.#lookalikes = { method, path, source: 'convention' };
     const action = actionOf(name);
     const template = templateOf(path, nounsOf(name));
     if (!action || !template || APART.includes(name)) return;
@@ -134,9 +133,11 @@ export class Candidates {
     this.#conventions.set(action, [convention, ...others]);
   }
 
-  /** Returns the way to call an operation that follows from other resources; `undefined` if none has shown one. */
+  /** Returns the way to call an operation that all other resources have; `undefined` if they differ, or none is known. */
   analogyFor(name: OperationName): Candidate | undefined {
-    return this.#conventionsFor(name === 'lookalikes.get' ? 'audiences.get' : name)[0];
+    if (name === 'lookalikes.get') return this.#lookalikes;
+    const ways = this.#conventionsFor(name);
+    return ways.length === 1 ? ways[0] : undefined;
   }
 
   /** Returns the ways that other resources have shown, the last one first. */
@@ -161,15 +162,15 @@ export class Candidates {
   of(name: OperationName): readonly Candidate[] {
     const { method, path } = operations[name];
     const expected = this.#expected?.[name];
-    const analogy = this.analogyFor(name);
+    const isLookalike = name === 'lookalikes.get';
     const all: Candidate[] = [
       ...(expected
         ? [{ method: expected.method ?? method, path: expected.path ?? path, source: 'expected' } as const]
         : []),
       ...(this.#published.get(name) ?? []),
-      ...(analogy ? [analogy] : []),
+      ...(isLookalike ? [this.#lookalikes].filter((way) => way !== undefined) : this.#conventionsFor(name)),
       { method, path, source: 'assumed' },
-      ...(name === 'lookalikes.get' ? this.#conventionsFor(name) : []),
+      ...(isLookalike ? this.#conventionsFor(name) : []),
       ...this.#guesses(name),
     ];
     const seen = new Set<string>();
@@ -187,25 +188,20 @@ export class Candidates {
     const nouns = nounsOf(name);
     const learned = [...this.#conventions.values()].flat().map(({ path }) => path);
     const prefix = learned.map((path) => /^(.*?\/)\{resources?\}/.exec(path)?.[1]).find(Boolean) ?? `${API}/`;
-    const isSingular = (path: string): boolean => path.includes('{resource}');
+    const isSingular = (template: string): boolean => /\{resource\}(?!_)/.test(template);
     const prefersSingular = learned.filter(isSingular).length * 2 > learned.length;
-    const guesses = GUESSES[action].map((guess) => {
-      const [method = '', path = ''] = guess.split(' ');
-      return { method: methodOf(method), path: `${prefix}${path}`, source: 'guess' as const };
-    });
+    const templates = [...GUESSES[action], ...(name === 'uploads.reserve' ? RESERVATIONS : [])];
     // A stable sort: within the two groups, the order stays.
-    if (prefersSingular) guesses.sort((a, b) => Number(isSingular(b.path)) - Number(isSingular(a.path)));
-    const filled = guesses.map((guess) => ({ ...guess, path: fill(guess.path, nouns) }));
-    if (action !== 'delete') return filled;
-    const withField = ID_FIELDS.flatMap((field) =>
-      [`${prefix}{resources}/delete`, `${prefix}{resource}/delete`].map((path) => ({
-        method: 'POST' as const,
-        path: fill(path, nouns),
-        idField: fill(field, nouns),
+    if (prefersSingular) templates.sort((a, b) => Number(isSingular(b)) - Number(isSingular(a)));
+    return templates.map((template) => {
+      const [method = '', path = '', idField] = template.split(' ').map((part) => fill(part, nouns));
+      return {
+        method: methodOf(method),
+        path: `${fill(prefix, nouns)}${path}`,
+        ...(idField !== undefined && { idField }),
         source: 'guess' as const,
-      })),
-    );
-    return [...filled, ...withField];
+      };
+    });
   }
 }
 

@@ -1,6 +1,15 @@
 import { type OperationName, operations } from '../spec/operations.ts';
 import { type Candidate, type Candidates, isAssumed } from './candidates.ts';
-import { envelopeOf, type Found, fingerprint, isMissing, type Kind, type Reply, type Row } from './evidence.ts';
+import {
+  envelopeOf,
+  type Found,
+  fingerprint,
+  isErrorEnvelope,
+  isMissing,
+  type Kind,
+  type Reply,
+  type Row,
+} from './evidence.ts';
 import type { Findings } from './findings.ts';
 import { isWritePath, type Probe, type ProbeRequest } from './probe.ts';
 
@@ -29,10 +38,14 @@ export interface Session {
   readonly rows: Map<Kind, readonly Row[]>;
   /** Resources that were read one by one. */
   readonly resources: Map<Kind, Row>;
+  /** Operations that were tried. */
+  readonly tried: Set<OperationName>;
   /** Ways to call operations that responses have confirmed. */
   readonly working: Map<OperationName, Candidate>;
   /** Refused candidates so far. */
   misses: number;
+  /** True if a path that does not exist has an empty list: then empty lists prove nothing. */
+  hasListsEverywhere: boolean;
   /** Says that something is left of the check, for people. */
   left?: string;
   onStep(text: string): void;
@@ -75,6 +88,7 @@ export async function tryCandidates<T>(
   { send, judge, isGone, isRepeatable = false }: Trial<T>,
 ): Promise<Attempts<T>> {
   const { candidates } = session;
+  session.tried.add(name);
   const queue = [...candidates.of(name)];
   const tried = new Set<string>();
   let isRefused = false;
@@ -168,7 +182,12 @@ export function notePath<T>(
   working.set(name, candidate);
   candidates.learn(name, candidate);
   if (isAssumed(name, candidate)) findings.set(id, 'confirmed', evidence);
-  else {
+  else if (candidate.idField) {
+    // A path without the id is of no use as data: the id needs a function.
+    const { path, idField } = candidate;
+    const override = `operations: { '${name}': { path: '${path}', body: (_, { id }) => ({ ${idField}: id }) } }`;
+    findings.set(id, 'differs', `${evidence} The id is in the body, as \`${idField}\`.`, undefined, override);
+  } else {
     const value = changeOf(name, candidate);
     findings.set(id, 'differs', evidence, value);
     findings.override(name, changeOf(name, candidate));
@@ -187,4 +206,17 @@ export function notePlace({ findings }: Session, name: OperationName, { place }:
   findings.override(name, { data: place });
   if (/\.(?:list|get)$/.test(name))
     findings.set(`data:${name}`, 'differs', `The payload is at ${place} of the response.`, place);
+}
+
+/** Describes a response without its content. */
+export const formOf = ({ status, format }: Reply): string =>
+  `${status} with ${format === 'empty' ? 'no body' : `a body of ${format}`}`;
+
+/** Notes the error of an id that does not exist. */
+export function noteNotFound({ findings }: Session, reply: Reply): void {
+  if (findings.stateOf('errors.404') === 'confirmed') return;
+  if (reply.status === 404 && isErrorEnvelope(reply))
+    findings.set('errors.404', 'confirmed', 'An id that does not exist gets 404 in the envelope of an error.');
+  else if (envelopeOf(reply) || (reply.status >= 400 && reply.status < 500))
+    findings.set('errors.404', 'differs', `An id that does not exist gets ${formOf(reply)}.`, reply.status);
 }

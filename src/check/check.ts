@@ -106,7 +106,9 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     rows: new Map(),
     resources: new Map(),
     working: new Map(),
+    tried: new Set(),
     misses: 0,
+    hasListsEverywhere: false,
     onStep: (text) => onProgress?.({ type: 'step', text }),
   };
   let stopped: CheckReport['stopped'];
@@ -120,7 +122,7 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     findings.stop(error.message, error.isBlocked);
   }
   checkRequestId(session);
-  noteAnalogies(session);
+  if (!stopped) noteAnalogies(session);
   const { left } = session;
   return {
     level,

@@ -19,12 +19,14 @@ export interface Finding {
   readonly evidence: string;
   /** The service's own way, in the form that a contract has. */
   readonly value?: JsonValue;
+  /** Code that adapts the package, if data cannot. */
+  readonly override?: string;
   /** Lowest level that can check it, if this one cannot. */
   readonly needs?: CheckLevel;
 }
 
-/** Operations whose paths the check does not judge: the credential exchange, and what has a finding with another name. */
-const NOT_JUDGED = /^auth\.|^(?:mcp\.send|lookalikes\.cancel|reference\.list)$/;
+/** Operations whose paths the check does not judge: the credential exchange, and MCP, which has its own finding. */
+const NOT_JUDGED = /^auth\.|^mcp\.send$/;
 
 /** Operations whose paths are judged. */
 export const JUDGED: readonly OperationName[] = Object.keys(operations)
@@ -104,8 +106,9 @@ export class Findings {
     return this.#byId.get(id)?.state ?? 'not-checked';
   }
 
-  set(id: string, state: FindingState, evidence: string, value?: JsonValue): void {
-    this.#byId.set(id, { id, state, evidence, ...(value !== undefined && { value }) });
+  set(id: string, state: FindingState, evidence: string, value?: JsonValue, override?: string): void {
+    const details = { ...(value !== undefined && { value }), ...(override !== undefined && { override }) };
+    this.#byId.set(id, { id, state, evidence, ...details });
   }
 
   /** Notes why an assumption could not be checked, unless more is known. */

@@ -1,5 +1,5 @@
 import type { Candidate } from './candidates.ts';
-import { type Attempts, read, type Session, tryCandidates } from './check-session.ts';
+import { type Attempts, noteNotFound, read, type Session, tryCandidates } from './check-session.ts';
 import {
   envelopeOf,
   type Found,
@@ -62,7 +62,6 @@ export class OwnResources {
     const isUncertain =
       ended && (ended.status === 0 || ended.status >= 500 || (ended.status >= 200 && ended.status < 300));
     if (!match?.result.resource && !isUncertain) await this.#keep(undefined);
-    if (isUncertain) this.#session.left = LEFT_UNKNOWN;
     return attempts;
   }
 
@@ -97,7 +96,6 @@ export class OwnResources {
       const ids = current.ids.filter((other) => other !== id);
       await this.#keep(ids.length > 0 ? { ...current, ids } : undefined);
     }
-    if (this.#entry) this.#session.left = leftOf(space);
     return result;
   }
 
@@ -120,13 +118,15 @@ export class OwnResources {
         await this.#keep(undefined);
         return true;
       }
-      if (this.#entry.ids.length === 0) {
-        this.#session.left = LEFT_UNKNOWN;
-        return false;
-      }
+      if (this.#entry.ids.length === 0) return false;
     }
     await this.deleteAll();
     return this.#entry === undefined;
+  }
+
+  /** Says what is left, if something is. */
+  noteLeft(): void {
+    if (this.#entry) this.#session.left = this.#entry.ids.length > 0 ? LEFT : LEFT_UNKNOWN;
   }
 
   async #keep(entry: JournalEntry | undefined): Promise<void> {
@@ -159,7 +159,11 @@ export class OwnResources {
   async #isGone(space: 'projects' | 'audiences' | 'activations', id: number): Promise<boolean> {
     const { working } = this.#session;
     const get: Candidate | undefined = working.get(`${space}.get`);
-    if (get) return isMissing((await read(this.#session, 'is it deleted?', { id })(get)).status);
+    if (get) {
+      const reply = await read(this.#session, 'is it deleted?', { id })(get);
+      if (isMissing(reply.status)) noteNotFound(this.#session, reply);
+      return isMissing(reply.status);
+    }
     const list = working.get(`${space}.list`);
     const rows = list && rowsIn(envelopeOf(await read(this.#session, 'is it deleted?')(list)));
     return rows !== undefined && !rows.value.some((row) => isRow(row) && row.id === id);
@@ -167,7 +171,7 @@ export class OwnResources {
 }
 
 const LEFT_UNKNOWN =
-  'The outcome of a create is unknown: something named `audience-check …` may be left. The next run with the same level tries to delete it.';
+  'The outcome of a create is unknown: something named `audience-check …` may be left. Run the check with --write again: it deletes it, if it can.';
 
-const leftOf = (space: string): string =>
-  `One of ${space} named \`audience-check …\` is left, because the path of its delete is not known: delete it in the console.`;
+const LEFT =
+  'Something named `audience-check …` is left, because its delete did not work. Run the check with --write again, or delete it in the console.';

@@ -36,8 +36,6 @@ const CURSOR_KEYS: readonly string[] = [
   ...['end_cursor', 'endCursor'],
 ];
 
-/** Sizes to try if the largest one is refused. */
-const SMALLER_SIZES: readonly number[] = [50, 25, 20, 10];
 /** Pages that are read in search of old rows. */
 const MAX_PAGES = 4;
 
@@ -184,16 +182,19 @@ async function checkPageSize(session: Session, kind: Kind, paging: Paging): Prom
     return;
   }
   let asked = RESOURCE_PAGE_CAP;
-  let page = await pageOf(session, kind, { [size]: asked }, `a page of ${asked} rows`);
-  const isTooLarge =
-    !envelopeOf(page.reply) && (invalidFields(page.reply)?.includes(size) || page.reply.status === 400);
-  for (const smaller of isTooLarge ? SMALLER_SIZES : []) {
-    asked = smaller;
-    page = await pageOf(session, kind, { [size]: asked }, `a page of ${asked} rows`);
-    if (envelopeOf(page.reply)) break;
+  const ask = (rows: number): Promise<Page> => pageOf(session, kind, { [size]: rows }, `a page of ${rows} rows`);
+  let page = await ask(asked);
+  if (!envelopeOf(page.reply) && (invalidFields(page.reply)?.includes(size) || page.reply.status === 400)) {
+    let refused = asked;
+    for (asked = 1; refused - asked > 1; ) {
+      const middle = Math.floor((asked + refused) / 2);
+      const attempt = await ask(middle);
+      if (envelopeOf(attempt.reply)) [asked, page] = [middle, attempt];
+      else refused = middle;
+    }
+    noteSize(session, paging, asked, 'A larger page is refused.');
   }
-  if (isTooLarge && page.rows.length > 0) noteSize(session, paging, asked, 'A larger page is refused.');
-  if (!isTooLarge && page.rows.length >= RESOURCE_PAGE_CAP)
+  if (page.rows.length >= RESOURCE_PAGE_CAP)
     findings.set('page-size', 'confirmed', `A page has ${RESOURCE_PAGE_CAP} rows.`);
   const all: Row[] = [...page.rows];
   const full = page.rows.length;

@@ -1,7 +1,7 @@
 import type { Method, OperationName } from '../spec/operations.ts';
 import { operations } from '../spec/operations.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';
-import { actionOf, type Candidate } from './candidates.ts';
+import type { Candidate } from './candidates.ts';
 import { changeOf, madeUpName, type Session } from './check-session.ts';
 import { KINDS } from './evidence.ts';
 import { JUDGED } from './findings.ts';
@@ -35,8 +35,10 @@ function publishDocument(session: Session, { servers, paths }: JsonObject): void
       const full = `${prefix}${path}`;
       const method = METHODS.find((name) => name === verb.toUpperCase());
       const own = full.startsWith(`${base}/`) ? full.slice(base.length) : full;
-      const name = isObject(operation) && typeof operation.operationId === 'string' ? operation.operationId : '';
-      if (method) publish(session, method, own, name);
+      const { operationId, summary, requestBody }: JsonObject = isObject(operation) ? operation : {};
+      if (!method) continue;
+      const name = publish(session, method, own, `${operationId ?? ''} ${summary ?? ''}`);
+      noteFields(session, name, propertiesIn(requestBody));
     }
   }
 }
@@ -46,20 +48,47 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const VERBS: readonly (readonly [RegExp, string])[] = [
   [/^(?:delete|destroy|remove)$/, 'delete'],
   [/^(?:create|store|add|new|build|start)$/, 'create'],
+  [/^cancel$/, 'cancel'],
   [/^(?:reserve|presign|presigned|presigned-url)$/, 'reserve'],
   [/^(?:list|index|all|search)$/, 'list'],
   [/^(?:get|show|read|view|fetch|find|details)$/, 'get'],
 ];
 
 /** Adds a published operation to the candidates of the one that it is. */
-function publish({ candidates }: Session, method: Method, path: string, label: string): void {
-  if (!path.startsWith('/') || /\s/.test(path)) return;
-  const params = [...path.matchAll(/\{[^}]*\}/g)];
-  if (params.length > 1) return;
-  const template = path.replace(/\{[^}]*\}|:\w+/, '{id}');
-  const name = nameOf(method, template, label);
-  if (name) candidates.publish(name, method, template);
+function publish({ candidates }: Session, method: Method, path: string, label: string): OperationName | undefined {
+  if (!path.startsWith('/') || /\s/.test(path)) return undefined;
+  const template = path.replace(/\{[^}]*\}|:\w+/g, '{id}');
+  const name = JUDGED.find((name) => isAt(name, method, template)) ?? nameOf(method, template, label);
+  if (name) candidates.publish(name, method, isAt(name, method, template) ? operations[name].path : template);
+  return name;
 }
+
+/** Returns the names of the properties of a JSON body; none if its schema is a reference. */
+function propertiesIn(requestBody: unknown): readonly string[] {
+  const schema = ['content', 'application/json', 'schema', 'properties'].reduce<unknown>(
+    (value, key) => (isObject(value) ? value[key] : undefined),
+    requestBody,
+  );
+  return isObject(schema) ? Object.keys(schema) : [];
+}
+
+/** Notes a body as likely, if the published one has the fields that the package sends. */
+function noteFields({ findings }: Session, name: OperationName | undefined, fields: readonly string[]): void {
+  const main = MAIN_FIELDS[name ?? ''];
+  if (main?.every((field) => fields.includes(field)))
+    findings.set(`body:${name}`, 'likely', 'The service publishes these fields; they were not sent.');
+}
+
+/** Fields without which a body is certainly another one. */
+const MAIN_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'projects.create': ['name'],
+  'audiences.create': ['name', 'dataset'],
+  'lookalikes.create': ['source_audience_id', 'config'],
+  'activations.create': ['audience_id'],
+};
+
+const isAt = (name: OperationName, method: Method, template: string): boolean =>
+  operations[name].method === method && operations[name].path.replace(/\{\w+\}/g, '{id}') === template;
 
 /** Returns the operation that a published one is, by its path or its name. */
 function nameOf(method: Method, path: string, label: string): OperationName | undefined {
@@ -73,17 +102,17 @@ function nameOf(method: Method, path: string, label: string): OperationName | un
     .split(/[^a-z]+/)
     .filter(Boolean);
   const hasId = path.includes('{id}');
+  if (path.indexOf('{id}') !== path.lastIndexOf('{id}')) return undefined;
   const verbOf = (texts: readonly string[]): string | undefined =>
     VERBS.find(([pattern]) => texts.some((text) => pattern.test(text)))?.[1];
   const byMethod =
     method === 'DELETE' ? 'delete' : method === 'GET' ? (hasId ? 'get' : 'list') : hasId ? undefined : 'create';
   // The method decides about reads: a GET with an id is one of a resource, whatever its words are.
   const action = method === 'GET' || method === 'DELETE' ? byMethod : (verbOf(words) ?? verbOf(labels) ?? byMethod);
-  const isAt = (texts: readonly string[], plural: string): boolean =>
-    texts.includes(plural) || texts.includes(plural.replace(/s$/, ''));
-  const resource = (texts: readonly string[]): string | undefined => NAMESPACES.find((plural) => isAt(texts, plural));
+  const resource = (texts: readonly string[]): string | undefined =>
+    NAMESPACES.find((plural) => texts.includes(plural) || texts.includes(plural.replace(/s$/, '')));
   const plural = resource(words) ?? resource(labels);
-  if (!plural || words.some((word) => word === 'cancel')) return undefined;
+  if (!plural) return undefined;
   return JUDGED.find(
     (name) => name === `${plural}.${plural === 'uploads' && action === 'create' ? 'reserve' : action}`,
   );
@@ -107,7 +136,10 @@ export function publishTools(session: Session, tools: readonly unknown[]): void 
     const text = typeof tool.description === 'string' ? tool.description : '';
     const [, verb = '', path = ''] = /\b(GET|POST|PUT|PATCH|DELETE)\s+(\/[\w{}:/.-]+)/.exec(text) ?? [];
     const method = METHODS.find((name) => name === verb);
-    if (method) publish(session, method, path.replace(/[.]+$/, ''), tool.name);
+    const published = method && publish(session, method, path.replace(/[.]+$/, ''), tool.name);
+    const name = published ?? nameOf('POST', '', tool.name);
+    const { properties } = isObject(tool.inputSchema) ? tool.inputSchema : {};
+    if (isObject(properties)) noteFields(session, name, Object.keys(properties));
   }
 }
 
@@ -142,40 +174,36 @@ export async function checkOptions(session: Session): Promise<void> {
   }
 }
 
-/** Notes paths that are published, or follow from those of other resources. */
-export function noteAnalogies(session: Session): void {
-  const { findings, candidates, working } = session;
+/** Namespaces whose resources are made of those of another one. */
+const PARENTS: Readonly<Record<string, string>> = { lookalikes: 'audiences', estimates: 'audiences' };
+
+/** Notes paths that are published, or follow from those of other resources. What was tried in vain does not follow. */
+export function noteAnalogies({ findings, candidates, working, tried }: Session): void {
   for (const name of JUDGED) {
     if (findings.stateOf(`path:${name}`) !== 'not-checked' || working.has(name)) continue;
     const published = candidates.publishedFor(name);
     const analogy = candidates.analogyFor(name);
-    if (published) noteLikely(session, name, published, 'The service publishes it; it was not called.');
-    else if (analogy)
-      noteLikely(session, name, analogy, 'Follows from the paths of other resources; it was not called.');
+    const [namespace = ''] = name.split('.');
+    const list = JUDGED.find((other) => other === `${PARENTS[namespace] ?? namespace}.list`);
+    const isElsewhere = tried.has(name) || (list !== undefined && !working.has(list));
+    if (published) noteLikely({ findings }, name, published, 'The service publishes it; it was not called.');
+    else if (analogy && !analogy.idField && !isElsewhere)
+      noteLikely({ findings }, name, analogy, 'Follows from the paths of other resources; it was not called.');
   }
-  for (const name of JUDGED) notePlaceByAnalogy(session, name);
 }
 
-function noteLikely({ findings }: Session, name: OperationName, candidate: Candidate, evidence: string): void {
+function noteLikely(
+  { findings }: Pick<Session, 'findings'>,
+  name: OperationName,
+  candidate: Candidate,
+  evidence: string,
+): void {
   const change = changeOf(name, candidate);
   if (Object.keys(change).length === 0) findings.set(`path:${name}`, 'likely', evidence);
   else {
     findings.set(`path:${name}`, 'likely', evidence, change);
     findings.override(name, change);
   }
-}
-
-/** Adds the place of a payload that was not seen, if all others of the same action have it elsewhere. */
-function notePlaceByAnalogy({ findings, working, candidates }: Session, name: OperationName): void {
-  const overrides = findings.contract.operations;
-  const action = actionOf(name);
-  if (working.has(name) || action === 'reserve' || action === undefined || !candidates.analogyFor(name)) return;
-  const others = [...working.keys()].filter(
-    (other) => actionOf(other) === action && !/^(?:usage|webhooks)\./.test(other),
-  );
-  const places = new Set(others.map((other) => overrides?.[other]?.data));
-  const [place] = places;
-  if (places.size === 1 && place !== undefined) findings.override(name, { data: place });
 }
 
 /** Returns the messages of a response of the MCP endpoint: JSON, or an event stream. */

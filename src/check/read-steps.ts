@@ -2,8 +2,10 @@ import { type OperationName, operations } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 import type { Candidate } from './candidates.ts';
 import {
+  formOf,
   madeUpName,
   NO_ID,
+  noteNotFound,
   notePath,
   notePlace,
   read,
@@ -72,10 +74,12 @@ export async function checkDocumentedReads(session: Session): Promise<void> {
 }
 
 /** A path that certainly does not exist, and a request without a token. */
-export async function checkRefusals({ probe, findings }: Session): Promise<void> {
+export async function checkRefusals(session: Session): Promise<void> {
+  const { probe, findings } = session;
   const path = `/api/v2/${madeUpName()}/index`;
   const unknown = await probe.send({ method: 'GET', path, why: 'a path that does not exist, to compare refusals' });
   probe.unknown.add(fingerprint(unknown));
+  session.hasListsEverywhere = rowsIn(envelopeOf(unknown)) !== undefined;
   const trial = probe.successes > 0 ? WEBHOOKS : USAGE;
   const denied = await probe.send({
     method: 'GET',
@@ -89,9 +93,6 @@ export async function checkRefusals({ probe, findings }: Session): Promise<void>
   else if (denied.status > 0 && denied.status < 500)
     findings.set('errors.401', 'differs', `A request without a token gets ${formOf(denied)}.`, denied.status);
 }
-
-const formOf = ({ status, format }: Reply): string =>
-  `${status} with ${format === 'empty' ? 'no body' : `a body of ${format}`}`;
 
 /** The lists, by rows with the fields of their kind. */
 export async function checkLists(session: Session): Promise<void> {
@@ -120,7 +121,8 @@ export async function checkLists(session: Session): Promise<void> {
 }
 
 /** Returns whether a made-up path beside an empty list is refused: some services respond so to every path. */
-async function isRefusedBeside({ probe }: Session, { path }: Candidate): Promise<boolean> {
+async function isRefusedBeside({ probe, hasListsEverywhere }: Session, { path }: Candidate): Promise<boolean> {
+  if (hasListsEverywhere) return false;
   const beside = path.replace(/[^/]+$/, madeUpName());
   const reply = await probe.send({ method: 'GET', path: beside, why: 'a made-up path beside an empty list' });
   if (rowsIn(envelopeOf(reply))) return false;
@@ -171,15 +173,12 @@ async function checkGet(
 
 /** The documented error of an id that does not exist. */
 export async function checkNotFound(session: Session): Promise<void> {
-  const { findings, working } = session;
+  const { working } = session;
   const kind = KINDS.find((kind) => session.resources.has(kind));
   const candidate = kind && working.get(`${kind}.get`);
   if (!candidate) return;
   const reply = await read(session, 'an id that does not exist', { id: NO_ID })(candidate);
-  if (reply.status === 404 && isErrorEnvelope(reply))
-    findings.set('errors.404', 'confirmed', 'An id that does not exist gets 404 in the envelope of an error.');
-  else if (envelopeOf(reply) || (reply.status >= 400 && reply.status < 500))
-    findings.set('errors.404', 'differs', `An id that does not exist gets ${formOf(reply)}.`, reply.status);
+  noteNotFound(session, reply);
 }
 
 /** Formats of months, the assumed one first. */

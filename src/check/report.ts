@@ -10,16 +10,13 @@ const GROUPS: readonly (readonly [FindingState, string])[] = [
   ['not-checked', 'Not checked'],
 ];
 
-/** A row of the report. */
-export interface ReportRow extends Finding {
-  /** Setting that adapts the package: of the contract, or code to complete and paste. */
-  readonly override?: string;
-}
+/** A row of the report; its override is a setting of the contract, or code to complete and paste. */
+export type ReportRow = Finding;
 
 /** Returns the findings, differences first, each with its override. */
 export const rowsOf = ({ findings }: CheckReport): readonly ReportRow[] =>
   GROUPS.flatMap(([state]) => findings.filter((finding) => finding.state === state)).map((finding) => {
-    const override = overrideOf(finding);
+    const override = finding.override ?? overrideOf(finding);
     return { ...finding, ...(override !== undefined && { override }) };
   });
 
@@ -80,8 +77,5 @@ function overrideOf({ id, state, value }: Finding): string | undefined {
 const json = (key: string, value: unknown): string => `${key}: ${JSON.stringify(value)}`;
 
 function pathOverride(name: keyof typeof operations, value: unknown): string {
-  const { idField, ...change }: { readonly idField?: string; readonly [key: string]: unknown } = Object(value);
-  if (Object.keys(change).length === 0) return `operations: { '${name}': { path: '…' } }`;
-  if (idField === undefined) return json('operations', { [name]: change });
-  return `operations: { '${name}': { path: '${change.path}', body: (_, { id }) => ({ ${idField}: id }) } }`;
+  return value === undefined ? `operations: { '${name}': { path: '…' } }` : json('operations', { [name]: value });
 }

@@ -44,6 +44,14 @@ const BODY_FIELDS: Readonly<Record<Creatable, readonly string[]>> = {
 /** The checks that write: what they create is deleted again. */
 export async function checkWrites(session: Session, level: CheckLevel, journal: Journal): Promise<void> {
   const own = new OwnResources(session, journal);
+  try {
+    await writeWith(session, own, level);
+  } finally {
+    own.noteLeft();
+  }
+}
+
+async function writeWith(session: Session, own: OwnResources, level: CheckLevel): Promise<void> {
   if (!(await own.recover())) {
     const reason = 'An earlier check has left something that cannot be deleted, so nothing more is created.';
     for (const id of WRITE_FINDINGS) session.findings.unclear(id, reason);
@@ -51,7 +59,11 @@ export async function checkWrites(session: Session, level: CheckLevel, journal: 
   }
   const isClean = await checkProject(session, own);
   await checkUpload(session);
-  if (!isClean) return;
+  if (!isClean) {
+    for (const id of WRITE_FINDINGS)
+      session.findings.unclear(id, 'The project cannot be deleted, so nothing more is created.');
+    return;
+  }
   for (const [kind, body] of Object.entries(refusedBodies())) {
     if (!(await checkRefusedCreate(session, own, kind as keyof ReturnType<typeof refusedBodies>, body))) return;
   }
