@@ -153,7 +153,16 @@ export const isErrorEnvelope = ({ status, body }: Reply): boolean =>
   isObject(body) && body.status === 'error' && body.code === status && typeof body.message === 'string';
 
 const MINUTE = 60_000;
-const QUARTER = 15 * MINUTE;
+const HOUR = 60;
+
+/** Minutes by which time zones are ahead of UTC. */
+const OFFSETS: readonly number[] = [
+  ...Array.from({ length: 27 }, (_, index) => (index - 12) * HOUR),
+  ...[-9.5, -3.5, -2.5, 3.5, 4.5, 5.5, 5.75, 6.5, 8.75, 9.5, 10.5, 12.75, 13.75].map((hours) => hours * HOUR),
+];
+
+/** Largest difference between the clocks of a service. */
+const MAX_SKEW_MS = 10 * MINUTE;
 
 /** The format of timestamps in resources: the documented one, another one of ISO 8601, or none of both. */
 export function timestampFormat(value: unknown): 'documented' | 'iso' | undefined {
@@ -167,25 +176,23 @@ export const wallTime = (value: unknown): number =>
   timestampFormat(value) === 'documented' ? Date.parse(`${String(value).replace(' ', 'T')}Z`) : Number.NaN;
 
 /**
- * Returns the minutes by which the clock of the service is ahead of UTC, to the quarter hour, from the time of
- * something that was just created; `undefined` if they do not fit together.
+ * Returns the minutes by which the time zone of a service is ahead of UTC, from the time of something that was just
+ * created; `undefined` if it is that of no zone.
  */
 export function zoneOffset(createdAt: unknown, at: number): number | undefined {
   const difference = wallTime(createdAt) - at;
-  const rounded = Math.round(difference / QUARTER) * QUARTER;
-  const isPlausible = Math.abs(difference - rounded) <= 5 * MINUTE && Math.abs(rounded) <= 15 * 60 * MINUTE;
-  // Not -0.
-  return isPlausible ? rounded / MINUTE + 0 : undefined;
+  const distance = (offset: number): number => Math.abs(difference - offset * MINUTE);
+  const nearest = OFFSETS.reduce((best, offset) => (distance(offset) < distance(best) ? offset : best));
+  return distance(nearest) <= MAX_SKEW_MS ? nearest : undefined;
 }
 
 /** Returns the name of a time zone with a fixed offset. */
 export function zoneName(minutes: number): string {
   if (minutes === 0) return 'UTC';
   // The signs of `Etc` are those of POSIX: west of Greenwich is positive.
-  if (minutes % 60 === 0 && minutes >= -12 * 60 && minutes <= 14 * 60)
-    return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / 60)}`;
+  if (minutes % HOUR === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / HOUR)}`;
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
-  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / HOUR)}:${two(Math.abs(minutes) % HOUR)}`;
 }
 
 /** Reads a body: its format, and its value if it is JSON. */

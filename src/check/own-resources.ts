@@ -1,11 +1,9 @@
-import type { Candidate } from './candidates.ts';
 import { type Attempts, noteNotFound, read, type Session, tryCandidates } from './check-session.ts';
 import {
   envelopeOf,
   type Found,
   invalidFields,
   isMissing,
-  isRow,
   type Reply,
   type Row,
   resourceIn,
@@ -29,6 +27,8 @@ export interface CreateResult {
 export class OwnResources {
   readonly #session: Session;
   readonly #journal: Journal;
+  /** Ids that the lists have shown. */
+  readonly #listed = new Set<number>();
   /** Present entry of the journal. */
   #entry: JournalEntry | undefined;
 
@@ -90,6 +90,7 @@ export class OwnResources {
     if (!entry) return undefined;
     const space = entry.kind === 'lookalikes' ? 'audiences' : entry.kind;
     for (const id of entry.ids) {
+      if (!this.#listed.has(id)) await this.readList(space, id);
       result = await this.#delete(space, id);
       const current = this.#entry;
       if (!result.match || !current) break;
@@ -135,7 +136,7 @@ export class OwnResources {
   }
 
   /** Tries the candidates of a delete until the resource is gone. */
-  #delete(space: 'projects' | 'audiences' | 'activations', id: number): Promise<Attempts<Reply>> {
+  #delete(space: Space, id: number): Promise<Attempts<Reply>> {
     const { probe } = this.#session;
     return tryCandidates<Reply>(this.#session, `${space}.delete`, {
       isRepeatable: true,
@@ -155,20 +156,31 @@ export class OwnResources {
     });
   }
 
-  /** Returns whether a deleted resource is gone: its GET is refused, or the list does not have it. */
-  async #isGone(space: 'projects' | 'audiences' | 'activations', id: number): Promise<boolean> {
-    const { working } = this.#session;
-    const get: Candidate | undefined = working.get(`${space}.get`);
-    if (get) {
-      const reply = await read(this.#session, 'is it deleted?', { id })(get);
-      if (isMissing(reply.status)) noteNotFound(this.#session, reply);
-      return isMissing(reply.status);
+  /** Reads the list of a kind, and keeps whether it has a resource: then its absence shows later that it is deleted. */
+  async readList(space: Space, id: number): Promise<Found<readonly Row[]> | undefined> {
+    const list = this.#session.working.get(`${space}.list`);
+    const rows = list && rowsIn(envelopeOf(await read(this.#session, 'the list with what was created')(list)));
+    if (rows?.value.some((row) => row.id === id)) this.#listed.add(id);
+    else this.#listed.delete(id);
+    return rows;
+  }
+
+  /** Returns whether a deleted resource is gone: its GET is refused, or the list does not have it any longer. */
+  async #isGone(space: Space, id: number): Promise<boolean> {
+    const get = this.#session.working.get(`${space}.get`);
+    const reply = get && (await read(this.#session, 'is it deleted?', { id })(get));
+    if (reply && isMissing(reply.status)) {
+      noteNotFound(this.#session, reply);
+      return true;
     }
-    const list = working.get(`${space}.list`);
-    const rows = list && rowsIn(envelopeOf(await read(this.#session, 'is it deleted?')(list)));
-    return rows !== undefined && !rows.value.some((row) => isRow(row) && row.id === id);
+    if (!this.#listed.has(id)) return false;
+    const rows = await this.readList(space, id);
+    return rows !== undefined && !this.#listed.has(id);
   }
 }
+
+/** Namespaces with a delete in which a check may have created something. */
+type Space = 'projects' | 'audiences' | 'activations';
 
 const LEFT_UNKNOWN =
   'The outcome of a create is unknown: something named `audience-check …` may be left. Run the check with --write again: it deletes it, if it can.';

@@ -21,7 +21,6 @@ import {
   type Reply,
   type Row,
   resourceIn,
-  rowsIn,
   timestampFormat,
   zoneName,
   zoneOffset,
@@ -110,7 +109,7 @@ async function checkProject(session: Session, own: OwnResources): Promise<boolea
     noteZone(session, resource.value, match.reply);
     await checkKey(session, own, 'projects', resource);
     await checkConflict(session, own, { name: ownName() });
-    const shown = await checkOwnRead(session, 'projects', resource.value.id);
+    const shown = await checkOwnRead(session, own, 'projects', resource.value.id);
     const echo = [resource.value, shown].some((project) => project?.name === body.name);
     if (echo) findings.set('body:projects.create', 'confirmed', 'The project has the name that was sent.');
     else findings.set('body:projects.create', 'differs', 'The project does not have the `name` that was sent.');
@@ -157,7 +156,12 @@ async function checkConflict({ findings }: Session, own: OwnResources, body: unk
 }
 
 /** Reads what was created, alone and in the list. */
-async function checkOwnRead(session: Session, kind: 'projects' | 'audiences', id: number): Promise<Row | undefined> {
+async function checkOwnRead(
+  session: Session,
+  own: OwnResources,
+  kind: 'projects' | 'audiences',
+  id: number,
+): Promise<Row | undefined> {
   const { findings, working } = session;
   if (!working.has(`${kind}.get`)) {
     const attempts = await tryCandidates(session, `${kind}.get`, {
@@ -168,15 +172,12 @@ async function checkOwnRead(session: Session, kind: 'projects' | 'audiences', id
     if (attempts.match) notePlace(session, `${kind}.get`, attempts.match.result);
   }
   const get = working.get(`${kind}.get`);
-  const list = working.get(`${kind}.list`);
   const shown = get && resourceIn(envelopeOf(await read(session, 'what was created', { id })(get)), id)?.value;
-  if (list) {
-    const rows = rowsIn(envelopeOf(await read(session, 'the list with what was created')(list)));
-    if (rows?.value.some((row) => row.id === id)) {
-      notePlace(session, `${kind}.list`, rows);
-      if (findings.stateOf(`path:${kind}.list`) === 'confirmed')
-        findings.set(`path:${kind}.list`, 'confirmed', 'The list has what was created.');
-    }
+  const rows = await own.readList(kind, id);
+  if (rows?.value.some((row) => row.id === id)) {
+    notePlace(session, `${kind}.list`, rows);
+    if (findings.stateOf(`path:${kind}.list`) === 'confirmed')
+      findings.set(`path:${kind}.list`, 'confirmed', 'The list has what was created.');
   }
   return shown;
 }
@@ -325,7 +326,7 @@ async function checkBuild(session: Session, own: OwnResources): Promise<void> {
     if (after > before) findings.set('usage.build_budget', 'confirmed', 'The count of builds has risen with a build.');
     else findings.set('usage.build_budget', 'differs', 'The count of builds does not rise with a build.');
   }
-  await checkOwnRead(session, 'audiences', resource.value.id);
+  await checkOwnRead(session, own, 'audiences', resource.value.id);
   await waitForEnd(session, resource.value.id);
   await deleteOwn(session, own, 'audiences.delete');
 }
