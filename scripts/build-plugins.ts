@@ -67,9 +67,9 @@ export async function jsonModule(json: string): Promise<string> {
 export const entriesAreExternal: Plugin = {
   name: 'entries-are-external',
   setup({ onResolve }) {
-    onResolve({ filter: /^(?:\.\.\/)+(?!check\/)(?:\w+\/)?index\.ts$/ }, ({ path }) => {
+    onResolve({ filter: /^(?:\.\.\/)+(?:\w+\/)?index\.ts$/ }, ({ path }) => {
       const folder = /(\w+)\/index\.ts$/.exec(path)?.[1] ?? 'index';
-      return { path: `./${folder}.js`, external: true };
+      return folder === 'check' ? undefined : { path: `./${folder}.js`, external: true };
     });
   },
 };

@@ -23,6 +23,7 @@ export function compare(report: CheckReport, earlier: ServiceContract): Comparis
   const { findings, contract, level } = report;
   const stateOf = (id: string) => findings.find((finding) => finding.id === id)?.state ?? 'not-checked';
   const isSeen = (id: string): boolean => stateOf(id) === 'confirmed' || stateOf(id) === 'differs';
+  const { confirmed = [], likely = [] } = earlier.checked ?? {};
   const changes: Change[] = [];
   const add = (id: string, was: string, is: string): void => {
     if (isSeen(id) && was !== is) changes.push({ id, was, is });
@@ -31,7 +32,10 @@ export function compare(report: CheckReport, earlier: ServiceContract): Comparis
   for (const name of JUDGED) {
     const id = `path:${name}`;
     const isRefused = findings.some((finding) => finding.id === id && finding.state === 'differs' && !finding.value);
-    add(id, requestText(name, before?.[name]), isRefused ? 'refused' : requestText(name, now?.[name]));
+    // What has never worked may still be refused.
+    const hasWorked = confirmed.includes(id) || earlierDifference(earlier, id) !== undefined;
+    if (!isRefused) add(id, requestText(name, before?.[name]), requestText(name, now?.[name]));
+    else if (hasWorked) add(id, requestText(name, before?.[name]), 'refused');
     const places = [before?.[name]?.data ?? 'data', now?.[name]?.data ?? 'data'] as const;
     if (isSeen(id) && !isRefused && places[0] !== places[1])
       changes.push({ id: `data:${name}`, was: places[0], is: places[1] });
@@ -50,7 +54,6 @@ export function compare(report: CheckReport, earlier: ServiceContract): Comparis
   // Rows with a status may be gone: only further ones are a change.
   const fresh = Object.entries(contract.statuses ?? {}).filter(([key]) => earlier.statuses?.[key] === undefined);
   if (fresh.length > 0) changes.push({ id: 'statuses', was: 'not final', is: fresh.map(([key]) => key).join(', ') });
-  const { confirmed = [] } = earlier.checked ?? {};
   for (const id of confirmed) {
     const isNew = !changes.some((change) => change.id === id);
     const finding = findings.find((finding) => finding.id === id);
@@ -61,10 +64,7 @@ export function compare(report: CheckReport, earlier: ServiceContract): Comparis
     ...confirmed,
     ...JUDGED.map((name) => `path:${name}`).filter((id) => earlierDifference(earlier, id)),
   ];
-  const likely = earlier.checked?.likely ?? [];
-  const unchecked = [...new Set(expected)].filter(
-    (id) => isWithin(level, id) && stateOf(id) === 'not-checked' && !likely.includes(id),
-  );
+  const unchecked = [...new Set(expected)].filter((id) => isWithin(level, id) && !isSeen(id) && !likely.includes(id));
   return { changes, unchecked };
 }
 

@@ -25,7 +25,7 @@ const nounsOf = (name: OperationName): Nouns => {
   return { plural, singular: plural.replace(/s$/, '') };
 };
 
-export const actionOf = (name: OperationName): Action | undefined => {
+const actionOf = (name: OperationName): Action | undefined => {
   // A reservation is a create of an upload.
   const action = name === 'uploads.reserve' ? 'create' : name.split('.')[1];
   return action === 'list' || action === 'get' || action === 'create' || action === 'delete' ? action : undefined;

@@ -86,7 +86,7 @@ function* valuesIn(envelope: JsonObject): Generator<Found<unknown>> {
 /** An object with an integer id. */
 export type Row = JsonObject & { readonly id: number };
 
-export const isRow = (value: unknown): value is Row => isObject(value) && Number.isInteger(value.id);
+const isRow = (value: unknown): value is Row => isObject(value) && Number.isInteger(value.id);
 
 /** Returns the rows of a list and their place; of several arrays, the first one with rows. */
 export function rowsIn(envelope: JsonObject | undefined): Found<readonly Row[]> | undefined {

@@ -88,14 +88,12 @@ export class OwnResources {
     let result: Attempts<Reply> | undefined;
     const entry = this.#entry;
     if (!entry) return undefined;
-    const space = entry.kind === 'lookalikes' ? 'audiences' : entry.kind;
+    const space = spaceOf(entry);
     for (const id of entry.ids) {
       if (!this.#listed.has(id)) await this.readList(space, id);
       result = await this.#delete(space, id);
-      const current = this.#entry;
-      if (!result.match || !current) break;
-      const ids = current.ids.filter((other) => other !== id);
-      await this.#keep(ids.length > 0 ? { ...current, ids } : undefined);
+      if (!result.match) break;
+      await this.#forget(id);
     }
     return result;
   }
@@ -121,6 +119,8 @@ export class OwnResources {
       }
       if (this.#entry.ids.length === 0) return false;
     }
+    // The check may have been killed after a delete.
+    for (const id of this.#entry.ids) if (await this.#isGone(spaceOf(this.#entry), id)) await this.#forget(id);
     await this.deleteAll();
     return this.#entry === undefined;
   }
@@ -128,6 +128,12 @@ export class OwnResources {
   /** Says what is left, if something is. */
   noteLeft(): void {
     if (this.#entry) this.#session.left = this.#entry.ids.length > 0 ? LEFT : LEFT_UNKNOWN;
+  }
+
+  /** Removes the id of something that is deleted. */
+  async #forget(id: number): Promise<void> {
+    const ids = this.ids.filter((other) => other !== id);
+    await this.#keep(this.#entry && ids.length > 0 ? { ...this.#entry, ids } : undefined);
   }
 
   async #keep(entry: JournalEntry | undefined): Promise<void> {
@@ -181,6 +187,9 @@ export class OwnResources {
 
 /** Namespaces with a delete in which a check may have created something. */
 type Space = 'projects' | 'audiences' | 'activations';
+
+/** Lookalikes are audiences once they are created. */
+const spaceOf = ({ kind }: JournalEntry): Space => (kind === 'lookalikes' ? 'audiences' : kind);
 
 const LEFT_UNKNOWN =
   'The outcome of a create is unknown: something named `audience-check …` may be left. Run the check with --write again: it deletes it, if it can.';

@@ -64,14 +64,14 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
     onProgress: progressOf(output, context.flags.verbose === true),
   });
   const comparison = earlier && compare(report, earlier);
+  // Before anything is printed, because the reader of the output may be gone.
+  if (flags.out !== undefined && !report.stopped) await writeContract(flags.out, report.contract);
   if (output.isJson) await output.json({ ...report, findings: rowsOf(report), ...comparison });
   else await printReport(output, report);
   if (flags.out !== undefined && report.stopped)
     output.log('warning', `${flags.out} was not written: the check ended early.`);
-  else if (flags.out !== undefined) {
-    await writeContract(flags.out, report.contract);
+  else if (flags.out !== undefined)
     output.note(`The settings are in ${flags.out}: pass it to commands by --contract, to a client as \`contract\`.`);
-  }
   if (report.stopped) {
     output.log('warning', report.stopped.reason);
     return exitCodeOf(report.stopped.exitCode);
