@@ -21,7 +21,7 @@ import {
 } from '../resources/index.ts';
 import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { Bucket } from '../spec/limits.ts';
-import { type Method, operations, type PathParams, type ResolvedOperation } from '../spec/operations.ts';
+import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
 import { Redactor } from '../util/redact.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
 import {
@@ -144,7 +144,9 @@ export class AudienceClient {
     const reads = method === 'GET';
     // Errors, logs and hooks show the path: it must not bring a query along, which may be secret.
     const [shownPath = ''] = String(path).split(/[?#]/);
-    const existing = Object.values(operations).find((row) => row.method === method && row.path === path);
+    const existing = Object.values(this.#transport.settings.operations).find(
+      (row) => row.method === method && row.path === path,
+    );
     const operation: ResolvedOperation = {
       name: `${method} ${shownPath}`,
       method,

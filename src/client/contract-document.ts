@@ -68,10 +68,10 @@ const valueWith = (keys: readonly string[], value: unknown): unknown =>
 export function contractParts(
   { info }: { readonly info: { readonly title: string; readonly version: string; readonly description: string } },
   paths: Paths,
-  contract: ServiceContract | undefined,
+  contract: ServiceContract,
 ) {
-  if (!contract) return { paths };
   const { $schema, operations, checked, ...rest } = contract;
+  if (Object.keys(rest).length === 0) return { paths };
   const { serverTimeZone = 'UTC', requestIdHeader = 'x-request-id' } = contract;
   const description = info.description.replace('is assumed to be UTC', `is ${serverTimeZone}`);
   return {

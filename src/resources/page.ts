@@ -114,7 +114,7 @@ export function listPages<T>(
         validate: () => {
           refusePromises('params', params);
           warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
-          return pageErrors(query, cap, paging);
+          return pageErrors(query, cap, start);
         },
         decode: async (data, context) => {
           const rows = await decodeRows(data, context);
@@ -227,11 +227,11 @@ class ListPage<T> implements Page<T> {
   }
 }
 
-function pageErrors({ page, per_page }: PageQuery, cap: number, { style }: Paging): Record<string, string[]> {
+function pageErrors({ page, per_page }: PageQuery, cap: number, start: PageStart): Record<string, string[]> {
   const isWrong = (value: number, max: number): boolean => !Number.isInteger(value) || value < 1 || value > max;
   return {
     ...(isWrong(page, Number.MAX_SAFE_INTEGER) && { page: ['must be an integer from 1.'] }),
-    ...(style === 'cursor' && page > 1 && { page: ['must be 1: the service pages by a cursor.'] }),
+    ...(start === undefined && page > 1 && { page: ['must be 1: the service pages by a cursor.'] }),
     ...(isWrong(per_page, cap) && { per_page: [`must be an integer from 1 to ${cap}.`] }),
   };
 }
