@@ -64,9 +64,15 @@ function schemaAt([key = '', ...keys]: readonly string[], schema: unknown): { re
 const valueWith = (keys: readonly string[], value: unknown): unknown =>
   keys.reduceRight((inner: unknown, key) => ({ [key]: inner }), value);
 
+interface Info {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+}
+
 /** Returns the paths and the other parts of a document that a contract changes. */
 export function contractParts(
-  { info }: { readonly info: { readonly title: string; readonly version: string; readonly description: string } },
+  { info, components }: { readonly info: Info; readonly components: { readonly schemas: object } },
   paths: Paths,
   contract: ServiceContract,
 ) {
@@ -77,8 +83,29 @@ export function contractParts(
   return {
     ...(contract.serverTimeZone !== undefined && { info: { ...info, description } }),
     'x-contract': rest,
-    paths: withHeader(paths, requestIdHeader),
+    paths: withHeader(
+      contract.waits?.via === 'get' ? withoutStatus(paths, components.schemas) : paths,
+      requestIdHeader,
+    ),
   };
+}
+
+/** Returns paths whose lists have rows without a status. */
+function withoutStatus(paths: Paths, schemas: object): Paths {
+  const schemaOf = (reference: unknown): JsonObject =>
+    Object(Reflect.get(schemas, /\w+$/.exec(String(reference))?.[0] ?? ''));
+  const optional = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(optional);
+    if (!isObject(value)) return value;
+    const { required, ...schema } = isObject(value.items) ? schemaOf(value.items.$ref) : {};
+    if (value.type === 'array' && Array.isArray(required))
+      return { ...value, items: { ...schema, required: required.filter((field) => field !== 'status') } };
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, optional(inner)]));
+  };
+  const isList = ({ operationId }: JsonObject): boolean => String(operationId).endsWith('.list');
+  const itemOf = (item: Paths[string]): Paths[string] =>
+    Object.fromEntries(Object.entries(item).map(([key, one]) => [key, isList(one) ? Object(optional(one)) : one]));
+  return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, itemOf(item)]));
 }
 
 /** Returns paths whose responses have the request id in another header. */

@@ -19,7 +19,7 @@ export interface ServiceContract {
   readonly serverTimeZone?: string | undefined;
   /** Response header with the request id. @default 'x-request-id' */
   readonly requestIdHeader?: string | undefined;
-  /** How waits poll. */
+  /** How waits poll: `get` if the rows of lists have no `status`. */
   readonly waits?: { readonly via?: 'list' | 'get' | undefined } | undefined;
   /** Findings of `audience-activation check`; nothing else reads them. */
   readonly checked?: ContractCheck | undefined;
