@@ -5,7 +5,7 @@ import { writeDeclarations } from './declarations.ts';
 import { bundledPackages, licenceTexts } from './licences.ts';
 import { billOfMaterials } from './sbom.ts';
 
-/** Builds `dist`: bundles, declarations, the OpenAPI document, and the licences and the SBOM of bundled packages. */
+/** Builds `dist`: bundles, declarations, the OpenAPI document, the schema of contracts, and the licences and the SBOM of bundled packages. */
 rmSync('dist', { recursive: true, force: true });
 const { status } = spawnSync('tsup', ['--silent'], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
@@ -13,6 +13,8 @@ if (status !== 0) process.exit(status ?? 1);
 const document = JSON.stringify(JSON.parse(readFileSync('src/spec/openapi.json', 'utf8')));
 writeFileSync('dist/openapi.json', document);
 writeFileSync('dist/openapi-json.js', await jsonModule(document));
+const contractSchema: unknown = JSON.parse(readFileSync('src/spec/contract.schema.json', 'utf8'));
+writeFileSync('dist/contract.schema.json', JSON.stringify(contractSchema));
 await writeDeclarations('dist');
 
 const lists = readdirSync('dist').filter((name) => INPUTS.test(name));

@@ -46,7 +46,12 @@ const COMMAND = 'cli';
 const COMMAND_MAY_IMPORT: ReadonlySet<string> = new Set(['util/similar-names.ts']);
 
 /** Client files whose code the sandbox may import. Otherwise it imports only types, because it checks the client. */
-const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set(['spec/operations.ts', 'spec/openapi.json', 'version.ts']);
+const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set([
+  'spec/operations.ts',
+  'spec/openapi.json',
+  'spec/contract.schema.json',
+  'version.ts',
+]);
 
 /**
  * Folder with the types of wire objects. Every folder may import them, because type imports vanish in compiled code.

@@ -143,7 +143,8 @@ export type { StandardIssue, StandardResult, StandardSchema } from './schemas/st
 export type { UploadRequest, UploadReservation } from './schemas/upload-reservation.ts';
 export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage-report.ts';
 export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
-export type { IdLike, JobKind } from './spec/job-status.ts';
+export type { ContractCheck, ContractOperation, Paging, ServiceContract } from './spec/contract.ts';
+export type { IdLike, JobKind, Progress, Statuses } from './spec/job-status.ts';
 export {
   type Bucket,
   CLAIM_WINDOW,

@@ -1,6 +1,7 @@
-import { AudienceClient, type ClientOptions, type RequestEvent } from '../index.ts';
+import { AudienceClient, type ClientOptions, type RequestEvent, type ServiceContract } from '../index.ts';
 import { NAME } from './command-name.ts';
 import type { Account, GlobalFlags } from './context.ts';
+import { readContract } from './contract-file.ts';
 import { dryRunOptions, EXAMPLE_ADDRESS, HIDDEN } from './dry-run.ts';
 import { CommandError, usageError } from './exit-codes.ts';
 import type { Output } from './output.ts';
@@ -37,7 +38,18 @@ const TIMEOUT_MS = 30_000;
  * @throws {CommandError} if no address or no token is set, or they do not belong together.
  */
 export async function findAccount(flags: GlobalFlags, output: Output, signal: AbortSignal): Promise<Account> {
-  if (flags.sandbox) return sandboxAccount(flags, output);
+  const contract = await readContract(flags);
+  const account = await findLogin(flags, output, signal, contract);
+  return contract ? { ...account, contract } : account;
+}
+
+async function findLogin(
+  flags: GlobalFlags,
+  output: Output,
+  signal: AbortSignal,
+  contract: ServiceContract | undefined,
+): Promise<Account> {
+  if (flags.sandbox) return sandboxAccount(flags, output, contract);
   const env = environmentOf(flags);
   const address = flags.baseUrl || env.AUDIENCE_BASE_URL;
   const command = flags.tokenCommand || env.AUDIENCE_TOKEN_COMMAND;
@@ -71,11 +83,11 @@ async function profileAccount(flags: GlobalFlags, address: string | undefined, o
     const message = `Not logged in: run \`${login}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or try it with --sandbox.`;
     throw new CommandError(message, { code: 'not-logged-in' });
   }
-  const { token, baseUrl, email, expiresAt }: Profile = profile;
+  const { token, baseUrl, email, expiresAt, contract }: Profile = profile;
   if (address && !isSameAddress(address, baseUrl))
     throw foreignToken(`The token of profile "${name}"`, baseUrl, address);
   const advice = `Log in again with \`${login}\`.`;
-  return { baseUrl, token, source: profilePath(name), advice, profile: name, email, expiresAt };
+  return { baseUrl, token, source: profilePath(name), advice, profile: name, email, expiresAt, contract };
 }
 
 const foreignToken = (token: string, owner: string, address: string): CommandError =>
@@ -91,10 +103,10 @@ export function isSameAddress(one: string, other: string): boolean {
 
 /** Returns a client for an account. Its warnings go to standard error. */
 export function createClient(account: Account, flags: GlobalFlags, output: Output): AudienceClient {
-  const { baseUrl, fetch, allowInsecure = flags.allowInsecure } = account;
+  const { baseUrl, fetch, contract, allowInsecure = flags.allowInsecure } = account;
   const token = flags.dryRun ? HIDDEN : account.token;
   output.token = account;
-  return new AudienceClient({ fetch, ...optionsOf(flags, output), baseUrl, token, allowInsecure });
+  return new AudienceClient({ fetch, contract, ...optionsOf(flags, output), baseUrl, token, allowInsecure });
 }
 
 /** Returns a client for the service's MCP endpoint, with AUDIENCE_MCP_TOKEN or the OAuth tokens of a profile. */
@@ -107,7 +119,7 @@ export async function createMcpClient(flags: GlobalFlags, output: Output): Promi
     const message = `Not signed in: run \`${NAME} login --oauth\`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.`;
     throw new CommandError(message, { code: 'not-logged-in' });
   }
-  const options = { ...optionsOf(flags, output), baseUrl };
+  const options = { ...optionsOf(flags, output), baseUrl, contract: await readContract(flags) };
   output.token = env.AUDIENCE_MCP_TOKEN
     ? { source: 'AUDIENCE_MCP_TOKEN', advice: SIGN_IN }
     : { source: oauthPath(profileName(flags.profile)), advice: SIGN_IN };
@@ -166,17 +178,22 @@ function noticeOfSilence({ requestTimeout = TIMEOUT_MS, deadline }: GlobalFlags,
 }
 
 /** Returns the account of a sandbox that runs already, or of a new one in this process. */
-async function sandboxAccount(flags: GlobalFlags, output: Output): Promise<Account> {
+async function sandboxAccount(
+  flags: GlobalFlags,
+  output: Output,
+  contract: ServiceContract | undefined,
+): Promise<Account> {
   const running = await findSandbox({ baseUrl: flags.baseUrl });
   if (running) {
     output.note(`Using the sandbox at ${running.url}.`);
     // It may be known by a name of this machine.
-    return { baseUrl: running.url, token: running.token, source: 'sandbox', advice: '', allowInsecure: true };
+    const { url: baseUrl, token, contract } = running;
+    return { baseUrl, token, contract, source: 'sandbox', advice: '', allowInsecure: true };
   }
   if (flags.dryRun) return { baseUrl: 'http://localhost', token: HIDDEN, source: 'sandbox', advice: '' };
   output.note(`Using a new sandbox, which ends with this command. \`${NAME} sandbox\` runs one that stays.`);
   const { createSandbox } = await import('../sandbox/index.ts');
-  const sandbox = createSandbox({ jobs: { duration: SANDBOX_JOB_MS } });
+  const sandbox = createSandbox({ jobs: { duration: SANDBOX_JOB_MS }, contract });
   const token = sandbox.accounts.create({ email: 'dev@example.com', password: 'sandbox' }).token('api');
   return { baseUrl: 'http://localhost', token, source: 'sandbox', advice: '', fetch: sandbox.fetch };
 }

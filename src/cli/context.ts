@@ -11,6 +11,8 @@ export interface GlobalFlags {
   readonly profile?: string;
   readonly baseUrl?: string;
   readonly tokenCommand?: string;
+  /** File of the contract. */
+  readonly contract?: string;
   readonly maxRetries?: number;
   /** Milliseconds of one attempt. */
   readonly requestTimeout?: number;
@@ -25,7 +27,7 @@ export interface GlobalFlags {
 }
 
 /** Address and token of the account that a command uses. */
-export interface Account extends TokenOrigin, Pick<ClientOptions, 'allowInsecure' | 'fetch'> {
+export interface Account extends TokenOrigin, Pick<ClientOptions, 'allowInsecure' | 'contract' | 'fetch'> {
   readonly baseUrl: string;
   readonly token: Exclude<ClientOptions['token'], undefined>;
   readonly profile?: string;
@@ -52,11 +54,12 @@ export type Handler<Flags = object> = (context: Context, flags: Flags, args: rea
 
 /** Returns a command as users type it, with the flags by which the running command has found its account. */
 export function commandLine(flags: GlobalFlags, args: readonly string[]): string {
-  const { profile, baseUrl, tokenCommand, allowInsecure, sandbox } = flags;
+  const { profile, baseUrl, tokenCommand, contract, allowInsecure, sandbox } = flags;
   const account = [
     ...(profile === undefined ? [] : ['--profile', profile]),
     ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
     ...(tokenCommand === undefined ? [] : ['--token-command', tokenCommand]),
+    ...(contract === undefined ? [] : ['--contract', contract]),
     ...(allowInsecure ? ['--allow-insecure'] : []),
     ...(sandbox ? ['--sandbox'] : []),
   ];

@@ -1,4 +1,4 @@
-import type { AudienceClient, JobState, WaitTarget } from '../index.ts';
+import type { AudienceClient, JobState, Statuses, WaitTarget } from '../index.ts';
 import { JobError, WaitTimeoutError } from '../index.ts';
 import { progressOf } from '../spec/job-status.ts';
 import { type Context, commandLine } from './context.ts';
@@ -29,9 +29,10 @@ export interface JobWaitOptions {
 export async function waitForJobs(
   client: AudienceClient,
   targets: readonly WaitTarget[],
-  { output, signal }: Pick<Context, 'output' | 'signal'>,
+  { output, signal, account }: Pick<Context, 'output' | 'signal' | 'account'>,
   { timeout, until, printsChanges }: JobWaitOptions,
 ): Promise<readonly JobView[]> {
+  const { contract } = await account();
   const views = targets.map((target): JobView => ({ target, phase: 'pending' }));
   const progress = await createJobProgress(views, output, printsChanges);
   const stop = new AbortController();
@@ -48,7 +49,7 @@ export async function waitForJobs(
         onUpdate(resource) {
           const isNew = view.resource?.status.id !== resource.status.id;
           view.resource = resource;
-          view.phase = progressOf(view.target.kind, resource);
+          view.phase = progressOf(view.target.kind, resource, contract?.statuses);
           if (isRead && view.phase === 'running') read.abort(stillRunning(view.target, resource));
           else if (isNew && view.phase === 'running') progress.changed(view);
         },
@@ -56,7 +57,7 @@ export async function waitForJobs(
       view.phase = 'completed';
     } catch (error) {
       if (stopped.aborted && error === stopped.reason) return;
-      endWith(view, error);
+      endWith(view, error, contract?.statuses);
     }
     progress.changed(view);
     if (until === (view.phase === 'completed' ? 'first-success' : 'first-failure')) stop.abort();
@@ -95,11 +96,11 @@ function announceUnread(views: readonly JobView[], output: Output, timeout = DEF
   return () => clearTimeout(timer);
 }
 
-function endWith(view: JobView, error: unknown): void {
+function endWith(view: JobView, error: unknown, statuses: Statuses | undefined): void {
   view.error = error;
   if (JobError.isInstance(error)) {
     view.resource = error.resource;
-    view.phase = progressOf(error.kind, error.resource);
+    view.phase = progressOf(error.kind, error.resource, statuses);
   } else {
     view.phase = WaitTimeoutError.isInstance(error) ? 'timed-out' : 'error';
   }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { lstat, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { TokenStore } from '../index.ts';
+import type { ServiceContract, TokenStore } from '../index.ts';
 import { NAME } from './command-name.ts';
 import { CommandError, usageError } from './exit-codes.ts';
 import { shellWord } from './terminal.ts';
@@ -81,6 +81,8 @@ export interface Profile {
   readonly baseUrl: string;
   readonly email: string | undefined;
   readonly expiresAt: string | undefined;
+  /** What the service does otherwise than assumed. */
+  readonly contract?: ServiceContract | undefined;
 }
 
 /** Size of what is written to notice a full disk; a profile is smaller. */
@@ -132,8 +134,10 @@ export async function openProfile(name: string) {
       }
       await checkPrivate(path);
       if (!stored) return undefined;
-      const { token, baseUrl, email, expiresAt } = stored;
-      return { token, baseUrl: String(baseUrl), expiresAt, email: stringOf(email) };
+      const { token, baseUrl, email, expiresAt, contract } = stored;
+      // It was checked when `login` kept it, and the client checks it again.
+      const kept = contract as ServiceContract | undefined;
+      return { token, baseUrl: String(baseUrl), expiresAt, email: stringOf(email), contract: kept };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ServiceContract } from '../index.ts';
 import { CommandError } from './exit-codes.ts';
 import { configFolder } from './profiles.ts';
 
@@ -10,6 +11,8 @@ export interface RunningSandbox {
   readonly consoleUrl: string;
   /** API token of its account. */
   readonly token: string;
+  /** What it does otherwise than assumed. */
+  readonly contract?: ServiceContract | undefined;
 }
 
 /** Time for a sandbox to answer before it counts as gone. */
@@ -77,8 +80,8 @@ function isRunning(pid: number): boolean {
 
 async function readRun(path: string): Promise<RunningSandbox | undefined> {
   try {
-    const { url, consoleUrl, token }: Record<string, unknown> = JSON.parse(await readFile(path, 'utf8'));
-    return { url: String(url), consoleUrl: String(consoleUrl), token: String(token) };
+    const { url, consoleUrl, token, contract } = JSON.parse(await readFile(path, 'utf8'));
+    return { url: String(url), consoleUrl: String(consoleUrl), token: String(token), contract };
   } catch {
     return undefined;
   }

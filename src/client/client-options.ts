@@ -1,5 +1,5 @@
 import type { Credentials, TokenInput, TokenSource } from '../auth/index.ts';
-import { ConfigurationError } from '../errors/audience-error.ts';
+import { ConfigurationError, check } from '../errors/audience-error.ts';
 import {
   customFetch,
   DEFAULTS,
@@ -8,12 +8,14 @@ import {
   type FetchOptions,
   type Hooks,
   OWN_FETCH_OPTIONS,
+  PAGE_NUMBERS,
   platformFetch,
   type Settings,
 } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
 import type { RateLimiter, SharedHold } from '../rate-limit/index.ts';
 import { mergeRateLimits } from '../rate-limit/index.ts';
+import type { ServiceContract } from '../spec/contract.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { messageOf } from '../util/callbacks.ts';
@@ -35,9 +37,9 @@ import {
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import { isHookSet } from '../util/run-hooks.ts';
-import { isTimeZone } from '../util/timestamps.ts';
 import { VERSION } from '../version.ts';
-import { type OperationOverrides, resolveOperations } from './operation-overrides.ts';
+import { contractOption, headerNameOption, timeZoneOption, viaOption } from './contract-option.ts';
+import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
 export interface TunableOptions extends Hooks {
@@ -96,6 +98,11 @@ export interface TunableOptions extends Hooks {
 
 /** Options of a client. Durations are milliseconds. */
 export interface ClientOptions extends TunableOptions {
+  /**
+   * What the service does otherwise than this package assumes, as data: the content of a contract file. Other options
+   * take precedence, and complete it by functions. Its types need `as ServiceContract` after an import of JSON.
+   */
+  readonly contract?: ServiceContract | undefined;
   /** Address of the service; a path prefix is kept. @default AUDIENCE_BASE_URL of the environment */
   readonly baseUrl?: string | undefined;
   /** Allows `http:` beyond loopback, where others can read the token. @default false */
@@ -173,8 +180,8 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   maxRetryWait: nonNegative,
   operations: anyOption,
   validation: choice('lenient', 'strict'),
-  serverTimeZone: optionOf((value) => isTimeZone(String(value)), 'must be a time zone, e.g. "UTC" or "Europe/Berlin"'),
-  requestIdHeader: optionOf((value) => /^[\w!#$%&'*+.^`|~-]+$/.test(String(value)), 'must be a header name'),
+  serverTimeZone: timeZoneOption,
+  requestIdHeader: headerNameOption,
   headers: anyOption,
   logger: optionOf(isLogger, 'must have error, warn, info and debug'),
   logLevel: choice(...LOG_LEVELS),
@@ -200,6 +207,7 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
 
 /** Options that `withOptions` cannot change. */
 const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
+  contract: contractOption,
   baseUrl: anyOption,
   allowInsecure: booleanOption,
   token: anyOption,
@@ -208,7 +216,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   rateLimits: anyOption,
   limiter: optionOf(isLimiter, 'must have acquire and pause, as `memoryLimiter()` has'),
   waits: nestedOptions<WaitsOptions>({
-    via: choice('list', 'get'),
+    via: viaOption,
     shared: optionOf((value) => typeof Object(value).attach === 'function', 'must be `redisWaits(redis, { prefix })`'),
   }),
   appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
@@ -235,6 +243,12 @@ export function checkTunableOptions(options: TunableOptions): void {
  * @throws {ConfigurationError} naming the option that is wrong.
  */
 export function resolveOptions(options: ClientOptions, redactor: Redactor): Settings {
+  const { contract = {} } = options;
+  const { paging = PAGE_NUMBERS, statuses } = contract;
+  check(
+    paging.style !== 'cursor' || paging.next !== undefined,
+    '`contract.paging.next` must be the path of the next cursor, e.g. "data.next".',
+  );
   const withHeaders = redactor.with(secretHeaders(options.headers));
   const logLevel = options.logLevel ?? environmentLevel() ?? 'warn';
   const logger = createLogger(options.logger ?? console, logLevel, withHeaders);
@@ -249,10 +263,12 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
       max: options.backoff?.max ?? DEFAULTS.backoff.max,
     },
     rateLimits: mergeRateLimits(options.rateLimits || {}),
-    operations: resolveOperations(options.operations),
+    operations: resolveOperations(mergeOverrides(contract.operations, options.operations)),
     validation: options.validation ?? 'lenient',
-    serverTimeZone: options.serverTimeZone ?? 'UTC',
-    requestIdHeader: options.requestIdHeader ?? 'x-request-id',
+    paging,
+    statuses,
+    serverTimeZone: options.serverTimeZone ?? contract.serverTimeZone ?? 'UTC',
+    requestIdHeader: options.requestIdHeader ?? contract.requestIdHeader ?? 'x-request-id',
     headers: checkClientHeaders({ ...userAgent(options.appInfo), ...options.headers }),
     logger,
     redactor: withHeaders,

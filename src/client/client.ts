@@ -21,7 +21,7 @@ import {
 } from '../resources/index.ts';
 import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { Bucket } from '../spec/limits.ts';
-import { type Method, operations, type PathParams, type ResolvedOperation } from '../spec/operations.ts';
+import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
 import { Redactor } from '../util/redact.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
 import {
@@ -30,7 +30,6 @@ import {
   checkTunableOptions,
   resolveOptions,
   type TunableOptions,
-  type WaitsOptions,
 } from './client-options.ts';
 import { readTokens } from './client-tokens.ts';
 import { createTransport } from './create-transport.ts';
@@ -102,7 +101,7 @@ export class AudienceClient {
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
     this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
-    const scheduler = base ? base.#scheduler : createScheduler(options.waits, this.#transport);
+    const scheduler = base ? base.#scheduler : createScheduler(options, this.#transport);
     this.#scheduler = scheduler;
     const jobs = audienceJobs(this.#transport, scheduler);
     this.auth = new Auth(this.#transport);
@@ -145,7 +144,9 @@ export class AudienceClient {
     const reads = method === 'GET';
     // Errors, logs and hooks show the path: it must not bring a query along, which may be secret.
     const [shownPath = ''] = String(path).split(/[?#]/);
-    const existing = Object.values(operations).find((row) => row.method === method && row.path === path);
+    const existing = Object.values(this.#transport.settings.operations).find(
+      (row) => row.method === method && row.path === path,
+    );
     const operation: ResolvedOperation = {
       name: `${method} ${shownPath}`,
       method,
@@ -201,7 +202,8 @@ function deriveTransport(options: ClientOptions, { state }: Transport): Transpor
   return new Transport(state, resolveOptions(options, state.redactor));
 }
 
-function createScheduler({ via, shared }: WaitsOptions = {}, { settings, state }: Transport): Scheduler {
+function createScheduler({ waits = {}, contract }: ClientOptions, { settings, state }: Transport): Scheduler {
+  const { via = contract?.waits?.via, shared } = waits;
   const { rateLimits, baseUrl, logger } = settings;
   const scheduler = new Scheduler({ rate: rateLimits.read, via, closing: state.closing.signal });
   shared?.attach(scheduler, baseUrl, (message) => logger.warn(message));

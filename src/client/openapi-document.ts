@@ -1,8 +1,11 @@
+import type { Paging, ServiceContract } from '../spec/contract.ts';
 import document from '../spec/openapi.json' with { type: 'json' };
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import { anyOption, optionChecker, stringOption } from '../util/options.ts';
-import { type OperationOverrides, resolveOperations } from './operation-overrides.ts';
+import { contractParts, pagedParameters, placedResponses } from './contract-document.ts';
+import { contractOption } from './contract-option.ts';
+import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 
 /** An OpenAPI 3.1 document. Its parts are plain JSON. */
 export interface OpenApiDocument {
@@ -29,6 +32,8 @@ export interface OpenApiDocument {
 
 /** Options of {@link openApiDocument}. */
 export interface OpenApiOptions {
+  /** The contract of the client, as data. `operations` take precedence. */
+  readonly contract?: ServiceContract | undefined;
   /** The overrides of the client: method, path, rate bucket and retry policy of these operations are changed. */
   readonly operations?: OperationOverrides | undefined;
   /** Address of the service. @default a variable of the document */
@@ -36,6 +41,7 @@ export interface OpenApiOptions {
 }
 
 const checkOptions = optionChecker<OpenApiOptions>('`openApiDocument`', {
+  contract: contractOption,
   operations: anyOption,
   baseUrl: stringOption,
 });
@@ -50,8 +56,8 @@ const checkOptions = optionChecker<OpenApiOptions>('`openApiDocument`', {
  * const { paths } = openApiDocument({ operations: { 'audiences.get': 'GET /api/v2/audience/{id}' } });
  */
 export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
-  const { operations, baseUrl } = checkOptions(options);
-  const resolved = resolveOperations(operations);
+  const { contract, operations, baseUrl } = checkOptions(options);
+  const resolved = resolveOperations(mergeOverrides(contract?.operations, operations));
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const [path, item] of Object.entries<Readonly<Record<string, JsonObject>>>(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {
@@ -62,11 +68,12 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
         paths[place.path] = target;
         const key = place.method.toLowerCase();
         const other = target[key];
-        target[key] = other ? withName(other, name) : row ? placed(operation, row) : operation;
+        target[key] = other ? withName(other, name) : row ? placed(operation, row, contract?.paging) : operation;
       }
     }
   }
-  return structuredClone({ ...document, ...(baseUrl !== undefined && { servers: [{ url: baseUrl }] }), paths });
+  const servers = baseUrl === undefined ? {} : { servers: [{ url: baseUrl }] };
+  return structuredClone({ ...document, ...servers, ...contractParts(document, paths, contract) });
 }
 
 /** Returns the operations of this package that an operation of the service is. */
@@ -81,19 +88,27 @@ const withName = (operation: JsonObject, name: string): JsonObject => ({
 });
 
 /** Returns an operation as its row of the table describes it. */
-function placed(operation: JsonObject, { name, path, bucket, retry, override }: ResolvedOperation): JsonObject {
+function placed(
+  operation: JsonObject,
+  { name, path, bucket, retry, override }: ResolvedOperation,
+  paging: Paging | undefined,
+): JsonObject {
   const { 'x-operations': names, 'x-assumed': assumed, parameters, ...rest } = operation;
   const isMoved = override?.method !== undefined || override?.path !== undefined;
+  const isPaged = paging !== undefined && rest['x-pagination'] !== undefined;
   const adapted = ['query', 'body', 'data'].filter((field) => field in (override ?? {}));
+  if (isPaged) adapted.push('paging');
   const isSent = (parameter: unknown): boolean =>
     !isObject(parameter) || parameter.in !== 'path' || path.includes(`{${parameter.name}}`);
   return {
     ...rest,
     operationId: name,
     ...(assumed !== undefined && !isMoved && { 'x-assumed': assumed }),
+    ...placedResponses(rest, override?.data),
     parameters: Array.isArray(parameters) ? parameters.filter(isSent) : [],
+    ...(isPaged && pagedParameters(rest, parameters, paging)),
     'x-rate-limit-bucket': bucket,
     'x-retry': retry,
-    ...(override && { 'x-overridden': adapted.length > 0 ? adapted : true }),
+    ...((override || isPaged) && { 'x-overridden': adapted.length > 0 ? adapted : true }),
   };
 }

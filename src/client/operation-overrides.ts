@@ -90,7 +90,8 @@ function resolveOperation(name: OperationName, override: OverrideFields): Resolv
   must('bucket', isBucket(row.bucket), `be one of ${Object.keys(RATE_LIMITS).join(', ')}`);
   must('retry', RETRY_POLICIES.includes(row.retry), `be one of ${RETRY_POLICIES.join(', ')}`);
   for (const [field, value] of Object.entries({ query, body, data })) {
-    check(value === undefined || typeof value === 'function', `${optionOf(name, field)} must be a function.`);
+    const types = field === 'data' ? 'function or string' : 'function';
+    check(value === undefined || types.includes(typeof value), `${optionOf(name, field)} must be a ${types}.`);
   }
   must('body', !body || row.method !== 'GET', 'be left out: a GET sends no body. Use `query`, or another method');
   checkParams(name, row.path, override);

@@ -33,6 +33,7 @@ export {
   DEFAULTS,
   FIELD_OPTIONS,
   KEY_OPTIONS,
+  PAGE_NUMBERS,
   REQUEST_OPTIONS,
   type RequestOptions,
   type Settings,

@@ -1,3 +1,5 @@
+import type { Paging } from '../spec/contract.ts';
+import type { Statuses } from '../spec/job-status.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import type { OperationName, Query, ResolvedOperation } from '../spec/operations.ts';
 import type { JsonObject } from '../util/json.ts';
@@ -98,6 +100,9 @@ export const DEFAULTS = {
   maxResponseBytes: 16 * 2 ** 20,
 } as const;
 
+/** Paging by the number of the page (assumed). */
+export const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
+
 /** Options of a client that its calls use, with defaults filled in. */
 export interface Settings {
   /** Without a trailing slash. */
@@ -109,6 +114,10 @@ export interface Settings {
   readonly rateLimits: RateLimits;
   /** The operation table with the user's overrides applied. */
   readonly operations: Readonly<Record<OperationName, ResolvedOperation>>;
+  /** How lists are paged. */
+  readonly paging: Paging;
+  /** Progress by kind and status id, where it differs. */
+  readonly statuses: Statuses | undefined;
   readonly validation: 'lenient' | 'strict';
   readonly serverTimeZone: string;
   readonly requestIdHeader: string;

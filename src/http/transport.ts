@@ -2,8 +2,9 @@ import { v4 as uuid } from 'uuid';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import { ResponseError } from '../errors/call-errors.ts';
 import type { CreateOutcome } from '../errors/error-details.ts';
-import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
+import type { OperationName, OperationOverride, ResolvedOperation } from '../spec/operations.ts';
 import { atCallSite } from '../util/call-site.ts';
+import { valueAt } from '../util/json.ts';
 import type { SuccessResponse } from './attempt.ts';
 import { execute } from './call.ts';
 import { type CallInput, CallRecord } from './call-record.ts';
@@ -147,8 +148,8 @@ async function decodePayload<T>({ call, response, decode }: PendingCall<T>): Pro
   const context = new DecodeContext(call, await response);
   try {
     const adapt = call.operation.override?.data;
-    const { data } = context.envelope;
-    return await decode(adapt ? await adaptData(() => adapt(data, context.envelope), context) : data, context);
+    const { envelope } = context;
+    return await decode(adapt ? await adaptData(adapt, context) : envelope.data, context);
   } catch (error) {
     const isOwn = AudienceError.isInstance(error);
     const message = isOwn ? '' : `reading its \`data\` failed: ${call.redactor.cause(error).message}`;
@@ -156,10 +157,17 @@ async function decodePayload<T>({ call, response, decode }: PendingCall<T>): Pro
   }
 }
 
-/** Applies the user's `data` override. */
-async function adaptData(adapt: () => unknown, context: DecodeContext): Promise<unknown> {
+/** Applies the user's `data` override: a function, or a path. */
+async function adaptData(
+  adapt: Exclude<OperationOverride['data'], undefined>,
+  context: DecodeContext,
+): Promise<unknown> {
+  const { envelope } = context;
   try {
-    return await adapt();
+    if (typeof adapt === 'function') return await adapt(envelope.data, envelope);
+    const data = valueAt(envelope, adapt.split('.'));
+    if (data === undefined) throw new Error(`the envelope has no \`${adapt}\``);
+    return data;
   } catch (error) {
     throw context.overrideFailed(error);
   }

@@ -1,6 +1,6 @@
 import { RateLimitError } from '../errors/api-errors.ts';
 import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/index.ts';
-import { type JobKind, type JobResource, progressOf } from '../spec/job-status.ts';
+import type { JobKind, JobResource } from '../spec/job-status.ts';
 import { isOlder } from '../util/timestamps.ts';
 import {
   hasEnded,
@@ -103,6 +103,7 @@ export class JobGroup<T extends JobResource> implements PollGroup {
         return { refresh: () => this.refresh(job), unsubscribe: () => this.unsubscribe(job, subscriber) };
       },
       decode: (data) => source.decode(data)?.resource,
+      progressOf: source.progressOf,
     });
   }
 
@@ -199,7 +200,7 @@ export class JobGroup<T extends JobResource> implements PollGroup {
     const job = this.#jobs.get(id);
     if (job?.source.kind !== kind) return;
     // The end of a job counts in any order, except in events. What this group has shown may come back to it.
-    const isEnd = progressOf(kind, resource) !== 'running' && !hasEnded(job) && source !== 'webhook';
+    const isEnd = job.source.progressOf(resource) !== 'running' && !hasEnded(job) && source !== 'webhook';
     if (!isEnd && !isNewer(resource, job.last?.resource)) return;
     const state = resource as T; // it was decoded where it was learned
     if (source === 'webhook') this.#onEvent(job, state);
@@ -300,7 +301,7 @@ export class JobGroup<T extends JobResource> implements PollGroup {
         total.ran += ran;
       } else if (status !== job.last?.resource.status.id) {
         // A row that leaves fields out shows only that something has changed.
-        const isRunning = progressOf(job.source.kind, { id, status: { id: status, name: '' } }) === 'running';
+        const isRunning = job.source.progressOf({ id, status: { id: status, name: '' } }) === 'running';
         this.#refresh(job, isRunning ? 'changed' : 'ended');
       }
     }

@@ -1,5 +1,5 @@
 import type { CallOptions, Settings } from '../http/index.ts';
-import { type JobKind, type JobResource, type Progress, progressOf } from '../spec/job-status.ts';
+import type { JobKind, JobResource, Progress } from '../spec/job-status.ts';
 import { isOlder } from '../util/timestamps.ts';
 
 /** Where a state came from: a request for the resource, a page of a list, or a webhook event. */
@@ -41,6 +41,8 @@ export interface JobSource<T extends JobResource> {
   read(id: number, options: CallOptions): PromiseLike<T>;
   /** Decodes the data of an event; returns `undefined` if the data contains no resource. */
   decode(data: unknown): JobRow<T> | undefined;
+  /** Returns the progress that a state shows. */
+  readonly progressOf: (resource: JobResource) => Progress;
   /** Creates the error for an invalid id; nothing is sent. */
   invalidId(problem: string): Error;
   /** Settings of the namespace whose waits await the job. */
@@ -90,7 +92,7 @@ export class Job<T extends JobResource> {
    */
   update(resource: T, origin: UpdateOrigin): boolean {
     const { startedAt } = origin;
-    const progress = progressOf(this.source.kind, resource);
+    const progress = this.source.progressOf(resource);
     // Ignore a running state if a newer state arrived during its poll. The end of a job counts in any order.
     if (startedAt < this.lastUpdateAt && progress === 'running') return false;
     if (startedAt >= this.#refreshRequestedAt) this.refreshReason = undefined;

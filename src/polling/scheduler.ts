@@ -1,4 +1,4 @@
-import type { JobKind, JobResource } from '../spec/job-status.ts';
+import type { JobKind, JobResource, Progress } from '../spec/job-status.ts';
 import type { RateLimit } from '../spec/limits.ts';
 import { onAbort, startTimer } from '../util/abort.ts';
 import type { Subscriber, UpdateSource } from './job.ts';
@@ -49,6 +49,8 @@ export interface JobTarget {
   subscribe(id: number, subscriber: Subscriber<JobResource>): JobSubscription;
   /** Returns the resource in the data of an event, if they are complete. */
   decode(data: unknown): JobResource | undefined;
+  /** Returns the progress that a state of a resource shows. */
+  readonly progressOf: (resource: JobResource) => Progress;
 }
 
 /** A subscription to the states of one job. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/api-errors.ts';
 import { isNewer, type JobSubscription, type JobUpdate, type Scheduler, type WaitObserver } from '../polling/index.ts';
-import { type JobKind, type JobResource, progressOf } from '../spec/job-status.ts';
+import type { JobKind, JobResource } from '../spec/job-status.ts';
 import { startTimer } from '../util/abort.ts';
 import { messageOf } from '../util/callbacks.ts';
 import { type JobName, jobOf, nameOf, readState, refusalOf, type SharedState, stateOf } from './shared-state.ts';
@@ -103,8 +103,9 @@ export class FleetMember implements WaitObserver {
   onEvent(kinds: readonly JobKind[], id: number, data: unknown): void {
     for (const kind of kinds) {
       const job = nameOf(kind, id);
-      const resource = this.#scheduler.target(kind)?.decode(data);
-      if (resource) this.#publish(stateOf(job, resource, 'webhook', progressOf(kind, resource)));
+      const target = this.#scheduler.target(kind);
+      const resource = target?.decode(data);
+      if (target && resource) this.#publish(stateOf(job, resource, 'webhook', target.progressOf(resource)));
       else if (!this.polls || !this.#followed.has(job)) {
         this.#refresh.add(job);
         this.#reportSoon();

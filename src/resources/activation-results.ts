@@ -1,13 +1,12 @@
 import { ResponseError } from '../errors/call-errors.ts';
 import { ResultsNotReadyError } from '../errors/job-errors.ts';
-import type { RequestOptions, Transport } from '../http/index.ts';
+import type { RequestOptions, Settings, Transport } from '../http/index.ts';
 import { jobError } from '../polling/index.ts';
 import type { Activation } from '../schemas/activation.ts';
 import { progressOf, statusText } from '../spec/job-status.ts';
 import { openDownload, type TransferOptions } from '../storage/index.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { isObject, jsonTypeOf } from '../util/json.ts';
-import type { Redactor } from '../util/redact.ts';
 
 /** A result file of a completed activation. */
 export interface ActivationResult {
@@ -52,8 +51,11 @@ export interface Download {
  * @throws {ResultsNotReadyError} while its job runs; {@link JobError} if the job has ended without completing;
  * {@link ResponseError} if the name or the URI of a result is missing.
  */
-export function resultsOf(activation: Activation, redactor: Redactor): ActivationResult[] {
-  const progress = progressOf('activation', activation);
+export function resultsOf(
+  activation: Activation,
+  { redactor, statuses }: Pick<Settings, 'redactor' | 'statuses'>,
+): ActivationResult[] {
+  const progress = progressOf('activation', activation, statuses);
   const { id, status, datastreams } = activation;
   if (progress === 'running') {
     const message = `Activation ${id} is at ${redactor.text(statusText(status), 200)}: its results are available at 104. Wait for it with \`activations.wait(${id})\`.`;

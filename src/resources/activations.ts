@@ -7,7 +7,7 @@ import {
   activationCreateSchema,
   activationResource,
 } from '../schemas/activation.ts';
-import { COMPLETED, type IdLike, idOf } from '../spec/job-status.ts';
+import { type IdLike, idOf, progressOf, type Statuses } from '../spec/job-status.ts';
 import { checkTransferOptions } from '../storage/index.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../util/call-site.ts';
 import { checkOptionNames } from '../util/input-checks.ts';
@@ -48,8 +48,9 @@ export class Activations extends ListedJobNamespace<Activation, ActivationCreate
   results(target: Activation | IdLike, options?: RequestOptions): Promise<ActivationResult[]> {
     return fromCallSite(async () => {
       if (options) checkOptionNames(options, 'activations.results', REQUEST_OPTIONS);
-      const activation = isCompleted(target) ? target : await this.get(idOf(target), options);
-      return resultsOf(activation, this.#transport.settings.redactor);
+      const { settings } = this.#transport;
+      const activation = isCompleted(target, settings.statuses) ? target : await this.get(idOf(target), options);
+      return resultsOf(activation, settings);
     }, options?.signal);
   }
 
@@ -90,12 +91,12 @@ function forbiddenFieldErrors(body: unknown): FieldErrors {
   return Object.fromEntries(forbidden.map((field) => [field, ['must not be set: the service refuses it.']]));
 }
 
-function isCompleted(target: Activation | IdLike): target is Activation {
+function isCompleted(target: Activation | IdLike, statuses: Statuses | undefined): target is Activation {
   return (
     isObject(target) &&
     'datastreams' in target &&
     'status' in target &&
     isObject(target.status) &&
-    target.status.id === COMPLETED
+    progressOf('activation', target as Activation, statuses) === 'completed'
   );
 }

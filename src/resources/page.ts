@@ -6,9 +6,11 @@ import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeList } from '../schemas/decode.ts';
 import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import { listQuerySchema } from '../schemas/queries.ts';
-import type { OperationName, PathParams, Query } from '../spec/operations.ts';
+import type { Paging } from '../spec/contract.ts';
+import type { OperationName, PathParams } from '../spec/operations.ts';
 import { checkOptionNames, refusePromises } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
+import { largestPage, nextStart, type PageQuery, type PageStart, queryOf, startOf } from './paging.ts';
 
 /** Query of a list: paging by `page` and `per_page` (assumed). */
 export interface ListParams {
@@ -89,10 +91,8 @@ export interface ListPlan<T> {
   readonly path?: PathParams;
 }
 
-type PageQuery = Query & { readonly page: number; readonly per_page: number };
-
-/** Fetches a page of a list; rows whose keys are in `seen` are dropped. */
-type FetchPage<T> = (query: PageQuery, seen: Set<unknown>) => PagePromise<T>;
+/** Fetches the next page of a list; rows whose keys are in `seen` are dropped. */
+type FetchNext<T> = (seen: Set<unknown>) => PagePromise<T>;
 
 /** Fetches the first page of a list, or the one that `params` name. */
 export function listPages<T>(
@@ -103,37 +103,45 @@ export function listPages<T>(
 ): PagePromise<T> {
   const keyOf = plan.hasNoIds ? contentOf : idOf;
   const decodeRows = decodeList(plan.schema);
-  const fetchPage = (query: PageQuery, seen: Set<unknown>, longest = 0): PagePromise<T> =>
+  const { paging } = transport.settings;
+  const cap = largestPage(plan.cap, paging);
+  const fetchPage = (query: PageQuery, start: PageStart, seen: Set<unknown>, longest = 0): PagePromise<T> =>
     new PagePromise(
       transport.start<Page<T>>(plan.operation, {
         ...(plan.path && { params: plan.path }),
         ...(options && { options }),
-        query,
+        query: queryOf(query, start, paging),
         validate: () => {
           refusePromises('params', params);
           warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
-          return pageErrors(query, plan.cap);
+          return pageErrors(query, cap, start);
         },
         decode: async (data, context) => {
           const rows = await decodeRows(data, context);
-          const items = newRows(rows, query, { seen, keyOf, context });
-          const isLast = items.length === 0 || isShort(rows.length, query.per_page, longest);
-          const next: FetchPage<T> = (query, seen) => fetchPage(query, seen, Math.max(longest, rows.length));
-          return new ListPage(items, query, context.envelope, { seen, keyOf, ...(!isLast && { fetchPage: next }) });
+          const items = newRows(rows, query, { seen, keyOf, context, param: paging.param });
+          const next = nextStart(start, rows.length, paging, context.envelope);
+          const isLast = items.length === 0 || next === undefined || isShort(rows.length, query, longest, paging);
+          const fetchNext: FetchNext<T> = (seen) =>
+            fetchPage({ ...query, page: query.page + 1 }, next, seen, Math.max(longest, rows.length));
+          return new ListPage(items, query, context.envelope, { seen, keyOf, ...(!isLast && { fetchNext }) });
         },
       }),
     );
-  const { page = 1, per_page = plan.size ?? plan.cap, ...rest } = params ?? {};
-  return fetchPage({ ...rest, page, per_page }, new Set());
+  const { page = 1, per_page = Math.min(plan.size ?? cap, cap), ...rest } = params ?? {};
+  return fetchPage({ ...rest, page, per_page }, startOf(page, per_page, paging), new Set());
 }
 
 /** Numbers of rows to which services commonly reduce a page. */
 const COMMON_PAGE_SIZES: readonly number[] = [10, 15, 20, 25, 30, 50, 100, 200, 250];
 
 /** Returns whether a page has fewer rows than a page can have: than an earlier one had, or than were requested. */
-function isShort(rows: number, requested: number, longest: number): boolean {
+function isShort(rows: number, { per_page }: PageQuery, longest: number, { style, size, maxSize }: Paging): boolean {
+  // The page before the last one of a cursor may be short, too.
+  if (style === 'cursor') return false;
   if (longest > 0) return rows < longest;
-  return rows < requested && !COMMON_PAGE_SIZES.includes(rows);
+  // Nothing says how many rows a page has.
+  if (size === undefined && maxSize === undefined) return false;
+  return rows < per_page && !COMMON_PAGE_SIZES.includes(rows);
 }
 
 type KeyOf = (row: unknown) => unknown;
@@ -145,12 +153,22 @@ const idOf: KeyOf = (row) => (isObject(row) && typeof row.id === 'number' ? row.
 function newRows<T>(
   rows: T[],
   { page, per_page }: PageQuery,
-  { seen, keyOf, context }: { readonly seen: Set<unknown>; readonly keyOf: KeyOf; readonly context: DecodeContext },
+  {
+    seen,
+    keyOf,
+    context,
+    param,
+  }: {
+    readonly seen: Set<unknown>;
+    readonly keyOf: KeyOf;
+    readonly context: DecodeContext;
+    readonly param: string;
+  },
 ): T[] {
   const items = [...new Map(rows.map((row) => [keyOf(row), row])).entries()].filter(([key]) => !seen.has(key));
   if (rows.length >= per_page && items.length === 0) {
     throw context.fail(
-      `page ${page} is full of rows that earlier pages have shown: the service seems to ignore \`page\``,
+      `page ${page} is full of rows that earlier pages have shown: the service seems to ignore \`${param}\``,
     );
   }
   for (const [key] of items) seen.add(key);
@@ -163,34 +181,32 @@ class ListPage<T> implements Page<T> {
   readonly page: number;
   readonly perPage: number;
   readonly envelope: Envelope;
-  readonly #query: PageQuery;
   readonly #seen: Set<unknown>;
   readonly #keyOf: KeyOf;
-  readonly #fetchPage: FetchPage<T> | undefined;
+  readonly #fetchNext: FetchNext<T> | undefined;
   #next: Promise<Page<T>> | undefined;
 
-  /** Without `fetchPage` it is the last page. */
+  /** Without `fetchNext` it is the last page. */
   constructor(
     items: T[],
     query: PageQuery,
     envelope: Envelope,
-    list: { readonly seen: Set<unknown>; readonly keyOf: KeyOf; readonly fetchPage?: FetchPage<T> },
+    list: { readonly seen: Set<unknown>; readonly keyOf: KeyOf; readonly fetchNext?: FetchNext<T> },
   ) {
     this.items = items;
     this.page = query.page;
     this.perPage = query.per_page;
     this.envelope = envelope;
-    this.#query = query;
     this.#seen = list.seen;
     this.#keyOf = list.keyOf;
-    this.#fetchPage = list.fetchPage;
+    this.#fetchNext = list.fetchNext;
   }
 
   /** Fetches the next page for one iteration, which has its own set of rows seen so far. */
   async fetchNext(seen: Set<unknown>): Promise<Page<T> | undefined> {
     for (const row of this.items) seen.add(this.#keyOf(row));
     try {
-      return await this.#fetchPage?.({ ...this.#query, page: this.page + 1 }, seen);
+      return await this.#fetchNext?.(seen);
     } catch (error) {
       // A page with fewer rows than requested may have been the last one: some services have no page after it.
       if (this.items.length < this.perPage && NotFoundError.isInstance(error)) return undefined;
@@ -199,9 +215,9 @@ class ListPage<T> implements Page<T> {
   }
 
   nextPage(): Promise<Page<T>> | undefined {
-    if (!this.#fetchPage) return undefined;
+    if (!this.#fetchNext) return undefined;
     if (!this.#next) {
-      const next = this.#fetchPage({ ...this.#query, page: this.page + 1 }, this.#seen);
+      const next = this.#fetchNext(this.#seen);
       next.catch(() => {
         this.#next = undefined;
       });
@@ -211,10 +227,11 @@ class ListPage<T> implements Page<T> {
   }
 }
 
-function pageErrors({ page, per_page }: PageQuery, cap: number): Record<string, string[]> {
+function pageErrors({ page, per_page }: PageQuery, cap: number, start: PageStart): Record<string, string[]> {
   const isWrong = (value: number, max: number): boolean => !Number.isInteger(value) || value < 1 || value > max;
   return {
     ...(isWrong(page, Number.MAX_SAFE_INTEGER) && { page: ['must be an integer from 1.'] }),
+    ...(start === undefined && page > 1 && { page: ['must be 1: the service pages by a cursor.'] }),
     ...(isWrong(per_page, cap) && { per_page: [`must be an integer from 1 to ${cap}.`] }),
   };
 }

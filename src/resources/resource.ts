@@ -16,7 +16,7 @@ import {
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
 import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
-import type { IdLike, JobKind, JobResource } from '../spec/job-status.ts';
+import { type IdLike, type JobKind, type JobResource, progressOf } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { NamespaceWith } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
@@ -161,6 +161,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
       kind,
       read: (id, options) => this.get(id, options),
       decode: (data) => readRow(data, schema, settings),
+      progressOf: (resource) => progressOf(kind, resource, settings.statuses),
       invalidId: (problem) =>
         localValidationError(settings.operations[`${name}.get`], { id: [problem] }, `id: ${problem}`),
       settings,

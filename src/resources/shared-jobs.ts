@@ -6,6 +6,7 @@ import { decodeComplete } from '../schemas/decode.ts';
 import type { JobResource } from '../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import { isObject } from '../util/json.ts';
+import { largestPage, nextStart, type PageStart, queryOf, startOf } from './paging.ts';
 
 /** Namespaces whose lists show the resources of jobs. */
 export type JobListName = 'audiences' | 'activations' | 'cohorts';
@@ -16,19 +17,32 @@ export function listedJobs<T extends JobResource>(
   scheduler: Scheduler,
   { name, schema }: { readonly name: JobListName; readonly schema: ResourceSchema<T> },
 ): JobGroup<T> {
+  const { paging, logger } = transport.settings;
+  const pageSize = largestPage(RESOURCE_PAGE_CAP, paging);
+  /** Where each page begins, if only the page before it shows that. */
+  const starts: PromiseLike<PageStart>[] = [];
   return new JobGroup<T>({
     scheduler,
     name,
-    warn: (message) => transport.settings.logger.warn(message),
-    readPage: (page, options) =>
-      transport.call(`${name}.list`, {
-        query: { page, per_page: RESOURCE_PAGE_CAP },
+    warn: (message) => logger.warn(message),
+    readPage: async (page, options) => {
+      const start = startOf(page, pageSize, paging) ?? (await starts[page]);
+      if (start === undefined && page > 1) return [];
+      const reading = transport.call(`${name}.list`, {
+        query: queryOf({ page, per_page: pageSize }, start, paging),
         options,
         decode: (data, context) => {
           if (!Array.isArray(data)) throw context.fail('`data` must be an array');
-          return data.flatMap((row) => readRow(row, schema, context) ?? []);
+          const next = nextStart(start, data.length, paging, context.envelope);
+          return { next, rows: data.flatMap((row) => readRow(row, schema, context) ?? []) };
         },
-      }),
+      });
+      starts[page + 1] = reading.then(
+        ({ next }) => next,
+        () => undefined,
+      );
+      return (await reading).rows;
+    },
   });
 }
 

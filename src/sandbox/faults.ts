@@ -1,5 +1,5 @@
-import { operations } from '../spec/operations.ts';
 import { MAX_TIMER_MS } from './clock.ts';
+import type { Operations } from './contracted-service.ts';
 import type { Random } from './random.ts';
 
 /** A request, as the `on` function of a fault rule receives it. */
@@ -70,11 +70,13 @@ interface ActiveRule {
 /** The active fault rules. */
 export class Faults {
   readonly random: Random;
+  readonly #operations: Operations;
   readonly #rules = new Set<ActiveRule>();
   #nextId = 1;
 
-  constructor(random: Random, rules: readonly FaultRule[]) {
+  constructor(random: Random, rules: readonly FaultRule[], operations: Operations) {
     this.random = random;
+    this.#operations = operations;
     for (const rule of rules) this.add(rule);
   }
 
@@ -83,7 +85,13 @@ export class Faults {
     checkRule(rule);
     const remaining = rule.times ?? Number.POSITIVE_INFINITY;
     const id = this.#nextId++;
-    const active: ActiveRule = { id, rule, matches: createMatcher(rule), removed: new AbortController(), remaining };
+    const active: ActiveRule = {
+      id,
+      rule,
+      matches: createMatcher(rule, this.#operations),
+      removed: new AbortController(),
+      remaining,
+    };
     this.#rules.add(active);
     return active;
   }
@@ -211,12 +219,12 @@ function checkRule(rule: FaultRule): void {
  * Returns a function that tests whether a rule applies to a request; with `inFlight`, the request needs an
  * `Idempotency-Key`.
  */
-function createMatcher({ on, inFlight }: FaultRule): (request: FaultRequest) => boolean {
-  const matches = typeof on === 'function' ? on : matchPattern(on ?? '*');
+function createMatcher({ on, inFlight }: FaultRule, operations: Operations): (request: FaultRequest) => boolean {
+  const matches = typeof on === 'function' ? on : matchPattern(on ?? '*', operations);
   return inFlight === undefined ? matches : (request) => request.headers.has('idempotency-key') && matches(request);
 }
 
-function matchPattern(on: string): (request: FaultRequest) => boolean {
+function matchPattern(on: string, operations: Operations): (request: FaultRequest) => boolean {
   const operation = Object.entries(operations).find(([name]) => name === on)?.[1];
   const parts = /^(?:([A-Z]+) )?(\/.*|\*.*)$/.exec(operation ? `${operation.method} ${operation.path}` : on);
   if (!parts) {

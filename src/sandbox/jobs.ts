@@ -1,3 +1,4 @@
+import type { Progress, Statuses } from '../spec/job-status.ts';
 import { type Clock, formatTimestamp } from './clock.ts';
 import { MAX_DURATION_MS } from './service-limits.ts';
 import type { AccountRecord } from './state.ts';
@@ -92,11 +93,11 @@ interface Phase {
 const DEFAULT_DURATION_MS = 600_000;
 
 export const QUEUED = 100;
-export const COMPLETED = 104;
+const COMPLETED = 104;
 const PUBLISHING = 103;
 const NEEDS_INFO = 107;
 const STOPPED = 400;
-export const COHORT_COMPLETED = 4;
+const COHORT_COMPLETED = 4;
 const COHORT_NOT_AVAILABLE = 5;
 
 const build: readonly Phase[] = [
@@ -132,6 +133,15 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   400: 'Stopped',
 };
 
+/** Names of the statuses that a contract names. */
+const PROGRESS_NAMES: Readonly<Record<Progress, string>> = {
+  running: 'Building',
+  completed: 'Completed',
+  'needs-info': 'Additional Info',
+  failed: 'Error',
+  cancelled: 'Stopped',
+};
+
 /** Returns a status as resources show it. */
 export const statusOf = (id: number): { id: number; name: string } => ({ id, name: STATUS_NAMES[id] ?? 'Error' });
 
@@ -142,23 +152,29 @@ const DEFAULT_REASON = 'The job cannot be processed as requested.';
 export class Jobs {
   readonly #clock: Pick<Clock<JobTask>, 'now' | 'schedule'>;
   readonly #options: JobOptions;
+  readonly #statuses: Statuses;
   readonly #onEnd: (job: RunningJob, succeeded: boolean) => void;
   readonly #running = new Map<number, RunningJob>();
   /** Outcomes of the next jobs, by kind. */
   readonly #next = new Map<JobKind, JobOutcome[]>();
   readonly #reasons = new Map<number, { readonly kind: JobKind; readonly reason: string }>();
 
-  /** @param onEnd Called when a job has ended. */
+  /**
+   * @param statuses Progress by kind and status id, where it differs.
+   * @param onEnd Called when a job has ended.
+   */
   constructor(
     clock: Pick<Clock<JobTask>, 'now' | 'schedule'>,
     options: JobOptions,
+    statuses: Statuses,
     onEnd: (job: RunningJob, succeeded: boolean) => void,
   ) {
     this.#clock = clock;
     this.#options = options;
+    this.#statuses = statuses;
     this.#onEnd = onEnd;
     const { outcome, duration } = options;
-    if (outcome !== undefined && typeof outcome !== 'function') readOutcome('audience', outcome);
+    if (outcome !== undefined && typeof outcome !== 'function') this.#readOutcome('audience', outcome);
     if (typeof duration === 'number') checkDuration(duration);
   }
 
@@ -182,7 +198,7 @@ export class Jobs {
 
   /** Queues the outcome of a future job of a kind. */
   next(kind: JobKind, outcome: JobOutcome): void {
-    readOutcome(kind, outcome);
+    this.#readOutcome(kind, outcome);
     this.#next.set(kind, [...(this.#next.get(kind) ?? []), outcome]);
   }
 
@@ -201,7 +217,7 @@ export class Jobs {
     const { kind, resource, name } = job;
     const info: JobInfo = { kind, id: resource.id, name };
     const { duration: usual = DEFAULT_DURATION_MS, outcome: planned = COMPLETED } = this.#options;
-    const outcome = readOutcome(
+    const outcome = this.#readOutcome(
       kind,
       this.#next.get(kind)?.shift() ?? (typeof planned === 'function' ? planned(info) : planned),
     );
@@ -229,10 +245,11 @@ export class Jobs {
   finish(kind: JobKind, id: number, status: number, reason?: string): void {
     const job = this.#running.get(id);
     if (job?.kind !== kind) throw new Error(`No job of ${kind} ${id} is running.`);
-    readOutcome(kind, status);
-    const succeeded = status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED);
+    this.#readOutcome(kind, status);
+    const succeeded = this.isCompleted(kind, status);
     this.drop(id);
-    if (kind === 'cohort') this.#setStatus(job, succeeded ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
+    if (kind === 'cohort' && !this.#named(kind, status))
+      this.#setStatus(job, succeeded ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
     else this.#setStatus(job, status);
     const shown = reason ?? (status === NEEDS_INFO ? DEFAULT_REASON : undefined);
     if (shown !== undefined) this.#reasons.set(id, { kind, reason: shown });
@@ -271,26 +288,48 @@ export class Jobs {
     return { eids, scids };
   }
 
-  #setStatus({ resource }: JobStart, status: number): void {
-    resource.status = statusOf(status);
+  /** Returns whether a status is that of a job that has succeeded. */
+  isCompleted(kind: JobKind, status: number): boolean {
+    const named = this.#named(kind, status);
+    if (named) return named === 'completed';
+    return status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED);
+  }
+
+  /** Returns the progress that the contract names for a status. A lookalike is an audience. */
+  #named(kind: JobKind, status: number): Progress | undefined {
+    const { [`${kind} ${status}`]: own, [`audience ${status}`]: ofAudience } = this.#statuses;
+    return own ?? (kind === 'lookalike' ? ofAudience : undefined);
+  }
+
+  /** Returns an outcome as an object, after checking that jobs of the kind can end at its status. */
+  #readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, number> {
+    if (!Object.hasOwn(PHASES, kind))
+      throw new Error(`The kind of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);
+    const result = typeof outcome === 'number' ? { status: outcome } : outcome;
+    const { status, duration } = result;
+    if (duration !== undefined) checkDuration(duration);
+    const named = this.#named(kind, status);
+    if (named ? named !== 'running' : isFinal(kind, status)) return result;
+    throw new Error(
+      `The final status of a job must be 104, 107 or 4xx (of a cohort also 4 or 5), or one of the contract, not ${status}.`,
+    );
+  }
+
+  #setStatus({ kind, resource }: JobStart, status: number): void {
+    const named = this.#named(kind, status);
+    resource.status = named ? { id: status, name: PROGRESS_NAMES[named] } : statusOf(status);
     if ('updated_at' in resource) Object.assign(resource, { updated_at: formatTimestamp(this.#clock.now()) });
   }
-}
-
-/** Returns an outcome as an object, after checking that jobs of the kind can end at its status. */
-function readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, number> {
-  if (!Object.hasOwn(PHASES, kind))
-    throw new Error(`The kind of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);
-  const result = typeof outcome === 'number' ? { status: outcome } : outcome;
-  const { status, duration } = result;
-  if (duration !== undefined) checkDuration(duration);
-  const isFinal =
-    status === COMPLETED || status === NEEDS_INFO || (Number.isInteger(status) && status >= 400 && status < 500);
-  if (isFinal || (kind === 'cohort' && (status === COHORT_COMPLETED || status === COHORT_NOT_AVAILABLE))) return result;
-  throw new Error(`The final status of a job must be 104, 107 or 4xx (of a cohort also 4 or 5), not ${status}.`);
 }
 
 function checkDuration(ms: number): number {
   if (ms >= 0 && ms <= MAX_DURATION_MS) return ms;
   throw new Error(`The duration of a job must be a number of milliseconds from 0 to 100 years, not ${ms}.`);
 }
+
+/** Returns whether a status ends jobs of a kind (specification, "States and transitions"). */
+const isFinal = (kind: JobKind, status: number): boolean =>
+  status === COMPLETED ||
+  status === NEEDS_INFO ||
+  (Number.isInteger(status) && status >= 400 && status < 500) ||
+  (kind === 'cohort' && (status === COHORT_COMPLETED || status === COHORT_NOT_AVAILABLE));

@@ -1,5 +1,7 @@
+import type { ServiceContract } from '../spec/contract.ts';
 import type { Optional } from '../util/input-types.ts';
 import { type ClockMode, checkMode, MAX_TIMER_MS } from './clock.ts';
+import { checkContract } from './contract-check.ts';
 import type { FaultRule } from './faults.ts';
 import type { JobOptions } from './jobs.ts';
 import { MAX_DURATION_MS, type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
@@ -8,6 +10,8 @@ import type { Delivery } from './webhook-deliveries.ts';
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions {
+  /** What the service does otherwise than this package assumes: the `contract` of the client. */
+  readonly contract?: ServiceContract | undefined;
   /** Seed of all randomness, an integer: the same seed creates the same tokens, ids and device counts. @default 1 */
   readonly seed?: number | undefined;
   /** How the sandbox's time runs. @default 'real' */
@@ -49,6 +53,7 @@ export interface SandboxOptions {
 }
 
 const OPTION_NAMES: readonly string[] = [
+  'contract',
   'seed',
   'clock',
   'start',
@@ -67,10 +72,11 @@ const OPTION_NAMES: readonly string[] = [
 
 /** Checks the options; an unknown name is refused, because a typo would have no effect. */
 export function checkOptions(options: SandboxOptions): void {
-  const { seed, clock = 'real', start, origin, limits = {} } = options;
+  const { contract, seed, clock = 'real', start, origin, limits = {} } = options;
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
   if (unknown !== undefined)
     throw new Error(`\`${unknown}\` is not an option of the sandbox: use ${OPTION_NAMES.join(', ')}.`);
+  if (contract !== undefined) checkContract(contract);
   if (seed !== undefined && !Number.isSafeInteger(seed)) throw new Error(`\`seed\` must be an integer, not ${seed}.`);
   checkMode(clock);
   if (start !== undefined && Number.isNaN(new Date(start).getTime())) throw new Error('`start` must be a valid date.');

@@ -1,4 +1,6 @@
+import type { ServiceContract } from '../spec/contract.ts';
 import { Clock } from './clock.ts';
+import { localTimesIn, type Operations, operationsOf } from './contracted-service.ts';
 import { Faults } from './faults.ts';
 import { Jobs, type JobTask, type RunningJob } from './jobs.ts';
 import { createRandom, type Random } from './random.ts';
@@ -77,6 +79,12 @@ export interface Observer {
 
 /** The parts of a sandbox that its routes use. */
 export interface Service {
+  /** What the service does otherwise than assumed. */
+  readonly contract: ServiceContract | undefined;
+  /** Method and path of each operation. */
+  readonly operations: Operations;
+  /** Shows the timestamps in a value in the time zone of the service. */
+  readonly localTimes: (value: unknown) => unknown;
   readonly state: State;
   readonly clock: Clock<Task>;
   readonly random: Random;
@@ -104,7 +112,8 @@ export interface Service {
 export function createService(options: SandboxOptions, { runTask, endJob }: Effects): Service {
   checkOptions(options);
   const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {} } = options;
-  const { onRequest, onDelivery, onChange } = options;
+  const { onRequest, onDelivery, onChange, contract } = options;
+  const operations = operationsOf(contract);
   const observers = new Set<Observer>();
   let moments = 0;
   const changed = (): void => {
@@ -119,11 +128,14 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
   const limits: Mutable<SandboxLimits> = { ...SERVICE_LIMITS, ...Object.fromEntries(overrides) };
   const state = createState(options.origin);
   const service: Service = {
+    contract,
+    operations,
+    localTimes: localTimesIn(contract?.serverTimeZone),
     state,
     clock,
     random: createRandom(seed),
     limits,
-    jobs: new Jobs(clock, jobs, (job, succeeded) => endJob(service, job, succeeded)),
+    jobs: new Jobs(clock, jobs, contract?.statuses ?? {}, (job, succeeded) => endJob(service, job, succeeded)),
     webhooks: new WebhookSender({
       clock,
       // Each part has its own generator, so that another event or fault does not change the tokens that follow.
@@ -137,7 +149,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
         changed();
       },
     }),
-    faults: new Faults(createRandom(seed + 2 ** 31), options.faults ?? []),
+    faults: new Faults(createRandom(seed + 2 ** 31), options.faults ?? [], operations),
     sessions: new Sessions(),
     redirectHosts: options.redirectHosts ?? [],
     observers,

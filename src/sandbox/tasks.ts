@@ -45,5 +45,5 @@ export function endJob(service: Service, { kind, resource, account, result }: Ru
     if (succeeded) completeAudience(audience, result);
     data = showAudience(service, audience);
   }
-  webhooks.sendJobEvent(account.company, kind, succeeded, data);
+  webhooks.sendJobEvent(account.company, kind, succeeded, service.localTimes(data));
 }

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Decode, DecodeContext } from '../http/index.ts';
-import { isObject, type JsonObject, jsonTypeOf, normalizeFlags } from '../util/json.ts';
+import { isObject, type JsonObject, jsonTypeOf, normalizeFlags, valueAt } from '../util/json.ts';
 import type { ResourceSchema } from './common.ts';
 
 /** Fields that must be as documented in both validation modes: without them, a resource cannot be used or awaited. */
@@ -115,13 +115,6 @@ export function decodeComplete<T>(
       valueAt(normalized, path) !== undefined,
   );
   return isComplete ? (normalized as T) : undefined; // checked above
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce(
-    (at, key) => (Array.isArray(at) ? at[Number(key)] : isObject(at) ? at[String(key)] : undefined),
-    value,
-  );
 }
 
 /** Decodes the response of an operation without payload. */

@@ -1,4 +1,4 @@
-import type { Progress } from './job-status.ts';
+import type { Statuses } from './job-status.ts';
 import type { Bucket } from './limits.ts';
 import type { Method, OperationName, RetryPolicy } from './operations.ts';
 
@@ -14,12 +14,12 @@ export interface ServiceContract {
   /** How lists are paged. @default `page` and `per_page` */
   readonly paging?: Paging | undefined;
   /** Progress by kind and status id, such as `"audience 106": "failed"`. Ids of an audience count for lookalikes, too. */
-  readonly statuses?: { readonly [kindAndId: string]: Progress } | undefined;
+  readonly statuses?: Statuses | undefined;
   /** Time zone of the service's `Y-m-d H:i:s` timestamps. @default 'UTC' */
   readonly serverTimeZone?: string | undefined;
   /** Response header with the request id. @default 'x-request-id' */
   readonly requestIdHeader?: string | undefined;
-  /** How waits poll. */
+  /** How waits poll: `get` if the rows of lists have no `status`. */
   readonly waits?: { readonly via?: 'list' | 'get' | undefined } | undefined;
   /** What `audience-activation check` has found out; nothing else reads it. */
   readonly checked?: ContractCheck | undefined;

@@ -4,6 +4,9 @@ export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'co
 /** Progress of a job. */
 export type Progress = 'running' | 'completed' | 'needs-info' | 'failed' | 'cancelled';
 
+/** Progress by kind and status id, such as `audience 106`. */
+export type Statuses = Readonly<Record<string, Progress>>;
+
 /** Status ids that decide the progress of a job (specification, "States and transitions"). */
 export const COMPLETED = 104;
 const ADDITIONAL_INFO = 107;
@@ -29,8 +32,13 @@ export interface JobResource {
 /** Returns a status as messages show it; its name may be missing. */
 export const statusText = ({ id, name }: JobResource['status']): string => (name ? `${id} ${name}` : String(id));
 
-/** Returns the progress of a job by the status of its resource; unknown ids count as running. Pure. */
-export function progressOf(kind: JobKind, { status, is_lookalike }: JobResource): Progress {
+/**
+ * Returns the progress of a job by the status of its resource; ids that neither `statuses` nor the specification has
+ * count as running. Pure.
+ */
+export function progressOf(kind: JobKind, { status, is_lookalike }: JobResource, statuses?: Statuses): Progress {
+  const known = statuses && namedProgress(kind, status.id, statuses);
+  if (known) return known;
   if (kind === 'cohort') {
     if (status.id === COHORT_COMPLETED) return 'completed';
     return status.id === COHORT_NOT_AVAILABLE ? 'failed' : 'running';
@@ -40,6 +48,10 @@ export function progressOf(kind: JobKind, { status, is_lookalike }: JobResource)
   if (status.id === STOPPED && is_lookalike === true) return 'cancelled';
   return status.id >= 400 && status.id < 500 ? 'failed' : 'running';
 }
+
+/** Returns what `statuses` says about an id. A lookalike is an audience. */
+const namedProgress = (kind: JobKind, id: number, statuses: Statuses): Progress | undefined =>
+  statuses[`${kind} ${id}`] ?? (kind === 'lookalike' ? statuses[`audience ${id}`] : undefined);
 
 /** An id, or an object with one. */
 export type IdLike =

@@ -310,8 +310,11 @@ export interface OperationOverride {
   readonly query?: ((query: Query, params: PathParams) => Query) | undefined;
   /** Returns the JSON body to send; receives the one that the SDK would send, or `undefined`. */
   readonly body?: ((body: unknown, params: PathParams) => unknown) | undefined;
-  /** Returns the `data` that the SDK expects, or its promise; receives the `data` of the response and its envelope. */
-  readonly data?: ((data: unknown, envelope: unknown) => unknown) | undefined;
+  /**
+   * Returns the `data` that the SDK expects, or its promise; receives the `data` of the response and its envelope. Or
+   * where it is, as a path from the envelope: `data.item`.
+   */
+  readonly data?: string | ((data: unknown, envelope: unknown) => unknown) | undefined;
 }
 
 /** An operation with the user's overrides applied. */

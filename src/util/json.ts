@@ -15,6 +15,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Returns the value at a path within another one, such as of `['data', 'items']`; `undefined` if there is none. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce(
+    (at, key) => (Array.isArray(at) ? at[Number(key)] : isObject(at) ? at[String(key)] : undefined),
+    value,
+  );
+}
+
 /** Returns the strings in an array; an empty array for any other value. */
 export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];

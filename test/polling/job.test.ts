@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../src/http/index.ts';
 import { isNewer, Job, type JobSource, type JobUpdate } from '../../src/polling/job.ts';
-import type { JobResource } from '../../src/spec/job-status.ts';
+import { type JobResource, progressOf } from '../../src/spec/job-status.ts';
 
 const source: JobSource<JobResource> = {
   kind: 'audience',
   read: async (id) => audience(id, 102),
   decode: () => undefined,
+  progressOf: (resource) => progressOf('audience', resource),
   invalidId: (problem) => new Error(problem),
   settings: {} as Settings, // a job does not use them
 };

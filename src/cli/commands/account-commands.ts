@@ -1,10 +1,11 @@
-import { AudienceClient, AuthenticationError, type Credentials } from '../../index.ts';
+import { AudienceClient, AuthenticationError, type ClientOptions, type Credentials } from '../../index.ts';
 import { signInWithBrowser } from '../../node/index.ts';
 import { createOAuthClient } from '../../oauth/index.ts';
 import { readStdin } from '../body-input.ts';
 import { NAME } from '../command-name.ts';
 import { isSameAddress, OAUTH_REDIRECT, optionsOf } from '../connection.ts';
 import type { Context, GlobalFlags } from '../context.ts';
+import { readContract } from '../contract-file.ts';
 import { HIDDEN } from '../dry-run.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import {
@@ -36,14 +37,21 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   const baseUrl = (await addressOf(flags)) ?? existing?.baseUrl ?? (await ask(context, 'Address'));
   if (flags.oauth) return loginWithBrowser(context, flags, baseUrl);
   warnOfEnvironment(output, name);
+  const contract =
+    (await readContract(flags)) ??
+    (existing && isSameAddress(existing.baseUrl, baseUrl) ? existing.contract : undefined);
   const isKept = async (profile: Profile | undefined, email = profile?.email): Promise<boolean> =>
     !flags.force &&
     !!profile &&
     profile.email === email &&
     isSameAddress(profile.baseUrl, baseUrl) &&
-    (await isValid(profile, context));
+    (await isValid({ ...profile, contract }, context));
   if (await isKept(existing, flags.email)) {
     output.note(`Already logged in as ${existing?.email} at ${baseUrl}. For another account: --email`);
+    if (existing && flags.contract !== undefined) {
+      await file.withLock(() => file.save({ ...existing, contract }));
+      output.note(`The contract of ${flags.contract} is kept with profile "${name}".`);
+    }
     await printProfile(context, name, existing);
     return EXIT.done;
   }
@@ -55,7 +63,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     const isOther = current?.token !== existing?.token;
     if (isOther && (await isKept(current, credentials.email))) return current;
     await file.trySaving();
-    const issued = await issueToken(context, baseUrl, credentials);
+    const issued = await issueToken(context, { baseUrl, credentials, contract });
     await file.save(issued).catch((error: unknown) => {
       const advice = 'The token was issued, but cannot be kept: it is one of ten until `tokens revoke`.';
       throw new CommandError(`${messageOf(error)} ${advice}`, { code: 'profile-unwritable', cause: error });
@@ -89,17 +97,20 @@ async function printProfile({ output }: Context, name: string, profile: Profile 
 
 async function issueToken(
   { flags, output, signal }: Context,
-  baseUrl: string,
-  credentials: Credentials,
+  {
+    baseUrl,
+    credentials,
+    contract,
+  }: Required<Pick<ClientOptions, 'contract'>> & { readonly baseUrl: string; readonly credentials: Credentials },
 ): Promise<Profile> {
-  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials });
+  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials, contract });
   const { token, expires_at } = await client.auth.createApiToken(credentials, { signal });
-  return { token, baseUrl, email: credentials.email, expiresAt: expires_at };
+  return { token, baseUrl, email: credentials.email, expiresAt: expires_at, contract };
 }
 
 /** Checks a kept token with one request. */
-async function isValid({ baseUrl, token }: Profile, { flags, output, signal }: Context): Promise<boolean> {
-  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, token });
+async function isValid({ baseUrl, token, contract }: Profile, { flags, output, signal }: Context): Promise<boolean> {
+  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, token, contract });
   try {
     await client.webhooks.list({ signal });
     return true;
@@ -217,7 +228,8 @@ export async function revokeTokens(context: Context, flags: RevokeFlags): Promis
   const baseUrl = (await addressOf(flags)) ?? profile?.baseUrl;
   if (!baseUrl) throw usageError('No address: pass --base-url, or set AUDIENCE_BASE_URL.');
   const credentials = await readCredentials(context, flags.email ?? profile?.email);
-  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials });
+  const contract = (await readContract(flags)) ?? profile?.contract;
+  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials, contract });
   const { revoked } = flags.mcp
     ? await client.auth.revokeMcpTokens(credentials, { signal })
     : await client.auth.revokeApiTokens(credentials, { signal });

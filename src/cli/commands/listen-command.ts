@@ -4,8 +4,7 @@ import {
   AuthenticationError,
   JobError,
   type JobKind,
-  type JobState,
-  operations,
+  type Statuses,
   type WaitTarget,
 } from '../../index.ts';
 import { progressOf } from '../../spec/job-status.ts';
@@ -60,8 +59,8 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   /** Forwards the end of a job. Returns the exit code; an error concerns this job only. */
   const forward = async (target: EventTarget): Promise<ExitCode> => {
     try {
-      const resource = await endOf(client, target, signal);
-      const event = createEvent(typeOf(target.kind, resource), await readRaw(client, target, signal), flags.companyId);
+      const type = typeOf(target.kind, await hasCompleted(client, target, signal));
+      const event = createEvent(type, await readRaw(context, client, target), flags.companyId);
       const delivered = await deliver(event);
       return delivered ? EXIT.done : EXIT.refused;
     } catch (error) {
@@ -78,7 +77,8 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   const report = (error: unknown): void => output.log('warning', messageOf(error));
   // Ctrl-C ends the waits: that must not be reported.
   const start = (target: EventTarget): void => void forward(target).catch(() => {});
-  await discover(client, { signal, ready, start, report }).catch((error) => {
+  const { contract } = await context.account();
+  await discover(client, { signal, statuses: contract?.statuses, ready, start, report }).catch((error) => {
     if (!signal.aborted) throw error;
   });
   return EXIT.done;
@@ -94,6 +94,7 @@ function withEvents({ kind, id }: WaitTarget): EventTarget {
 
 interface Discovery {
   readonly signal: AbortSignal;
+  readonly statuses: Statuses | undefined;
   /** Called once the lists have been read. */
   ready(): void;
   /** Called for each job that runs, or that was created after the first reading. */
@@ -102,7 +103,7 @@ interface Discovery {
 }
 
 /** Finds the jobs that run and those created from now on, until the signal aborts. */
-async function discover(client: AudienceClient, { signal, ready, start, report }: Discovery): Promise<never> {
+async function discover(client: AudienceClient, { signal, statuses, ready, start, report }: Discovery): Promise<never> {
   const seen = new Set<string>();
   const scan = async (kind: keyof typeof NAMESPACES, isFirst: boolean): Promise<void> => {
     const { items } = await client[NAMESPACES[kind]].list({ per_page: DISCOVERED_ROWS }, { signal });
@@ -110,7 +111,7 @@ async function discover(client: AudienceClient, { signal, ready, start, report }
       const target = { kind, id: resource.id };
       if (seen.has(labelOf(target))) continue;
       seen.add(labelOf(target));
-      if (!isFirst || progressOf(kind, resource) === 'running') start(target);
+      if (!isFirst || progressOf(kind, resource, statuses) === 'running') start(target);
     }
   };
   const kinds = ['audience', 'activation', 'cohort'] as const;
@@ -127,27 +128,32 @@ async function discover(client: AudienceClient, { signal, ready, start, report }
   }
 }
 
-/** Waits for the end of a job, however it ends. */
-async function endOf(client: AudienceClient, target: EventTarget, signal: AbortSignal): Promise<JobState> {
+/** Waits for the end of a job, however it ends; returns whether it has completed. */
+async function hasCompleted(client: AudienceClient, target: EventTarget, signal: AbortSignal): Promise<boolean> {
   try {
-    return await client.waits.wait(target, { signal, timeout: Number.POSITIVE_INFINITY });
+    await client.waits.wait(target, { signal, timeout: Number.POSITIVE_INFINITY });
+    return true;
   } catch (error) {
-    if (JobError.isInstance(error)) return error.resource;
+    if (JobError.isInstance(error)) return false;
     throw error;
   }
 }
 
 /** Reads a resource as the service sends it, because events contain it unchanged. */
-async function readRaw(client: AudienceClient, { kind, id }: EventTarget, signal: AbortSignal): Promise<unknown> {
-  const { method, path } = operations[`${SOURCES[kind]}.get`];
-  const data = await client.request(method, path, { params: { id }, signal });
+async function readRaw(
+  { account, signal }: Context,
+  client: AudienceClient,
+  { kind, id }: EventTarget,
+): Promise<unknown> {
+  const { contract } = await account();
+  const { data: place = 'data' } = contract?.operations?.[`${SOURCES[kind]}.get`] ?? {};
+  const { envelope } = await client[SOURCES[kind]].get(id, { signal }).withResponse();
+  const data = place.split('.').reduce((at: unknown, key) => Object(at)[key], envelope);
   return Array.isArray(data) ? data[0] : data;
 }
 
-function typeOf(kind: JobKind, resource: JobState): string {
-  const family = kind === 'lookalike' ? 'audience' : kind;
-  return `${family}.${progressOf(kind, resource) === 'completed' ? 'completed' : 'failed'}`;
-}
+const typeOf = (kind: JobKind, isCompleted: boolean): string =>
+  `${kind === 'lookalike' ? 'audience' : kind}.${isCompleted ? 'completed' : 'failed'}`;
 
 const COLUMNS: readonly string[] = ['time', 'type', 'resource', 'attempt', 'result', 'next'];
 

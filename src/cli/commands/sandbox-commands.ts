@@ -9,6 +9,7 @@ import {
 } from '../../sandbox/index.ts';
 import { NAME } from '../command-name.ts';
 import type { Context } from '../context.ts';
+import { readContract } from '../contract-file.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { parseTarget } from '../ids.ts';
 import type { Output } from '../output.ts';
@@ -43,7 +44,7 @@ interface ServerFlags {
 
 /** `sandbox`: runs the service on this machine until Ctrl-C, and prints a line for each request and delivery. */
 export async function runSandbox(
-  { output, signal }: Context,
+  { output, signal, flags: globalFlags }: Context,
   flags: ServerFlags,
   [subcommand]: readonly string[],
 ): Promise<ExitCode> {
@@ -51,9 +52,10 @@ export async function runSandbox(
     throw usageError(`unknown command '${subcommand}': it must be status, advance, finish, or fault`);
   const { host, name, email, password, webhook, port, storagePort, consolePort, console } = flags;
   const saved = await readSaved(flags);
+  const contract = await readContract(globalFlags);
   let onChange = (): void => {};
   const sandbox = checked(() =>
-    createSandbox({ ...optionsOf(flags, output), state: saved, onChange: () => onChange() }),
+    createSandbox({ ...optionsOf(flags, output), contract, state: saved, onChange: () => onChange() }),
   );
   const existing = sandbox.accounts.list().find((account) => account.email === email);
   const account = existing ?? checked(() => sandbox.accounts.create({ email, password }));
@@ -76,7 +78,8 @@ export async function runSandbox(
   // A file that cannot be written is reported before anything is done with the sandbox.
   await writer?.write();
   onChange = () => writer?.changed();
-  const remove = consoleUrl === undefined ? undefined : await announce({ url, consoleUrl, token }).catch(unfindable);
+  const remove =
+    consoleUrl === undefined ? undefined : await announce({ url, consoleUrl, token, contract }).catch(unfindable);
   const webhookSecret = endpoint?.secret;
   const survives = flags.state === undefined ? 'until Ctrl-C' : `kept in ${flags.state}`;
   if (output.isJson) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { explainActivation, type Method, operations } from '../../index.ts';
+import { explainActivation, type Method, type Operation, operations, type ServiceContract } from '../../index.ts';
+import { isOperationName } from '../../spec/operations.ts';
 import { readData } from '../body-input.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
@@ -42,7 +43,7 @@ interface RequestFlags {
 
 /** `request`: calls any path of the service, and prints the payload as JSON; a list with `--json`, a row in each line. */
 export async function request(
-  { output, flags, signal, connect, connectMcp }: Context,
+  { output, flags, signal, account, connect, connectMcp }: Context,
   { data, query, ...options }: RequestFlags,
   [method = '', path = '']: readonly string[],
 ): Promise<ExitCode> {
@@ -50,10 +51,12 @@ export async function request(
   if (!verb) throw usageError(`The method must be one of ${METHODS.join(', ')}, not "${method}".`);
   const [pathname = '', search] = path.split(/\?(.*)/s);
   const body = data === undefined ? undefined : await readData(data, signal);
-  const row = Object.values(operations).find((operation) => operation.method === verb && operation.path === pathname);
+  const isMcp = verb === operations['mcp.send'].method && pathname === operations['mcp.send'].path;
+  const client = await (isMcp ? connectMcp() : connect());
+  const { contract } = isMcp ? {} : await account();
+  const row = rowOf(verb, pathname, contract);
   // A create always has a key, so that it can be repeated if its outcome is unknown.
   const idempotencyKey = options.idempotencyKey ?? (row?.retry === 'idempotency-key' ? randomUUID() : undefined);
-  const client = await (row?.token === 'mcp' ? connectMcp() : connect());
   const parameters = { ...queryOf(search), ...query };
   const requesting = client.request(verb, pathname, { body, query: parameters, idempotencyKey, signal });
   const result = await requesting.catch((error: unknown) => {
@@ -65,6 +68,17 @@ export async function request(
   else if (isFormatted && typeof result === 'object' && result !== null) await output.object(result, source);
   else await output.line(jsonText(result, output.stdout.isTTY ? 2 : 0));
   return EXIT.done;
+}
+
+/** Returns the operation that a request calls, if it is one of the table, as the contract has it. */
+function rowOf(method: Method, path: string, contract: ServiceContract | undefined): Operation | undefined {
+  const rows = Object.entries<Operation>(operations);
+  const [, row] =
+    rows.find(([name, row]) => {
+      const place = isOperationName(name) ? contract?.operations?.[name] : undefined;
+      return (place?.method ?? row.method) === method && (place?.path ?? row.path) === path;
+    }) ?? [];
+  return row;
 }
 
 /** Returns the parameters of a query string; a name that is repeated has all its values. */

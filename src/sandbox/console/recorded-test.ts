@@ -6,7 +6,12 @@ import type { KeptRequest, Recording, Step } from './recorder.ts';
 import { decode, relevantHeaders } from './snippets.ts';
 
 /** Options that a recording continues with; the others follow from it, or have no effect on responses. */
-const KEPT_OPTIONS = ['jobs', 'redirectHosts', 'signatureClock'] as const satisfies readonly (keyof SandboxOptions)[];
+const KEPT_OPTIONS = [
+  'contract',
+  'jobs',
+  'redirectHosts',
+  'signatureClock',
+] as const satisfies readonly (keyof SandboxOptions)[];
 
 /** Origin of the storage of a sandbox that does not listen. */
 const STORAGE = 'https://storage.sandbox.invalid';

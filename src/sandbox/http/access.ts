@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { BuildBudget } from '../../schemas/usage-report.ts';
+import type { Paging } from '../../spec/contract.ts';
 import { formatExpiry } from '../clock.ts';
 import type { Service } from '../service.ts';
 import { SlidingWindow } from '../sliding-window.ts';
@@ -33,6 +34,12 @@ export interface Env {
     why: string;
     bucket: LimitUse;
     budget: BuildBudget;
+    /** Paging of the contract. */
+    paging: Paging;
+    /** Cursor of the page after the one that is sent; `null` after the last one. */
+    nextCursor: string | null;
+    /** Id of the resource that a body names. */
+    bodyId: string | undefined;
     /** The body, once a route has read it. */
     body: Uint8Array<ArrayBuffer>;
     /** The file that was received. */

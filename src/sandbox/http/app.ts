@@ -18,7 +18,7 @@ import { failure } from './responses.ts';
 /** Creates the router of the API. */
 export function createApp(service: Service): Hono<Env> {
   const app = new Hono<Env>();
-  const exposed = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
+  const exposed = ['Retry-After', 'WWW-Authenticate', service.contract?.requestIdHeader ?? 'X-Request-Id'];
   addMiddleware(app, service, exposed, (status, message = `The sandbox responds with ${status}.`) =>
     failure(status, message),
   );
@@ -32,6 +32,8 @@ export function createApp(service: Service): Hono<Env> {
   oauthRoutes(app, service);
   mcpRoutes(app, service);
   app.get('/openapi.json', ({ env, req }) => {
+    if (service.contract)
+      return failure(404, 'The document describes the service without a contract: use openApiDocument({ contract }).');
     const url = env.overHttp?.origin ?? new URL(req.url).origin;
     return Response.json({ ...document, servers: [{ url }] });
   });

@@ -54,7 +54,7 @@ const logRequests =
       const text = response && service.observers.size > 0 ? await textOf(response) : undefined;
       const status = context.finalized ? context.res.status : 0;
       const entry = logEntry(context, `req_${state.requestCount + 1}`, clock.now(), status, why);
-      response?.headers.set('x-request-id', entry.id);
+      response?.headers.set(service.contract?.requestIdHeader ?? 'x-request-id', entry.id);
       const { env, req } = context;
       // The requests of an MCP tool follow from the message that calls it.
       const isRoot = env.token === undefined;

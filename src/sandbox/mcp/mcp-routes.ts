@@ -1,5 +1,6 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
-import { type OperationName, operations } from '../../spec/operations.ts';
+import type { OperationName } from '../../spec/operations.ts';
+import type { Operations } from '../contracted-service.ts';
 import { bearerToken, checkAccept, checkRate, type Env, refuseToken, setToken } from '../http/access.ts';
 import { type JsonObject, NestingError, parseJson, readBytes } from '../http/request-body.ts';
 import { failure, invalid, unauthenticated } from '../http/responses.ts';
@@ -44,17 +45,17 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
     async (value, operation, input) => {
       const token = findToken(service, value);
       if (!token) return unauthenticated();
-      const request = createSubRequest(context.req.url, operation, input);
+      const request = createSubRequest(context.req.url, service.operations, operation, input);
       const { overHttp, ...env } = context.env;
       return request instanceof Response ? request : app.fetch(request, { ...env, token });
     };
-  app.all(operations['mcp.send'].path, requireMcpToken(service), async (context) => {
+  app.all(service.operations['mcp.send'].path, requireMcpToken(service), async (context) => {
     // Imported with the first request: tests without MCP do not need its 0.6 MB.
     const { createMcpHandlerFor } = await import('./mcp-server.ts');
     try {
       const request = await readRequest(context);
       if (request instanceof Response) return request;
-      return await createMcpHandlerFor(callFor(context))(request, context.get('token').value);
+      return await createMcpHandlerFor(callFor(context), service)(request, context.get('token').value);
     } catch (error) {
       if (error instanceof NestingError) return rpcError(400, -32700, error.message);
       throw error;
@@ -84,7 +85,12 @@ function rpcError(status: number, code: number, message: string): Response {
  * Creates the request of a tool call: arguments that are parameters go into the path, the rest into the query or body.
  * Returns an error response for arguments that no request can hold.
  */
-function createSubRequest(base: string, name: OperationName, input: JsonObject): Request | Response {
+function createSubRequest(
+  base: string,
+  operations: Operations,
+  name: OperationName,
+  input: JsonObject,
+): Request | Response {
   const { method, path } = operations[name];
   const { idempotency_key: key, ...args } = input;
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);

@@ -7,6 +7,7 @@ import {
 import document from '../../spec/openapi.json' with { type: 'json' };
 import { type OperationName, operations } from '../../spec/operations.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
+import type { Service } from '../service.ts';
 
 /** Calls an operation of the API with a token. */
 export type CallOperation = (token: string, operation: OperationName, input: JsonObject) => Promise<Response>;
@@ -39,20 +40,24 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, Arguments>>> = {
   'usage.get': { yearmonth: string },
 };
 
-const PAGING = { page: integer, per_page: integer };
+/** Returns the arguments of lists. */
+function pagingOf(contract: Service['contract']): Arguments {
+  const { style, param, size } = contract?.paging ?? { style: 'page', param: 'page', size: 'per_page' };
+  return { [param]: style === 'cursor' ? string : integer, ...(size !== undefined && { [size]: integer }) };
+}
 
 const toolName = (operation: OperationName): string => operation.replace('.', '_');
 
 /** Returns the tool of an operation. */
-function toolOf(operation: OperationName) {
-  const { method, path } = operations[operation];
+function toolOf(operation: OperationName, service: Service) {
+  const { method, path } = service.operations[operation];
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const properties = {
     ...Object.fromEntries(params.map((name) => [name, name === 'id' ? integer : string])),
     ...bodyFieldsOf(operation),
     ...ARGUMENTS[operation],
     ...(operation.endsWith('.create') && { idempotency_key: string }),
-    ...(operation.endsWith('.list') && PAGING),
+    ...(operation.endsWith('.list') && pagingOf(service.contract)),
   };
   return {
     name: toolName(operation),
@@ -77,9 +82,9 @@ function partOf(value: unknown, ...keys: readonly string[]): JsonObject {
   return isObject(part) ? part : {};
 }
 
-function createServer(token: string, call: CallOperation): Server {
+function createServer(token: string, call: CallOperation, service: Service): Server {
   const server = new Server({ name: 'audience-activation-sandbox', version: '2' }, { capabilities: { tools: {} } });
-  server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(toolOf) }));
+  server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map((name) => toolOf(name, service)) }));
   server.setRequestHandler('tools/call', async ({ params }) => {
     const operation = TOOLS.find((name) => toolName(name) === params.name);
     if (!operation) return { content: [{ type: 'text', text: `There is no tool ${params.name}.` }], isError: true };
@@ -93,8 +98,11 @@ function createServer(token: string, call: CallOperation): Server {
  * Creates a handler of the Model Context Protocol over Streamable HTTP, without sessions. Its tools are the operations
  * of the API. Responses to clients that do not accept event streams are JSON.
  */
-export function createMcpHandlerFor(call: CallOperation): (request: McpRequest, token: string) => Promise<Response> {
-  const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.token ?? '', call));
+export function createMcpHandlerFor(
+  call: CallOperation,
+  service: Service,
+): (request: McpRequest, token: string) => Promise<Response> {
+  const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.token ?? '', call, service));
   return async ({ request, message: parsedBody }, token) => {
     const authInfo = { token, clientId: 'sandbox', scopes: ['mcp'] };
     const acceptsStream = request.headers.get('accept')?.includes(EVENT_STREAM);
@@ -103,7 +111,7 @@ export function createMcpHandlerFor(call: CallOperation): (request: McpRequest, 
     if (acceptsStream || request.method !== 'POST' || !(await isLegacyRequest(request, parsedBody)))
       return handler.fetch(request, { authInfo, parsedBody });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-    await createServer(token, call).connect(transport);
+    await createServer(token, call, service).connect(transport);
     const headers = new Headers(request.headers);
     headers.append('accept', EVENT_STREAM);
     const response = await transport.handleRequest(new Request(request, { headers }), { authInfo, parsedBody });

@@ -1,5 +1,4 @@
 import type { Context, Hono } from 'hono';
-import { operations } from '../../spec/operations.ts';
 import { type Env, refuse } from '../http/access.ts';
 import { isSameOrigin } from '../http/middleware.ts';
 import { NestingError, readBody, readForm } from '../http/request-body.ts';
@@ -43,7 +42,7 @@ export function oauthRoutes(app: Hono<Env>, service: Service): void {
   const authenticate = (context: Context<Env>, form: URLSearchParams) =>
     authenticateClient(service, form, context.req.header('authorization'));
 
-  app.get(RESOURCE_METADATA, (context) => oauthJson(200, resourceMetadata(new URL(context.req.url).origin)));
+  app.get(RESOURCE_METADATA, (context) => oauthJson(200, resourceMetadata(service, new URL(context.req.url).origin)));
   app.get(SERVER_METADATA, (context) => oauthJson(200, serverMetadata(new URL(context.req.url).origin)));
   app.post(
     PATHS.register,
@@ -111,7 +110,7 @@ function findAccount({ state }: Service, form: URLSearchParams): AccountRecord |
 }
 
 /** Returns the protected resource metadata of the MCP endpoint (RFC 9728). */
-function resourceMetadata(origin: string): object {
+function resourceMetadata({ operations }: Service, origin: string): object {
   return {
     resource: `${origin}${operations['mcp.send'].path}`,
     authorization_servers: [origin],

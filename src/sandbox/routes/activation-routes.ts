@@ -4,7 +4,7 @@ import type { Audience } from '../../schemas/audience.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
-import { COMPLETED, type JobResult, QUEUED, statusOf } from '../jobs.ts';
+import { type JobResult, QUEUED, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { addResultFile, resultUrl } from '../storage/result-files.ts';
@@ -17,9 +17,14 @@ import { type Draft, resourceRoutes } from './resource-routes.ts';
 const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'];
 
 /** Returns why an audience cannot be activated (specification, "Rules known for creates", rules 2 and 4). */
-function audienceError(audience: Audience | undefined, identifier: unknown, now: number): string | undefined {
+function audienceError(
+  { jobs, clock }: Service,
+  audience: Audience | undefined,
+  identifier: unknown,
+): string | undefined {
   if (!audience) return 'The selected audience id is invalid.';
-  if (audience.status.id !== COMPLETED) return 'The audience is not completed.';
+  const now = clock.now();
+  if (!jobs.isCompleted('audience', audience.status.id)) return 'The audience is not completed.';
   if (!hasEnoughDevices(audience)) return 'The audience holds too few unique devices.';
   if (!eligibilityOf(audience, now).allowed) return 'The audience is not eligible for activation.';
   const isKeyed = typeof identifier === 'string' && KEYED_IDENTIFIERS.includes(identifier);
@@ -41,7 +46,7 @@ export function draftActivation(service: Service, body: JsonObject, account: Acc
   const connection = readConnection(body, errors);
   const streams = readDatastreams(body, errors);
   const audience = findById(account.audiences, body.audience_id);
-  const problem = audienceError(audience, identifier, clock.now());
+  const problem = audienceError(service, audience, identifier);
   if (problem) errors.audience_id = [problem];
   if (!account.deliveryCredentials && (body.credentials ?? '') === '') {
     errors.credentials = ['No credentials are available: supply them or store them on the connection.'];

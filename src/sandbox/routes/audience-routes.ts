@@ -2,12 +2,12 @@ import type { Hono } from 'hono';
 import type { Audience, AudienceDataset } from '../../schemas/audience.ts';
 import type { Cohort } from '../../schemas/cohort.ts';
 import type { Estimate } from '../../schemas/open-resources.ts';
-import { operations } from '../../spec/operations.ts';
 import { formatTimestamp } from '../clock.ts';
 import { type Env, requireToken } from '../http/access.ts';
+import { addRoute, paramOf } from '../http/contract-adapter.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
 import { failure, invalid, success } from '../http/responses.ts';
-import { COHORT_COMPLETED, COMPLETED, type JobResult, QUEUED, statusOf } from '../jobs.ts';
+import { type JobResult, QUEUED, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { MIN_SEED_DEVICES, TARGET_SIZE } from '../service-limits.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
@@ -21,7 +21,7 @@ import {
   readProject,
 } from './body-fields.ts';
 import { eligibilityOf } from './eligibility.ts';
-import { createRoute, type Draft, resourceRoutes, routePath } from './resource-routes.ts';
+import { createRoute, type Draft, resourceRoutes } from './resource-routes.ts';
 
 interface Definition {
   readonly name: string;
@@ -80,7 +80,7 @@ export function draftAudience(service: Service, body: JsonObject, account: Accou
   const dataset = readDatasets(body, service.clock.now(), errors);
   const project = readProject(body, account, errors);
   const operator = readOperator(body, errors);
-  const cohort = readCohort(body, account, errors);
+  const cohort = readCohort(service, body, account, errors);
   checkFilters(body, errors);
   if (Object.keys(errors).length > 0) return { errors };
   const isCohort = cohort !== undefined;
@@ -101,11 +101,16 @@ function readOperator({ operator }: JsonObject, errors: FieldErrors): JsonObject
 }
 
 /** Reads the cohort that an audience is made from, which must be completed (assumed). */
-function readCohort({ cohort_id }: JsonObject, account: AccountRecord, errors: FieldErrors): Cohort | undefined {
+function readCohort(
+  { jobs }: Service,
+  { cohort_id }: JsonObject,
+  account: AccountRecord,
+  errors: FieldErrors,
+): Cohort | undefined {
   if (cohort_id === undefined || cohort_id === null) return undefined;
   const cohort = findById(account.cohorts, cohort_id);
   if (!cohort) errors.cohort_id = ['The selected cohort id is invalid.'];
-  else if (cohort.status.id !== COHORT_COMPLETED) errors.cohort_id = ['The cohort is not completed.'];
+  else if (!jobs.isCompleted('cohort', cohort.status.id)) errors.cohort_id = ['The cohort is not completed.'];
   return cohort;
 }
 
@@ -118,7 +123,8 @@ export function draftLookalike(service: Service, body: JsonObject, account: Acco
   const name = readName(body, 'name', 'Untitled lookalike', errors);
   const project = readProject(body, account, errors);
   const seed = findById(account.audiences, body.source_audience_id);
-  if (seed?.status.id !== COMPLETED) errors.source_audience_id = ['The seed must be a completed audience.'];
+  if (!seed || !service.jobs.isCompleted('audience', seed.status.id))
+    errors.source_audience_id = ['The seed must be a completed audience.'];
   else if (seed.results_count < MIN_SEED_DEVICES)
     errors.source_audience_id = [`The seed must hold at least ${MIN_SEED_DEVICES} devices.`];
   const size = isObject(body.config) ? body.config.target_size : undefined;
@@ -168,8 +174,8 @@ export function audienceRoutes(app: Hono<Env>, service: Service): void {
     kind: 'lookalike',
     draft: (body, account) => draftLookalike(service, body, account),
   });
-  app.post(routePath(operations['lookalikes.cancel'].path), requireToken(service, 'write'), (context) => {
-    const audience = findById(context.get('account').audiences, context.req.param('id'));
+  addRoute(app, service, 'lookalikes.cancel', requireToken(service, 'write'), (context) => {
+    const audience = findById(context.get('account').audiences, paramOf(context, 'id'));
     if (!audience?.is_lookalike) return failure(404, 'Lookalike not found.');
     if (service.jobs.cancel(audience.id)) return success([], 'Cancel requested.');
     const { id } = audience.status;

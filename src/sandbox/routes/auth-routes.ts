@@ -1,7 +1,8 @@
 import type { Context, Hono } from 'hono';
-import { operations } from '../../spec/operations.ts';
+import type { OperationName } from '../../spec/operations.ts';
 import { formatExpiry } from '../clock.ts';
 import { type Env, limitByAddress, refuse } from '../http/access.ts';
+import { addRoute } from '../http/contract-adapter.ts';
 import { readBody } from '../http/request-body.ts';
 import { failure, invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
@@ -34,17 +35,22 @@ export function authRoutes(app: Hono<Env>, service: Service): void {
   const login = withAccount(service, (account) =>
     success({ token: issueToken(service, account, 'login').value }, 'Token generated successfully.'),
   );
-  app.post(operations['auth.login'].path, limitByAddress(service, 'login'), login);
-  tokenRoutes(app, service, 'api', operations['auth.createApiToken'].path, operations['auth.revokeApiTokens'].path);
-  tokenRoutes(app, service, 'mcp', operations['auth.createMcpToken'].path, operations['auth.revokeMcpTokens'].path);
+  addRoute(app, service, 'auth.login', limitByAddress(service, 'login'), login);
+  tokenRoutes(app, service, 'api', ['auth.createApiToken', 'auth.revokeApiTokens']);
+  tokenRoutes(app, service, 'mcp', ['auth.createMcpToken', 'auth.revokeMcpTokens']);
 }
 
-function tokenRoutes(app: Hono<Env>, service: Service, kind: TokenKind, createPath: string, revokePath: string): void {
+function tokenRoutes(
+  app: Hono<Env>,
+  service: Service,
+  kind: TokenKind,
+  [createName, revokeName]: readonly [OperationName, OperationName],
+): void {
   const name = kind.toUpperCase();
   const max = service.limits.activeTokens;
   const create = withAccount(service, (account) => {
     if (listTokens(service, account, kind).length >= max) {
-      const message = `The limit of ${max} active ${name} tokens is reached. Revoke existing tokens via ${revokePath}.`;
+      const message = `The limit of ${max} active ${name} tokens is reached. Revoke existing tokens via ${service.operations[revokeName].path}.`;
       return invalid({ token: [message] }, message);
     }
     const { value, expiresAt } = issueToken(service, account, kind);
@@ -53,6 +59,6 @@ function tokenRoutes(app: Hono<Env>, service: Service, kind: TokenKind, createPa
   const revoke = withAccount(service, (account) =>
     success({ revoked: revokeTokens(service, account, kind) }, `${name} tokens revoked successfully.`),
   );
-  app.post(createPath, limitByAddress(service, 'mint'), create);
-  app.post(revokePath, limitByAddress(service, 'mint'), revoke);
+  addRoute(app, service, createName, limitByAddress(service, 'mint'), create);
+  addRoute(app, service, revokeName, limitByAddress(service, 'mint'), revoke);
 }

@@ -3,7 +3,7 @@ import type { Cohort } from '../../schemas/cohort.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
-import { COMPLETED, type JobResult, statusOf } from '../jobs.ts';
+import { type JobResult, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { readFile } from '../storage/upload-slots.ts';
@@ -17,7 +17,7 @@ export function draftCohort(service: Service, body: JsonObject, account: Account
   const file = hasFile ? readFile(service, account, body, 'cohort', errors) : undefined;
   const name = readName(body, 'name', 'Untitled cohort', errors);
   const project = readProject(body, account, errors);
-  const audience = readSource(body, account, errors);
+  const audience = readSource(service, body, account, errors);
   if (Object.keys(errors).length > 0) return { errors };
   const now = formatTimestamp(clock.now());
   const resource: Mutable<Cohort> = {
@@ -37,11 +37,17 @@ export function draftCohort(service: Service, body: JsonObject, account: Account
 }
 
 /** Reads the audience that a cohort is made from, which must be completed (assumed). */
-function readSource({ source_audience_id: id }: JsonObject, account: AccountRecord, errors: FieldErrors) {
+function readSource(
+  { jobs }: Service,
+  { source_audience_id: id }: JsonObject,
+  account: AccountRecord,
+  errors: FieldErrors,
+) {
   if (id === undefined || id === null) return undefined;
   const audience = findById(account.audiences, id);
   if (!audience) errors.source_audience_id = ['The selected source audience id is invalid.'];
-  else if (audience.status.id !== COMPLETED) errors.source_audience_id = ['The source audience is not completed.'];
+  else if (!jobs.isCompleted('audience', audience.status.id))
+    errors.source_audience_id = ['The source audience is not completed.'];
   return audience;
 }
 

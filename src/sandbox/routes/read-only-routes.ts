@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import type { WebhookEndpoint } from '../../schemas/webhook-endpoint.ts';
-import { operations } from '../../spec/operations.ts';
 import { type Env, requireToken } from '../http/access.ts';
+import { addRoute, pageIn, paramOf } from '../http/contract-adapter.ts';
 import { failure, invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { APPS_PAGE, FIRST_USAGE_MONTH, REFERENCE_PAGE } from '../service-limits.ts';
@@ -9,13 +9,12 @@ import { type Endpoint, USAGE_NAMES } from '../state.ts';
 import { monthOf } from '../usage-counts.ts';
 import { currentBudget, pastBudget } from './budget-use.ts';
 import { REFERENCE } from './reference-data.ts';
-import { pageOf, routePath } from './resource-routes.ts';
 
 /** Adds the routes of usage with the build budget, reference data, and the list of webhook endpoints. */
 export function readOnlyRoutes(app: Hono<Env>, service: Service): void {
   const access = requireToken(service, 'read');
 
-  app.get(operations['usage.get'].path, access, (context) => {
+  addRoute(app, service, 'usage.get', access, (context) => {
     const now = service.clock.now();
     const current = monthOf(now);
     const yearmonth = context.req.query('yearmonth') ?? current;
@@ -29,17 +28,17 @@ export function readOnlyRoutes(app: Hono<Env>, service: Service): void {
     return success({ yearmonth, build_budget, counts }, 'Usage retrieved successfully.');
   });
 
-  app.get(routePath(operations['reference.list'].path), access, (context) => {
-    const dataset = context.req.param('dataset') ?? '';
-    const name = context.req.param('name') ?? '';
+  addRoute(app, service, 'reference.list', access, (context) => {
+    const dataset = paramOf(context, 'dataset') ?? '';
+    const name = paramOf(context, 'name') ?? '';
     const tables = Object.hasOwn(REFERENCE, dataset) ? REFERENCE[dataset] : undefined;
     const rows = tables && Object.hasOwn(tables, name) ? tables[name] : undefined;
     if (!rows) return failure(404, 'Reference table not found.');
     const [size, cap] = dataset === 'apps' ? [APPS_PAGE, Number.POSITIVE_INFINITY] : [REFERENCE_PAGE, REFERENCE_PAGE];
-    return success(pageOf(rows, context, size, cap), 'Reference data retrieved successfully.');
+    return success(pageIn(rows, context, { size, cap }), 'Reference data retrieved successfully.');
   });
 
-  app.get(operations['webhooks.list'].path, access, (context) => {
+  addRoute(app, service, 'webhooks.list', access, (context) => {
     const endpoints = context.get('account').company.endpoints.map(showEndpoint).reverse();
     return success(endpoints, 'Webhook endpoints retrieved successfully.');
   });

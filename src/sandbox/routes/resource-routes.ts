@@ -1,7 +1,8 @@
 import type { Context, Hono } from 'hono';
-import { isOperationName, type NamespaceWith, operations } from '../../spec/operations.ts';
+import { isOperationName, type NamespaceWith } from '../../spec/operations.ts';
 import { type Env, refuse, requireToken, storageUrlOf } from '../http/access.ts';
 import { ConnectionCut } from '../http/connection-cut.ts';
+import { addRoute, pageIn, paramOf } from '../http/contract-adapter.ts';
 import { idempotent } from '../http/idempotency.ts';
 import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
 import { failure, invalid, success, tooManyRequests } from '../http/responses.ts';
@@ -10,7 +11,7 @@ import type { Service } from '../service.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
 import type { AccountRecord, BuildName, Mutable } from '../state.ts';
 import { countUsage } from '../usage-counts.ts';
-import { type FieldErrors, findById, readPositiveInteger } from './body-fields.ts';
+import { type FieldErrors, findById } from './body-fields.ts';
 import { buildWait, currentBudget } from './budget-use.ts';
 
 /** A new resource, or the errors of the body it would be created from. */
@@ -52,16 +53,6 @@ export interface ResourceType<T extends WithId> {
   show?(resource: T, storageUrl: string): unknown;
 }
 
-/** Converts a path of the operation table for the router: `{id}` becomes `:id`. */
-export const routePath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
-
-/** Returns a page of a list; a `per_page` above the cap is reduced to it. */
-export function pageOf<T>(rows: readonly T[], context: Context<Env>, size = PAGE_DEFAULT, cap = PAGE_CAP): T[] {
-  const perPage = Math.min(readPositiveInteger(context.req.query('per_page')) ?? size, cap);
-  const page = readPositiveInteger(context.req.query('page')) ?? 1;
-  return rows.slice((page - 1) * perPage, page * perPage);
-}
-
 function hasStatus(
   value: unknown,
 ): value is { id: number; status: { id: number; name: string }; [field: string]: unknown } {
@@ -73,8 +64,7 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
   const { name, label, kind, show = (resource) => resource } = type;
   const { clock, jobs } = service;
   const operation = `${name}.create` as const;
-  const { path } = operations[operation];
-  app.post(path, requireToken(service, 'write'), idempotent(service, operation), async (context) => {
+  addRoute(app, service, operation, requireToken(service, 'write'), idempotent(service, operation), async (context) => {
     const body = await readBody(context);
     if (!body) return invalid({ body: ['The body must be a JSON object, or multipart/form-data.'] });
     const account = context.get('account');
@@ -123,14 +113,16 @@ export function resourceRoutes<T extends WithId>(
   const resourcesOf = (context: Context<Env>) => type.resourcesOf(context.get('account'));
   const notFound = (): Response => failure(404, `${label} not found.`);
   if (isListed(name)) {
-    app.get(operations[`${name}.list`].path, requireToken(service, 'read'), (context) => {
+    addRoute(app, service, `${name}.list`, requireToken(service, 'read'), (context) => {
       const newestFirst = [...resourcesOf(context).values()].reverse();
       const storageUrl = storageUrlOf(service, context);
-      const rows = pageOf(newestFirst, context).map((row) => show(row, storageUrl));
+      const rows = pageIn(newestFirst, context, { size: PAGE_DEFAULT, cap: PAGE_CAP }).map((row) =>
+        show(row, storageUrl),
+      );
       return success(rows, `${label} list retrieved successfully.`);
     });
-    app.post(routePath(operations[`${name}.delete`].path), requireToken(service, 'write'), (context) => {
-      const resource = findById(resourcesOf(context), context.req.param('id'));
+    addRoute(app, service, `${name}.delete`, requireToken(service, 'write'), (context) => {
+      const resource = findById(resourcesOf(context), paramOf(context, 'id'));
       if (!resource) return notFound();
       service.jobs.drop(resource.id);
       service.state.results.delete(resource.id);
@@ -139,9 +131,13 @@ export function resourceRoutes<T extends WithId>(
       return success([], `${label} deleted successfully.`);
     });
   }
-  app.get(routePath(operations[`${name}.get`].path), requireToken(service, 'read'), (context) => {
-    const resource = findById(resourcesOf(context), context.req.param('id'));
-    if (!resource) return notFound();
-    return success([show(resource, storageUrlOf(service, context))], `${label} retrieved successfully.`);
-  });
+  for (const operation of name === 'audiences'
+    ? (['audiences.get', 'lookalikes.get'] as const)
+    : ([`${name}.get`] as const)) {
+    addRoute(app, service, operation, requireToken(service, 'read'), (context) => {
+      const resource = findById(resourcesOf(context), paramOf(context, 'id'));
+      if (!resource) return notFound();
+      return success([show(resource, storageUrlOf(service, context))], `${label} retrieved successfully.`);
+    });
+  }
 }

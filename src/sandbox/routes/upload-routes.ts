@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
-import { operations } from '../../spec/operations.ts';
 import { formatExpiry, formatTimestamp } from '../clock.ts';
 import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
+import { addRoute } from '../http/contract-adapter.ts';
 import { readBody } from '../http/request-body.ts';
 import { invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
@@ -23,7 +23,7 @@ function sizeErrors(size: unknown, max: number): FieldErrors | undefined {
 export function uploadRoutes(app: Hono<Env>, service: Service): void {
   const access = requireToken(service, 'write');
 
-  app.post(operations['uploads.reserve'].path, access, async (context) => {
+  addRoute(app, service, 'uploads.reserve', access, async (context) => {
     const { kind, size } = (await readBody(context)) ?? {};
     const max = typeof kind === 'string' && Object.hasOwn(MAX_UPLOAD_BYTES, kind) ? MAX_UPLOAD_BYTES[kind] : undefined;
     if (typeof kind !== 'string' || max === undefined)

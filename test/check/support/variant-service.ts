@@ -12,6 +12,8 @@ import { Timeline } from './timeline.ts';
 export interface ServiceDefinition {
   /** The differences that a settings file can hold. */
   readonly contract?: ServiceContract;
+  /** Operations at paths that a settings file cannot have, because they need a function. */
+  readonly unsettable?: ServiceContract['operations'];
   /** Operations that the service does not have. */
   readonly missing?: readonly OperationName[];
   /** Further differences, each created for one run. */
@@ -101,7 +103,7 @@ export async function startVariant(definition: ServiceDefinition = {}): Promise<
   const account = sandbox.accounts.get(OWNER.email);
   const own = account.token('login');
   const valid = account.token('api');
-  const routes = routesOf(contract, missing);
+  const routes = routesOf({ operations: { ...contract.operations, ...definition.unsettable } }, missing);
   const timeline = new Timeline(sandbox);
   const traits = (definition.traits ?? []).map((create) => create());
   const requests: LoggedRequest[] = [];

@@ -1,0 +1,120 @@
+import type { Paging, ServiceContract } from '../spec/contract.ts';
+import type { OperationOverride } from '../spec/operations.ts';
+import { isObject, type JsonObject } from '../util/json.ts';
+
+type Paths = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+
+/** Returns the paging of an operation and its parameters, as the contract has them. */
+export function pagedParameters(operation: JsonObject, parameters: unknown, paging: Paging): JsonObject {
+  const { style, param, size, maxSize, next } = paging;
+  const { cap } = Object(operation['x-pagination']);
+  const isPaging = ({ name, $ref }: { readonly name?: unknown; readonly $ref?: unknown }): boolean =>
+    name === 'page' || name === 'per_page' || $ref === '#/components/parameters/Page';
+  const others = Array.isArray(parameters) ? parameters.filter((parameter) => !isPaging(parameter)) : [];
+  const most = Math.min(cap ?? Number.POSITIVE_INFINITY, maxSize ?? Number.POSITIVE_INFINITY);
+  const maximum = most < Number.POSITIVE_INFINITY && { maximum: most };
+  const description = {
+    page: 'Number of the page.',
+    offset: 'Rows before the page.',
+    cursor: `Cursor of the page, which the page before it has at \`${next}\`.`,
+  }[style];
+  const first = style === 'page' ? 1 : 0;
+  const schema = style === 'cursor' ? { type: 'string' } : { type: 'integer', minimum: first, default: first };
+  const sizes = size === undefined ? [] : [{ name: size, in: 'query', description: 'Rows per page.' }];
+  return {
+    'x-pagination': paging,
+    parameters: [
+      ...others,
+      { name: param, in: 'query', description, schema },
+      ...sizes.map((parameter) => ({ ...parameter, schema: { type: 'integer', minimum: 1, ...maximum } })),
+    ],
+  };
+}
+
+/** Returns the responses of an operation whose payload is at a path of the envelope. */
+export function placedResponses({ responses }: JsonObject, data: OperationOverride['data']): JsonObject {
+  if (typeof data !== 'string' || !isObject(responses) || !isObject(responses['200'])) return {};
+  const { content, ...rest } = responses['200'];
+  const json: unknown = Object(content)['application/json'];
+  if (!isObject(json)) return {};
+  const { schema, example } = json;
+  const { properties, required }: { properties?: unknown; required?: unknown } = Object(schema);
+  if (!isObject(properties) || !Array.isArray(required)) return {};
+  const keys = data.split('.');
+  const { data: payload, ...fields } = properties;
+  const placed = {
+    ...Object(schema),
+    properties: { ...fields, ...schemaAt(keys, payload).properties },
+    required: [...required.filter((name) => name !== 'data'), keys[0]],
+  };
+  const { data: shown, ...envelope } = Object(example);
+  const moved = example !== undefined && { example: { ...envelope, ...Object(valueWith(keys, shown)) } };
+  return {
+    responses: { ...responses, 200: { ...rest, content: { 'application/json': { schema: placed, ...moved } } } },
+  };
+}
+
+/** Returns the schema of an object that has a value of another schema at a path. */
+function schemaAt([key = '', ...keys]: readonly string[], schema: unknown): { readonly properties: JsonObject } {
+  const inner = keys.length === 0 ? schema : schemaAt(keys, schema);
+  return Object.assign({ type: 'object', properties: { [key]: inner } }, { required: [key] });
+}
+
+/** Returns an object that has a value at a path. */
+const valueWith = (keys: readonly string[], value: unknown): unknown =>
+  keys.reduceRight((inner: unknown, key) => ({ [key]: inner }), value);
+
+interface Info {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+}
+
+/** Returns the paths and the other parts of a document that a contract changes. */
+export function contractParts(
+  { info, components }: { readonly info: Info; readonly components: { readonly schemas: object } },
+  paths: Paths,
+  contract: ServiceContract | undefined,
+) {
+  if (!contract) return { paths };
+  const { $schema, operations, checked, ...rest } = contract;
+  const { serverTimeZone = 'UTC', requestIdHeader = 'x-request-id' } = contract;
+  const description = info.description.replace('is assumed to be UTC', `is ${serverTimeZone}`);
+  return {
+    ...(contract.serverTimeZone !== undefined && { info: { ...info, description } }),
+    'x-contract': rest,
+    paths: withHeader(
+      contract.waits?.via === 'get' ? withoutStatus(paths, components.schemas) : paths,
+      requestIdHeader,
+    ),
+  };
+}
+
+/** Returns paths whose lists have rows without a status. */
+function withoutStatus(paths: Paths, schemas: object): Paths {
+  const schemaOf = (reference: unknown): JsonObject =>
+    Object(Reflect.get(schemas, /\w+$/.exec(String(reference))?.[0] ?? ''));
+  const optional = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(optional);
+    if (!isObject(value)) return value;
+    const { required, ...schema } = isObject(value.items) ? schemaOf(value.items.$ref) : {};
+    if (value.type === 'array' && Array.isArray(required))
+      return { ...value, items: { ...schema, required: required.filter((field) => field !== 'status') } };
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, optional(inner)]));
+  };
+  const isList = ({ operationId }: JsonObject): boolean => String(operationId).endsWith('.list');
+  const itemOf = (item: Paths[string]): Paths[string] =>
+    Object.fromEntries(Object.entries(item).map(([key, one]) => [key, isList(one) ? Object(optional(one)) : one]));
+  return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, itemOf(item)]));
+}
+
+/** Returns paths whose responses have the request id in another header. */
+function withHeader(paths: Paths, name: string): Paths {
+  const renamed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(renamed);
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).map(([key, inner]) => [key === 'x-request-id' ? name : key, renamed(inner)]);
+    return Object.fromEntries(entries);
+  };
+  return renamed(paths) as Paths; // only keys have changed
+}

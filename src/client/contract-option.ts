@@ -1,0 +1,43 @@
+import type { Paging, ServiceContract } from '../spec/contract.ts';
+import { isObject } from '../util/json.ts';
+import { anyOption, choice, nestedOptions, optionOf, requiredOption, stringOption } from '../util/options.ts';
+import { isTimeZone } from '../util/timestamps.ts';
+
+/** Schema of `serverTimeZone`. */
+export const timeZoneOption = optionOf(
+  (value) => isTimeZone(String(value)),
+  'must be a time zone, e.g. "UTC" or "Europe/Berlin"',
+);
+
+/** Schema of `requestIdHeader`. */
+export const headerNameOption = optionOf(
+  (value) => /^[\w!#$%&'*+.^`|~-]+$/.test(String(value)),
+  'must be a header name',
+);
+
+/** Schema of `waits.via`. */
+export const viaOption = choice('list', 'get');
+
+const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|completed|needs-info|failed|cancelled)$/;
+
+/** Returns whether a value has the progress of kinds and status ids. */
+const isStatuses = (value: unknown): boolean =>
+  isObject(value) && Object.entries(value).every((entry) => STATUS.test(entry.join(' ')));
+
+/** Schema of a contract, except of its operations: they are checked together with the overrides above them. */
+export const contractOption = nestedOptions<ServiceContract>({
+  $schema: stringOption,
+  operations: optionOf(isObject, 'must be an object'),
+  paging: nestedOptions<Paging>({
+    style: choice('page', 'offset', 'cursor'),
+    param: requiredOption(Boolean, 'must be a query parameter'),
+    size: stringOption,
+    maxSize: optionOf((value) => Number(value) >= 1, 'must be 1 or more'),
+    next: stringOption,
+  }),
+  statuses: optionOf(isStatuses, 'must be such as { "audience 106": "failed" }'),
+  serverTimeZone: timeZoneOption,
+  requestIdHeader: headerNameOption,
+  waits: nestedOptions({ via: viaOption }),
+  checked: anyOption,
+});

@@ -1,0 +1,90 @@
+import type { Context, Handler, Hono, MiddlewareHandler } from 'hono';
+import type { Paging } from '../../spec/contract.ts';
+import { type OperationName, operations } from '../../spec/operations.ts';
+import type { Service } from '../service.ts';
+import type { Env } from './access.ts';
+import { isObject, type JsonObject, readBody } from './request-body.ts';
+
+/** Converts a path of an operation for the router: `{id}` becomes `:id`. */
+const routePath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+/** Adds the route of an operation, as the contract of the sandbox describes it. */
+export function addRoute(app: Hono<Env>, service: Service, name: OperationName, ...handlers: Handler<Env>[]): void {
+  const { method, path } = service.operations[name];
+  const adapters: Handler<Env>[] = service.contract ? [adapt(service, name)] : [];
+  app.on(method, [routePath(path)], ...adapters, ...handlers);
+}
+
+/** Returns a parameter of an operation's path; if the contract's path leaves it out, of the query or the body. */
+export const paramOf = (context: Context<Env>, name: string): string | undefined =>
+  context.req.param(name) ?? context.req.query(name) ?? context.get('bodyId');
+
+/** Translates a request to the form that the routes expect, and their responses to that of the contract. */
+const adapt =
+  (service: Service, name: OperationName): MiddlewareHandler<Env> =>
+  async (context, next) => {
+    const { paging, waits, operations: overrides = {} } = service.contract ?? {};
+    if (paging) context.set('paging', paging);
+    const isMoved = operations[name].path.includes('{id}') && !service.operations[name].path.includes('{id}');
+    if (isMoved && context.req.method !== 'GET') context.set('bodyId', idIn(await readBody(context)));
+    await next();
+    if (context.res.status >= 300) return;
+    const { data, ...rest } = await context.res.json();
+    const cursor = context.get('nextCursor');
+    const shown = waits?.via === 'get' && name.endsWith('.list') ? withoutStatus(data) : data;
+    const placed = withValue(rest, overrides[name]?.data ?? 'data', service.localTimes(shown));
+    const envelope =
+      paging?.next === undefined || cursor === undefined ? placed : withValue(placed, paging.next, cursor);
+    context.res = Response.json(envelope, { status: context.res.status });
+  };
+
+/** Returns the rows of a list as a service has them whose resources must be read for their status. */
+const withoutStatus = (rows: unknown): unknown =>
+  Array.isArray(rows) ? rows.map(({ status, ...row }: JsonObject) => row) : rows;
+
+/** Returns the id in a body: in `id`, or in a field such as `audience_id`. */
+function idIn(body: JsonObject | undefined): string | undefined {
+  const [, id] = Object.entries(body ?? {}).find(([field]) => /^(?:\w+_)?id$/.test(field)) ?? [];
+  return id === undefined ? undefined : String(id);
+}
+
+/** Returns an object with a value at a path such as `data.items`. */
+function withValue(object: JsonObject, path: string, value: unknown): JsonObject {
+  const [key = '', ...keys] = path.split('.');
+  const inner = object[key];
+  return {
+    ...object,
+    [key]: keys.length === 0 ? value : withValue(isObject(inner) ? inner : {}, keys.join('.'), value),
+  };
+}
+
+/** Paging of a sandbox without a contract. */
+const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
+
+/** Bounds of the pages of a list: rows by default, and at most. */
+interface PageBounds {
+  readonly size: number;
+  readonly cap: number;
+}
+
+/** Returns the page of a list that a request asks for; a larger page than the cap is reduced to it. */
+export function pageIn<T>(rows: readonly T[], context: Context<Env>, { size, cap }: PageBounds): T[] {
+  const paging = context.get('paging') ?? PAGE_NUMBERS;
+  const { style, param, maxSize = cap } = paging;
+  const asked = paging.size === undefined ? undefined : count(context.req.query(paging.size));
+  const perPage = Math.min(asked || size, cap, maxSize);
+  const sent = context.req.query(param);
+  const start = style === 'page' ? ((count(sent) || 1) - 1) * perPage : startOf(style, sent, rows.length);
+  const end = start + perPage;
+  if (style === 'cursor') context.set('nextCursor', end < rows.length ? `after-${end}` : null);
+  return rows.slice(start, end);
+}
+
+/** Returns how many rows are before a page. An unknown cursor is beyond the last row. */
+function startOf(style: Paging['style'], sent: string | undefined, rows: number): number {
+  if (sent === undefined) return 0;
+  return style === 'offset' ? (count(sent) ?? 0) : (count(/^after-(\d+)$/.exec(sent)?.[1]) ?? rows);
+}
+
+const count = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
