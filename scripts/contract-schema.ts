@@ -9,7 +9,7 @@ interface JsonSchema {
 const FILE = 'src/spec/contract.ts';
 const PATH = { pattern: '^[\\w$-]+(\\.[\\w$-]+)*$' };
 
-/** What the types do not say, by type and property. */
+/** Rules that the types do not express, by type and property. */
 const RULES: Readonly<Record<string, JsonSchema>> = {
   'ContractOperation.path': { pattern: '^/[^\\s?#]*$' },
   'ContractOperation.data': PATH,

@@ -14,7 +14,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ['AUDIENCE_BASE_URL', 'address of the service, as --base-url'],
       ['AUDIENCE_TOKEN', 'API token for that address; takes precedence over profiles'],
       ['AUDIENCE_TOKEN_COMMAND', 'command that prints the token, as --token-command'],
-      ['AUDIENCE_CONTRACT', 'file with what the service does otherwise, as --contract'],
+      ['AUDIENCE_CONTRACT', 'file with the differences of the service, as --contract'],
       ['AUDIENCE_MCP_TOKEN', 'token of the MCP endpoint'],
       ['AUDIENCE_PROFILE', 'profile, as --profile'],
       ['AUDIENCE_CONFIG_DIR', 'folder of profiles and secrets (default: ~/.config/audience-activation)'],

@@ -81,7 +81,7 @@ export interface Profile {
   readonly baseUrl: string;
   readonly email: string | undefined;
   readonly expiresAt: string | undefined;
-  /** What the service does otherwise than assumed. */
+  /** Differences between the service and the assumptions. */
   readonly contract?: ServiceContract | undefined;
 }
 

@@ -48,7 +48,7 @@ export function createProgram(name: string, action: Action): Command {
     .option('-p, --profile <name>', 'profile of `login` to use (AUDIENCE_PROFILE)')
     .option('--base-url <url>', 'address of the service (AUDIENCE_BASE_URL)')
     .option('--token-command <command>', 'command that prints the token, such as of a vault (AUDIENCE_TOKEN_COMMAND)')
-    .option('--contract <file>', 'what the service does otherwise than assumed, as JSON (AUDIENCE_CONTRACT)')
+    .option('--contract <file>', 'how the service differs from the assumptions, as JSON (AUDIENCE_CONTRACT)')
     .option('--max-retries <n>', 'retries of a request after a failure that may pass (default: 4)', integerFrom(0))
     .option('--request-timeout <duration>', 'time for one attempt of a request (default: 30s)', duration)
     .option('--deadline <duration>', 'time for the entire command, with its retries, waits and transfers', duration)

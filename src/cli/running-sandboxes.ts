@@ -11,7 +11,7 @@ export interface RunningSandbox {
   readonly consoleUrl: string;
   /** API token of its account. */
   readonly token: string;
-  /** What it does otherwise than assumed. */
+  /** Differences between it and the assumptions. */
   readonly contract?: ServiceContract | undefined;
 }
 

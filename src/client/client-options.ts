@@ -1,5 +1,5 @@
 import type { Credentials, TokenInput, TokenSource } from '../auth/index.ts';
-import { ConfigurationError, check } from '../errors/audience-error.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
 import {
   customFetch,
   DEFAULTS,
@@ -38,7 +38,7 @@ import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import { isHookSet } from '../util/run-hooks.ts';
 import { VERSION } from '../version.ts';
-import { contractOption, headerNameOption, timeZoneOption, viaOption } from './contract-option.ts';
+import { contractOption, headerNameOption, pagingOf, timeZoneOption, viaOption } from './contract-option.ts';
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
@@ -99,8 +99,8 @@ export interface TunableOptions extends Hooks {
 /** Options of a client. Durations are milliseconds. */
 export interface ClientOptions extends TunableOptions {
   /**
-   * What the service does otherwise than this package assumes, as data: the content of a contract file. Other options
-   * take precedence, and complete it by functions. Its types need `as ServiceContract` after an import of JSON.
+   * Differences between the service and the assumptions of this package, as data: the content of a contract file. Other
+   * options take precedence, and complete it by functions. JSON that is imported needs `as ServiceContract`.
    */
   readonly contract?: ServiceContract | undefined;
   /** Address of the service; a path prefix is kept. @default AUDIENCE_BASE_URL of the environment */
@@ -244,11 +244,6 @@ export function checkTunableOptions(options: TunableOptions): void {
  */
 export function resolveOptions(options: ClientOptions, redactor: Redactor): Settings {
   const { contract = {} } = options;
-  const { paging = PAGE_NUMBERS, statuses } = contract;
-  check(
-    paging.style !== 'cursor' || paging.next !== undefined,
-    '`contract.paging.next` must be the path of the next cursor, e.g. "data.next".',
-  );
   const withHeaders = redactor.with(secretHeaders(options.headers));
   const logLevel = options.logLevel ?? environmentLevel() ?? 'warn';
   const logger = createLogger(options.logger ?? console, logLevel, withHeaders);
@@ -265,8 +260,8 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
     rateLimits: mergeRateLimits(options.rateLimits || {}),
     operations: resolveOperations(mergeOverrides(contract.operations, options.operations)),
     validation: options.validation ?? 'lenient',
-    paging,
-    statuses,
+    paging: pagingOf(contract) ?? PAGE_NUMBERS,
+    statuses: contract.statuses,
     serverTimeZone: options.serverTimeZone ?? contract.serverTimeZone ?? 'UTC',
     requestIdHeader: options.requestIdHeader ?? contract.requestIdHeader ?? 'x-request-id',
     headers: checkClientHeaders({ ...userAgent(options.appInfo), ...options.headers }),

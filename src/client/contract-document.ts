@@ -74,10 +74,10 @@ interface Info {
 export function contractParts(
   { info, components }: { readonly info: Info; readonly components: { readonly schemas: object } },
   paths: Paths,
-  contract: ServiceContract | undefined,
+  contract: ServiceContract,
 ) {
-  if (!contract) return { paths };
   const { $schema, operations, checked, ...rest } = contract;
+  if (Object.keys(rest).length === 0) return { paths };
   const { serverTimeZone = 'UTC', requestIdHeader = 'x-request-id' } = contract;
   const description = info.description.replace('is assumed to be UTC', `is ${serverTimeZone}`);
   return {

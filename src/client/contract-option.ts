@@ -1,3 +1,4 @@
+import { check } from '../errors/audience-error.ts';
 import type { Paging, ServiceContract } from '../spec/contract.ts';
 import { isObject } from '../util/json.ts';
 import { anyOption, choice, nestedOptions, optionOf, requiredOption, stringOption } from '../util/options.ts';
@@ -41,3 +42,16 @@ export const contractOption = nestedOptions<ServiceContract>({
   waits: nestedOptions({ via: viaOption }),
   checked: anyOption,
 });
+
+/**
+ * Returns the paging of a contract that has been checked.
+ *
+ * @throws {ConfigurationError} if it does not say where the next cursor is.
+ */
+export function pagingOf({ paging }: ServiceContract): Paging | undefined {
+  check(
+    paging?.style !== 'cursor' || paging.next !== undefined,
+    '`contract.paging.next` must be the path of the next cursor, e.g. "data.next".',
+  );
+  return paging;
+}

@@ -4,7 +4,7 @@ import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import { anyOption, optionChecker, stringOption } from '../util/options.ts';
 import { contractParts, pagedParameters, placedResponses } from './contract-document.ts';
-import { contractOption } from './contract-option.ts';
+import { contractOption, pagingOf } from './contract-option.ts';
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 
 /** An OpenAPI 3.1 document. Its parts are plain JSON. */
@@ -56,8 +56,9 @@ const checkOptions = optionChecker<OpenApiOptions>('`openApiDocument`', {
  * const { paths } = openApiDocument({ operations: { 'audiences.get': 'GET /api/v2/audience/{id}' } });
  */
 export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
-  const { contract, operations, baseUrl } = checkOptions(options);
-  const resolved = resolveOperations(mergeOverrides(contract?.operations, operations));
+  const { contract = {}, operations, baseUrl } = checkOptions(options);
+  const resolved = resolveOperations(mergeOverrides(contract.operations, operations));
+  const paging = pagingOf(contract);
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const [path, item] of Object.entries<Readonly<Record<string, JsonObject>>>(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {
@@ -68,7 +69,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
         paths[place.path] = target;
         const key = place.method.toLowerCase();
         const other = target[key];
-        target[key] = other ? withName(other, name) : row ? placed(operation, row, contract?.paging) : operation;
+        target[key] = other ? withName(other, name) : row ? placed(operation, row, paging) : operation;
       }
     }
   }

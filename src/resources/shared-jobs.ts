@@ -19,6 +19,8 @@ export function listedJobs<T extends JobResource>(
 ): JobGroup<T> {
   const { paging, logger } = transport.settings;
   const pageSize = largestPage(RESOURCE_PAGE_CAP, paging);
+  /** Rows of a page, by which an offset grows: the service may reduce pages. */
+  let rowsPerPage = pageSize;
   /** Where each page begins, if only the page before it shows that. */
   const starts: PromiseLike<PageStart>[] = [];
   return new JobGroup<T>({
@@ -26,13 +28,14 @@ export function listedJobs<T extends JobResource>(
     name,
     warn: (message) => logger.warn(message),
     readPage: async (page, options) => {
-      const start = startOf(page, pageSize, paging) ?? (await starts[page]);
+      const start = startOf(page, rowsPerPage, paging) ?? (await starts[page]);
       if (start === undefined && page > 1) return [];
       const reading = transport.call(`${name}.list`, {
         query: queryOf({ page, per_page: pageSize }, start, paging),
         options,
         decode: (data, context) => {
           if (!Array.isArray(data)) throw context.fail('`data` must be an array');
+          if (page === 1) rowsPerPage = data.length || pageSize;
           const next = nextStart(start, data.length, paging, context.envelope);
           return { next, rows: data.flatMap((row) => readRow(row, schema, context) ?? []) };
         },

@@ -27,6 +27,12 @@ const { ContractOperation: operation }: Readonly<Record<string, Schema>> = schem
 export function checkContract(contract: ServiceContract): void {
   const problem = problemOf(contract, schema, '`contract`');
   if (problem !== undefined) throw new Error(`${problem}.`);
+  const { serverTimeZone = 'UTC' } = contract;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: serverTimeZone });
+  } catch {
+    throw new Error(`\`contract.serverTimeZone\` must be a time zone, not "${serverTimeZone}".`);
+  }
 }
 
 /** Returns what is wrong with a value, if anything is. */
@@ -64,8 +70,8 @@ function objectProblem(value: unknown, schema: Schema, place: string): string | 
     const pattern = Object.keys(patternProperties).find((pattern) => new RegExp(pattern).test(name));
     const inner = Object.hasOwn(properties, name) ? properties[name] : patternProperties[pattern ?? ''];
     const at = within(place, name);
-    const known = [...Object.keys(properties), ...Object.keys(patternProperties)].slice(0, 9).join(', ');
-    const problem = inner ? problemOf(field, inner, at) : `${at} is unknown: use ${known}`;
+    const names = [...Object.keys(properties), ...Object.keys(patternProperties)].slice(0, 9).join(', ');
+    const problem = inner ? problemOf(field, inner, at) : `${at} is unknown: use ${names}`;
     if (problem !== undefined) return problem;
   }
   return undefined;

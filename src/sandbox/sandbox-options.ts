@@ -10,7 +10,7 @@ import type { Delivery } from './webhook-deliveries.ts';
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions {
-  /** What the service does otherwise than this package assumes: the `contract` of the client. */
+  /** Differences between the service and the assumptions of this package: the `contract` of the client. */
   readonly contract?: ServiceContract | undefined;
   /** Seed of all randomness, an integer: the same seed creates the same tokens, ids and device counts. @default 1 */
   readonly seed?: number | undefined;

@@ -79,7 +79,7 @@ export interface Observer {
 
 /** The parts of a sandbox that its routes use. */
 export interface Service {
-  /** What the service does otherwise than assumed. */
+  /** Differences from the assumptions. */
   readonly contract: ServiceContract | undefined;
   /** Method and path of each operation. */
   readonly operations: Operations;

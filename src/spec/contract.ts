@@ -3,8 +3,8 @@ import type { Bucket } from './limits.ts';
 import type { Method, OperationName, RetryPolicy } from './operations.ts';
 
 /**
- * What a service does otherwise than this package assumes, as data: of the client, the command, the OpenAPI document
- * and the sandbox. Its JSON schema is `audience-activation/contract.schema.json`.
+ * Differences between a service and the assumptions of this package, as data: for the client, the command, the OpenAPI
+ * document and the sandbox. Its JSON schema is `audience-activation/contract.schema.json`.
  */
 export interface ServiceContract {
   /** Address of the schema, for editors. */
@@ -21,7 +21,7 @@ export interface ServiceContract {
   readonly requestIdHeader?: string | undefined;
   /** How waits poll: `get` if the rows of lists have no `status`. */
   readonly waits?: { readonly via?: 'list' | 'get' | undefined } | undefined;
-  /** What `audience-activation check` has found out; nothing else reads it. */
+  /** Findings of `audience-activation check`; nothing else reads them. */
   readonly checked?: ContractCheck | undefined;
 }
 
@@ -53,11 +53,11 @@ export interface Paging {
   readonly next?: string | undefined;
 }
 
-/** What a check has found out. */
+/** Findings of a check. */
 export interface ContractCheck {
   /** Day of the check, `YYYY-MM-DD`. */
   readonly at: string;
-  /** What the check was allowed to do. */
+  /** Kinds of requests that the check was allowed to send. */
   readonly level: 'read' | 'write' | 'build';
   /** Ids of the assumptions that responses have confirmed. */
   readonly confirmed: readonly string[];

@@ -37,8 +37,8 @@ export const statusText = ({ id, name }: JobResource['status']): string => (name
  * count as running. Pure.
  */
 export function progressOf(kind: JobKind, { status, is_lookalike }: JobResource, statuses?: Statuses): Progress {
-  const known = statuses && namedProgress(kind, status.id, statuses);
-  if (known) return known;
+  const named = statuses && namedProgress(kind, status.id, statuses);
+  if (named) return named;
   if (kind === 'cohort') {
     if (status.id === COHORT_COMPLETED) return 'completed';
     return status.id === COHORT_NOT_AVAILABLE ? 'failed' : 'running';

@@ -5,6 +5,7 @@ import type { ServiceContract } from '../../src/spec/contract.ts';
 import { isOperationName } from '../../src/spec/operations.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { failureOf, quick } from '../support/server.ts';
+import { following } from './support/contracts.ts';
 import { AUDIENCES, accountState, NO_LIMITS, ORIGIN, OWNER } from './support/filled-account.ts';
 import { placeOf, repliesOf } from './support/two-services.ts';
 import { LISTED, type RunningVariant, type ServiceDefinition, startVariant } from './support/variant-service.ts';
@@ -102,6 +103,17 @@ describe('a sandbox with the settings of a service', () => {
     const [, token = ''] = (['login', 'api', 'mcp'] as const).map((kind) => account.token(kind));
     const replies = await repliesOf(running, contract);
     expect(Object.values(replies).map(({ status }) => status)).toContain(200);
+    expect(await repliesOf({ fetch: sandbox.fetch, token }, contract)).toEqual(replies);
+  });
+
+  test('reads ids that are a part of a segment', async () => {
+    const paths = { list: '/*.json', get: '/*/id-{id}.json', delete: 'DELETE /*/{id}.json' };
+    const contract = following(paths);
+    const sandbox = createSandbox({ contract, clock: 'manual', origin: ORIGIN, state: await accountState(true) });
+    onTestFinished(() => sandbox.close());
+    const account = sandbox.accounts.get(OWNER.email);
+    const [, token = ''] = (['login', 'api', 'mcp'] as const).map((kind) => account.token(kind));
+    const replies = await repliesOf(await start({ contract }), contract);
     expect(await repliesOf({ fetch: sandbox.fetch, token }, contract)).toEqual(replies);
   });
 

@@ -1,103 +1,127 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { AudienceClient, openApiDocument, type ServiceContract } from '../../src/index.ts';
-import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
-import { describedBy } from '../support/described-exchanges.ts';
-import { credentials } from '../support/sandbox.ts';
-import { failureOf } from '../support/server.ts';
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { AudienceClient, ConfigurationError, openApiDocument, type ServiceContract } from '../../src/index.ts';
+import { createSandbox } from '../../src/sandbox/index.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
-const manyRequests = { limit: 100_000, interval: 60_000 };
-const limits = { read: manyRequests, write: manyRequests, buildsPerHour: 1_000, buildsPerDay: 1_000 };
-const dataset = [{ analysis_type: 'AffinityTransactions', start_date: '2026-01-01', end_date: '2026-01-31' }];
+const options = { baseUrl: 'https://api.example.com', token: 'token-1' };
+const isValid = new Ajv2020({ strict: false }).compile(
+  JSON.parse(readFileSync('src/spec/contract.schema.json', 'utf8')),
+);
 
-/** Starts a sandbox and a client of the same contract, whose requests the document of the contract must describe. */
-function startContracted(contract: ServiceContract, options: SandboxOptions = {}) {
-  const sandbox = createSandbox({ clock: 'manual', limits, contract, ...options });
-  const token = sandbox.accounts.create(credentials).token('api');
-  const { fetch, problems } = describedBy(openApiDocument({ contract }), sandbox.fetch);
-  const client = new AudienceClient({ baseUrl: 'http://localhost', token, fetch, contract, rateLimits: false });
-  onTestFinished(async () => {
-    await client.close();
-    await sandbox.close();
-  });
-  return { sandbox, client, problems };
+/** Returns the message of what a function throws. */
+function messageOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return 'nothing was thrown';
 }
 
-/** More rows than fit on a page, and no multiple of a page. */
-const ROWS = 131;
+const complete: ServiceContract = {
+  $schema: 'https://example.com/contract.schema.json',
+  operations: {
+    'audiences.get': { method: 'GET', path: '/v9/{id}', bucket: 'mcp', retry: 'never', data: 'data.item' },
+  },
+  paging: { style: 'cursor', param: 'after', size: 'first', maxSize: 50, next: 'meta.next' },
+  statuses: { 'audience 106': 'failed', 'cohort 6': 'completed' },
+  serverTimeZone: 'Etc/GMT+5',
+  requestIdHeader: 'x-correlation-id',
+  waits: { via: 'get' },
+  checked: { at: '2026-11-23', level: 'write', confirmed: ['path:audiences.get'], likely: [] },
+};
 
-const contracts: [string, ServiceContract][] = [
-  ['the assumptions', {}],
-  ['pages with other names', { paging: { style: 'page', param: 'page_number', size: 'page_size' } }],
-  ['pages of 7 rows', { paging: { style: 'page', param: 'page', size: 'per_page', maxSize: 7 } }],
-  ['pages whose size is not chosen', { paging: { style: 'page', param: 'page' } }],
-  ['an offset', { paging: { style: 'offset', param: 'offset', size: 'limit' } }],
-  ['an offset and pages of 50 rows', { paging: { style: 'offset', param: 'offset', size: 'limit', maxSize: 50 } }],
-  ['an offset without a size', { paging: { style: 'offset', param: 'skip', maxSize: 25 } }],
-  ['a cursor beside the rows', { paging: { style: 'cursor', param: 'after', size: 'first', next: 'meta.next' } }],
-  [
-    'a cursor and rows within `data`',
-    {
-      operations: {
-        'audiences.list': { path: '/api/v2/audience', data: 'data.items' },
-        'audiences.get': { path: '/api/v2/audience/{id}', data: 'data.item' },
-        'audiences.create': { path: '/api/v2/audience', data: 'result' },
-        'audiences.delete': { method: 'DELETE', path: '/api/v2/audience/{id}' },
-        'reference.list': { data: 'data.rows' },
-      },
-      paging: { style: 'cursor', param: 'cursor', size: 'limit', maxSize: 20, next: 'data.next_cursor' },
-    },
-  ],
-  [
-    'other zone, header and waits',
-    { serverTimeZone: 'Asia/Kolkata', requestIdHeader: 'x-trace', waits: { via: 'get' } },
-  ],
+/** Contracts that are wrong, with the place that errors of the client and of the sandbox name. */
+const wrong: [string, object, RegExp][] = [
+  ['an unknown field', { pagin: {} }, /`contract\.pagin`/],
+  ['an unknown field of paging', { paging: { style: 'page', param: 'page', max: 5 } }, /`contract\.paging\.max`/],
+  ['another style of paging', { paging: { style: 'pages', param: 'page' } }, /`contract\.paging\.style` must be/],
+  ['paging without a parameter', { paging: { style: 'page' } }, /`contract\.paging\.param`/],
+  ['a cursor without a place', { paging: { style: 'cursor', param: 'after' } }, /`contract\.paging\.next`/],
+  ['a page without rows', { paging: { style: 'page', param: 'p', maxSize: 0 } }, /`contract\.paging\.maxSize` must be/],
+  ['a status without a kind', { statuses: { '106': 'failed' } }, /`contract\.statuses/],
+  ['another progress', { statuses: { 'audience 106': 'broken' } }, /`contract\.statuses/],
+  ['a header with spaces', { requestIdHeader: 'x request' }, /`contract\.requestIdHeader`/],
+  ['another way of waiting', { waits: { via: 'lists' } }, /`contract\.waits\.via` must be/],
+  ['operations as an array', { operations: [] }, /`contract\.operations` must be an object/],
+  ['an unknown operation', { operations: { 'audience.get': {} } }, /audience\.get/],
+  ['another method', { operations: { 'audiences.get': { method: 'FETCH' } } }, /audiences\.get.*method` must be/],
+  ['a path with a query', { operations: { 'audiences.get': { path: '/a?b' } } }, /audiences\.get.*path` must/],
 ];
 
-describe.each(contracts)('a service with %s', (_, contract) => {
-  it('is listed completely, and its waits end', async () => {
-    const { sandbox, client, problems } = startContracted(contract);
-    const created = await Promise.all(
-      Array.from({ length: ROWS }, (_, index) => client.audiences.create({ name: `A${index}`, dataset })),
-    );
-    const ids = created.map(({ id }) => id);
-    const rows = await client.audiences.list().toArray();
-    expect(rows.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(ids);
-    expect(await client.reference.list('web', 'domains').toArray()).toHaveLength(620);
-
-    const first = await client.audiences.list({ per_page: 5 });
-    const second = await first.nextPage();
-    expect([first, second].map((page) => [page?.page, page?.items.length])).toEqual(
-      contract.paging && contract.paging.size === undefined
-        ? [
-            [1, 25],
-            [2, 25],
-          ]
-        : [
-            [1, 5],
-            [2, 5],
-          ],
-    );
-
-    await sandbox.advance(3_600_000);
-    const reads = sandbox.log.length;
-    // One by one, each takes a read.
-    const awaited = ids.slice(contract.waits?.via === 'get' ? -3 : -60);
-    const ended = await Promise.all(awaited.map((id) => client.audiences.wait(id, { timeout: 60_000 })));
-    expect(ended.every(({ status }) => status.id === 104)).toBe(true);
-    const pages = sandbox.log.slice(reads).filter(({ path }) => !/\d+$/.test(path));
-    if (contract.waits?.via !== 'get') expect(pages.length).toBeGreaterThan(0);
-    expect(problems).toEqual([]);
+describe('a contract', () => {
+  it('with every field is valid for client, document, sandbox and JSON schema', () => {
+    expect(isValid(complete), JSON.stringify(isValid.errors)).toBe(true);
+    expect(() => new AudienceClient({ ...options, contract: complete })).not.toThrow();
+    expect(() => openApiDocument({ contract: complete })).not.toThrow();
+    expect(() => createSandbox({ contract: complete })).not.toThrow();
   });
 
-  it('is created in, read and deleted from', async () => {
-    const { sandbox, client, problems } = startContracted(contract);
-    const { data, requestId } = await client.audiences.create({ name: 'One', dataset }).withResponse();
-    expect(requestId).toMatch(/^req_/);
-    const audience = await client.audiences.get(data.id);
-    expect(audience).toMatchObject({ id: data.id, name: 'One' });
-    expect(client.parseTimestamp(audience.created_at)?.getTime()).toBe(Math.floor(sandbox.now() / 1_000) * 1_000);
-    await client.audiences.delete(data.id);
-    expect(await failureOf(client.audiences.get(data.id))).toMatchObject({ name: 'NotFoundError' });
-    expect(problems).toEqual([]);
+  it.each(wrong)('that is wrong is refused by all of them, which name the place: %s', (_, contract, place) => {
+    expect(isValid(contract)).toBe(false);
+    expect(() => new AudienceClient({ ...options, contract })).toThrow(ConfigurationError);
+    expect(messageOf(() => new AudienceClient({ ...options, contract }))).toMatch(place);
+    expect(messageOf(() => openApiDocument({ contract }))).toMatch(place);
+    expect(messageOf(() => createSandbox({ contract }))).toMatch(place);
+  });
+
+  it('refuses a time zone that no runtime knows', () => {
+    const contract = { serverTimeZone: 'Europe/Atlantis' };
+    for (const create of [() => new AudienceClient({ ...options, contract }), () => createSandbox({ contract })])
+      expect(messageOf(create)).toMatch(/`contract\.serverTimeZone` must be a time zone/);
+  });
+
+  it('is below the options of the client, which complete it field by field', async () => {
+    const server = await startServer([{ data: wireAudience(7) }, { data: [] }, { data: [] }]);
+    const client = clientOf(server, {
+      contract: {
+        operations: { 'audiences.get': { path: '/v9/{id}' }, 'audiences.delete': { path: '/v9/delete' } },
+        serverTimeZone: 'Europe/Berlin',
+        requestIdHeader: 'x-trace',
+      },
+      operations: {
+        'audiences.get': { query: (query) => ({ ...query, full: 1 }) },
+        'audiences.delete': { body: (_, { id }) => ({ audience: id }) },
+      },
+      serverTimeZone: 'UTC',
+    });
+    await client.audiences.get(7);
+    await client.audiences.delete(7);
+    await client.withOptions({ operations: { 'audiences.delete': { method: 'PUT' } } }).audiences.delete(8);
+    expect((await server.seen()).map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
+      'GET /v9/7?full=1',
+      'POST /v9/delete {"audience":7}',
+      'PUT /v9/delete {"audience":8}',
+    ]);
+    expect(client.parseTimestamp('2026-11-20 10:00:00')?.toISOString()).toBe('2026-11-20T10:00:00.000Z');
+  });
+
+  it('cannot be changed by `withOptions`', () => {
+    const client = new AudienceClient({ ...options, contract: complete });
+    const changes: object = { contract: {} };
+    expect(() => client.withOptions(changes)).toThrow('`contract` cannot be changed by `withOptions`.');
+  });
+
+  it('reports data that are not at their place', async () => {
+    const server = await startServer([{ data: { row: 1 } }]);
+    const client = clientOf(server, { contract: { operations: { 'audiences.get': { data: 'data.item' } } } });
+    expect(await failureOf(client.audiences.get(7))).toMatchObject({
+      name: 'ResponseError',
+      message: expect.stringContaining('the envelope has no `data.item`'),
+    });
+  });
+
+  it('has free requests counted as the operations that it moves', async () => {
+    const server = await startServer([{ data: [] }]);
+    const buckets: unknown[] = [];
+    const client = clientOf(server, {
+      contract: { operations: { 'audiences.list': { path: '/v9/audiences', bucket: 'write' } } },
+      onRequest: ({ bucket }) => void buckets.push(bucket),
+    });
+    await client.request('GET', '/v9/audiences');
+    expect(buckets).toEqual(['write']);
   });
 });

@@ -38,8 +38,8 @@ export interface Env {
     paging: Paging;
     /** Cursor of the page after the one that is sent; `null` after the last one. */
     nextCursor: string | null;
-    /** Id of the resource that a body names. */
-    bodyId: string | undefined;
+    /** Parameters of the path, where a contract has them elsewhere, or as a part of a segment. */
+    params: Readonly<Record<string, string>>;
     /** The body, once a route has read it. */
     body: Uint8Array<ArrayBuffer>;
     /** The file that was received. */

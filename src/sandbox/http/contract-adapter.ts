@@ -5,8 +5,16 @@ import type { Service } from '../service.ts';
 import type { Env } from './access.ts';
 import { isObject, type JsonObject, readBody } from './request-body.ts';
 
-/** Converts a path of an operation for the router: `{id}` becomes `:id`. */
-const routePath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+/** A segment with a parameter, such as `{id}` or `{id}.json`. */
+const PARAMETER = /([^/{]*)\{(\w+)\}([^/]*)/g;
+
+/** Converts a path of an operation for the router: `{id}` becomes `:id`, and `{id}.json` a pattern of that name. */
+const routePath = (path: string): string =>
+  path.replace(PARAMETER, (_, before: string, name: string, after: string) =>
+    before || after ? `:${name}{${escaped(before)}[^/]+${escaped(after)}}` : `:${name}`,
+  );
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Adds the route of an operation, as the contract of the sandbox describes it. */
 export function addRoute(app: Hono<Env>, service: Service, name: OperationName, ...handlers: Handler<Env>[]): void {
@@ -17,7 +25,7 @@ export function addRoute(app: Hono<Env>, service: Service, name: OperationName, 
 
 /** Returns a parameter of an operation's path; if the contract's path leaves it out, of the query or the body. */
 export const paramOf = (context: Context<Env>, name: string): string | undefined =>
-  context.req.param(name) ?? context.req.query(name) ?? context.get('bodyId');
+  context.get('params')?.[name] ?? context.req.param(name) ?? context.req.query(name);
 
 /** Translates a request to the form that the routes expect, and their responses to that of the contract. */
 const adapt =
@@ -25,8 +33,10 @@ const adapt =
   async (context, next) => {
     const { paging, waits, operations: overrides = {} } = service.contract ?? {};
     if (paging) context.set('paging', paging);
-    const isMoved = operations[name].path.includes('{id}') && !service.operations[name].path.includes('{id}');
-    if (isMoved && context.req.method !== 'GET') context.set('bodyId', idIn(await readBody(context)));
+    const { path } = service.operations[name];
+    const isMoved = operations[name].path.includes('{id}') && !path.includes('{id}');
+    const id = isMoved && context.req.method !== 'GET' ? idIn(await readBody(context)) : undefined;
+    context.set('params', { ...paramsIn(path, context), ...(id !== undefined && { id }) });
     await next();
     if (context.res.status >= 300) return;
     const { data, ...rest } = await context.res.json();
@@ -37,6 +47,15 @@ const adapt =
       paging?.next === undefined || cursor === undefined ? placed : withValue(placed, paging.next, cursor);
     context.res = Response.json(envelope, { status: context.res.status });
   };
+
+/** Returns the parameters in a path, without the rest of their segments. */
+const paramsIn = (path: string, { req }: Context<Env>): Record<string, string> =>
+  Object.fromEntries(
+    [...path.matchAll(PARAMETER)].map(([, before = '', name = '', after = '']) => {
+      const segment = req.param(name) ?? '';
+      return [name, segment.slice(before.length, segment.length - after.length)];
+    }),
+  );
 
 /** Returns the rows of a list as a service has them whose resources must be read for their status. */
 const withoutStatus = (rows: unknown): unknown =>

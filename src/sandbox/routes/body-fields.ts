@@ -12,7 +12,7 @@ export const isEmail = (value: unknown): value is string =>
   typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value);
 
 /** Returns a positive integer, received as a number or in decimal digits; `undefined` for anything else. */
-export function readPositiveInteger(value: unknown): number | undefined {
+function readPositiveInteger(value: unknown): number | undefined {
   const digits = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
   return /^[1-9]\d*$/.test(digits) ? Number(digits) : undefined;
 }

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { Paging } from '../../src/index.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+
+const row = (id: number) => ({ id, name: `P${id}` });
+/** Returns a page that has the next cursor beside its rows. */
+const page = (data: readonly object[], next: unknown) => ({
+  text: JSON.stringify({ status: 'success', code: 200, message: '', data, meta: { next } }),
+});
+const cursor: Paging = { style: 'cursor', param: 'after', size: 'first', next: 'meta.next' };
+
+describe('the paging of a contract', () => {
+  it('takes the cursor out of an address, and ends where there is none', async () => {
+    const server = await startServer([
+      page([row(1)], 'https://api.example.com/projects?first=1&after=abc%3D'),
+      page([row(2)], 9),
+      page([row(3)], null),
+    ]);
+    const client = clientOf(server, { contract: { paging: cursor } });
+    expect(await client.projects.list({ per_page: 1 }).toArray()).toHaveLength(3);
+    expect((await server.seen()).map(({ url }) => new URL(url, 'http://x').search)).toEqual([
+      '?first=1',
+      '?after=abc%3D&first=1',
+      '?after=9&first=1',
+    ]);
+  });
+
+  it('reads on after a short page of a cursor, and stops at one that repeats rows', async () => {
+    const server = await startServer([page([row(1), row(2)], 'a'), page([row(3)], 'b'), page([row(3)], 'b')]);
+    const client = clientOf(server, { contract: { paging: cursor } });
+    expect((await client.projects.list({ per_page: 2 }).toArray()).map(({ id }) => id)).toEqual([1, 2, 3]);
+  });
+
+  it('refuses to begin with a later page of a cursor', async () => {
+    const server = await startServer([]);
+    const client = clientOf(server, { contract: { paging: cursor } });
+    expect(await failureOf(client.projects.list({ page: 2 }))).toMatchObject({
+      code: 'validation-failed',
+      errors: { page: ['must be 1: the service pages by a cursor.'] },
+    });
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it('begins at the page that is asked for, and advances an offset by the rows received', async () => {
+    const server = await startServer([{ data: [row(1), row(2)] }, { data: [row(3)] }]);
+    const client = clientOf(server, { contract: { paging: { style: 'offset', param: 'skip', size: 'take' } } });
+    const first = await client.projects.list({ page: 3, per_page: 2 });
+    const second = await first.nextPage();
+    expect([second?.page, second?.items.map(({ id }) => id), second?.nextPage()]).toEqual([4, [3], undefined]);
+    expect((await server.seen()).map(({ url }) => new URL(url, 'http://x').search)).toEqual([
+      '?skip=4&take=2',
+      '?skip=6&take=2',
+    ]);
+  });
+
+  it('refuses more rows than a page can have, and passes the query on to an override', async () => {
+    const server = await startServer([{ data: [] }]);
+    const client = clientOf(server, {
+      contract: { paging: { style: 'offset', param: 'skip', size: 'take', maxSize: 50 } },
+      operations: { 'projects.list': { query: ({ skip, ...query }) => ({ ...query, from: skip }) } },
+    });
+    expect(await failureOf(client.projects.list({ per_page: 51 }))).toMatchObject({
+      errors: { per_page: ['must be an integer from 1 to 50.'] },
+    });
+    await client.projects.list();
+    expect((await server.seen()).map(({ url }) => new URL(url, 'http://x').search)).toEqual(['?take=50&from=0']);
+  });
+});
