@@ -48,15 +48,15 @@ export async function repliesOf({ fetch, token }: Side, contract: ServiceContrac
     });
     const json: unknown = await response.json();
     const { message, ...envelope } = isObject(json) ? json : {};
-    const found = valueAt(envelope, data.split('.'));
-    const payload = Array.isArray(found) && found.length === 1 ? found[0] : found;
+    const placed = valueAt(envelope, data.split('.'));
+    const payload = Array.isArray(placed) && placed.length === 1 ? placed[0] : placed;
     const cursor = paging.next === undefined ? undefined : valueAt(envelope, paging.next.split('.'));
-    // Cursors have a form of their own.
+    // Each service writes its cursors in its own way.
     const comparable = paging.next !== undefined && cursor ? setAt(envelope, paging.next, 'cursor') : envelope;
     const reply = {
       status: response.status,
       headers: [...response.headers.keys()].filter((header) => header.endsWith('-id')),
-      envelope: found === undefined ? comparable : setAt(comparable, data, payload),
+      envelope: placed === undefined ? comparable : setAt(comparable, data, payload),
       payload,
     };
     replies[`${Object.keys(replies).length + 1}. ${name}`] = reply;
