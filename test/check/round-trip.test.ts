@@ -6,9 +6,10 @@ import { isOperationName } from '../../src/spec/operations.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { failureOf, quick } from '../support/server.ts';
 import { following } from './support/contracts.ts';
+import { LISTED, type ServiceDefinition } from './support/emulation.ts';
 import { AUDIENCES, accountState, NO_LIMITS, ORIGIN, OWNER } from './support/filled-account.ts';
 import { placeOf, repliesOf } from './support/two-services.ts';
-import { LISTED, type RunningVariant, type ServiceDefinition, startVariant } from './support/variant-service.ts';
+import { type RunningVariant, startVariant } from './support/variant-service.ts';
 import { variants } from './variants.ts';
 
 const time = inVirtualTime();

@@ -1,9 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { isObject } from '../../src/util/json.ts';
+import type { ServiceDefinition } from './support/emulation.ts';
 import { AUDIENCES, ORIGIN } from './support/filled-account.ts';
 import { answersLate, neverAnswers, redirects, statusIds, throttles } from './support/traits.ts';
 import { optionsAnswers, unknownPaths } from './support/unknown-paths.ts';
-import { type RunningVariant, type ServiceDefinition, startVariant } from './support/variant-service.ts';
+import { type RunningVariant, startVariant } from './support/variant-service.ts';
 
 /** Starts a service, and returns how to send requests to it with its token. */
 async function start(definition: ServiceDefinition = {}) {

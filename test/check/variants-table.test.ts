@@ -2,10 +2,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { operations } from '../../src/spec/operations.ts';
 import { isObject } from '../../src/util/json.ts';
 import { blindVariants } from './blind-variants.ts';
+import { LISTED } from './support/emulation.ts';
 import { EXPECTED, type Expectation, truthOf, type Variant } from './support/expectations.ts';
 import { AUDIENCES } from './support/filled-account.ts';
 import { judgeReport } from './support/judge.ts';
-import { LISTED, startVariant } from './support/variant-service.ts';
+import { startVariant } from './support/variant-service.ts';
 import { variants } from './variants.ts';
 
 const all = [...variants, ...blindVariants];

@@ -1,6 +1,6 @@
 import type { ContractOperation, ServiceContract } from '../../../src/spec/contract.ts';
 import type { Method, OperationName } from '../../../src/spec/operations.ts';
-import { LISTED } from './variant-service.ts';
+import { LISTED } from './emulation.ts';
 
 /** Methods of namespaces whose paths follow from the name of the resource. */
 type Verb = 'list' | 'get' | 'create' | 'delete';

@@ -1,7 +1,7 @@
 import type { Sandbox } from '../../../src/sandbox/index.ts';
 import type { ServiceContract } from '../../../src/spec/contract.ts';
 import type { JsonObject } from '../../../src/util/json.ts';
-import { LISTED, type ServiceDefinition } from './variant-service.ts';
+import { LISTED, type ServiceDefinition } from './emulation.ts';
 
 /** Levels of a check. */
 export type Level = 'read' | 'write' | 'build';

@@ -1,9 +1,9 @@
 import type { Paging, ServiceContract } from '../../../src/spec/contract.ts';
 import { type OperationName, operations } from '../../../src/spec/operations.ts';
 import { isObject, type JsonObject, valueAt } from '../../../src/util/json.ts';
+import { LISTED } from './emulation.ts';
 import { setAt } from './exchange.ts';
 import { ORIGIN } from './filled-account.ts';
-import { LISTED } from './variant-service.ts';
 
 /** One of two services that are to respond in the same way. */
 export interface Side {
