@@ -1,10 +1,11 @@
-import { isOperationName, operations } from '../src/spec/operations.ts';
+import { isOperationName, type OperationName, operations } from '../src/spec/operations.ts';
 
-/** Something that the specification does not show, what is assumed, and how to override it. */
+/** Something that the specification does not show, what is assumed, how to override it, and how `check` finds out. */
 interface Assumption {
   readonly about: string;
   readonly assumed: string;
   readonly override: string;
+  readonly check: string;
 }
 
 /** Assumptions that are not rows of the operation table. */
@@ -14,125 +15,200 @@ const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       'audiences, lookalikes, estimates, activations, cohorts, projects, schedules; keys belong to the account, not the token',
     override: '`operations: { "…": { retry } }`',
+    check: '`--write`: a project under the same key twice; `--build`: an audience. Others are not inferred',
   },
   {
     about: 'Credential exchange: the specification says "four" endpoints and lists five',
     assumed: 'all five take the same body and no token',
     override: '—',
+    check: 'never: it would issue tokens',
   },
   {
     about: 'Single resources in `data`',
     assumed: 'a one-element array or the object itself; creates return the same as the GET',
     override: '`operations: { "…": { data } }`, a path or a function',
+    check: 'reads: where the resource is',
   },
   {
     about: 'Body of an audience create',
     assumed: '`name`, `project_id`, `dataset`, `cohort_id`, `filters`; others by `extraBody`',
     override: '`operations: { "audiences.create": { body } }`',
+    check: '`--write`: fields that a 422 names; likely if published',
   },
   {
     about: 'Paging',
     assumed:
       '`page` from 1 and `per_page`; the last page is empty, shorter than an earlier one, or a first one whose length is not a common page size',
     override: '`contract: { paging }`',
+    check: 'reads: a page of one row, and the next one; then the largest page',
   },
   {
     about: 'Usage `yearmonth`',
     assumed: '`YYYY-MM`, UTC; the current month without it; live counts of `build_budget` in the current month only',
     override: '`operations: { "usage.get": { query } }`',
+    check: 'reads: a past month succeeds, a future one is refused',
   },
   {
     about: 'Fields of `build_budget`',
     assumed: '`hour` and `day`, each `{ limit, used }`, and `retry_after_seconds`',
     override: '`operations: { "usage.get": { data } }`',
+    check: 'reads: its fields; `--build`: the count rises',
   },
   {
     about: 'A 429 on a job-starting create',
     assumed:
       'a rate limit without an envelope; else one usage read decides, and if that fails, a `Retry-After` above 60 s means the build budget',
     override: '—',
+    check: 'never: it would use up the budget',
   },
-  { about: 'Time zone of `Y-m-d H:i:s`', assumed: 'UTC', override: '`serverTimeZone`' },
-  { about: 'Request id header', assumed: '`x-request-id`', override: '`requestIdHeader`' },
-  { about: 'Wrong credentials', assumed: '401; `AuthenticationError` with reason `credentials`', override: '—' },
-  { about: 'Status 400 on a resource with `is_lookalike`', assumed: 'cancelled', override: '—' },
-  { about: 'Cancel of a lookalike that has ended', assumed: 'refused with 422; `ValidationError`', override: '—' },
+  {
+    about: 'Time zone of `Y-m-d H:i:s`',
+    assumed: 'UTC',
+    override: '`serverTimeZone`',
+    check: '`--write`: the time of a project just created',
+  },
+  {
+    about: 'Request id header',
+    assumed: '`x-request-id`',
+    override: '`requestIdHeader`',
+    check: 'reads: the header with another value in each response',
+  },
+  {
+    about: 'Wrong credentials',
+    assumed: '401; `AuthenticationError` with reason `credentials`',
+    override: '—',
+    check: 'never: it does not log in',
+  },
+  {
+    about: 'Status 400 on a resource with `is_lookalike`',
+    assumed: 'cancelled',
+    override: '—',
+    check: 'never: it starts no lookalike',
+  },
+  {
+    about: 'Cancel of a lookalike that has ended',
+    assumed: 'refused with 422; `ValidationError`',
+    override: '—',
+    check: 'never: it starts no lookalike',
+  },
   {
     about: 'Final statuses of jobs',
     assumed: 'those that the specification shows; any other id is one of a running job',
     override: '`contract: { statuses }`',
+    check: 'reads: statuses of rows that have not changed for seven days, never more than likely',
   },
-  { about: 'Estimates', assumed: 'the lifecycle of audiences', override: '—' },
+  { about: 'Estimates', assumed: 'the lifecycle of audiences', override: '—', check: 'never: they cannot be deleted' },
   {
     about: 'Body of a lookalike create, `config.target_size` aside',
     assumed: '`name`, `source_audience_id`; others by `extraBody`',
     override: '`operations: { "lookalikes.create": { body } }`',
+    check: '`--write`: fields that a 422 names; likely if published',
   },
   {
     about: 'Body of an activation create',
     assumed:
       '`audience_id`, `description`, `identifier`, `project_id`, `credentials`, `filters`; others by `extraBody`',
     override: '`operations: { "activations.create": { body } }`',
+    check: '`--write`: fields that a 422 names; likely if published',
   },
   {
     about: 'Body of a cohort create',
     assumed: '`name`, `upload_reference`, `source_audience_id`, `project_id`; others by `extraBody`',
     override: '`operations: { "cohorts.create": { body } }`',
+    check: 'never: it needs a file',
   },
   {
     about: 'Unique devices of an audience, for `explainActivation`',
     assumed: '`eligibility.metrics.unique_eids`',
     override: '—',
+    check: 'never: needs an activation',
   },
   {
     about: 'Retention of mapping keys, for `explainActivation`',
     assumed: '90 days of UTC after the latest `end_date`, for audiences other than lookalikes',
     override: '—',
+    check: 'never: needs an activation',
   },
   {
     about: 'Upload reservations',
     assumed:
       'body `{ kind, size }`, response `{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive (52,428,800 and 1,073,741,824 bytes)',
     override: '`operations: { "uploads.reserve": { data } }`',
+    check: '`--write`: fields of a reservation; sizes never',
   },
   {
     about: 'Headers that a presigned URL is signed for',
     assumed: 'none besides `Content-Length`: the type of a Blob is not sent',
     override: '`headers` of an upload',
+    check: '`--write`: a PUT of 4 bytes without further headers',
   },
   {
     about: 'Error responses of storage to an upload',
     assumed: '401, 403, 404 and 410 mean that the slot has expired; 408, 429 and 5xx are transient',
     override: '—',
+    check: 'never: it lets no slot expire',
   },
   {
     about: 'Rows of resource lists, for waits',
     assumed: 'have a `status`; if they do not, or lack fields, resources are read one by one',
     override: "`waits: { via: 'get' }`",
+    check: 'reads: a row compared with its GET',
   },
   {
     about: 'Lookalikes, for waits',
     assumed: 'rows of the list of audiences with the same ids, as long as both are read from one path',
     override: '`operations: { "lookalikes.get": … }`',
+    check: 'reads: the GET of a lookalike in the list of audiences',
   },
   {
     about: 'The older one of two states of a resource, for events',
     assumed: 'the one with the earlier `updated_at`',
     override: '—',
+    check: 'never: it receives no events',
   },
   {
     about: 'Messages to the MCP endpoint',
     assumed:
       '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are retried `always`; responses are JSON or an event stream that ends, without the envelope',
     override: '`operations: { "mcp.send": { retry } }`, for all messages',
+    check: 'reads, with `AUDIENCE_MCP_TOKEN`: `initialize` and `tools/list`',
   },
   {
     about: 'A response that must not be retried',
     assumed: 'has the header `x-should-retry: false`, as in several other APIs',
     override: '—',
+    check: 'never: none can be provoked',
   },
-  { about: 'Result URIs of activations', assumed: 'plain http(s) links that need no token', override: '—' },
+  {
+    about: 'Result URIs of activations',
+    assumed: 'plain http(s) links that need no token',
+    override: '—',
+    check: 'reads: one byte of a result, without a token',
+  },
 ];
+
+/** How `check` finds out about operations that it does not judge by the rule of {@link checkOf}. */
+const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
+  'webhooks.list': 'reads: first of all',
+  'usage.get': 'reads: first of all',
+  'projects.create': '`--write`: a project',
+  'projects.delete': '`--write`: that project',
+  'audiences.create': '`--write`: a body that must be refused',
+  'audiences.delete': '`--build`: the audience of the check',
+  'lookalikes.create': '`--write`: a body that must be refused',
+  'activations.create': '`--write`: a body that must be refused',
+  'uploads.reserve': '`--write`: 4 bytes, never claimed',
+  'estimates.get': 'likely only: no id is listed',
+  'reference.list': 'likely only: no table is documented',
+  'mcp.send': 'reads, with `AUDIENCE_MCP_TOKEN`',
+};
+
+/** Returns how `check` finds out whether method and path of an operation are right. */
+function checkOf(name: OperationName): string {
+  if (name.startsWith('auth.')) return 'never';
+  const rule = operations[name].method === 'GET' ? 'reads' : 'likely only: published, or by analogy';
+  return CHECKED[name] ?? rule;
+}
 
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
@@ -149,6 +225,7 @@ export function assumptionsPage(): string {
         retry,
         startsJob ? 'yes' : '',
         documented ? 'shown' : '**assumed**',
+        checkOf(name),
       );
     });
   return [
@@ -157,7 +234,8 @@ export function assumptionsPage(): string {
     'Written by `npm run docs:assumptions` from `src/spec/operations.ts`; do not edit.',
     '',
     'The specification of the service leaves some things open. This page lists what the package assumes',
-    'instead, and how to override it without a new release.',
+    'instead, how to override it without a new release, and how `aud check` finds out at your service',
+    '([first-contact.md](first-contact.md)).',
     '',
     '## Operations',
     '',
@@ -165,15 +243,15 @@ export function assumptionsPage(): string {
     "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Retry*: `idempotency-key` (under one) and",
     '`always` after any transient error, `never` only if the request certainly had no effect.',
     '',
-    row('operation', 'request', 'bucket', 'retry', 'starts a job', 'specification'),
-    row('---', '---', '---', '---', '---', '---'),
+    row('operation', 'request', 'bucket', 'retry', 'starts a job', 'specification', 'check'),
+    row('---', '---', '---', '---', '---', '---', '---'),
     ...table,
     '',
     '## Everything else',
     '',
-    row('not shown', 'assumed', 'override'),
-    row('---', '---', '---'),
-    ...ASSUMPTIONS.map(({ about, assumed, override }) => row(about, assumed, override)),
+    row('not shown', 'assumed', 'override', 'check'),
+    row('---', '---', '---', '---'),
+    ...ASSUMPTIONS.map(({ about, assumed, override, check }) => row(about, assumed, override, check)),
     '',
   ].join('\n');
 }

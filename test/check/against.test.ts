@@ -2,8 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type CheckLevel, checkService, compare } from '../../src/check/index.ts';
 import type { ServiceContract } from '../../src/spec/contract.ts';
 import { following, REST, SINGULAR } from './support/contracts.ts';
+import type { ServiceDefinition } from './support/emulation.ts';
 import { answers, ignoresKeys, statusIds } from './support/traits.ts';
-import { type ServiceDefinition, startVariant } from './support/variant-service.ts';
+import { startVariant } from './support/variant-service.ts';
 
 async function check(service: ServiceDefinition, level: CheckLevel, expected?: ServiceContract) {
   const running = await startVariant(service);

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkService, fileJournal, type Journal, type JournalEntry, memoryJournal } from '../../src/check/index.ts';
 import { temporaryDirectory } from '../support/directory.ts';
+import type { ServiceDefinition } from './support/emulation.ts';
 import { fails } from './support/traits.ts';
-import { type RunningVariant, type ServiceDefinition, startVariant } from './support/variant-service.ts';
+import { type RunningVariant, startVariant } from './support/variant-service.ts';
 
 const entry: JournalEntry = { kind: 'projects', path: '/p', key: 'k', body: { name: 'x' }, at: 1, ids: [5] };
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CheckEvent, CheckLevel, CheckReport } from '../../check/index.ts';
 import {
@@ -14,7 +14,8 @@ import {
 import type { ServiceContract } from '../../spec/contract.ts';
 import { plannedRequests } from '../check-plan.ts';
 import { isSameAddress } from '../connection.ts';
-import type { Account, Context } from '../context.ts';
+import type { Account, Context, GlobalFlags } from '../context.ts';
+import { readContract } from '../contract-file.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { configFolder } from '../profiles.ts';
@@ -43,7 +44,7 @@ const EFFECTS: Readonly<Record<CheckLevel, string>> = {
 export async function check(context: Context, flags: CheckFlags): Promise<ExitCode> {
   const { output, signal } = context;
   const level = flags.build ? 'build' : flags.write ? 'write' : 'read';
-  const earlier = flags.against === undefined ? undefined : await readContract(flags.against);
+  const earlier = flags.against === undefined ? undefined : await readEarlier(context.flags, flags.against);
   if (flags.plan) return printPlan(output, level, process.env.AUDIENCE_MCP_TOKEN !== undefined);
   if (level !== 'read' && !flags.yes) await confirmWrites(context, level);
   const account = await context.account();
@@ -59,7 +60,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
     journal: fetch ? memoryJournal() : fileJournal(journalPath(baseUrl)),
     requestTimeout: context.flags.requestTimeout,
     maxMisses: flags.maxMisses,
-    expected: earlier,
+    expected: earlier ?? account.contract,
     signal,
     onProgress: progressOf(output, context.flags.verbose === true),
   });
@@ -149,21 +150,11 @@ async function printPlan(output: Output, level: CheckLevel, hasMcpToken: boolean
 }
 
 /** Reads the file that an earlier check has written. */
-async function readContract(path: string): Promise<ServiceContract> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new CommandError(`${path} cannot be read: ${messageOf(cause)}`, { code: 'input-unreadable', cause });
-  }
-  try {
-    const contract: unknown = JSON.parse(text);
-    if (isContract(contract)) return contract;
-  } catch {}
+async function readEarlier(flags: GlobalFlags, path: string): Promise<ServiceContract> {
+  const contract = await readContract({ ...flags, contract: path });
+  if (contract?.checked) return contract;
   throw usageError(`${path} was not written by \`check --out\`: it does not say what was checked.`);
 }
-
-const isContract = (value: unknown): value is ServiceContract => typeof Object(value).checked === 'object';
 
 async function writeContract(path: string, contract: ServiceContract): Promise<void> {
   const part = `${path}.${randomUUID()}.part`;
