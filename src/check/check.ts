@@ -7,18 +7,12 @@ import { type CheckLevel, type Finding, Findings, includes } from './findings.ts
 import { type Journal, memoryJournal } from './journal.ts';
 import { checkRows, checkStatuses } from './list-facts.ts';
 import { checkDiscovery, checkMcp, checkRequestId, checkResults } from './outer-steps.ts';
+import { LEFT } from './own-resources.ts';
 import { checkPaging } from './paging-steps.ts';
 import { type Clock, Probe, type RequestLimits, type RequestNotice, Stop } from './probe.ts';
 import { checkOptions, noteAnalogies, readDocument } from './publication.ts';
-import {
-  checkBudget,
-  checkDocumentedReads,
-  checkGets,
-  checkLists,
-  checkNotFound,
-  checkRefusals,
-  checkUsage,
-} from './read-steps.ts';
+import { checkDocumentedReads, checkGets, checkLists, checkNotFound, checkRefusals } from './read-steps.ts';
+import { checkBudget, checkUsage } from './usage-steps.ts';
 import { checkWrites } from './write-steps.ts';
 
 /** Hard limits of each level. */
@@ -83,6 +77,7 @@ const REAL_CLOCK: Clock = { now: () => Date.now(), sleep: (ms, signal) => sleep(
  */
 export async function checkService(options: CheckOptions): Promise<CheckReport> {
   const { token, mcpToken, level, maxMisses = MAX_MISSES, expected, signal, onProgress } = options;
+  const { journal = memoryJournal() } = options;
   const baseUrl = checkBaseUrl(options.baseUrl, options.allowInsecure ?? false);
   const findings = new Findings(level);
   const probe = new Probe({
@@ -114,7 +109,8 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
   let stopped: CheckReport['stopped'];
   try {
     await checkReads(session, options);
-    if (includes(level, 'write')) await checkWrites(session, level, options.journal ?? memoryJournal());
+    if (includes(level, 'write')) await checkWrites(session, level, journal);
+    else if (await journal.load()) session.left = LEFT;
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof Stop)) throw error;

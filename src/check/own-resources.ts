@@ -113,7 +113,7 @@ export class OwnResources {
       const isTooLate = probe.now - this.#entry.at > REPEAT_WINDOW_MS;
       const reply = isTooLate ? undefined : await this.repeat('the create of an earlier check, to learn its id');
       if (!reply || isMissing(reply.status) || reply.status === 422) {
-        if (!reply) this.#session.left = LEFT_UNKNOWN;
+        if (!reply) this.#session.left = LEFT;
         await this.#keep(undefined);
         return true;
       }
@@ -127,7 +127,7 @@ export class OwnResources {
 
   /** Says what is left, if something is. */
   noteLeft(): void {
-    if (this.#entry) this.#session.left = this.#entry.ids.length > 0 ? LEFT : LEFT_UNKNOWN;
+    if (this.#entry) this.#session.left = LEFT;
   }
 
   /** Removes the id of something that is deleted. */
@@ -191,8 +191,6 @@ type Space = 'projects' | 'audiences' | 'activations';
 /** Lookalikes are audiences once they are created. */
 const spaceOf = ({ kind }: JournalEntry): Space => (kind === 'lookalikes' ? 'audiences' : kind);
 
-const LEFT_UNKNOWN =
-  'The outcome of a create is unknown: something named `audience-check …` may be left. Run the check with --write again: it deletes it, if it can.';
-
-const LEFT =
-  'Something named `audience-check …` is left, because its delete did not work. Run the check with --write again, or delete it in the console.';
+/** Says what to do about something that a check has left. */
+export const LEFT =
+  'Something named `audience-check …` may be left of a check. Run it with --write, which deletes it, or delete it in the console.';

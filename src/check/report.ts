@@ -24,7 +24,7 @@ export const rowsOf = ({ findings }: CheckReport): readonly ReportRow[] =>
 export function linesOf(report: CheckReport, emphasize: (title: string) => string): readonly string[] {
   const rows = rowsOf(report);
   const width = Math.max(...rows.map(({ id }) => id.length));
-  const { requests, stopped, left } = report;
+  const { requests, stopped } = report;
   return [
     ...GROUPS.flatMap(([state, title]) => {
       const group = rows.filter((row) => row.state === state);
@@ -36,7 +36,6 @@ export function linesOf(report: CheckReport, emphasize: (title: string) => strin
       return [emphasize(`${title} (${group.length})`), ...lines, ''];
     }),
     ...(stopped ? [`The check ended early: ${stopped.reason}`] : []),
-    ...(left === undefined ? [] : [left]),
     `${requests.read} reads and ${requests.write} writes were sent.`,
     'The report holds nothing of the account. A path that the service publishes may name you: read it before sharing.',
   ];

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.ts';
-import { startScene } from '../support/command.ts';
+import { type Scene, startScene } from '../support/command.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 
 /** Returns the names of all resources that a check could create. */
@@ -16,6 +16,18 @@ async function namesOf(sandbox: Sandbox, token: string): Promise<string[]> {
   return (await Promise.all(lists)).flat();
 }
 
+/** Starts a sandbox whose account has a project. */
+async function startWithProject(): Promise<Scene> {
+  const scene = await startScene();
+  const authorization = `Bearer ${scene.account.token('login')}`;
+  await scene.sandbox.fetch('http://localhost/api/v2/projects/create', {
+    method: 'POST',
+    headers: { accept: 'application/json', authorization, 'content-type': 'application/json' },
+    body: '{"name":"kept"}',
+  });
+  return scene;
+}
+
 /** Requests of `check --write` from the create of the project to the end. */
 const STEPS = Array.from({ length: 12 }, (_, index) => index + 1);
 
@@ -27,13 +39,8 @@ test.each(
 )(
   'kill -9 $when request $step of the writes: the next run leaves nothing',
   async ({ step, when }) => {
-    const { sandbox, account, url, folder, start } = await startScene();
+    const { sandbox, account, url, folder, start } = await startWithProject();
     const token = account.token('login');
-    await sandbox.fetch('http://localhost/api/v2/projects/create', {
-      method: 'POST',
-      headers: { accept: 'application/json', authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{"name":"kept"}',
-    });
     const before = await namesOf(sandbox, token);
     let count = 0;
     let logged = 0;
@@ -64,11 +71,26 @@ test.each(
 );
 
 test('there are no other requests after the create of the project', async () => {
-  const { url, start } = await startScene();
+  const { url, start } = await startWithProject();
   const proxy = await startFaultProxy(url, () => undefined);
   await start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } }).ended;
   const first = proxy.passed.findIndex(({ path, method }) => method === 'POST' && path === '/api/v2/projects/create');
   expect(proxy.passed.slice(first)).toHaveLength(STEPS.length);
+});
+
+test('Ctrl-C says that something is left, and how it is deleted', async () => {
+  const { url, start } = await startWithProject();
+  let isStalled = false;
+  const proxy = await startFaultProxy(url, ({ path }): Fault | undefined => {
+    isStalled ||= path.endsWith('/delete');
+    return path.endsWith('/delete') ? { kind: 'stall-headers' } : undefined;
+  });
+  const { child, ended } = start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } });
+  await expect.poll(() => isStalled).toBe(true);
+  child.kill('SIGINT');
+  const { code, err } = await ended;
+  expect(code).toBe('SIGINT');
+  expect(err).toContain('is left: `audience-activation check --write` deletes it.');
 });
 
 test('while something exists, its id is in a file that only its owner can read', async () => {

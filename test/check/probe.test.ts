@@ -134,7 +134,7 @@ describe('a probe', () => {
     expect(sent).toHaveLength(9);
   });
 
-  test('sends no token and no header of its own to storage', async () => {
+  test('sends neither a token nor another header to storage', async () => {
     const { probe, sent } = start();
     const url = 'https://storage.example.com/uploads/1?signature=x';
     await probe.send({ method: 'PUT', path: url, body: new Blob(['1\n2\n']), token: 'none', why: 'test' });

@@ -13,6 +13,7 @@ import {
 } from '../../check/index.ts';
 import type { ServiceContract } from '../../spec/contract.ts';
 import { plannedRequests } from '../check-plan.ts';
+import { NAME } from '../command-name.ts';
 import { isSameAddress } from '../connection.ts';
 import type { Account, Context, GlobalFlags } from '../context.ts';
 import { readContract } from '../contract-file.ts';
@@ -49,20 +50,26 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (level !== 'read' && !flags.yes) await confirmWrites(context, level);
   const account = await context.account();
   const { baseUrl, fetch, allowInsecure = context.flags.allowInsecure } = account;
-  const report = await checkService({
+  // A sandbox in this process ends with it.
+  const journal = fetch ? memoryJournal() : fileJournal(journalPath(baseUrl));
+  const checking = checkService({
     baseUrl,
     token: await tokenOf(account, signal),
     mcpToken: mcpTokenFor(context, baseUrl),
     level,
     fetch,
     allowInsecure,
-    // A sandbox in this process ends with it.
-    journal: fetch ? memoryJournal() : fileJournal(journalPath(baseUrl)),
+    journal,
     requestTimeout: context.flags.requestTimeout,
     maxMisses: flags.maxMisses,
     expected: earlier ?? account.contract,
     signal,
     onProgress: progressOf(output, context.flags.verbose === true),
+  });
+  const report = await checking.catch(async (error: unknown) => {
+    if (signal.aborted && (await journal.load()))
+      output.log('warning', `Something named \`audience-check …\` is left: \`${NAME} check --write\` deletes it.`);
+    throw error;
   });
   const comparison = earlier && compare(report, earlier);
   // Before anything is printed, because the reader of the output may be gone.
@@ -73,6 +80,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
     output.log('warning', `${flags.out} was not written: the check ended early.`);
   else if (flags.out !== undefined)
     output.note(`The settings are in ${flags.out}: pass it to commands by --contract, to a client as \`contract\`.`);
+  if (report.left !== undefined) output.log('warning', report.left);
   if (report.stopped) {
     output.log('warning', report.stopped.reason);
     return exitCodeOf(report.stopped.exitCode);
