@@ -60,13 +60,16 @@ export async function jsonModule(json: string): Promise<string> {
   return code;
 }
 
-/** Leaves the package's entries out of the bundle of the command, which imports the built ones instead. */
+/**
+ * Leaves the package's entries out of the bundle of the command, which imports the built ones instead; not `check`, which
+ * only the command uses.
+ */
 export const entriesAreExternal: Plugin = {
   name: 'entries-are-external',
   setup({ onResolve }) {
     onResolve({ filter: /^(?:\.\.\/)+(?:\w+\/)?index\.ts$/ }, ({ path }) => {
       const folder = /(\w+)\/index\.ts$/.exec(path)?.[1] ?? 'index';
-      return { path: `./${folder}.js`, external: true };
+      return folder === 'check' ? undefined : { path: `./${folder}.js`, external: true };
     });
   },
 };

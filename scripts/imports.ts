@@ -37,6 +37,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   redis: ['auth', 'rate-limit', 'polling', 'client', 'webhooks'],
   otel: ['http', 'webhooks'],
   node: ['auth', 'resources', 'webhooks', 'oauth'],
+  check: [],
 };
 
 /** Folder of the command, which uses the entry points as any program does, and the facts of the service. */

@@ -10,6 +10,7 @@ interface Document {
 /** The guides, in the order in which a program needs them. Benchmarks and the glossary are for people. */
 const GUIDES: readonly Document[] = [
   { path: 'docs/getting-started.md', about: 'from nothing to a first audience, with the sandbox and with the service' },
+  { path: 'docs/first-contact.md', about: 'which assumptions hold at your service: the command `check`' },
   {
     path: 'docs/reference.md',
     about: 'options of the client and of calls, namespaces and their methods, entry points',

@@ -13,6 +13,8 @@ export const EXIT = {
   refused: 8,
   limited: 9,
   outcomeUnknown: 10,
+  differs: 11,
+  cutShort: 12,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -36,6 +36,8 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       [EXIT.refused, 'refused: 403, 404, 409, 422, an invalid signature'],
       [EXIT.limited, 'rate limit or build budget'],
       [EXIT.outcomeUnknown, 'the outcome of a create is unknown: repeat it with the printed key'],
+      [EXIT.differs, 'the service differs from the assumptions, or has changed (check)'],
+      [EXIT.cutShort, 'cut short, or something could not be checked that was confirmed earlier (check)'],
       [EXIT.interrupted, 'interrupted by Ctrl-C'],
       [EXIT.terminated, 'terminated by SIGTERM'],
     ].map(([code, meaning]) => [String(code), String(meaning)]),

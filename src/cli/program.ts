@@ -199,6 +199,17 @@ function bodyOption({ flag, description, type }: BodyFlag): Option {
 
 function addServiceCommands(program: Command, action: Action): void {
   const load = () => import('./commands/service-commands.ts');
+  program
+    .command('check')
+    .description('find out which assumptions about the service hold, and write what differs to a file; reads only')
+    .option('--write', 'also create and delete one project, and reserve one upload')
+    .option('--build', 'also build one audience, and delete it; includes --write')
+    .option('--plan', 'print the requests instead of sending them')
+    .option('--out <file>', 'write the settings for client, command, OpenAPI document and sandbox')
+    .option('--against <file>', 'say whether the service has changed since the check that wrote this file')
+    .option('--yes', 'do not ask before --write and --build')
+    .option('--max-misses <n>', 'refused paths after which no more are guessed (default: 12)', integerFrom(0))
+    .action(action(async () => (await import('./commands/check-command.ts')).check));
   const reference = program
     .command('reference')
     .description('print a reference table')

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { operations } from '../../src/spec/operations.ts';
 import { isObject } from '../../src/util/json.ts';
+import { blindVariants } from './blind-variants.ts';
 import { LISTED } from './support/emulation.ts';
 import { EXPECTED, type Expectation, truthOf, type Variant } from './support/expectations.ts';
 import { AUDIENCES } from './support/filled-account.ts';
@@ -8,18 +9,20 @@ import { judgeReport } from './support/judge.ts';
 import { startVariant } from './support/variant-service.ts';
 import { variants } from './variants.ts';
 
+const all = [...variants, ...blindVariants];
+
 const allows = (expectation: Expectation | undefined, state: string): boolean =>
   typeof expectation === 'string' ? expectation === state : (expectation?.some((one) => one === state) ?? false);
 
 describe('the table of variants', () => {
   test('has each name once, at one of the levels', () => {
-    const names = variants.map(({ name }) => name);
+    const names = all.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
     expect(new Set(variants.map(({ level }) => level))).toEqual(new Set(['read', 'write', 'build']));
   });
 
   test('names only what differs from a service that is as assumed', () => {
-    const idle = variants.flatMap(({ name, level, expected = {} }) =>
+    const idle = all.flatMap(({ name, level, expected = {} }) =>
       Object.entries(expected)
         .filter(([id, expectation]) => JSON.stringify(EXPECTED[level][id]) === JSON.stringify(expectation))
         .map(([id]) => `${name}: ${id}`),
@@ -49,7 +52,7 @@ function idealReport({ level, service, expected, stopped }: Variant) {
 
 const STATES = ['confirmed', 'differs', 'likely', 'not-checked'] as const;
 
-test.each(variants)('what is expected of $name can be reported, and no finding may say just anything', (variant) => {
+test.each(all)('what is expected of $name can be reported, and no finding may say just anything', (variant) => {
   const report = idealReport(variant);
   expect(judgeReport(variant, report)).toEqual([]);
   for (const finding of report.findings) {

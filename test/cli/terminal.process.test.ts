@@ -111,6 +111,32 @@ describe('in a terminal', () => {
     );
   });
 
+  it('check shows its steps, and four groups with what differs first', async () => {
+    const scene = await startScene();
+    const { code, out } = await startInTerminal(scene, ['check']).ended;
+    expect(code).toBe(0);
+    expect(plain(out)).toMatch(/^List of audiences$/m);
+    expect(plain(out)).toMatch(
+      /^Confirmed \(\d+\)$[\s\S]+^Likely, not exercised \(\d+\)$[\s\S]+^Not checked \(\d+\)$/m,
+    );
+    expect(plain(out)).toMatch(/^\d+ reads and 0 writes were sent\.$/m);
+  });
+
+  it('check asks before it writes, and says what it would do', async () => {
+    const scene = await startScene();
+    const refused = startInTerminal(scene, ['check', '--write']);
+    await expect.poll(() => plain(refused.printed.out)).toContain('creates and deletes one project');
+    refused.type('n');
+    expect(plain((await refused.ended).out)).toContain('Cancelled: nothing was sent.');
+    expect(scene.sandbox.log).toEqual([]);
+    const accepted = startInTerminal(scene, ['check', '--write']);
+    await expect.poll(() => plain(accepted.printed.out)).toContain('Continue?');
+    accepted.type('y');
+    const { code, out } = await accepted.ended;
+    expect({ code, out: plain(out) }).toMatchObject({ code: 0, out: expect.stringContaining('path:projects.delete') });
+    expect(scene.sandbox.log.some(({ path }) => path.endsWith('/delete'))).toBe(true);
+  });
+
   it('wait draws the running jobs when there are more jobs than lines', async () => {
     const limits = { write: { limit: 1_000, interval: 60_000 } };
     const scene = await startScene({ jobs: { duration: ({ id }) => (id % 40 === 0 ? 3_600_000 : 0) }, limits });

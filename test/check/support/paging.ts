@@ -7,6 +7,10 @@ export interface PagingRules {
   readonly size?: number;
   /** Responds with 422 to a larger page, instead of reducing it. */
   readonly refusesLarge?: boolean;
+  /** Has pages of the usual size only, whatever is requested. */
+  readonly isFixed?: boolean;
+  /** Rows that a list has at most. */
+  readonly total?: number;
   /** Number of the first page. @default 1 */
   readonly firstPage?: number;
   /** Returns what a page has for the next one. @default the cursor itself */
@@ -34,17 +38,25 @@ export function pageOf(
   all: readonly unknown[],
   query: URLSearchParams,
   { style, param, size: sizeParam, maxSize = STANDARD_CAP }: Paging = STANDARD,
-  { size: usual = 25, refusesLarge = false, firstPage = 1, nextLink = (cursor) => cursor }: PagingRules = {},
+  rules: PagingRules = {},
 ): Rows | Answer {
+  const {
+    size: usual = 25,
+    refusesLarge = false,
+    isFixed = false,
+    firstPage = 1,
+    nextLink = (cursor) => cursor,
+  } = rules;
+  const rows = all.slice(0, rules.total);
   const requested = sizeParam === undefined ? undefined : query.get(sizeParam);
-  const size = requested === null || requested === undefined ? Math.min(usual, maxSize) : Number(requested);
+  const size = requested === null || requested === undefined || isFixed ? Math.min(usual, maxSize) : Number(requested);
   if (!Number.isInteger(size) || size < 1 || (refusesLarge && size > maxSize)) return invalid(sizeParam ?? 'size');
   const rowsPerPage = Math.min(size, maxSize);
   const position = query.get(param);
   const start = startFor(style, position, rowsPerPage, firstPage);
   if (!Number.isInteger(start) || start < 0) return invalid(param);
   const end = start + rowsPerPage;
-  return { rows: all.slice(start, end), next: end < all.length ? nextLink(cursorOf(end)) : null };
+  return { rows: rows.slice(start, end), next: end < rows.length ? nextLink(cursorOf(end)) : null };
 }
 
 function startFor(style: Paging['style'], position: string | null, rowsPerPage: number, firstPage: number): number {

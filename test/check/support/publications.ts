@@ -19,17 +19,18 @@ const schemaOf = (operation: OperationName) => ({
   properties: Object.fromEntries((FIELDS[operation] ?? []).map((name) => [name, {}])),
 });
 
-/** Publishes an OpenAPI document of the service at a path. */
+/** Publishes an OpenAPI document of the service at a path. Its paths are below that of its server, if it has one. */
 export const publishesOpenApi =
-  (contract: ServiceContract = {}, at = '/openapi.json') =>
+  (contract: ServiceContract = {}, at = '/openapi.json', server?: string) =>
   (): Trait => ({
     answer({ path, method }) {
       if (path !== at || method !== 'GET') return undefined;
       const paths: Record<string, Record<string, unknown>> = {};
       for (const route of routesOf(contract).filter(isPublic)) {
         const { method, path, operation } = route;
-        paths[path] = {
-          ...paths[path],
+        const below = server !== undefined && path.startsWith(server) ? path.slice(server.length) : path;
+        paths[below] = {
+          ...paths[below],
           [method.toLowerCase()]: {
             summary: `${operation.replace('.', ' ')} of CANARY`,
             parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true })),
@@ -40,7 +41,12 @@ export const publishesOpenApi =
           },
         };
       }
-      return json(200, { openapi: '3.1.0', info: { title: 'CANARY API', version: '2' }, paths });
+      return json(200, {
+        openapi: '3.1.0',
+        info: { title: 'CANARY API', version: '2' },
+        ...(server !== undefined && { servers: [{ url: server }] }),
+        paths,
+      });
     },
   });
 

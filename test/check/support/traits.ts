@@ -243,3 +243,84 @@ export const problem = (status: number): Answer => ({
   ...json(status, { type: 'about:blank', title: 'CANARY problem', status }),
   headers: { 'content-type': 'application/problem+json' },
 });
+
+/** Answers every request only after a while. */
+export const takes = (ms: number) => (): Trait => ({
+  async answer(call, { timeline, perform }) {
+    const answer = await perform(call);
+    await timeline.hold(ms, call.signal);
+    return answer;
+  },
+});
+
+/** Allows fewer requests a minute than documented. */
+export const allowsPerMinute = (limit: number) => (): Trait => {
+  let times: number[] = [];
+  return {
+    answer(_, { timeline }) {
+      const now = timeline.clock.now();
+      times = times.filter((time) => time > now - 60_000);
+      const [oldest = now] = times;
+      if (times.length < limit) {
+        times.push(now);
+        return undefined;
+      }
+      const wait = Math.ceil((oldest + 60_000 - now) / 1000);
+      return { ...failure(429, 'Too Many Attempts.'), headers: { 'retry-after': String(wait) } };
+    },
+  };
+};
+
+/** Keeps showing what was deleted, with the time when it was. */
+export const deletesSoftly = (namespace: string) => (): Trait => {
+  const shown = new Map<string, unknown>();
+  return {
+    write(answer, { operation, params }) {
+      const id = params.id ?? '';
+      if (operation === `${namespace}.get` && answer.status === 200) shown.set(id, answer.body);
+      if (operation !== `${namespace}.get` || answer.status !== 404 || !shown.has(id)) return answer;
+      return withBody(json(200, shown.get(id)), ({ data, ...body }) => ({
+        ...body,
+        data: Array.isArray(data) ? data.map((one) => ({ ...one, deleted_at: '2026-11-01 00:00:00' })) : data,
+      }));
+    },
+  };
+};
+
+/** Creates with 201, and returns the resource itself. */
+export const createsWith201 = (): Trait => ({
+  write: (answer, { operation }) =>
+    answer.status === 200 && operation?.endsWith('.create')
+      ? withBody({ ...answer, status: 201 }, (body) => ({
+          ...body,
+          code: 201,
+          data: Array.isArray(body.data) && body.data.length === 1 ? body.data[0] : body.data,
+        }))
+      : answer,
+});
+
+/** Deletes without a body in the response. */
+export const deletesWith204 = (): Trait => ({
+  write: (answer, { operation }) =>
+    answer.status === 200 && operation?.endsWith('.delete') ? { status: 204, headers: {}, body: '' } : answer,
+});
+
+/** Refuses a key that was used before, whatever the body is. */
+export const refusesUsedKeys = (): Trait => {
+  const used = new Set<string>();
+  return {
+    answer({ headers }) {
+      const key = headers.get('idempotency-key');
+      if (key === null) return undefined;
+      if (used.has(key)) return failure(409, 'The key was used.');
+      used.add(key);
+      return undefined;
+    },
+  };
+};
+
+/** Creates without checking the body, of which only the name counts. */
+export const checksNothing = (operation: OperationName) => (): Trait => ({
+  read: (call) =>
+    call.operation === operation && isObject(call.body) ? { ...call, body: { name: String(call.body.name) } } : call,
+});

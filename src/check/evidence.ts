@@ -1,0 +1,205 @@
+import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+
+/** A response as the check judges it: nothing is decoded. */
+export interface Reply {
+  /** HTTP status; 0 if there was none, because of a timeout or a lost connection. */
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as JSON; `undefined` for anything else. */
+  readonly body: unknown;
+  readonly text: string;
+  readonly format: 'json' | 'html' | 'text' | 'empty';
+  /** Target of a redirect on the service's own origin, as a path with `{id}`. */
+  readonly redirect?: string | undefined;
+  /** Milliseconds since 1970, by the `Date` of the response or the clock of this machine. */
+  readonly at: number;
+}
+
+/** Namespaces with lists, whose rows are the only ids that the check learns. */
+export type Kind = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+
+export const KINDS: readonly Kind[] = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'];
+
+/** Documented fields that several kinds have. */
+const SHARED: readonly string[] = [
+  'name',
+  'status',
+  'source_audience',
+  'created_by',
+  'project',
+  'created_at',
+  'updated_at',
+];
+
+/** Documented fields that one kind has. Those of projects and schedules are not documented. */
+const OWN: Readonly<Record<Kind, readonly string[]>> = {
+  audiences: [
+    'is_cohort',
+    'is_lookalike',
+    'results_count',
+    'is_activation_allowed',
+    'eligibility',
+    'operator',
+    'dataset',
+  ],
+  activations: ['description', 'audience', 'partner', 'pricing_model', 'datastreams', 'filters', 'filter_hash'],
+  cohorts: ['total_eids', 'source'],
+  projects: [],
+  schedules: [],
+};
+
+/** Keys below which rows and resources are searched. Other keys may be names of the account, and are never shown. */
+const PLACES: readonly string[] = [
+  ...['data', 'items', 'item', 'rows', 'row', 'results', 'result', 'records', 'record', 'list', 'entries', 'entry'],
+  ...['content', 'objects', 'object', 'resource', 'resources', 'payload', 'response', 'values'],
+  ...['audiences', 'audience', 'activations', 'activation', 'cohorts', 'cohort', 'projects', 'project'],
+  ...['schedules', 'schedule', 'lookalike', 'estimate', 'upload', 'reservation', 'usage', 'report'],
+];
+
+/** Returns the envelope of a success; `undefined` for any other response. */
+export function envelopeOf({ status, body }: Reply): JsonObject | undefined {
+  return status >= 200 && status < 300 && isObject(body) && body.status === 'success' ? body : undefined;
+}
+
+/** Something found in an envelope, and where: `data` or a path such as `data.items`. */
+export interface Found<T> {
+  readonly place: string;
+  readonly value: T;
+}
+
+/** Returns the values at the places of an envelope, outer ones first. */
+function* valuesIn(envelope: JsonObject): Generator<Found<unknown>> {
+  const children = (value: unknown, place: string): Found<unknown>[] =>
+    isObject(value)
+      ? PLACES.filter((key) => Object.hasOwn(value, key)).map((key) => ({
+          place: place ? `${place}.${key}` : key,
+          value: value[key],
+        }))
+      : [];
+  let level = children(envelope, '');
+  for (let depth = 0; depth < 3; depth++) {
+    yield* level;
+    level = level.flatMap(({ place, value }) => children(value, place));
+  }
+}
+
+/** An object with an integer id. */
+export type Row = JsonObject & { readonly id: number };
+
+const isRow = (value: unknown): value is Row => isObject(value) && Number.isInteger(value.id);
+
+/** Returns the rows of a list and their place; of several arrays, the first one with rows. */
+export function rowsIn(envelope: JsonObject | undefined): Found<readonly Row[]> | undefined {
+  let empty: Found<readonly Row[]> | undefined;
+  for (const { place, value } of envelope ? valuesIn(envelope) : []) {
+    if (!Array.isArray(value) || !value.every(isRow)) continue;
+    if (value.length > 0) return { place, value };
+    empty ??= { place, value };
+  }
+  return empty;
+}
+
+/** Returns the resource of an envelope and its place; an array of one counts as its element. */
+export function resourceIn(envelope: JsonObject | undefined, id?: number): Found<Row> | undefined {
+  for (const { place, value } of envelope ? valuesIn(envelope) : []) {
+    const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+    if (isRow(only) && (id === undefined || only.id === id)) return { place, value: only };
+  }
+  return undefined;
+}
+
+/** Returns the object of an envelope that has one of some fields, and its place. */
+export function objectWith(envelope: JsonObject | undefined, fields: readonly string[]): Found<JsonObject> | undefined {
+  for (const { place, value } of envelope ? valuesIn(envelope) : []) {
+    const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+    if (isObject(only) && fields.some((field) => Object.hasOwn(only, field))) return { place, value: only };
+  }
+  return undefined;
+}
+
+/** Returns whether a resource has fields of its kind, and does not look like one of another kind. */
+export function fits(kind: Kind, row: Row): boolean {
+  const count = (fields: readonly string[]): number => fields.filter((field) => Object.hasOwn(row, field)).length;
+  const own = count(OWN[kind]);
+  const foreign = Math.max(...KINDS.filter((other) => other !== kind).map((other) => count(OWN[other])));
+  if (OWN[kind].length === 0) return foreign < 2;
+  return own + count(SHARED) >= 2 && own >= foreign;
+}
+
+/** Returns a refusal without paths, numbers and names: those of two routes that do not exist are equal. */
+export function fingerprint({ status, format, body }: Reply): string {
+  const text = isObject(body) ? `${body.message ?? body.error ?? body.detail ?? ''}` : '';
+  const message = text
+    .toLowerCase()
+    .replace(/["'`]?\/\S*/g, '')
+    .replace(/check-?[0-9a-f]+|\b(?=\w*\d)[\w-]+\b/g, '')
+    .replace(/\b(?:audience|activation|cohort|project|schedule|lookalike|estimate|upload)s?\b/g, '')
+    .replace(/\W+/g, ' ')
+    .trim();
+  return `${status} ${format} ${message}`;
+}
+
+/** Returns whether a status says that a path, or the method for it, does not exist. */
+export const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 410;
+
+/** Returns the fields that a 422 names; `undefined` if it is not one of the documented form. */
+export function invalidFields({ status, body }: Reply): readonly string[] | undefined {
+  if (status !== 422 || !isObject(body) || !isObject(body.errors)) return undefined;
+  return Object.keys(body.errors);
+}
+
+/** Returns whether a body is that of a documented error: an envelope whose code mirrors the status. */
+export const isErrorEnvelope = ({ status, body }: Reply): boolean =>
+  isObject(body) && body.status === 'error' && body.code === status && typeof body.message === 'string';
+
+const MINUTE = 60_000;
+const HOUR = 60;
+
+/** Minutes by which time zones are ahead of UTC. */
+const OFFSETS: readonly number[] = [
+  ...Array.from({ length: 27 }, (_, index) => (index - 12) * HOUR),
+  ...[-9.5, -3.5, -2.5, 3.5, 4.5, 5.5, 5.75, 6.5, 8.75, 9.5, 10.5, 12.75, 13.75].map((hours) => hours * HOUR),
+];
+
+/** Largest difference between the clocks of a service. */
+const MAX_SKEW_MS = 10 * MINUTE;
+
+/** The format of timestamps in resources: the documented one, another one of ISO 8601, or none of both. */
+export function timestampFormat(value: unknown): 'documented' | 'iso' | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value)) return 'documented';
+  return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/.test(value) ? 'iso' : undefined;
+}
+
+/** Returns a documented timestamp in milliseconds, read as UTC; `NaN` for anything else. */
+export const wallTime = (value: unknown): number =>
+  timestampFormat(value) === 'documented' ? Date.parse(`${String(value).replace(' ', 'T')}Z`) : Number.NaN;
+
+/**
+ * Returns the minutes by which the time zone of a service is ahead of UTC, from the time of something that was just
+ * created; `undefined` if it is that of no zone.
+ */
+export function zoneOffset(createdAt: unknown, at: number): number | undefined {
+  const difference = wallTime(createdAt) - at;
+  const distance = (offset: number): number => Math.abs(difference - offset * MINUTE);
+  const nearest = OFFSETS.reduce((best, offset) => (distance(offset) < distance(best) ? offset : best));
+  return distance(nearest) <= MAX_SKEW_MS ? nearest : undefined;
+}
+
+/** Returns the name of a time zone with a fixed offset. */
+export function zoneName(minutes: number): string {
+  if (minutes === 0) return 'UTC';
+  // The signs of `Etc` are those of POSIX: west of Greenwich is positive.
+  if (minutes % HOUR === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / HOUR)}`;
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / HOUR)}:${two(Math.abs(minutes) % HOUR)}`;
+}
+
+/** Reads a body: its format, and its value if it is JSON. */
+export function readBody(text: string): Pick<Reply, 'body' | 'text' | 'format'> {
+  const trimmed = text.trim();
+  if (trimmed === '') return { body: undefined, text, format: 'empty' };
+  const body = parseJson(trimmed);
+  if (body !== undefined) return { body, text, format: 'json' };
+  return { body, text, format: trimmed.startsWith('<') ? 'html' : 'text' };
+}

@@ -1,0 +1,148 @@
+import type { ServiceContract } from '../spec/contract.ts';
+import { isOperationName, type OperationName, operations } from '../spec/operations.ts';
+
+/** State of an assumption. */
+export type FindingState = 'confirmed' | 'differs' | 'likely' | 'not-checked';
+
+/** How much a check may do: read, also create and delete a project, also build an audience. */
+export type CheckLevel = 'read' | 'write' | 'build';
+
+/** A JSON value. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+
+/** Result of checking one assumption. */
+export interface Finding {
+  /** Such as `path:audiences.get`. */
+  readonly id: string;
+  readonly state: FindingState;
+  /** Why, in the words of the check; holds nothing of the account. */
+  readonly evidence: string;
+  /** The service's own way, in the form that a contract has. */
+  readonly value?: JsonValue;
+  /** Code that adapts the package, if data cannot. */
+  readonly override?: string;
+  /** Lowest level that can check it, if this one cannot. */
+  readonly needs?: CheckLevel;
+}
+
+/** Operations whose paths the check does not judge: the credential exchange, and MCP, which has its own finding. */
+const NOT_JUDGED = /^auth\.|^mcp\.send$/;
+
+/** Operations whose paths are judged. */
+export const JUDGED: readonly OperationName[] = Object.keys(operations)
+  .filter(isOperationName)
+  .filter((name) => !NOT_JUDGED.test(name));
+
+const isWrite = (name: OperationName): boolean => operations[name].method !== 'GET';
+
+/** Lowest level at which each assumption can be confirmed, or why it never is. */
+const CHECKED_AT: Readonly<Record<string, CheckLevel | readonly [never: string]>> = {
+  service: 'read',
+  ...Object.fromEntries(JUDGED.map((name) => [`path:${name}`, isWrite(name) ? 'write' : 'read'] as const)),
+  paging: 'read',
+  'page-size': 'read',
+  'waits.via': 'read',
+  statuses: 'read',
+  'usage.yearmonth': 'read',
+  'usage.build_budget': 'read',
+  'errors.401': 'read',
+  'errors.404': 'read',
+  'errors.409': 'write',
+  'errors.422': 'read',
+  'request-id-header': 'read',
+  'time-zone': 'write',
+  'body:projects.create': 'write',
+  'body:audiences.create': 'write',
+  'body:lookalikes.create': 'write',
+  'body:activations.create': 'write',
+  'idempotency:projects.create': 'write',
+  'idempotency:audiences.create': 'build',
+  'uploads.reservation': 'write',
+  'uploads.put': 'write',
+  'results.download': 'read',
+  'oauth.protected-resource': 'read',
+  'oauth.authorization-server': 'read',
+  mcp: 'read',
+  auth: ['The check never logs in, and never issues or revokes tokens.'],
+  cancel: ['The check starts no lookalike that it could cancel.'],
+  'upload-sizes': ['The check uploads 4 bytes, never a file of the largest size.'],
+  'retry-header': ['No response can be provoked that must not be retried.'],
+  'budget-exhausted': ['The check never uses up the build budget.'],
+};
+
+const RANK: readonly CheckLevel[] = ['read', 'write', 'build'];
+
+/** Returns whether a level includes another one. */
+export const includes = (level: CheckLevel, other: CheckLevel): boolean => RANK.indexOf(level) >= RANK.indexOf(other);
+
+/** Returns the lowest level at which an assumption can be checked; `undefined` if it never is. */
+export function levelOf(id: string): CheckLevel | undefined {
+  const level = CHECKED_AT[id] ?? 'read';
+  return typeof level === 'string' ? level : undefined;
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+type Operations = NonNullable<ServiceContract['operations']>;
+
+/** Collects what a check finds out: at first, nothing is checked. */
+export class Findings {
+  readonly #byId = new Map<string, Finding>();
+  /** The differences, as a contract. */
+  readonly contract: Mutable<ServiceContract> = {};
+
+  constructor(level: CheckLevel) {
+    for (const [id, at] of Object.entries(CHECKED_AT)) {
+      if (typeof at !== 'string') this.set(id, 'not-checked', at[0]);
+      else if (includes(level, at)) this.set(id, 'not-checked', 'Nothing in the account shows it.');
+      else this.#byId.set(id, { id, state: 'not-checked', evidence: `Needs --${at}.`, needs: at });
+    }
+  }
+
+  get all(): readonly Finding[] {
+    return [...this.#byId.values()];
+  }
+
+  stateOf(id: string): FindingState {
+    return this.#byId.get(id)?.state ?? 'not-checked';
+  }
+
+  set(id: string, state: FindingState, evidence: string, value?: JsonValue, override?: string): void {
+    const details = { ...(value !== undefined && { value }), ...(override !== undefined && { override }) };
+    this.#byId.set(id, { id, state, evidence, ...details });
+  }
+
+  /** Notes why an assumption could not be checked, unless more is known. */
+  unclear(id: string, evidence: string): void {
+    if (this.stateOf(id) === 'not-checked') this.set(id, 'not-checked', evidence);
+  }
+
+  /** Adds to the contract how an operation differs. */
+  override(name: OperationName, change: Operations[OperationName]): void {
+    this.contract.operations = {
+      ...this.contract.operations,
+      [name]: { ...this.contract.operations?.[name], ...change },
+    };
+  }
+
+  /** Notes that the check has ended early. A service that blocks it refuses everything: refusals alone prove nothing. */
+  stop(reason: string, isBlocked: boolean): void {
+    for (const { id, state, value, needs } of this.#byId.values()) {
+      const isDoubtful = isBlocked && state === 'differs' && value === undefined;
+      const isOpen = state === 'not-checked' && !needs && levelOf(id) !== undefined;
+      if (isDoubtful || isOpen) this.set(id, 'not-checked', `The check ended early: ${reason}`);
+    }
+  }
+
+  /** Returns the differences as a contract, with what was confirmed and what is likely. */
+  contractOf(level: CheckLevel, at: number): ServiceContract {
+    const idsOf = (wanted: FindingState): string[] =>
+      this.all.filter(({ state }) => state === wanted).map(({ id }) => id);
+    const checked = {
+      at: new Date(at).toISOString().slice(0, 10),
+      level,
+      confirmed: idsOf('confirmed'),
+      likely: idsOf('likely'),
+    };
+    return { ...this.contract, checked };
+  }
+}

@@ -1,0 +1,76 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isObject, parseJson } from '../util/json.ts';
+
+/** Something that a check is about to create, or has created and not deleted yet. */
+export interface JournalEntry {
+  /** Namespace of the resource. */
+  readonly kind: 'projects' | 'audiences' | 'lookalikes' | 'activations';
+  /** Request of the create. */
+  readonly path: string;
+  readonly key: string;
+  readonly body: unknown;
+  /** When it was first sent, in milliseconds since 1970. */
+  readonly at: number;
+  /** Ids from the responses to the create. */
+  readonly ids: readonly number[];
+}
+
+/** Keeps one entry, so that a check that was killed can be cleaned up by the next one. */
+export interface Journal {
+  load(): Promise<JournalEntry | undefined>;
+  /** Keeps an entry instead of the one before; `undefined` removes it. Resolves when a killed process would not lose it. */
+  save(entry: JournalEntry | undefined): Promise<void>;
+}
+
+/** Returns a journal in memory. */
+export function memoryJournal(): Journal {
+  let kept: JournalEntry | undefined;
+  return {
+    load: async () => kept,
+    save: async (entry) => {
+      kept = entry;
+    },
+  };
+}
+
+const KINDS: readonly unknown[] = ['projects', 'audiences', 'lookalikes', 'activations'];
+
+function isEntry(value: unknown): value is JournalEntry {
+  if (!isObject(value)) return false;
+  const { kind, path, key, at, ids } = value;
+  const areTexts = typeof path === 'string' && typeof key === 'string' && typeof at === 'number';
+  return areTexts && KINDS.includes(kind) && Array.isArray(ids) && ids.every((id) => Number.isInteger(id));
+}
+
+/** Returns a journal in a file that only its owner can read. */
+export function fileJournal(path: string): Journal {
+  return {
+    async load() {
+      let text: string;
+      try {
+        text = await readFile(path, 'utf8');
+      } catch (error) {
+        if (Object(error).code === 'ENOENT') return undefined;
+        throw error;
+      }
+      const entry = parseJson(text);
+      if (isEntry(entry)) return entry;
+      throw new Error(`${path} was not written by a check: remove it.`);
+    },
+    async save(entry) {
+      if (!entry) return rm(path, { force: true });
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const part = `${path}.part`;
+      const file = await open(part, 'w', 0o600);
+      try {
+        await file.writeFile(JSON.stringify(entry));
+        // Without it, the new name may reach the disk before the content does.
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(part, path);
+    },
+  };
+}

@@ -1,0 +1,281 @@
+import { RATE_LIMITS } from '../spec/limits.ts';
+import type { Method } from '../spec/operations.ts';
+import { parseRetryAfter } from '../util/retry-after.ts';
+import { envelopeOf, fingerprint, type Reply, readBody } from './evidence.ts';
+
+/** Time source of a check; tests pass a virtual one. */
+export interface Clock {
+  now(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** A request of the check. */
+export interface ProbeRequest {
+  readonly method: Method | 'OPTIONS';
+  /** Path below the base URL, with `{id}` for {@link ProbeRequest.id}; or an absolute URL outside the API. */
+  readonly path: string;
+  readonly id?: number;
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** JSON, or a `Blob` without a type for storage. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Bearer token to send. @default 'general' */
+  readonly token?: 'general' | 'mcp' | 'none';
+  /** Why it is sent, for the progress. */
+  readonly why: string;
+  /** True for the requests that remove what the check has created, for which a part of the limit is kept. */
+  readonly isCleanup?: boolean;
+}
+
+/** A request as users see it: without ids and values. */
+export type RequestNotice = Pick<ProbeRequest, 'method' | 'path' | 'why'>;
+
+/** Ends the check; what it has learned so far is reported. */
+export class Stop extends Error {
+  override readonly name = 'Stop';
+  readonly exitCode: number;
+  /** True if the service refuses everything now. */
+  readonly isBlocked: boolean;
+  constructor(reason: string, exitCode: number, isBlocked = false) {
+    super(reason);
+    this.exitCode = exitCode;
+    this.isBlocked = isBlocked;
+  }
+}
+
+/** Exit codes of a check that ends early. */
+export const STOPPED = { unexpected: 1, authentication: 7, limited: 9, cutShort: 12 } as const;
+
+/** Hard limits of a check: requests in all. */
+export interface RequestLimits {
+  readonly read: number;
+  readonly write: number;
+}
+
+interface ProbeOptions {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly mcpToken?: string | undefined;
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+  readonly limits: RequestLimits;
+  /** Milliseconds to wait for a response. */
+  readonly timeout: number;
+  onRequest(notice: RequestNotice): void;
+  onPause(ms: number): void;
+}
+
+/** Interval of the limits in milliseconds, with a margin for requests that arrive closer together than they were sent. */
+const INTERVAL_MS = 61_500;
+/** Half of the limits of the service, so that other users of the token keep the rest. */
+const HALF_LIMITS = { read: RATE_LIMITS.read.limit / 2, write: RATE_LIMITS.write.limit / 2 } as const;
+/** Longest `Retry-After` to wait for. */
+const MAX_PAUSE_MS = 120_000;
+/** Pause after a 429 without a `Retry-After`. */
+const DEFAULT_PAUSE_MS = 60_000;
+/** 429s in the entire check after which it ends. */
+const MAX_THROTTLES = 5;
+/** Statuses that count as refusals of a path. */
+const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 410];
+/** Pause before a read without a usable response is repeated. */
+const REPEAT_PAUSE_MS = 2_000;
+/** Requests of the write limit that only cleaning up may use. */
+const CLEANUP_RESERVE = 10;
+/** Refusals after which a documented read is repeated. */
+const REFUSALS_BEFORE_TRIAL = 8;
+
+/** Segments that name a write. A GET is never sent to such a path: a service that also acts on GET would act. */
+const WRITE_WORD =
+  /^(?:create|store|add|new|insert|save|submit|delete|destroy|remove|drop|trash|purge|cancel|stop|abort|revoke|update|edit|replace|activate|deactivate|run|start|claim|reset|logout|login)$/i;
+
+/** Returns whether a path is certainly, or by its words, that of a write. */
+export const isWritePath = (path: string): boolean =>
+  path.split(/[/?_.-]|(?<=[a-z])(?=[A-Z])/).some((word) => WRITE_WORD.test(word));
+
+/** Sends the requests of a check: at half of the rate limits, within hard limits, and never a write with a foreign id. */
+export class Probe {
+  readonly #options: ProbeOptions;
+  readonly #sentAt = { read: [] as number[], write: [] as number[] };
+  readonly #own = new Set<number>([0]);
+  readonly #cleared = new Set<string>();
+  #throttles = 0;
+  /** Milliseconds by which the clock of the service is ahead. */
+  #ahead = 0;
+  #refusals = 0;
+  #trial: ProbeRequest | undefined;
+  /** Number of requests so far. */
+  readonly sent = { read: 0, write: 0 };
+  /** Headers of successful responses: their values by name. */
+  readonly headers = new Map<string, string[]>();
+  /** Successful responses of the API so far. */
+  successes = 0;
+  /** Fingerprints of refusals of paths that certainly do not exist. */
+  readonly unknown = new Set<string>();
+
+  constructor(options: ProbeOptions) {
+    this.#options = options;
+  }
+
+  /** Sets the documented read that shows whether the service still responds. */
+  set trial(request: ProbeRequest) {
+    this.#trial = request;
+  }
+
+  /** Time of the service's clock, as far as it is known; else that of this machine. */
+  get now(): number {
+    return this.#options.clock.now() + this.#ahead;
+  }
+
+  /** Waits on the clock of the check. */
+  pause(ms: number): Promise<void> {
+    return this.#options.clock.sleep(ms, this.#options.signal);
+  }
+
+  /** Permits an id in writes: that of a response to a create of this check. */
+  own(id: number): void {
+    this.#own.add(id);
+  }
+
+  /**
+   * Sends a request. Waits until half of the limits permit it, and after a 429; repeats a read once that has no usable
+   * response. A status of 0 means that there was no response.
+   *
+   * @throws {Stop} if a limit is reached, the service asks for a long pause, or it blocks the check.
+   */
+  async send(request: ProbeRequest): Promise<Reply> {
+    const reply = await this.#attempt(request);
+    const isRepeatable = request.method === 'GET' || request.method === 'OPTIONS';
+    if (isRepeatable && (reply.status === 0 || reply.status >= 500)) {
+      await this.pause(REPEAT_PAUSE_MS);
+      return this.#attempt(request);
+    }
+    if (REFUSALS.includes(reply.status)) await this.#countRefusal(request, reply);
+    return reply;
+  }
+
+  /** Counts a refusal. After many, and after one unlike those of unknown paths, sees whether all is refused now. */
+  async #countRefusal({ path, token = 'general' }: ProbeRequest, reply: Reply): Promise<void> {
+    const print = fingerprint(reply);
+    const isDenied = token === 'general' && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
+    const isStrange = isDenied && !this.unknown.has(print) && !this.#cleared.has(print);
+    if (++this.#refusals % REFUSALS_BEFORE_TRIAL !== 0 && !isStrange) return;
+    if (!this.#trial) return;
+    const trial = await this.#attempt(this.#trial);
+    this.#cleared.add(print);
+    if (trial.status === 0 || trial.status >= 500 || envelopeOf(trial)) return;
+    const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
+    throw new Stop(reason, STOPPED.cutShort, true);
+  }
+
+  async #attempt(request: ProbeRequest): Promise<Reply> {
+    const { clock, signal, onPause } = this.#options;
+    for (;;) {
+      await this.#permit(request);
+      const reply = await this.#fetch(request);
+      if (reply.status !== 429) return reply;
+      const pause = parseRetryAfter(reply.headers, clock.now()) ?? DEFAULT_PAUSE_MS;
+      if (pause > MAX_PAUSE_MS || ++this.#throttles > MAX_THROTTLES)
+        throw new Stop('The service limits the rate for longer than two minutes (429).', STOPPED.limited);
+      onPause(pause);
+      await clock.sleep(pause, signal);
+    }
+  }
+
+  /** Waits until the pace permits the request, and counts it. */
+  async #permit({ method, path, id, isCleanup, why }: ProbeRequest): Promise<void> {
+    const { clock, signal, limits, onRequest } = this.#options;
+    const bucket = method === 'GET' || method === 'OPTIONS' || path.endsWith('/mcp') ? 'read' : 'write';
+    if (method === 'GET' && path.startsWith('/') && isWritePath(path))
+      throw new Error(`GET ${path} is the path of a write.`);
+    if (method !== 'GET' && id !== undefined && !this.#own.has(id))
+      throw new Error(`${method} ${path} has a foreign id.`);
+    const limit = bucket === 'write' && !isCleanup ? limits.write - CLEANUP_RESERVE : limits[bucket];
+    if (this.sent[bucket] >= limit)
+      throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
+    signal?.throwIfAborted();
+    const times = this.#sentAt[bucket];
+    const oldest = times.at(-HALF_LIMITS[bucket]);
+    const wait = oldest === undefined ? 0 : oldest + INTERVAL_MS - clock.now();
+    if (wait > 0) await clock.sleep(wait, signal);
+    times.push(clock.now());
+    this.sent[bucket]++;
+    // A presigned URL is a secret.
+    onRequest({ method, path: path.startsWith('/') ? path : '<URL of storage>', why });
+  }
+
+  async #fetch(request: ProbeRequest): Promise<Reply> {
+    const { fetch, clock, signal, timeout } = this.#options;
+    const { method, body } = request;
+    const ended = new AbortController();
+    const timer = new AbortController();
+    if (timeout < Number.POSITIVE_INFINITY)
+      clock.sleep(timeout, ended.signal).then(
+        () => timer.abort(),
+        () => {},
+      );
+    try {
+      const response = await fetch(this.#urlOf(request), {
+        method,
+        headers: this.#headersOf(request),
+        redirect: 'manual',
+        signal: signal ? AbortSignal.any([signal, timer.signal]) : timer.signal,
+        ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
+      });
+      const { status, headers } = response;
+      // Of a result, the first byte is enough.
+      const isPartial = request.headers?.range !== undefined;
+      const text = isPartial ? '' : await response.text();
+      if (isPartial) await response.body?.cancel();
+      const date = Date.parse(headers.get('date') ?? '');
+      const redirect = this.#redirectOf(headers.get('location'), request);
+      if (!Number.isNaN(date)) this.#ahead = date - clock.now();
+      const reply = { status, headers, ...readBody(text), redirect, at: this.now };
+      if (envelopeOf(reply)) this.#noteHeaders(headers);
+      return reply;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof Stop) throw error;
+      return { status: 0, headers: new Headers(), ...readBody(''), at: this.now };
+    } finally {
+      ended.abort();
+    }
+  }
+
+  #noteHeaders(headers: Headers): void {
+    this.successes++;
+    for (const [name, value] of headers) this.headers.set(name, [...(this.headers.get(name) ?? []), value]);
+  }
+
+  /** Returns the path of a redirect on the service's own origin, with `{id}` for the id of the request. */
+  #redirectOf(location: string | null, request: ProbeRequest): string | undefined {
+    const { baseUrl } = this.#options;
+    const from = this.#urlOf(request);
+    if (location === null || !URL.canParse(location, from)) return undefined;
+    const { origin, pathname } = new URL(location, from);
+    const url = `${origin}${pathname}`;
+    if (!url.startsWith(`${baseUrl}/`)) return undefined;
+    const segments = url.slice(baseUrl.length).split('/');
+    return segments.map((segment) => (segment === String(request.id) ? '{id}' : segment)).join('/');
+  }
+
+  #urlOf({ path, id, query }: ProbeRequest): string {
+    const { baseUrl } = this.#options;
+    const url = new URL(path.startsWith('/') ? `${baseUrl}${path.replace('{id}', String(id))}` : path);
+    for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, String(value));
+    return url.href;
+  }
+
+  #headersOf({ token = 'general', body, headers, path }: ProbeRequest): Record<string, string> {
+    const { mcpToken } = this.#options;
+    // Storage has signed a URL without further headers.
+    if (!path.startsWith('/')) return { ...headers };
+    const bearer = token === 'general' ? this.#options.token : token === 'mcp' ? mcpToken : undefined;
+    return {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+      ...headers,
+    };
+  }
+}

@@ -1,0 +1,215 @@
+import type { Method, OperationName } from '../spec/operations.ts';
+import { operations } from '../spec/operations.ts';
+import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+import type { Candidate } from './candidates.ts';
+import { changeOf, madeUpName, type Session } from './check-session.ts';
+import { KINDS } from './evidence.ts';
+import { JUDGED } from './findings.ts';
+
+/** Where services publish their OpenAPI document. */
+const DOCUMENTS: readonly string[] = ['/openapi.json', '/api/v2/openapi.json'];
+
+/** Reads the OpenAPI document, if the service publishes one. */
+export async function readDocument(session: Session): Promise<void> {
+  const { probe } = session;
+  session.onStep('OpenAPI document');
+  for (const path of DOCUMENTS) {
+    const reply = await probe.send({ method: 'GET', path, token: 'none', why: 'an OpenAPI document' });
+    if (isObject(reply.body) && isObject(reply.body.paths)) {
+      publishDocument(session, reply.body);
+      return;
+    }
+  }
+}
+
+/** Adds the operations of an OpenAPI document to the candidates. */
+function publishDocument(session: Session, { servers, paths }: JsonObject): void {
+  const [server] = Array.isArray(servers) ? servers : [];
+  const url = isObject(server) && typeof server.url === 'string' ? server.url : '/';
+  const prefix = URL.canParse(url, 'http://localhost')
+    ? new URL(url, 'http://localhost').pathname.replace(/\/+$/, '')
+    : '';
+  const base = session.basePath;
+  for (const [path, methods] of Object.entries(isObject(paths) ? paths : {})) {
+    for (const [verb, operation] of Object.entries(isObject(methods) ? methods : {})) {
+      const full = `${prefix}${path}`;
+      const method = METHODS.find((name) => name === verb.toUpperCase());
+      const own = full.startsWith(`${base}/`) ? full.slice(base.length) : full;
+      const { operationId, summary, requestBody }: JsonObject = isObject(operation) ? operation : {};
+      if (!method) continue;
+      const name = publish(session, method, own, `${operationId ?? ''} ${summary ?? ''}`);
+      noteFields(session, name, propertiesIn(requestBody));
+    }
+  }
+}
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+const VERBS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:delete|destroy|remove)$/, 'delete'],
+  [/^(?:create|store|add|new|build|start)$/, 'create'],
+  [/^cancel$/, 'cancel'],
+  [/^(?:reserve|presign|presigned|presigned-url)$/, 'reserve'],
+  [/^(?:list|index|all|search)$/, 'list'],
+  [/^(?:get|show|read|view|fetch|find|details)$/, 'get'],
+];
+
+/** Adds a published operation to the candidates of the one that it is. */
+function publish({ candidates }: Session, method: Method, path: string, label: string): OperationName | undefined {
+  if (!path.startsWith('/') || /\s/.test(path)) return undefined;
+  const template = path.replace(/\{[^}]*\}|:\w+/g, '{id}');
+  const name = JUDGED.find((name) => isAt(name, method, template)) ?? nameOf(method, template, label);
+  if (name) candidates.publish(name, method, isAt(name, method, template) ? operations[name].path : template);
+  return name;
+}
+
+/** Returns the names of the properties of a JSON body; none if its schema is a reference. */
+function propertiesIn(requestBody: unknown): readonly string[] {
+  const schema = ['content', 'application/json', 'schema', 'properties'].reduce<unknown>(
+    (value, key) => (isObject(value) ? value[key] : undefined),
+    requestBody,
+  );
+  return isObject(schema) ? Object.keys(schema) : [];
+}
+
+/** Notes a body as likely, if the published one has the fields that the package sends. */
+function noteFields({ findings }: Session, name: OperationName | undefined, fields: readonly string[]): void {
+  const main = MAIN_FIELDS[name ?? ''];
+  if (main?.every((field) => fields.includes(field)))
+    findings.set(`body:${name}`, 'likely', 'The service publishes these fields; they were not sent.');
+}
+
+/** Fields without which a body is certainly another one. */
+const MAIN_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'projects.create': ['name'],
+  'audiences.create': ['name', 'dataset'],
+  'lookalikes.create': ['source_audience_id', 'config'],
+  'activations.create': ['audience_id'],
+};
+
+const isAt = (name: OperationName, method: Method, template: string): boolean =>
+  operations[name].method === method && operations[name].path.replace(/\{\w+\}/g, '{id}') === template;
+
+/** Returns the operation that a published one is, by its path or its name. */
+function nameOf(method: Method, path: string, label: string): OperationName | undefined {
+  const words = `${path.replace(/\{id\}/g, '')}`
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter(Boolean);
+  const labels = label
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter(Boolean);
+  const hasId = path.includes('{id}');
+  if (path.indexOf('{id}') !== path.lastIndexOf('{id}')) return undefined;
+  const verbOf = (texts: readonly string[]): string | undefined =>
+    VERBS.find(([pattern]) => texts.some((text) => pattern.test(text)))?.[1];
+  const byMethod =
+    method === 'DELETE' ? 'delete' : method === 'GET' ? (hasId ? 'get' : 'list') : hasId ? undefined : 'create';
+  // The method decides about reads: a GET with an id is one of a resource, whatever its words are.
+  const action = method === 'GET' || method === 'DELETE' ? byMethod : (verbOf(words) ?? verbOf(labels) ?? byMethod);
+  const resource = (texts: readonly string[]): string | undefined =>
+    NAMESPACES.find((plural) => texts.includes(plural) || texts.includes(plural.replace(/s$/, '')));
+  const plural = resource(words) ?? resource(labels);
+  if (!plural) return undefined;
+  return JUDGED.find(
+    (name) => name === `${plural}.${plural === 'uploads' && action === 'create' ? 'reserve' : action}`,
+  );
+}
+
+const NAMESPACES: readonly string[] = [
+  'lookalikes',
+  'estimates',
+  'uploads',
+  'activations',
+  'audiences',
+  'cohorts',
+  'projects',
+  'schedules',
+];
+
+/** Adds the operations of tools of the MCP endpoint, where a description names method and path. */
+export function publishTools(session: Session, tools: readonly unknown[]): void {
+  for (const tool of tools) {
+    if (!isObject(tool) || typeof tool.name !== 'string') continue;
+    const text = typeof tool.description === 'string' ? tool.description : '';
+    const [, verb = '', path = ''] = /\b(GET|POST|PUT|PATCH|DELETE)\s+(\/[\w{}:/.-]+)/.exec(text) ?? [];
+    const method = METHODS.find((name) => name === verb);
+    const published = method && publish(session, method, path.replace(/[.]+$/, ''), tool.name);
+    const name = published ?? nameOf('POST', '', tool.name);
+    const { properties } = isObject(tool.inputSchema) ? tool.inputSchema : {};
+    if (isObject(properties)) noteFields(session, name, Object.keys(properties));
+  }
+}
+
+/** Asks by OPTIONS which methods the paths of writes allow, if the service says it. */
+export async function checkOptions(session: Session): Promise<void> {
+  const { probe, findings, candidates, working } = session;
+  const list = KINDS.map((kind) => working.get(`${kind}.list`)).find((candidate) => candidate !== undefined);
+  if (!list) return;
+  session.onStep('Methods of write paths');
+  const allowed = async (path: string, why: string): Promise<readonly string[] | undefined> => {
+    const reply = await probe.send({ method: 'OPTIONS', path, id: 0, why });
+    const allow = reply.headers.get('allow');
+    return reply.status >= 400 || allow === null ? undefined : allow.toUpperCase().split(/\s*,\s*/);
+  };
+  const existing = await allowed(list.path, 'the methods of a path that works');
+  if (!existing?.includes('GET')) return;
+  const madeUp = await allowed(`/api/v2/${madeUpName()}/index`, 'the methods of a path that does not exist');
+  if (madeUp && `${madeUp}` === `${existing}`) return;
+  for (const name of JUDGED) {
+    if (operations[name].method === 'GET' || findings.stateOf(`path:${name}`) !== 'not-checked') continue;
+    for (const candidate of candidates.of(name)) {
+      if (candidate.idField || (candidate.source === 'guess' && session.misses >= session.maxMisses)) break;
+      const methods = await allowed(candidate.path, `the methods of ${name}`);
+      const isAllowed = methods?.includes(candidate.method);
+      if (isAllowed) {
+        candidates.learn(name, candidate);
+        noteLikely(session, name, candidate, 'OPTIONS allows it, and not for a made-up path.');
+        break;
+      }
+      session.misses++;
+    }
+  }
+}
+
+/** Namespaces whose resources are made of those of another one. */
+const PARENTS: Readonly<Record<string, string>> = { lookalikes: 'audiences', estimates: 'audiences' };
+
+/** Notes paths that are published, or follow from those of other resources. What was tried in vain does not follow. */
+export function noteAnalogies({ findings, candidates, working, tried }: Session): void {
+  for (const name of JUDGED) {
+    if (findings.stateOf(`path:${name}`) !== 'not-checked' || working.has(name)) continue;
+    const published = candidates.publishedFor(name);
+    const analogy = candidates.analogyFor(name);
+    const [namespace = ''] = name.split('.');
+    const list = JUDGED.find((other) => other === `${PARENTS[namespace] ?? namespace}.list`);
+    const isElsewhere = tried.has(name) || (list !== undefined && !working.has(list));
+    if (published) noteLikely({ findings }, name, published, 'The service publishes it; it was not called.');
+    else if (analogy && !analogy.idField && !isElsewhere)
+      noteLikely({ findings }, name, analogy, 'Follows from the paths of other resources; it was not called.');
+  }
+}
+
+function noteLikely(
+  { findings }: Pick<Session, 'findings'>,
+  name: OperationName,
+  candidate: Candidate,
+  evidence: string,
+): void {
+  const change = changeOf(name, candidate);
+  if (Object.keys(change).length === 0) findings.set(`path:${name}`, 'likely', evidence);
+  else {
+    findings.set(`path:${name}`, 'likely', evidence, change);
+    findings.override(name, change);
+  }
+}
+
+/** Returns the messages of a response of the MCP endpoint: JSON, or an event stream. */
+export function messagesIn(text: string): readonly JsonObject[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+  const bodies =
+    lines.length > 0 ? lines.map((line) => parseJson(line.slice('data:'.length).trim())) : [parseJson(text)];
+  return bodies.filter(isObject);
+}

@@ -1,0 +1,166 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { linesOf, type Scene, startScene } from '../support/command.ts';
+
+const CANARY = 'canary-5521';
+
+const headersOf = ({ account }: Scene) => ({
+  accept: 'application/json',
+  authorization: `Bearer ${account.token('login')}`,
+  'content-type': 'application/json',
+});
+
+/** Returns the ids of the audiences of the account. */
+async function audiencesOf(scene: Scene): Promise<number[]> {
+  const response = await scene.sandbox.fetch('http://localhost/api/v2/audiences/index', { headers: headersOf(scene) });
+  const { data } = await response.json();
+  return data.map(({ id }: { id: number }) => id);
+}
+
+/** Starts a sandbox whose account has some of everything, with a canary in each name. */
+async function startFilled(): Promise<Scene> {
+  const scene = await startScene();
+  const create = (resource: string, body: object) =>
+    scene.sandbox.fetch(`http://localhost/api/v2/${resource}/create`, {
+      method: 'POST',
+      headers: headersOf(scene),
+      body: JSON.stringify({ name: CANARY, description: CANARY, ...body }),
+    });
+  await create('audiences', {});
+  await create('audiences', {});
+  const [audience_id] = await audiencesOf(scene);
+  await create('projects', {});
+  await create('schedules', {});
+  await create('cohorts', {});
+  await create('activations', { audience_id, credentials: { key: CANARY } });
+  return scene;
+}
+
+describe('check', () => {
+  it('reads only, prints a row for each assumption, and ends with 0 if nothing differs', async () => {
+    const { run, sandbox } = await startFilled();
+    const methods = sandbox.log.length;
+    const { code, out } = await run(['check']);
+    expect(code).toBe(0);
+    const rows = out
+      .trim()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(rows).toContainEqual([
+      'confirmed',
+      'path:audiences.get',
+      'The response has the id of a row of the list.',
+      '',
+    ]);
+    expect(new Set(sandbox.log.slice(methods).map(({ method }) => method))).toEqual(new Set(['GET']));
+  });
+
+  it('shows nothing of the account: in its report, its file and its log', async () => {
+    const { run, folder, url, env } = await startFilled();
+    const runs = [
+      await run(['check', '--write', '--yes', '--verbose', '--out', 'service.json']),
+      await run(['check', '--verbose', '--json']),
+      await run(['check', '--plan']),
+    ];
+    const text = runs.map(({ out, err }) => out + err).join() + (await readFile(join(folder, 'service.json'), 'utf8'));
+    const secrets = [CANARY, 'ann@example.com', 'a secret password', env.AUDIENCE_TOKEN ?? '', url, new URL(url).host];
+    expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+    expect(text).not.toMatch(/signature=|upl_/);
+  });
+
+  it('writes the settings, with which a second check finds no change', async () => {
+    const { run, folder } = await startFilled();
+    expect((await run(['check', '--write', '--yes', '--out', 'service.json'])).code).toBe(0);
+    const settings = JSON.parse(await readFile(join(folder, 'service.json'), 'utf8'));
+    expect(settings).toEqual({
+      checked: {
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        level: 'write',
+        confirmed: expect.arrayContaining(['service', 'path:projects.create', 'time-zone']),
+        likely: expect.any(Array),
+      },
+    });
+    const { code, err } = await run(['check', '--against', 'service.json']);
+    expect({ code, err }).toEqual({ code: 0, err: 'The service is as the file says.\n' });
+  });
+
+  it('ends with 11 if the service has changed, and names the old and the new request', async () => {
+    const { run, folder } = await startFilled();
+    const settings = {
+      operations: { 'projects.get': { path: '/api/v2/project/{id}' } },
+      checked: { at: '2026-01-01', level: 'read', confirmed: ['service'], likely: [] },
+    };
+    await writeFile(join(folder, 'service.json'), JSON.stringify(settings));
+    const { code, err } = await run(['check', '--against', 'service.json']);
+    expect(code).toBe(11);
+    expect(err).toContain('path:projects.get was GET /api/v2/project/{id}, and is GET /api/v2/projects/{id}.');
+  });
+
+  it('ends with 12 if something cannot be checked that was confirmed earlier', async () => {
+    const { run, folder, sandbox } = await startFilled();
+    expect((await run(['check', '--out', 'service.json'])).code).toBe(0);
+    sandbox.faults.add({ on: 'cohorts.list', status: 500 });
+    const { code, err } = await run(['check', '--against', join(folder, 'service.json')]);
+    expect({ code, err }).toEqual({
+      code: 12,
+      err: expect.stringContaining('path:cohorts.list was confirmed earlier'),
+    });
+  });
+
+  it('ends with 7 if the token is refused, and writes no file', async () => {
+    const { run, folder } = await startScene();
+    const { code, err } = await run(['check', '--out', 'service.json'], { env: { AUDIENCE_TOKEN: 'wrong' } });
+    expect({ code, err }).toEqual({ code: 7, err: expect.stringContaining('service.json was not written') });
+    await expect(readFile(join(folder, 'service.json'))).rejects.toThrow('ENOENT');
+  });
+
+  it('asks before it writes: without a terminal, `--yes` is needed', async () => {
+    const { run, sandbox } = await startScene();
+    for (const flag of ['--write', '--build']) {
+      const { code, err } = await run(['check', flag, '--json']);
+      expect(code).toBe(2);
+      expect(linesOf(err)).toMatchObject([
+        { code: 'usage', message: expect.stringContaining('creates and deletes one project') },
+      ]);
+    }
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('prints the requests that it would send with --plan, and sends none', async () => {
+    const { run, json, sandbox } = await startScene();
+    const { code, out } = await run(['check', '--plan', '--build']);
+    expect(code).toBe(0);
+    expect(out).toContain('POST\t/api/v2/projects/{id}/delete\tdelete what the check has created\n');
+    const rows = await json(['check', '--plan']);
+    expect(new Set(rows.map(({ method }) => method))).toEqual(new Set(['GET', 'OPTIONS']));
+    expect(rows.length).toBeGreaterThan(20);
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('prints the same as data with --json', async () => {
+    const { json } = await startFilled();
+    const [report] = await json(['check']);
+    expect(report).toMatchObject({
+      level: 'read',
+      findings: expect.arrayContaining([
+        { id: 'time-zone', state: 'not-checked', evidence: 'Needs --write.', needs: 'write' },
+      ]),
+      contract: { checked: { level: 'read' } },
+      requests: { read: expect.any(Number), write: 0 },
+    });
+  });
+
+  it('builds and deletes an audience with --build', async () => {
+    const scene = await startFilled();
+    const { run, sandbox } = scene;
+    const before = await audiencesOf(scene);
+    const { code, out } = await run(['check', '--build', '--yes']);
+    expect(code).toBe(0);
+    expect(out).toContain('confirmed\tpath:audiences.delete\t');
+    expect(out).toContain('confirmed\tidempotency:audiences.create\t');
+    expect(await audiencesOf(scene)).toEqual(before);
+    const created = sandbox.log.filter(({ method, path }) => method === 'POST' && path === '/api/v2/audiences/create');
+    expect(created.filter(({ status }) => status === 200).length).toBeGreaterThan(2);
+  }, 60_000);
+});
