@@ -1,5 +1,6 @@
 import { operations } from '../spec/operations.ts';
 import { MAX_TIMER_MS } from './clock.ts';
+import { createPathMatcher } from './path-pattern.ts';
 import type { Random } from './random.ts';
 
 /** A request, as the `on` function of a fault rule receives it. */
@@ -227,7 +228,6 @@ function matchPattern(on: string): (request: FaultRequest) => boolean {
     );
   }
   const [, method, path = ''] = parts;
-  const escaped = path.replace(/[.+?^$()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
-  const pattern = new RegExp(`^${escaped.replace(/\{\w+\}/g, '[^/]+')}$`);
-  return (request) => (method === undefined || method === request.method) && pattern.test(request.path);
+  const matches = createPathMatcher(path);
+  return (request) => (method === undefined || method === request.method) && matches(request.path);
 }

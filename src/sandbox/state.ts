@@ -196,8 +196,10 @@ export interface LogEntry {
   readonly method: string;
   /** Path as sent, without the query. */
   readonly path: string;
-  /** HTTP status; 0 if the connection was cut before the service responded. */
+  /** HTTP status that the client has received; 0 if there was none: the connection was cut, or the client was gone. */
   readonly status: number;
+  /** HTTP status of the service, if the client has not received it. */
+  readonly served?: number;
   /** Email of the account whose token or credentials were sent. */
   readonly account?: string;
   /** `true` if the response stored under the request's idempotency key was replayed. */

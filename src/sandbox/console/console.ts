@@ -1,17 +1,17 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
 import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
-import type { Env } from '../http/access.ts';
+import { checkAddress, type Env } from '../http/access.ts';
 import { ConnectionCut } from '../http/connection-cut.ts';
 import { checkHost, isSameOrigin } from '../http/middleware.ts';
-import { readForm } from '../http/request-body.ts';
+import { isBodyWithin, readForm } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import type { Service } from '../service.ts';
-import { readCookie, setCookie } from '../sessions.ts';
 import type { AccountRecord } from '../state.ts';
 import { changeStream } from './change-stream.ts';
 import { layout, type Page } from './layout.ts';
 import { type ConsoleContext, createAccountApi, createOperatorApi } from './operator-api.ts';
+import { Operators } from './operators.ts';
 import { pageScript } from './page-script.ts';
 import { loginPage, passwordPage, tokensPage, webhooksPage } from './pages/account-pages.ts';
 import { accountsPage } from './pages/accounts-page.ts';
@@ -29,6 +29,9 @@ import { Recorder } from './recorder.ts';
 import { ICON, STYLES } from './styles.ts';
 
 type Middleware = MiddlewareHandler<Env>;
+
+/** Longest body of a request to the console, in bytes. */
+const MAX_BODY = 1_000_000;
 
 const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
@@ -48,19 +51,27 @@ export function createConsole(
   seed: number,
 ): Hono<Env> {
   const recorder = new Recorder(service, seed);
-  const console: ConsoleContext = { service, sandbox, recorder };
+  const operators = new Operators();
+  const console: ConsoleContext = { service, sandbox, recorder, operators };
   const app = new Hono<Env>();
   app.use(checkHost((status, message) => Response.json({ message }, { status })));
   app.use(addHeaders);
   app.use(checkOrigin);
+  app.use(async (context, next) => {
+    if (await isBodyWithin(MAX_BODY, context)) return next();
+    return context.json({ message: `A body for the console must have at most ${MAX_BODY} bytes.` }, 413);
+  });
   addAssets(app);
   app.get('/events', (context) => {
-    const isKnown = isOperator(context) || service.sessions.find(context.req.raw) !== undefined;
-    if (!isKnown) return context.text('Log in first.', 401);
+    const isKnown = (): boolean => operators.has(context) || service.sessions.find(context.req.raw) !== undefined;
+    if (!isKnown()) return context.text('Log in first.', 401);
     // The body of a response to HEAD is dropped, and never cancelled.
-    return context.req.method === 'HEAD' ? context.body(null) : changeStream(service, context.req.raw.signal);
+    return context.req.method === 'HEAD' ? context.body(null) : changeStream(service, context.req.raw.signal, isKnown);
   });
-  app.use('/api/*', requireOperator);
+  app.use('/api/*', async (context, next) => {
+    if (operators.has(context)) return next();
+    return context.json({ message: 'Send the token of `consoleUrl` as a bearer token.' }, 401);
+  });
   app.route('/api', createOperatorApi(console));
   app.all('/api/*', noEndpoint);
   addAccountPages(app, console);
@@ -88,23 +99,6 @@ const checkOrigin: Middleware = async (context, next) => {
   return context.json({ message: 'Pages of another origin cannot use the console.' }, 403);
 };
 
-const operatorCookie = (token: string): string => `operator_${token.slice(0, 8)}`;
-
-/** Returns whether a request has the token of the run, as a bearer token or cookie. In process, none is needed. */
-function isOperator({ env, req }: Context<Env>): boolean {
-  const { consoleToken } = env;
-  if (consoleToken === undefined) return true;
-  return (
-    req.header('authorization') === `Bearer ${consoleToken}` ||
-    readCookie(req.raw, operatorCookie(consoleToken)) === consoleToken
-  );
-}
-
-const requireOperator: Middleware = async (context, next) => {
-  if (isOperator(context)) return next();
-  return context.json({ message: 'Send the token of `consoleUrl` as a bearer token.' }, 401);
-};
-
 const noEndpoint = ({ json, req: { method, path } }: Context<Env>): Response =>
   json({ message: `The console has no endpoint ${method} ${path}.` }, 404);
 
@@ -120,10 +114,15 @@ function addAssets(app: Hono<Env>): void {
 }
 
 /** Responds with a page. */
-function render({ service }: ConsoleContext, context: Context<Env>, page: Page, status: 200 | 401 | 404 | 500 = 200) {
+function render(
+  { service, operators }: ConsoleContext,
+  context: Context<Env>,
+  page: Page,
+  status: 200 | 401 | 404 | 429 | 500 = 200,
+) {
   const viewer = {
     path: context.req.path,
-    isOperator: isOperator(context),
+    isOperator: operators.has(context),
     email: service.sessions.find(context.req.raw),
     now: new Date(service.clock.now()).toISOString(),
   };
@@ -132,7 +131,7 @@ function render({ service }: ConsoleContext, context: Context<Env>, page: Page, 
 
 /** Adds the pages of the operator. */
 function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: SandboxOptions): void {
-  const { service, recorder } = console;
+  const { service, recorder, operators } = console;
   const pages: Readonly<Record<string, (query: URLSearchParams) => Page>> = {
     '/': (query) => requestsPage(console, query),
     '/deliveries': () => deliveriesPage(console),
@@ -145,9 +144,9 @@ function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: Sand
     '/reference': referencePage,
   };
   app.use(async (context, next) => {
-    const token = context.req.query('token');
-    if (token !== undefined && token === context.env.consoleToken) return openWithToken(context, token);
-    return isOperator(context) ? next() : render(console, context, NO_TOKEN, 401);
+    const cookie = operators.open(context);
+    if (cookie !== undefined) return openWithToken(context, cookie);
+    return operators.has(context) ? next() : render(console, context, NO_TOKEN, 401);
   });
   for (const [path, create] of Object.entries(pages)) {
     app.get(path, (context) => {
@@ -174,7 +173,7 @@ function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: Sand
   app.post('/login-as', async (context) => {
     const account = service.state.accounts.get((await readForm(context)).get('email') ?? '');
     if (!account) return context.notFound();
-    context.header('set-cookie', service.sessions.start(account));
+    context.header('set-cookie', service.sessions.startOnly(account.email, context.req.raw));
     return context.redirect('/account', 303);
   });
 }
@@ -189,8 +188,8 @@ const NO_TOKEN: Page = {
  * Keeps the token in a cookie and leaves it out of the address. Not by a redirect: if the link was on a page of another site,
  * the browser would not send the cookie.
  */
-function openWithToken(context: Context<Env>, token: string) {
-  context.header('set-cookie', setCookie(operatorCookie(token), token));
+function openWithToken(context: Context<Env>, cookie: string) {
+  context.header('set-cookie', cookie);
   return context.html(html`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Console</title><meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the console</a></p></html>`);
 }
@@ -206,15 +205,22 @@ function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
     return render(console, context, loginPage({ next: context.req.query('next') ?? '/account', isChanged }));
   });
   app.post('/login', async (context) => {
+    const limited = checkAddress(service, context, 'login');
     const form = await readForm(context);
     const email = form.get('email') ?? '';
     const account = state.accounts.get(email);
     const next = pathOf(form.get('next'));
+    const wait = limited?.headers.get('retry-after');
+    if (wait) {
+      context.header('retry-after', wait);
+      const problem = `Too many logins from this address. Try again in ${wait} s.`;
+      return render(console, context, loginPage({ next, email, problem }), 429);
+    }
     if (!account || account.password !== form.get('password')) {
       const problem = 'These credentials do not match our records.';
       return render(console, context, loginPage({ next, email, problem }), 401);
     }
-    context.header('set-cookie', sessions.start(account));
+    context.header('set-cookie', sessions.startOnly(email, context.req.raw));
     return context.redirect(next, 303);
   });
   app.post('/logout', (context) => {

@@ -2,11 +2,12 @@ import { type Context, Hono } from 'hono';
 import type { SandboxAccount } from '../admin/account-admin.ts';
 import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { Env } from '../http/access.ts';
-import { type JsonObject, readBody } from '../http/request-body.ts';
+import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { ACTIONS, type Action, FieldError, NotFoundError, type Subject } from './actions.ts';
 import { dueTasks } from './due-tasks.ts';
+import type { Operators } from './operators.ts';
 import type { Recorder } from './recorder.ts';
 
 /** The parts of a sandbox that the console uses. */
@@ -14,6 +15,7 @@ export interface ConsoleContext {
   readonly service: Service;
   readonly sandbox: SandboxAdmin;
   readonly recorder: Recorder;
+  readonly operators: Operators;
 }
 
 /** Whose name an action is done in, and what it may change. */
@@ -85,8 +87,8 @@ function withErrors(): Hono<Env> {
 function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly Action[], actor: Actor): void {
   for (const action of actions) {
     app.on(action.method, action.path, async (context) => {
-      const hasBody = action.method !== 'DELETE' || context.req.header('content-type') !== undefined;
-      const sent = hasBody ? await readFields(context) : {};
+      const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
+      const sent = isEmpty ? {} : await readFields(context);
       const account = actor.find(context, sent);
       const { account: _, ...fields } = sent;
       checkNames(action, fields);

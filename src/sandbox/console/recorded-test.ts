@@ -109,7 +109,8 @@ class StepWriter {
     const lines = this.#endBefore(step.started.order);
     if ('call' in step) return [...lines, ...this.#at(step.started.time), `  ${step.call};\n`];
     const { request, started, ended } = step;
-    const { method, path, status } = request.entry;
+    const { method, path } = request.entry;
+    const status = repeatedStatus(request);
     if (NOT_REPEATED.includes(status) || FORBIDDEN_METHODS.includes(method)) return lines;
     const consent = consentSource(request);
     if (consent !== undefined) return [...lines, ...this.#at(started.time), consent];
@@ -151,15 +152,18 @@ class StepWriter {
   /** Returns the code that sends a request; `undefined` if its body was not kept. */
   #sendSource(request: KeptRequest): string | undefined {
     const { entry, url, headers, address, file } = request;
-    // A body that no route has read has no effect; a file that was cut, or is too long, cannot be repeated.
+    // A body that no route has read has no effect; one that was cut, or a long file, cannot be repeated.
     const isCut = entry.method === 'PUT' && entry.status === 400 && !file;
-    if (request.isBodyDropped || isCut || (file && file.size > MAX_FILE)) return undefined;
+    const isUnknown = request.isDisconnected && entry.served === undefined && !isAbandoned(request);
+    if (request.isBodyDropped || isCut || isUnknown || (file && file.size > MAX_FILE)) return undefined;
     const body = bodySource(request);
     const { origin, pathname, search } = new URL(url);
     const target = origin === this.#storageUrl ? `${STORAGE}${pathname}${search}` : url;
     const authorization = headers.get('authorization');
     const init = {
       ...(entry.method !== 'GET' && { method: entry.method }),
+      // The client was gone while a fault delayed the request.
+      ...(isAbandoned(request) && { signal: expression(`AbortSignal.timeout(${Math.ceil(request.duration)})`) }),
       headers: {
         ...Object.fromEntries(relevantHeaders(request)),
         ...(authorization !== null && { authorization: expression(this.#nameOf(authorization)) }),
@@ -176,6 +180,14 @@ class StepWriter {
     return name;
   }
 }
+
+/** Returns whether the client was gone before the service has acted. */
+const isAbandoned = ({ isDisconnected, entry }: HandledRequest): boolean =>
+  isDisconnected && entry.served === undefined && entry.fault !== undefined;
+
+/** Returns the status that the client of the test receives: it stays connected where the one before was gone. */
+const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
+  isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 
 /** Returns the code of a body; `undefined` if there is none. */
 function bodySource({ body, file }: HandledRequest): string | undefined {

@@ -1,5 +1,6 @@
 import { callSource, expression, shownCall } from '../admin/call-source.ts';
 import type { ActiveFault } from '../faults.ts';
+import { MAX_KEPT_BODY } from '../http/request-body.ts';
 import { saveState } from '../saved-state.ts';
 import type { AdminCall, HandledRequest, Moment, Service } from '../service.ts';
 import type { SandboxLimits } from '../service-limits.ts';
@@ -31,9 +32,6 @@ export interface Recording {
   /** `true` if there was more than fits. */
   readonly isFull: boolean;
 }
-
-/** Longest body that is kept, in bytes. */
-const MAX_BODY = 2 ** 20;
 
 /** Bounds of a recording, and of the requests whose details are shown: their number, and about their bytes. */
 const MAX_STEPS = 10_000;
@@ -145,15 +143,17 @@ export class Recorder {
 
 /** Leaves out a body that is too long. */
 const withinBounds = (handled: HandledRequest): KeptRequest =>
-  handled.body && handled.body.length > MAX_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
+  handled.body && handled.body.length > MAX_KEPT_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
 
 /** Bytes that a request takes besides its texts, about. */
 const OVERHEAD = 1_000;
 
-function sizeOf({ url, headers, body, response = '' }: HandledRequest): number {
+function sizeOf({ url, headers, responseHeaders, body, response = '' }: HandledRequest): number {
   let size = OVERHEAD + url.length + (body?.length ?? 0) + response.length;
-  headers.forEach((value, name) => {
-    size += name.length + value.length;
-  });
+  for (const list of [headers, responseHeaders]) {
+    list?.forEach((value, name) => {
+      size += name.length + value.length;
+    });
+  }
   return size;
 }

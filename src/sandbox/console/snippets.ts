@@ -1,6 +1,6 @@
 import { expression, literal } from '../admin/call-source.ts';
 import type { HandledRequest } from '../service.ts';
-import { redactBody, redactUrl } from './redact-request.ts';
+import { isSecret, redactBody, redactUrl } from './redact-request.ts';
 
 /** Headers that a snippet leaves out, because every client sends them, or because they hold credentials. */
 const LEFT_OUT: readonly string[] = [
@@ -17,14 +17,9 @@ const LEFT_OUT: readonly string[] = [
   'cookie',
 ];
 
-/** Names of headers that hold credentials. */
-const CREDENTIALS = /auth|token|secret|api-?key/;
-
 /** Returns the headers that matter to the service, without credentials. */
 export function relevantHeaders({ headers }: HandledRequest): (readonly [name: string, value: string])[] {
-  return [...headers].filter(
-    ([name]) => !(LEFT_OUT.includes(name) || CREDENTIALS.test(name) || name.startsWith('sec-')),
-  );
+  return [...headers].filter(([name]) => !(LEFT_OUT.includes(name) || isSecret(name) || name.startsWith('sec-')));
 }
 
 /** Returns the text of a body without credentials; `undefined` if there is none, or if it is not text. */

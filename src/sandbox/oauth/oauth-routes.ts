@@ -96,7 +96,7 @@ async function authorize(service: Service, context: Context<Env>): Promise<Respo
     }
     context.set('account', account);
     if (form.get('decision') === 'allow') return context.redirect(grantAuthorization(service, request, account), 303);
-    context.header('set-cookie', sessions.start(account));
+    context.header('set-cookie', sessions.startOnly(account.email, context.req.raw));
     return context.redirect(context.req.url, 303);
   } catch (error) {
     if (error instanceof OAuthRequestError) return context.redirect(denyAuthorization(request, error), 303);

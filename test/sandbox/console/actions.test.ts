@@ -129,6 +129,32 @@ describe('an action by its endpoint', () => {
     });
   });
 
+  it('a redelivery is manual, and the page shows whether an endpoint was paused or disabled', async () => {
+    const { act, page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
+    const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER, name: 'Down' });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    const { eventId = '' } = sandbox.webhooks.deliveries[0] ?? {};
+    await act('POST /api/webhooks/redeliver', { event: eventId });
+    await sandbox.advance(60_000);
+    const attempts = sandbox.webhooks.deliveries.map(({ attempt, manual = false }) => [attempt, manual]);
+    expect(attempts.sort()).toEqual([
+      [1, false],
+      [1, true],
+      [2, false],
+      [2, true],
+    ]);
+    expect(await page('/deliveries')).toContain('manual');
+    await act('POST /api/webhooks/pause', { id });
+    expect((await page('/deliveries')).toLowerCase()).toContain('paused');
+    await act('POST /api/webhooks/resume', { id });
+    for (let count = 0; count < 20; count++) sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    const text = (await page('/deliveries')).toLowerCase();
+    expect(text).toContain('disabled');
+    expect(text).not.toContain('paused');
+  });
+
   it('a redelivery that fails is attempted six times', async () => {
     const { act, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER });

@@ -213,6 +213,54 @@ describe('access over HTTP', () => {
     expect((await fetch(`${origin}${path}`, { headers })).status).toBe(200);
   });
 
+  it('the cookie of the operator contains nothing of the token, and ends when the address is opened again', async () => {
+    const { origin, token } = await serveConsole();
+    const open = async (cookie = '') => {
+      const opened = await fetch(`${origin}/?token=${token}`, { headers: { cookie } });
+      return (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    };
+    const statusOf = async (cookie: string) => (await fetch(`${origin}/`, { headers: { cookie } })).status;
+    const first = await open();
+    for (const part of token.split('-')) expect(first).not.toContain(part);
+    expect(await statusOf(first)).toBe(200);
+    const second = await open(first);
+    expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
+  });
+
+  it('a new login ends the session before', async () => {
+    const { page, logIn, request } = await startConsole();
+    const first = await logIn();
+    const second = await logIn();
+    expect((await request('/account', { headers: { cookie: first } })).status).toBe(302);
+    expect(await page('/account', second)).toContain(credentials.email);
+  });
+
+  it('logins are limited as those of the API are', async () => {
+    const { request, api } = await startConsole({ limits: { login: { limit: 3, interval: 60_000 } } });
+    await api('POST', '/api/v2/auth/login', credentials);
+    const body = new URLSearchParams({ ...credentials, password: 'wrong' });
+    const statuses = [];
+    for (let count = 0; count < 3; count++) statuses.push((await request('/login', { method: 'POST', body })).status);
+    expect(statuses).toEqual([401, 401, 429]);
+    const refused = await request('/login', { method: 'POST', body: new URLSearchParams(credentials) });
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(await refused.text()).toContain('Try again in 60 s');
+  });
+
+  it.each(['reset', 'password'])('the stream of an account ends after a %s', async (action) => {
+    const { sandbox, account, logIn } = await startConsole();
+    const state = sandbox.save();
+    const cookie = await logIn();
+    const { consoleUrl = '' } = await sandbox.listen({ console: true });
+    const { origin } = new URL(consoleUrl);
+    const response = await fetch(`${origin}/events`, { headers: { cookie } });
+    expect(response.status).toBe(200);
+    if (action === 'reset') sandbox.restore(state);
+    else account.changePassword('another');
+    expect(await response.text()).toContain('event: ended');
+    expect((await fetch(`${origin}/events`, { headers: { cookie } })).status).toBe(401);
+  });
+
   it('every response forbids frames and content from elsewhere', async () => {
     const { origin, token } = await serveConsole();
     const headers = { authorization: `Bearer ${token}` };

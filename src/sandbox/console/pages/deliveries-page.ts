@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Company, Endpoint } from '../../state.ts';
-import type { DeliveryAttempt } from '../../webhook-deliveries.ts';
+import { type DeliveryAttempt, isDisabled } from '../../webhook-deliveries.ts';
 import { actionForm, type Content, facts, type Html, httpBadge, live, table, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import type { ConsoleContext } from '../operator-api.ts';
@@ -33,7 +33,7 @@ export function deliveryTable({ service }: ConsoleContext, attempts: readonly De
 }
 
 function row({ event, delivery, signature, response }: DeliveryAttempt, now: number, api: string): Content[] {
-  const { attempt = 0, at = now, status, retryAt } = delivery ?? {};
+  const { attempt = 0, at = now, status, retryAt, manual } = delivery ?? {};
   return [
     html`<details id="${`${event.id}-${event.endpoint.id}-${attempt}-${at}`}"><summary>${event.type} <code>${event.id}</code></summary>${facts(
       [
@@ -43,7 +43,7 @@ function row({ event, delivery, signature, response }: DeliveryAttempt, now: num
       ],
     )}<pre tabindex="0">${JSON.stringify(JSON.parse(event.body), undefined, 2)}</pre></details>`,
     `${event.endpoint.id} ${event.endpoint.name}`,
-    `${attempt} of 6`,
+    `${manual ? 'manual, ' : ''}${attempt} of 6`,
     httpBadge(status),
     timeElement(at, now),
     retryAt === undefined || retryAt <= now ? '' : timeElement(retryAt, now),
@@ -73,7 +73,7 @@ export function endpointTable({ service }: ConsoleContext, endpoints: readonly E
     endpoints.map((endpoint) => [
       `${endpoint.id} ${endpoint.name}`,
       endpoint.url,
-      endpoint.is_active ? 'active' : 'inactive',
+      endpoint.is_active ? 'active' : isDisabled(endpoint) ? 'disabled after 20 failures' : 'paused',
       endpoint.events.length === 6 ? 'all' : endpoint.events.join(', '),
       endpoint.previous && endpoint.previous.until > now
         ? html`two signatures until ${timeElement(endpoint.previous.until, now)}`
