@@ -97,7 +97,7 @@ const PUBLISHING = 103;
 const NEEDS_INFO = 107;
 const STOPPED = 400;
 export const COHORT_COMPLETED = 4;
-const COHORT_NOT_AVAILABLE = 5;
+export const COHORT_NOT_AVAILABLE = 5;
 
 const build: readonly Phase[] = [
   { share: 0, status: QUEUED },

@@ -208,6 +208,8 @@ export interface LogEntry {
   readonly fault?: string;
   /** Why the request was refused, in more detail than the response shows. */
   readonly why?: string;
+  /** When the reason of a refusal passes, RFC 3339 UTC: a bucket or a budget is free again, an idempotency key is forgotten. */
+  readonly freeAt?: string;
   /** The rate bucket that the request counted in, or that refused it. */
   readonly bucket?: LimitUse;
   /** The organization's build budget after a create request that starts a job. */

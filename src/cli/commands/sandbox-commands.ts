@@ -194,7 +194,9 @@ async function operateRunning(
   choice: SandboxChoice,
   ...[method, path, body]: [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
 ): Promise<ExitCode> {
-  const { typescript, ...result } = Object(await operate(await requireSandbox(choice), method, path, body, signal));
+  const { typescript, notice, ...result } = Object(
+    await operate(await requireSandbox(choice), method, path, body, signal),
+  );
   await output.object(result, { isDone: method !== 'GET' });
   return EXIT.done;
 }

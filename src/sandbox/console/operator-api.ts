@@ -5,8 +5,10 @@ import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
-import { ACTIONS, type Action, FieldError, NotFoundError, type Subject } from './actions.ts';
+import { ACCOUNT_ACTIONS } from './account-actions.ts';
+import { type Action, FieldError, NotFoundError, type Subject } from './action.ts';
 import { dueTasks } from './due-tasks.ts';
+import { OPERATOR_ACTIONS } from './operator-actions.ts';
 import type { Operators } from './operators.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -16,6 +18,16 @@ export interface ConsoleContext {
   readonly sandbox: SandboxAdmin;
   readonly recorder: Recorder;
   readonly operators: Operators;
+  /** Addresses of the latest server. */
+  readonly addresses: () => Addresses;
+  /** Sends a request in process, as `sandbox.fetch` does. */
+  readonly send: (request: Request) => Promise<Response>;
+}
+
+/** Origins of a sandbox. */
+export interface Addresses {
+  readonly api: string;
+  readonly storage: string;
 }
 
 /** Whose name an action is done in, and what it may change. */
@@ -33,7 +45,7 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const { state, clock, webhooks, jobs } = service;
   const app = withErrors();
-  addActions(app, console, ACTIONS, {
+  addActions(app, console, [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS], {
     find(_, { account }) {
       if (account === undefined) return sandbox.accounts.list()[0];
       if (typeof account !== 'string') throw new FieldError('`account` must be the email of an account.');
@@ -67,8 +79,7 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
 export function createAccountApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const app = withErrors();
-  const actions = ACTIONS.filter(({ subject }) => subject !== undefined);
-  addActions(app, console, actions, {
+  addActions(app, console, ACCOUNT_ACTIONS, {
     find({ req }) {
       const email = service.sessions.find(req.raw);
       return email === undefined ? undefined : sandbox.accounts.get(email);
@@ -94,7 +105,12 @@ function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly A
       checkNames(action, fields);
       if (account) actor.check?.(account, action, fields);
       const { result, typescript } = await perform(console, action, account, fields);
-      return context.json({ ...(action.respond?.(result, fields, console.service) ?? fields), typescript });
+      const notice = action.notice?.(fields, console.service, result);
+      return context.json({
+        ...(action.respond?.(result, fields, console.service) ?? fields),
+        ...(notice !== undefined && { notice }),
+        ...(typescript !== '' && { typescript }),
+      });
     });
   }
 }
@@ -116,11 +132,12 @@ async function readFields(context: Context): Promise<JsonObject> {
 
 /** Does an action; returns its result, and the TypeScript that does the same. */
 async function perform(
-  { service, sandbox, recorder }: ConsoleContext,
+  console: ConsoleContext,
   action: Action,
   account: SandboxAccount | undefined,
   fields: JsonObject,
 ): Promise<{ readonly result: unknown; readonly typescript: string }> {
+  const { service, sandbox, recorder } = console;
   service.clock.runDue();
   const subject: Subject = {
     sandbox,
@@ -128,13 +145,16 @@ async function perform(
       if (account) return account;
       throw new NotFoundError('Create an account first.');
     },
-    state: recorder.recording.state,
+    state: recorder.startState,
+    console,
   };
+  recorder.takeCalls();
   const running = action.run(subject, fields, service);
   // Read before anything else is awaited, which may be another call.
-  const call = recorder.lastCall;
+  const calls = recorder.takeCalls();
   const result = await running;
-  return { result, typescript: `${running instanceof Promise ? recorder.lastCall : call};` };
+  const shown = running instanceof Promise ? recorder.takeCalls().slice(-1) : calls;
+  return { result, typescript: shown.map((call) => `${call};`).join('\n') };
 }
 
 /** Checks that an account may do an action on its own pages: with what its organization has, and with its present password. */

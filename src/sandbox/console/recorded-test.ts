@@ -3,7 +3,8 @@ import type { SandboxOptions } from '../sandbox-options.ts';
 import type { HandledRequest } from '../service.ts';
 import { SERVICE_LIMITS } from '../service-limits.ts';
 import type { KeptRequest, Recording, Step } from './recorder.ts';
-import { decode, relevantHeaders } from './snippets.ts';
+import { decode } from './snippet-values.ts';
+import { relevantHeaders } from './snippets.ts';
 
 /** Options that a recording continues with; the others follow from it, or have no effect on responses. */
 const KEPT_OPTIONS = ['jobs', 'redirectHosts', 'signatureClock'] as const satisfies readonly (keyof SandboxOptions)[];

@@ -31,22 +31,27 @@ export interface Recording {
   readonly receivers: ReadonlyMap<string, readonly number[]>;
   /** `true` if there was more than fits. */
   readonly isFull: boolean;
+  /** What the steps take, about. */
+  readonly bytes: number;
 }
 
 /** Bounds of a recording, and of the requests whose details are shown: their number, and about their bytes. */
-const MAX_STEPS = 10_000;
-const MAX_BYTES = 2 ** 24;
+export const MAX_STEPS = 10_000;
+export const MAX_BYTES = 2 ** 24;
+
+/** Number of calls that an action shows. */
+const MAX_CALLS = 100;
 
 /** Records requests and calls while a console is open. */
 export class Recorder {
   readonly #service: Service;
   readonly #seed: number;
   /** The latest requests, oldest first, within the bounds. */
-  readonly #requests = new Map<string, HandledRequest>();
+  readonly #requests = new Map<string, KeptRequest>();
   #requestBytes = 0;
   #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;
-  #lastCall = '';
+  #calls: string[] = [];
 
   constructor(service: Service, seed: number) {
     this.#service = service;
@@ -77,22 +82,39 @@ export class Recorder {
       steps: [],
       receivers: new Map<string, number[]>(),
       isFull: false,
+      bytes: 0,
     };
   }
 
   get recording(): Recording {
     const { steps } = this.#recording;
     // Requests and calls are added when they have ended.
-    return { ...this.#recording, steps: steps.toSorted((a, b) => a.started.order - b.started.order) };
+    return {
+      ...this.#recording,
+      bytes: this.#bytes,
+      steps: steps.toSorted((a, b) => a.started.order - b.started.order),
+    };
   }
 
-  /** The latest call, in TypeScript, as it is shown. */
-  get lastCall(): string {
-    return this.#lastCall;
+  /** Number of the steps of the recording. */
+  get stepCount(): number {
+    return this.#recording.steps.length;
+  }
+
+  /** State at the start of the recording. */
+  get startState(): SandboxState {
+    return this.#recording.state;
+  }
+
+  /** Returns the calls since the last time, in TypeScript, as they are shown. */
+  takeCalls(): readonly string[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
   }
 
   /** Returns the details of a request of the log, if they are kept. */
-  find(entry: HandledRequest['entry']): HandledRequest | undefined {
+  find(entry: HandledRequest['entry']): KeptRequest | undefined {
     const handled = this.#requests.get(entry.id);
     // After another state was restored, ids are used again.
     return handled?.entry === entry ? handled : undefined;
@@ -106,7 +128,7 @@ export class Recorder {
       args.map((arg) => (arg === state ? expression('state') : arg)),
     )}`;
     const shown = `${prefix}${shownCall(method, args)}`;
-    this.#lastCall = shown;
+    this.#calls = [...this.#calls.slice(1 - MAX_CALLS), shown];
     // The times of the steps contain how the clock ran.
     if (method !== 'sandbox.setClock') this.#add({ started, call, shown }, call.length);
   }

@@ -31,6 +31,8 @@ export interface Env {
     fault: string;
     /** Why the request is refused, for the log. */
     why: string;
+    /** When the reason of the refusal passes, in milliseconds since 1970. */
+    freeAt: number;
     bucket: LimitUse;
     budget: BuildBudget;
     /** The body, once a route has read it. */
@@ -104,6 +106,7 @@ function consume(
   const used = window.count(now);
   context.set('bucket', { name, used, limit });
   if (wait === 0) return undefined;
+  context.set('freeAt', now + wait);
   const why = `The bucket ${name} of ${owner} holds ${used} of ${limit} requests`;
   return refuse(context, why, tooManyRequests('Too many requests.', wait));
 }

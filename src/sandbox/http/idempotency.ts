@@ -58,6 +58,7 @@ function replay(
   if (record.operation !== operation || !isEqual(record.body, body)) {
     const difference = record.operation === operation ? 'had another body' : `was ${record.operation}`;
     const why = `The first request with this key ${difference}`;
+    context.set('freeAt', record.expiresAt);
     return refuse(context, why, failure(409, 'This idempotency key was used with a different body.'));
   }
   return new Response(response.body, { status: response.status, headers: { 'content-type': 'application/json' } });

@@ -103,6 +103,7 @@ function logEntry(
   const fault = context.get('fault');
   const bucket = context.get('bucket');
   const budget = context.get('budget');
+  const freeAt = context.get('freeAt');
   return {
     id,
     at: new Date(now).toISOString(),
@@ -113,6 +114,7 @@ function logEntry(
     ...(context.get('replayed') && { replayed: true }),
     ...(fault !== undefined && { fault }),
     ...(why !== undefined && { why }),
+    ...(freeAt !== undefined && { freeAt: new Date(freeAt).toISOString() }),
     ...(bucket && { bucket }),
     ...(budget && { budget }),
   };

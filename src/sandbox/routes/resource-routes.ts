@@ -88,6 +88,7 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
       const budget = currentBudget(company, clock.now());
       const { hour, day } = budget;
       context.set('budget', budget);
+      context.set('freeAt', clock.now() + wait);
       return refuse(
         context,
         `${company.name} has started ${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day`,
