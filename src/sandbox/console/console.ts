@@ -107,12 +107,24 @@ const limitBody =
 const noEndpoint = ({ json, req: { method, path } }: Context<Env>): Response =>
   json({ message: `The console has no endpoint ${method} ${path}.` }, 404);
 
+const compactStyles = (styles: string): string =>
+  styles.replaceAll(/\s*([{};\n])\s*/g, '$1').replaceAll(/([:,]) /g, '$1');
+
+/** Leaves out comments and spaces of the script, except in its strings. */
+function compactScript(code: string): string {
+  const lines = code.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '').replaceAll(/\s*\n\s*/g, '\n');
+  const parts = lines.split(/('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)/);
+  return parts
+    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(/ *([=<>{}(),;:?&|!]+) */g, '$1')))
+    .join('');
+}
+
 function addAssets(app: Hono<Env>): void {
   const asset = (path: string, type: string, content: string): void => {
     app.get(path, () => new Response(content, { headers: { 'content-type': `${type}; charset=utf-8` } }));
   };
-  asset('/console.css', 'text/css', STYLES);
-  asset('/console.js', 'text/javascript', `(${pageScript.toString()})((${pageWidgets.toString()})());`);
+  asset('/console.css', 'text/css', compactStyles(STYLES));
+  asset('/console.js', 'text/javascript', compactScript(`(${pageScript.toString()})((${pageWidgets.toString()})());`));
   asset('/icon.svg', 'image/svg+xml', ICON);
   // Browsers ask for it before they have read a page.
   asset('/favicon.ico', 'image/svg+xml', ICON);

@@ -26,8 +26,8 @@ export function actionForm(form: ActionForm): Html {
   const { action, submit, fields = '', confirm, label, leave, style = '', layout } = form;
   const isInline = fields === '';
   const [question, consequence] = confirm ?? [];
-  const button = html`<button class="${style}"${optional('aria-label', label)}>${submit}</button>`;
-  return html`<form class="${isInline ? '' : `form ${layout ?? ''}`}" method="post" data-action="${action}"${optional('data-leave', leave)}${optional('data-confirm', question)}${optional('data-consequence', consequence)}>${hiddenFields(form.values)}${fields}${isInline || layout === 'row' ? button : html`<div class="acts">${button}</div>`}</form>`;
+  const button = html`<button${optional('class', style || undefined)}${optional('aria-label', label)}>${submit}</button>`;
+  return html`<form${isInline ? '' : html` class="form ${layout ?? ''}"`} method="post" data-action="${action}"${optional('data-leave', leave)}${optional('data-confirm', question)}${optional('data-consequence', consequence)}>${hiddenFields(form.values)}${fields}${isInline || layout === 'row' ? button : html`<div class="acts">${button}</div>`}</form>`;
 }
 
 const optional = (name: string, value: string | undefined): Html | '' =>

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import type { ClockMode } from '../clock.ts';
-import { actionForm } from './forms.ts';
 import { type Content, count, dateText, durationText, foreign, type Html } from './html.ts';
 
 /** A page of the console. */
@@ -65,17 +64,15 @@ export function layout({ title, content, source }: Page, viewer: Viewer): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} – Sandbox</title>
 <link rel="stylesheet" href="/console.css">
-<link rel="icon" href="/icon.svg" type="image/svg+xml">
 <script src="/console.js" defer></script>
 </head>
 <body${hasFrame ? '' : html` class="plain"`}>
 <a class="skip" href="#main">Skip to the content</a>
 ${hasFrame ? [topBar(viewer), sideNavigation(viewer)] : ''}
 <main id="main" tabindex="-1"${source === undefined ? '' : html` data-source="${source}"`}>
-<noscript><p class="lead">These pages can be read without JavaScript; their actions need it.</p></noscript>
+<noscript><p>Actions need JavaScript.</p></noscript>
 ${content}
 </main>
-<div id="notices" role="status" aria-live="polite"></div><p id="said" class="sr" role="status"></p>
 </body>
 </html>`;
 }
@@ -88,11 +85,11 @@ export const modeText = (mode: ClockMode): string =>
 
 /** Returns the time of the sandbox, which the script lets run. */
 export const clockElement = (now: number, mode: ClockMode): Html =>
-  html`<time class="num" datetime="${new Date(now).toISOString()}" data-now="${now}" data-speed="${speedOf(mode)}">${new Date(now).toISOString().slice(11, 19)}</time>`;
+  html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${new Date(now).toISOString().slice(11, 19)}</time>`;
 
 function topBar({ isOperator, email, now, mode, next, api, accounts }: Viewer): Html {
   const address = isOperator
-    ? html`<button type="button" class="chip addr" data-text="${api}" title="Copy the address of the API"><span class="soft far">API</span><code><span class="far">${api.replace(/\/\/.*/, '//')}</span>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>`
+    ? html`<button type="button" class="chip addr" data-text="${api}" title="Copy the address of the API"><code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>`
     : '';
   const [name = '', domain = ''] = (email ?? '').split(/(?=@)/);
   return html`<header class="top">
@@ -117,42 +114,31 @@ const ADVANCES: readonly (readonly [ms: number, text: string])[] = [
 ];
 
 /** Returns buttons that advance the clock. */
-export const advanceButtons = (): Html[] =>
-  ADVANCES.map(([ms, submit]) =>
-    actionForm({ action: 'POST /api/clock/advance', submit, values: { ms }, style: 'small' }),
-  );
+export const advanceButtons = (): Html =>
+  html`<form class="acts" method="post" data-action="POST /api/clock/advance">${ADVANCES.map(
+    ([ms, text]) => html`<button class="small" name="ms" value="${ms}" data-type="number">${text}</button>`,
+  )}</form>`;
 
 /** Returns buttons that set how the clock runs. */
 export function speedButtons(mode: ClockMode, speeds: readonly number[]): Html {
-  const choices: readonly (readonly [text: string, mode: ClockMode])[] = [
-    ['Paused', 'manual'],
-    ['Real time', 'real'],
-    ...speeds.map((speed) => [`×${count(speed)}`, { speed }] as const),
-  ];
-  return html`<div class="seg" role="group" aria-label="Speed of the clock">${choices.map(
-    ([text, choice]) =>
-      html`<form method="post" data-action="POST /api/clock/mode">${
-        typeof choice === 'object'
-          ? html`<input type="hidden" name="speed" value="${choice.speed}" data-type="number">`
-          : html`<input type="hidden" name="mode" value="${choice}">`
-      }<button aria-pressed="${String(speedOf(mode) === speedOf(choice))}">${text}</button></form>`,
-  )}</div>`;
+  const isPressed = (choice: ClockMode): string => String(speedOf(mode) === speedOf(choice));
+  return html`<form class="seg" method="post" data-action="POST /api/clock/mode" aria-label="Speed of the clock"><button name="mode" value="manual" aria-pressed="${isPressed('manual')}">Paused</button><button name="mode" value="real" aria-pressed="${isPressed('real')}">Real time</button>${speeds.map(
+    (speed) =>
+      html`<button name="speed" value="${speed}" data-type="number" aria-pressed="${isPressed({ speed })}">×${count(speed)}</button>`,
+  )}</form>`;
 }
 
-function clockMenu(now: number, mode: ClockMode, next: number | undefined): Html {
-  return html`<div id="clock-menu" class="pop" popover><div id="clock-menu-live" data-live>
-<h2>${clockElement(now, mode)} UTC</h2><p class="soft">${dateText(now)}, ${modeText(mode)}</p>
-<h3>Advance</h3><div class="acts">${advanceButtons()}</div>
-${next === undefined ? html`<p class="soft">Nothing is due.</p>` : html`<div class="acts">${actionForm({ action: 'POST /api/clock/next', submit: `To the next event, in ${durationText(next)}`, style: 'small' })}</div>`}
-<h3>Speed</h3>${speedButtons(mode, [60])}
-<p><a href="/clock">All that is due</a></p></div></div>`;
-}
+/** Returns the menu of the clock; the script adds the buttons that advance it, which need the script anyway. */
+const clockMenu = (now: number, mode: ClockMode, next: number | undefined): Html =>
+  html`<div id="clock-menu" class="pop" popover><div id="clock-text" data-live>
+<p class="soft">${dateText(now)}, ${modeText(mode)}. ${next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next)}.`}</p></div>
+<p><a href="/clock">All that is due</a></p></div>`;
 
 function sideNavigation(viewer: Viewer): Html {
   const { isOperator, email } = viewer;
   return html`<nav id="nav" class="side" popover aria-label="Console">
 <a class="brand" href="${isOperator ? '/start' : '/account'}">Sandbox</a>
-${isOperator ? html`<form class="find" role="search" action="/find"><input type="search" name="q" aria-label="Find a request, event, key or resource by its id" placeholder="Find by id (Ctrl K)"></form>` : ''}
+${isOperator ? html`<form class="find" role="search" action="/find"><input type="search" name="q" aria-label="Find by id" placeholder="Find by id (Ctrl K)"></form>` : ''}
 <div id="nav-links" data-live>
 ${isOperator ? group('Operator', '', OPERATOR_LINKS, viewer) : ''}${email === undefined ? '' : group('Account', email, ACCOUNT_LINKS, viewer)}
 </div></nav>`;
@@ -163,12 +149,11 @@ function group(title: string, email: string, links: readonly Link[], { path, cou
     target === path ||
     (target !== '/account' && path.startsWith(`${target}/`)) ||
     (path === '/recording' && target === '/session');
-  const id = `nav-${title.toLowerCase()}`;
   const numberOf = (target: string): Html | '' => {
     if (target === '/deliveries' && failing > 0) return html`<span class="alarm">${failing} failing</span>`;
     return counts[target] ? html`<span>${count(counts[target])}</span>` : '';
   };
-  return html`<h2 id="${id}"><span>${title}</span>${email === '' ? '' : html` <bdi title="${email}">${email}</bdi>`}</h2><ul aria-labelledby="${id}">${links.map(
+  return html`<h2>${title}${email === '' ? '' : html` <bdi title="${email}">${email}</bdi>`}</h2><ul>${links.map(
     ([target, text]) =>
       html`<li><a href="${target}"${isCurrent(target) ? html` aria-current="page"` : ''}>${text}${numberOf(target)}</a></li>`,
   )}</ul>`;

@@ -8,8 +8,10 @@ export const PAGE_SIZE = 50;
 /** A column: its label, and classes that set its width, and hide it where there is little space. */
 type Column = readonly [label: string, style?: string];
 
+const classOf = (style: string): Html | '' => (style === '' ? '' : html` class="${style.trim()}"`);
+
 /** Returns a cell. Classes set its place where a row is a block, on phones: `main`, `side2`, `note2`, `gone`. */
-export const cell = (content: Content, style = ''): Html => html`<td role="cell" class="${style}">${content}</td>`;
+export const cell = (content: Content, style = ''): Html => html`<td role="cell"${classOf(style)}>${content}</td>`;
 
 /** Returns a cell of two lines: what it is, and details or a reason; `cut` shortens these. */
 export const twoLines = (first: Content, second: Content, style = ''): Html =>
@@ -19,14 +21,14 @@ export const twoLines = (first: Content, second: Content, style = ''): Html =>
   );
 
 /** Returns a row of cells. */
-export const row = (cells: readonly Html[], style = ''): Html => html`<tr role="row" class="${style}">${cells}</tr>`;
+export const row = (cells: readonly Html[], style = ''): Html => html`<tr role="row"${classOf(style)}>${cells}</tr>`;
 
 /** Returns a table, or what to do if it is empty. Each row is one of cells; roles, because on phones rows are blocks. */
 export function table(caption: string, columns: readonly Column[], rows: readonly Html[], empty: Content): Html {
   if (rows.length === 0) return html`${empty}`;
   return html`<table role="table"><caption class="sr">${caption}</caption>
-<colgroup>${columns.map(([, style = '']) => html`<col class="${style}">`)}</colgroup>
-<thead role="rowgroup"><tr role="row">${columns.map(([label, style = '']) => html`<th role="columnheader" scope="col" class="${style.includes('lo') ? 'lo' : ''}">${label === 'Actions' ? html`<span class="sr">Actions</span>` : label}</th>`)}</tr></thead>
+<colgroup>${columns.map(([, style = '']) => html`<col${classOf(style)}>`)}</colgroup>
+<thead role="rowgroup"><tr role="row">${columns.map(([label, style = '']) => html`<th role="columnheader" scope="col"${classOf(style.includes('lo') ? 'lo' : '')}>${label === 'Actions' ? html`<span class="sr">Actions</span>` : label}</th>`)}</tr></thead>
 <tbody role="rowgroup">${rows.map((one) => html`${one}\n`)}</tbody></table>`;
 }
 

@@ -17,10 +17,14 @@ export function pageWidgets(): Widgets {
     root.querySelector<T>(selector);
   const make = (name: string, text: string, className = ''): HTMLElement =>
     Object.assign(document.createElement(name), { textContent: text, className });
-  const notices = find('#notices');
+  const notices = make('div', '');
+  notices.id = 'notices';
+  notices.setAttribute('role', 'status');
+  const said = make('p', '', 'sr');
+  said.setAttribute('role', 'status');
+  document.body.append(notices, said);
   const say = (text: string): void => {
-    const said = find('#said');
-    if (said) said.textContent = text;
+    said.textContent = text;
   };
 
   const button = (text: string, className: string, onClick: () => void): HTMLElement => {
@@ -60,8 +64,8 @@ export function pageWidgets(): Widgets {
       button('Close', 'quiet small', () => notice.remove()),
     );
     if (typeof code === 'string') notice.append(make('code', code), copyButton(code));
-    notices?.prepend(notice);
-    for (const old of [...(notices?.children ?? [])].slice(3)) old.remove();
+    notices.prepend(notice);
+    for (const old of [...notices.children].slice(3)) old.remove();
     const hide = (): void => {
       if (notice.matches(':hover, :focus-within')) setTimeout(hide, 2_000);
       else notice.remove();
@@ -123,7 +127,7 @@ export function pageWidgets(): Widgets {
     const place = find('[data-name]', dialog);
     if (place && about !== undefined) place.textContent = about;
     for (const [name, value] of Object.entries(JSON.parse(values))) {
-      const field = find<HTMLInputElement>(`[name="${CSS.escape(name)}"]`, dialog);
+      const field = find<HTMLInputElement | HTMLSelectElement>(`[name="${CSS.escape(name)}"]`, dialog);
       if (field) field.value = String(value);
     }
     dialog.showModal();
@@ -141,7 +145,7 @@ export function pageWidgets(): Widgets {
   });
 
   document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && !find('dialog[open]')) notices?.firstElementChild?.remove();
+    if (event.key === 'Escape' && !find('dialog[open]')) notices.firstElementChild?.remove();
     if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
       const search = find<HTMLInputElement>('.find input');
       if (!search) return;
@@ -163,6 +167,33 @@ export function pageWidgets(): Widgets {
     event.preventDefault();
     find('.row', next)?.focus();
   });
+
+  // The same on every page, so that it is sent once.
+  const menu = find('#clock-menu');
+  if (menu) {
+    const form = document.createElement('form');
+    form.dataset.action = 'POST /api/clock/advance';
+    form.className = 'acts';
+    for (const [text, ms] of [
+      ['+1 min', 60_000],
+      ['+10 min', 600_000],
+      ['+1 h', 3_600_000],
+      ['+1 d', 86_400_000],
+    ] as const) {
+      const advance = Object.assign(document.createElement('button'), {
+        name: 'ms',
+        value: String(ms),
+        textContent: text,
+      });
+      advance.className = 'small';
+      advance.dataset.type = 'number';
+      form.append(advance);
+    }
+    const next = document.createElement('form');
+    next.dataset.action = 'POST /api/clock/next';
+    next.append(make('button', 'To the next event', 'small'));
+    menu.append(make('h3', 'Advance'), form, next);
+  }
 
   // Clocks run on between two updates: from when they came into the page.
   const shownAt = new WeakMap<Element, number>();

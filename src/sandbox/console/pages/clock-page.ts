@@ -40,7 +40,7 @@ export function clockPage({ service }: ConsoleContext, query: URLSearchParams): 
 <p class="soft">Jobs, tokens, rate buckets, idempotency keys, presigned URLs and deliveries follow this clock. Your client and your receiver follow the machine's.</p></section>
 <section class="card" aria-labelledby="advance-title"><h2 id="advance-title">Advance</h2>
 ${live('next', next === undefined ? html`<p class="soft">Nothing is due.</p>` : html`${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event', style: 'primary wide' })}<p class="soft">${foreign(next.description)}, ${relativeText(next.time - now)}</p>`)}
-<div class="acts">${advanceButtons()}</div>
+${advanceButtons()}
 ${actionForm({
   action: 'POST /api/clock/advance',
   submit: 'Advance',

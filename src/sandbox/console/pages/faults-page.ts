@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { operations } from '../../../spec/operations.ts';
 import { type ActiveFault, describeFault } from '../../faults.ts';
 import { actionForm, checkbox, formDialog, input, opener, select } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
@@ -82,13 +81,7 @@ const addDialog = (): Html =>
     action: 'POST /api/faults',
     submit: 'Add the rule',
     fields: [
-      html`<datalist id="operations">${Object.keys(operations).map((name) => html`<option value="${name}"></option>`)}</datalist>`,
-      input(
-        'Requests',
-        'on',
-        { list: 'operations', placeholder: 'all' },
-        'An operation, a path, or a method and path, in which * matches anything',
-      ),
+      input('Requests', 'on', { placeholder: 'all' }, 'Such as usage.get, /uploads/*, or GET /api/v2/audiences/{id}'),
       input('Number of requests', 'times', { type: 'number', min: 1, placeholder: 'no limit' }),
       input('Respond with status', 'status', { type: 'number', min: 400, max: 599 }),
       input('Retry-After in seconds', 'retryAfter', { type: 'number', min: 0 }),

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
-import { actionForm, formDialog, input, opener, select, selection } from '../forms.ts';
+import { actionForm, formDialog, input, opener, select } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
 import {
   badge,
@@ -44,7 +44,6 @@ const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
 ];
 
 const named = (id: number): string => `${id} ${statusOf(id).name}`;
-const FAILURES = [422, 400, 404, 499].map((id) => [id, named(id)] as const);
 const OUTCOMES = [104, 107, 400, 422, 4, 5].map((id) => [id, id < 100 ? `${named(id)} (cohorts)` : named(id)] as const);
 const PUBLISHING = 103;
 
@@ -106,7 +105,7 @@ ${actionForm({
   ],
 })}</section>
 <section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>${live('ended', recentlyEnded(service))}</section></div>
-${dialogs()}`,
+${endDialog()}`,
   };
 }
 
@@ -181,48 +180,28 @@ function actionsOf({ kind, id, resource }: TimedJob): Html[] {
       label: `${submit} ${about}`,
       style: 'small',
     });
-  const dialog = (name: string, text: string): Html =>
-    opener(name, `${text}…`, { label: `${text} ${about}`, style: 'small', about, values });
-  if (kind === 'cohort') return [finish('Complete', 4), dialog('unavailable', 'Not available')];
+  const dialog = (text: string, status: number): Html =>
+    opener('end', `${text}…`, { label: `${text} ${about}`, style: 'small', about, values: { ...values, status } });
+  if (kind === 'cohort') return [finish('Complete', 4), dialog('Not available', 5)];
   const cancel = kind === 'lookalike' ? [finish('Cancel', resource.status.id === PUBLISHING ? 104 : 400)] : [];
-  return [finish('Complete', 104), dialog('info', 'Needs info'), dialog('fail', 'Fail'), ...cancel];
+  return [finish('Complete', 104), dialog('Needs info', 107), dialog('Fail', 422), ...cancel];
 }
 
-const reason = (attributes: string): Html =>
-  html`<label>Reason <textarea name="reason" ${attributes}></textarea><small>Shown in the console only, as by the service</small></label>`;
-const hidden = html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`;
-const about = (before: string, after: string): Html => html`${before} <bdi data-name>the job</bdi>${after}`;
+/** The statuses that a dialog asks the reason of. */
+const ENDS = [107, 422, 400, 404, 499, 5].map((id) => [id, named(id)] as const);
 
-const dialogs = (): Html[] => [
+const endDialog = (): Html =>
   formDialog({
-    id: 'info',
-    title: about('End', ' as 107 Additional Info'),
-    lead: html`The client gets a <code>JobNeedsInfoError</code>.`,
+    id: 'end',
+    title: html`End <bdi data-name>the job</bdi>`,
     action: 'POST /api/jobs/finish',
-    submit: 'End as 107',
-    values: { status: 107 },
-    fields: [hidden, reason('autofocus')],
-  }),
-  formDialog({
-    id: 'fail',
-    title: about('Fail', ''),
-    lead: html`The client gets a <code>JobFailedError</code>.`,
-    action: 'POST /api/jobs/finish',
-    submit: 'Fail the job',
-    style: 'danger primary',
-    fields: [hidden, html`<label>Status ${selection('status', FAILURES)}</label>`, reason('')],
-  }),
-  formDialog({
-    id: 'unavailable',
-    title: about('End', ' as 5 Not Available'),
-    lead: html`The client gets a <code>JobFailedError</code>.`,
-    action: 'POST /api/jobs/finish',
-    submit: 'End as 5',
-    style: 'danger primary',
-    values: { status: 5 },
-    fields: [hidden, reason('autofocus')],
-  }),
-];
+    submit: 'End the job',
+    fields: [
+      html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
+      select('Status', 'status', ENDS),
+      html`<label>Reason <textarea name="reason" autofocus></textarea><small>Shown in the console only, as by the service</small></label>`,
+    ],
+  });
 
 function queuedOutcomes({ jobs }: Service): Content {
   if (jobs.queued.length === 0) return '';

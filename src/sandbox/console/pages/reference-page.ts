@@ -43,7 +43,7 @@ export function referencePage(query: URLSearchParams): Page {
       ]),
     );
     const events = name === 'webhooks' ? Object.keys(document.webhooks) : [];
-    return html`<h2>${name}</h2><p class="soft">${formatted(description)}</p>
+    return html`<h2>${name}</h2><p class="soft">${formatted(firstSentence(description))}</p>
 ${table(name, [['Operation'], ['Bucket', 'w6'], ['', 'w7']], rows, '')}
 ${events.length === 0 ? '' : html`<p>Events: ${events.map((event) => html`<code>${event}</code> `)}</p>`}`;
   });
@@ -153,6 +153,8 @@ const example = (id: string, value: unknown): Html | string =>
   value === undefined
     ? ''
     : html`<details><summary>Example</summary>${codeBlock(`example-${id}`, 'JSON', JSON.stringify(value, null, 2))}</details>`;
+
+const firstSentence = (description: string): string => /^.*?\.(?= |$)/s.exec(description)?.[0] ?? description;
 
 /** Returns a description with its code and its links: \`…\`, [text](https://…). */
 const formatted = (description: string): Content =>

@@ -11,7 +11,6 @@ import {
   type Html,
   head,
   httpBadge,
-  linkButton,
   live,
   meter,
   timeElement,
@@ -54,7 +53,7 @@ export function sessionPage({ recorder, service }: ConsoleContext, query: URLSea
         opener('again', 'Restart recording…'),
       ],
     )}
-<p class="lead">What has happened since ${began} becomes a test for vitest: it continues with the state of that time, repeats each step at its time, and expects the same statuses.</p>
+<p class="lead">As a test for vitest, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.</p>
 <div class="cols aside"><section aria-label="Steps">
 ${filterForm(PATH, query, { label: 'Filter of steps', placeholder: 'Path, call or status' })}
 ${live('steps', [
@@ -95,7 +94,7 @@ ${live(
 ${formDialog({
   id: 'reset',
   title: 'Reset the sandbox?',
-  lead: html`Returns to the state of ${began}. Removed: resources created since, deliveries, the list of requests, all logins. Kept: faults, limits and the time. ${linkButton('/state.json', 'Save the state first', 'small')}`,
+  lead: 'Resources created since, deliveries, requests and logins are gone. Save the state first to be able to return to it.',
   fields: '',
   action: 'POST /api/reset',
   submit: 'Reset',

@@ -148,6 +148,4 @@ await client.close();`;
 
 const FIRST_CURL = `curl "$AUDIENCE_BASE_URL/api/v2/audiences/create" \\
   -H "Authorization: Bearer $AUDIENCE_TOKEN" \\
-  -H 'Accept: application/json' \\
-  -H 'Content-Type: application/json' \\
-  -d '{ "name": "Visitors" }'`;
+  --json '{ "name": "Visitors" }'`;
