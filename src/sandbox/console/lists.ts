@@ -2,6 +2,9 @@ import { html } from 'hono/html';
 import { type Choices, selection } from './forms.ts';
 import { type Content, count, dateText, emptyState, type Html, linkButton } from './html.ts';
 
+/** Labels of columns that need none to be understood, except by screen readers. */
+const UNSEEN: readonly string[] = ['Actions', 'Choose', 'Assumed'];
+
 /** Rows of a page of a list. */
 export const PAGE_SIZE = 50;
 
@@ -28,7 +31,7 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
   if (rows.length === 0) return html`${empty}`;
   return html`<table role="table"><caption class="sr">${caption}</caption>
 <colgroup>${columns.map(([, style = '']) => html`<col${classOf(style)}>`)}</colgroup>
-<thead role="rowgroup"><tr role="row">${columns.map(([label, style = '']) => html`<th role="columnheader" scope="col"${classOf(style.includes('lo') ? 'lo' : '')}>${label === 'Actions' ? html`<span class="sr">Actions</span>` : label}</th>`)}</tr></thead>
+<thead role="rowgroup"><tr role="row">${columns.map(([label, style = '']) => html`<th role="columnheader" scope="col"${classOf(style.includes('lo') ? 'lo' : '')}>${UNSEEN.includes(label) ? html`<span class="sr">${label}</span>` : label}</th>`)}</tr></thead>
 <tbody role="rowgroup">${rows.map((one) => html`${one}\n`)}</tbody></table>`;
 }
 

@@ -101,8 +101,11 @@ export function pageWidgets(): Widgets {
     const parts: Node[] = [make('p', 'Copy it now: it is shown once.'), box];
     if (typeof code === 'string') parts.push(make('p', 'The same in a program:', 'soft'), make('code', code));
     const dialog = open(message, ...parts, buttons(button('I have copied it', 'primary', () => dialog.close())));
-    // Escape must not close what cannot be shown again.
+    // Escape must not close what cannot be shown again, even if it is pressed twice.
     dialog.addEventListener('cancel', (event) => event.preventDefault());
+    dialog.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') event.preventDefault();
+    });
   };
 
   const ask: Widgets['ask'] = (question, consequence, answer) =>

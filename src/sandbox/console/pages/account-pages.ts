@@ -39,7 +39,7 @@ export function tokensPage({ service }: ConsoleContext, account: SandboxAccount)
               cell(
                 actionForm({
                   action: 'POST /account/api/tokens/revoke',
-                  submit: 'Revoke',
+                  submit: 'Revoke…',
                   values: { id },
                   label: `Revoke token ${id}`,
                   style: 'small danger',
@@ -69,7 +69,7 @@ export function tokensPage({ service }: ConsoleContext, account: SandboxAccount)
               cell(
                 actionForm({
                   action: 'POST /account/api/connections/revoke',
-                  submit: 'Revoke',
+                  submit: 'Revoke…',
                   values: { id },
                   label: `Revoke the connection of ${client}`,
                   style: 'small danger',

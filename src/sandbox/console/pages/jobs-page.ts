@@ -77,7 +77,7 @@ ${filterForm(PATH, query, { label: 'Filter of jobs', placeholder: 'Kind, id, nam
 ${live('jobs', [
   table(
     'Running jobs, soonest first',
-    [['', 'w3 lo'], ['Job'], ['Status', 'w11'], ['Ends', 'w9'], ['Actions', 'w20']],
+    [['Choose', 'w3 lo'], ['Job'], ['Status', 'w11'], ['Ends', 'w9'], ['Actions', 'w20']],
     page.rows.map((job) => rowOf(job, now)),
     jobs.length === 0 ? noJobs() : noMatch(PATH, 'jobs', jobs.length),
   ),

@@ -44,7 +44,7 @@ export function referencePage(query: URLSearchParams): Page {
     );
     const events = name === 'webhooks' ? Object.keys(document.webhooks) : [];
     return html`<h2>${name}</h2><p class="soft">${formatted(firstSentence(description))}</p>
-${table(name, [['Operation'], ['Bucket', 'w6'], ['', 'w7']], rows, '')}
+${table(name, [['Operation'], ['Bucket', 'w6'], ['Assumed', 'w7']], rows, '')}
 ${events.length === 0 ? '' : html`<p>Events: ${events.map((event) => html`<code>${event}</code> `)}</p>`}`;
   });
   const content = html`${head('Reference')}<p class="lead">The contract of the service. For tools it is an OpenAPI document, <code>/openapi.json</code> of the API's address.</p>
