@@ -100,7 +100,7 @@ function topBar({ isOperator, email, now, mode, next, api, accounts }: Viewer): 
 ${isOperator ? clockMenu(now, mode, next) : ''}
 <div id="account-menu" class="pop" popover>
 <h2>${email === undefined ? 'No account' : foreign(email)}</h2>
-${isOperator && accounts.length > 0 ? html`<h3>Log in as</h3><ul>${accounts.map((account) => html`<li><form method="post" action="/login-as"><input type="hidden" name="email" value="${account}"><button class="quiet small">${foreign(account)}</button></form></li>`)}</ul>` : ''}
+${isOperator && accounts.length > 0 ? html`<h3>Log in as</h3><ul>${accounts.map((account) => html`<li><form method="post" action="/login-as"><input type="hidden" name="account" value="${account}"><button class="quiet small">${foreign(account)}</button></form></li>`)}</ul>` : ''}
 ${email === undefined ? html`<p><a class="button small" href="/login">Log in with a password</a></p>` : html`<form class="acts" method="post" action="/logout"><button class="small">Log out</button></form>`}
 </div>
 </header>`;

@@ -70,7 +70,8 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     return context.redirect('/session', 303);
   });
   app.post('/login-as', async (context) => {
-    const account = service.state.accounts.get((await readForm(context)).get('email') ?? '');
+    const form = await readForm(context);
+    const account = service.state.accounts.get(form.get('account') ?? form.get('email') ?? '');
     if (!account) return context.notFound();
     context.header('set-cookie', service.sessions.startOnly(account.email, context.req.raw));
     return context.redirect('/account', 303);

@@ -2,6 +2,7 @@ import { expression, literal } from '../admin/call-source.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import type { HandledRequest } from '../service.ts';
 import { SERVICE_LIMITS } from '../service-limits.ts';
+import { PartnerSecrets } from './partner-secrets.ts';
 import type { KeptRequest, Recording, Step } from './recorder.ts';
 import { decode } from './snippet-values.ts';
 import { relevantHeaders } from './snippets.ts';
@@ -96,6 +97,7 @@ class StepWriter {
   readonly #storageUrl: string;
   /** Names of constants, by the value of an `Authorization` header. */
   readonly #authorizations = new Map<string, string>();
+  readonly #partners = new PartnerSecrets();
   /** Requests that have begun and not ended, as the code that awaits each. */
   #pending: { readonly order: number; readonly time: number; readonly code: string }[] = [];
   #time = -1;
@@ -157,9 +159,9 @@ class StepWriter {
     const isCut = entry.method === 'PUT' && entry.status === 400 && !file;
     const isUnknown = request.isDisconnected && entry.served === undefined && !isAbandoned(request);
     if (request.isBodyDropped || isCut || isUnknown || (file && file.size > MAX_FILE)) return undefined;
-    const body = bodySource(request);
+    const body = bodySource(request, this.#partners);
     const { origin, pathname, search } = new URL(url);
-    const target = origin === this.#storageUrl ? `${STORAGE}${pathname}${search}` : url;
+    const target = `${origin === this.#storageUrl ? STORAGE : origin}${pathname}${this.#partners.hideInQuery(search)}`;
     const authorization = headers.get('authorization');
     const init = {
       ...(entry.method !== 'GET' && { method: entry.method }),
@@ -191,11 +193,11 @@ const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 
 /** Returns the code of a body; `undefined` if there is none. */
-function bodySource({ body, file }: HandledRequest): string | undefined {
+function bodySource({ body, file }: HandledRequest, partners: PartnerSecrets): string | undefined {
   if (file) return `file(${file.size}, ${Math.min(file.size, file.lines)})`;
   if (!body?.length) return undefined;
   const text = decode(body);
-  if (text !== undefined) return literal(text);
+  if (text !== undefined) return literal(partners.hideInBody(text));
   const base64 = btoa(Array.from(body, (byte) => String.fromCharCode(byte)).join(''));
   return `Uint8Array.from(atob('${base64}'), (character) => character.charCodeAt(0))`;
 }

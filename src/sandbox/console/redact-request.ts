@@ -69,7 +69,10 @@ const NAME =
 const MAX_DEPTH = 2;
 
 /** Hides the values of secret fields in a text that is no complete JSON: a form, a query, half of a body. */
-export function redactText(text: string, depth = 0): string {
+export const redactText = (text: string): string => hideFields(text, isSecret).replaceAll(OWN, `$1${HIDDEN}`);
+
+/** Hides the values of some fields in a text. */
+export function hideFields(text: string, hides: (name: string) => boolean, depth = 0): string {
   const [boundary] = /^--[^\r\n]+/.exec(text) ?? [];
   let result = '';
   let end = 0;
@@ -77,20 +80,20 @@ export function redactText(text: string, depth = 0): string {
     const [head, part, word = ''] = match;
     const start = match.index + head.length;
     const name = part === undefined ? word : (/\bname="?([^";]*)/.exec(part)?.[1] ?? '');
-    if (match.index < end || !(isSecret(name) || hasEncodedSecret(text, start, depth))) continue;
+    if (match.index < end || !(hides(name) || hasEncodedSecret(text, start, hides, depth))) continue;
     const valueEnd = part === undefined ? endOfValue(text, start) : endOfPart(text, start, boundary);
     if (name === 'code' && /^\d{3}$/.test(text.slice(start, valueEnd))) continue;
     result += `${text.slice(end, start)}${HIDDEN}`;
     end = valueEnd;
   }
-  return (result + text.slice(end)).replaceAll(OWN, `$1${HIDDEN}`);
+  return result + text.slice(end);
 }
 
 /** Returns whether a value contains secret fields once it is decoded, as JSON in a query does. */
-function hasEncodedSecret(text: string, start: number, depth: number): boolean {
+function hasEncodedSecret(text: string, start: number, hides: (name: string) => boolean, depth: number): boolean {
   const value = text[start] === '%' ? text.slice(start, endOfValue(text, start)) : '';
   const decoded = decodeName(value);
-  return depth < MAX_DEPTH && decoded !== value && redactText(decoded, depth + 1) !== decoded;
+  return depth < MAX_DEPTH && decoded !== value && hideFields(decoded, hides, depth + 1) !== decoded;
 }
 
 /** Returns the end of a part of a multipart body. */

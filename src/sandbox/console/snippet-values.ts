@@ -61,7 +61,8 @@ function hideSecret(name: string, value: unknown): unknown {
   return typeof value === 'string' ? redactText(value) : value;
 }
 
-const hideValue = (name: string, value: string): string => (isSecret(name) ? variable(name) : redactText(value));
+/** Returns the value of a field; a credential is a variable. */
+export const hideValue = (name: string, value: string): string => (isSecret(name) ? variable(name) : redactText(value));
 
 async function readParts(body: Uint8Array<ArrayBuffer>, type: string): Promise<readonly FormPart[] | undefined> {
   const form = await new Response(body, { headers: { 'content-type': type } }).formData().catch(() => undefined);

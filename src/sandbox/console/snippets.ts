@@ -5,6 +5,7 @@ import { isSecret } from './redact-request.ts';
 import {
   hideInHeader,
   hideInUrl,
+  hideValue,
   inShell,
   inTypeScript,
   prettyLiteral,
@@ -149,7 +150,9 @@ function sdkOf(request: HandledRequest, body: SnippetBody | undefined): string |
   const isAccepted = (headers.get('accept') ?? '').includes('application/json');
   if (!operation || !hasToken || !isAccepted || (body && (body.kind !== 'json' || entry.method === 'GET')))
     return undefined;
-  const query = Object.fromEntries(new URL(url).searchParams);
+  const query = Object.fromEntries(
+    [...new URL(url).searchParams].map(([name, value]) => [name, hideValue(name, value)]),
+  );
   const key = headers.get('idempotency-key');
   const call = callOf(operation.name, operation.params, query, body?.value, key, entry.status === 422);
   const { origin } = new URL(url);

@@ -103,8 +103,10 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
       context.set('budget', currentBudget(company, clock.now()));
     }
     if (isBuild(name)) {
-      const { upload_reference, file, ...rest } = body;
-      account.definitions.set(resource.id, { name, body: rest, rows: draft.result?.rows });
+      const { upload_reference, file, credentials, ...rest } = body;
+      // What a schedule builds again needs credentials, but not theirs: saved states must not contain those of a partner.
+      const kept = credentials === undefined ? rest : { ...rest, credentials: 'stored' };
+      account.definitions.set(resource.id, { name, body: kept, rows: draft.result?.rows });
       countUsage(company, clock.now(), name);
     }
     draft.onAccept?.();
