@@ -34,7 +34,7 @@ export const expression = (source: string): object => ({ [SOURCE]: source });
 /** Fields that are not shown. */
 const SECRET_FIELDS: readonly string[] = ['password', 'secret'];
 
-/** What stands in a call for a password, so that it works when it is pasted. */
+/** Stands in a call for a password, so that it works when it is pasted. */
 const PASSWORD = expression("process.env.PASSWORD ?? ''");
 
 /** Returns a call in source code without passwords and states, which are long and contain secrets. */

@@ -3,7 +3,7 @@ import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState } from '../state.ts';
-import type { ConsoleContext } from './operator-api.ts';
+import type { ConsoleContext } from './console-context.ts';
 
 /** The objects that an action works with. */
 export interface Subject {

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 
-/** What has become of an event for an endpoint. */
-export type DeliveryState = 'delivered' | 'waiting' | 'exhausted';
+/** State of the delivery of an event to an endpoint. */
+type DeliveryState = 'delivered' | 'waiting' | 'exhausted';
 
 /** All attempts to deliver an event to an endpoint, the first one first. */
 export interface DeliveryGroup {
@@ -31,8 +31,8 @@ export function groupDeliveries(attempts: readonly DeliveryAttempt[], now: numbe
     const { endpoint, id } = attempt.event;
     const ofEndpoint = groups.get(endpoint) ?? new Map<string, EndedAttempt[]>();
     groups.set(endpoint, ofEndpoint);
-    const known = ofEndpoint.get(id);
-    if (known) known.push(attempt);
+    const earlier = ofEndpoint.get(id);
+    if (earlier) earlier.push(attempt);
     else {
       const created = [attempt];
       ofEndpoint.set(id, created);

@@ -9,7 +9,7 @@ const TOKENS =
 const MAX_LENGTH = 20_000;
 
 /** Returns code with its strings, comments, numbers and keywords in colours. */
-export function highlight(code: string): readonly (Html | string)[] {
+function highlight(code: string): readonly (Html | string)[] {
   if (code.length > MAX_LENGTH) return [code];
   const parts: (Html | string)[] = [];
   let end = 0;

@@ -6,7 +6,7 @@ export type Html = ReturnType<typeof html>;
 /** Anything that a template accepts; strings are escaped. */
 export type Content = Html | string | number | readonly Content[];
 
-/** Returns text from elsewhere, isolated from its surroundings; the whole of it is the title of the element. */
+/** Returns text from elsewhere, isolated from its surroundings; the complete text is the title of the element. */
 export const foreign = (text: string, empty = 'no name'): Html =>
   text === '' ? html`<span class="soft">${empty}</span>` : html`<span title="${text}"><bdi>${text}</bdi></span>`;
 
@@ -19,7 +19,7 @@ export function dateText(time: number): string {
 }
 
 /** Returns a time of day, UTC; of another day than `now`, with its date. */
-export function timeText(time: number, now: number, digits = 8): string {
+function timeText(time: number, now: number, digits = 8): string {
   const isToday = Math.floor(time / 86_400_000) === Math.floor(now / 86_400_000);
   const clock = new Date(time).toISOString().slice(11, 11 + digits);
   return isToday ? clock : `${dateText(time)}, ${clock.slice(0, 8)}`;

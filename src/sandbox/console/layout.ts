@@ -10,7 +10,7 @@ export interface Page {
   readonly source?: string;
 }
 
-/** What the frame around a page shows. */
+/** The values that the frame around a page shows. */
 export interface Viewer {
   readonly path: string;
   readonly isOperator: boolean;

@@ -6,7 +6,7 @@ import { type Content, count, dateText, emptyState, type Html, linkButton } from
 const UNSEEN: readonly string[] = ['Actions', 'Choose', 'Assumed'];
 
 /** Rows of a page of a list. */
-export const PAGE_SIZE = 50;
+const PAGE_SIZE = 50;
 
 /** A column: its label, and classes that set its width, and hide it where there is little space. */
 type Column = readonly [label: string, style?: string];
@@ -73,8 +73,8 @@ export function pageOf<T>(
   keyOf: (entry: T) => string,
 ): ListPage<T> {
   const cursor = query.get('before');
-  const found = cursor === null ? 0 : list.findIndex((entry) => isAfter(entry, cursor));
-  const start = found < 0 ? list.length : found;
+  const next = cursor === null ? 0 : list.findIndex((entry) => isAfter(entry, cursor));
+  const start = next < 0 ? list.length : next;
   const keyBefore = (index: number): string | undefined => {
     const entry = list[index - 1];
     return index > 0 && entry !== undefined ? keyOf(entry) : undefined;
@@ -168,7 +168,7 @@ export const noMatch = (path: string, things: string, total: number): Html =>
 export const wordsOf = (query: URLSearchParams): readonly string[] =>
   (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
 
-/** Returns whether a text contains all words, whatever their case. */
+/** Returns whether a string contains all words, whatever their case. */
 export function hasWords(words: readonly string[], text: string): boolean {
   if (words.length === 0) return true;
   const lower = text.toLowerCase();

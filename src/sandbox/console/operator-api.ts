@@ -1,34 +1,14 @@
 import { type Context, Hono } from 'hono';
 import type { SandboxAccount } from '../admin/account-admin.ts';
-import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';
 import { type Action, FieldError, NotFoundError, type Subject } from './action.ts';
+import type { ConsoleContext } from './console-context.ts';
 import { dueTasks } from './due-tasks.ts';
 import { OPERATOR_ACTIONS } from './operator-actions.ts';
-import type { Operators } from './operators.ts';
-import type { Recorder } from './recorder.ts';
-
-/** The parts of a sandbox that the console uses. */
-export interface ConsoleContext {
-  readonly service: Service;
-  readonly sandbox: SandboxAdmin;
-  readonly recorder: Recorder;
-  readonly operators: Operators;
-  /** Addresses of the latest server. */
-  readonly addresses: () => Addresses;
-  /** Sends a request in process, as `sandbox.fetch` does. */
-  readonly send: (request: Request) => Promise<Response>;
-}
-
-/** Origins of a sandbox. */
-export interface Addresses {
-  readonly api: string;
-  readonly storage: string;
-}
 
 /** Whose name an action is done in, and what it may change. */
 interface Actor {

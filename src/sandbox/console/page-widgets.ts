@@ -1,4 +1,4 @@
-/** What the forms of a page show with. */
+/** Notices and dialogs, for the forms of a page. */
 export interface Widgets {
   /** Shows a notice with the call that does the same. It goes after six seconds, unless it is an error or somebody uses it. */
   notify(message: string, isError: boolean, code?: unknown): void;
@@ -33,7 +33,7 @@ export function pageWidgets(): Widgets {
     return created;
   };
 
-  /** Copies a text; the button says so for two seconds. */
+  /** Copies a string; the button says so for two seconds. */
   const copy = async (source: HTMLElement): Promise<boolean> => {
     const { text, copy: id } = source.dataset;
     const value = text ?? (id === undefined ? '' : (document.getElementById(id)?.textContent ?? ''));

@@ -31,7 +31,7 @@ export interface Recording {
   readonly receivers: ReadonlyMap<string, readonly number[]>;
   /** `true` if there was more than fits. */
   readonly isFull: boolean;
-  /** What the steps take, about. */
+  /** Bytes that the steps take, about. */
   readonly bytes: number;
 }
 

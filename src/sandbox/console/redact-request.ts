@@ -4,7 +4,7 @@ const HIDDEN = '…';
 const SECRET =
   /pass(?:word|wd|phrase|code)|secret|token|credential|(?:api|access|private|account|master|shared|ssh)key|signature|auth|cookie|codeverifier|^(?:code|current|jwt|pat|pin|sas|sig|pwd)$/;
 
-/** Names that only look so: of addresses and kinds, and headers of responses. */
+/** Names that only sound so: of addresses and kinds, and headers of responses. */
 const HARMLESS = /(?:endpoint|types?|supported|methods?|servers?|algorithm)$|^(?:author(?!iz)|accesscontrol|wwwauth)/;
 
 /** Tokens and secrets of the sandbox, wherever they are. */
@@ -60,7 +60,7 @@ function hideField(name: string, value: unknown): unknown {
 
 /**
  * A name with what separates it from its value: `"name": `, `name=`, or the head of a part of a multipart body. It begins where a word
- * begins and gives nothing back, so that a text takes time in proportion to its length.
+ * begins and gives nothing back, so that a string takes time in proportion to its length.
  */
 const NAME =
   /^content-disposition:([^\r\n]*)\r?\n(?:[^\r\n]+\r?\n){0,5}\r?\n|(?<![\w.%$[\]-])(?=((?:[\w.%$[\]-]|\\u[\da-f]{4})+))\2(?:\\*["']|&quot;|&#34;)?\s*[:=]\s*/gim;
@@ -68,10 +68,10 @@ const NAME =
 /** How often a value is decoded that may contain other fields. */
 const MAX_DEPTH = 2;
 
-/** Hides the values of secret fields in a text that is no complete JSON: a form, a query, half of a body. */
+/** Hides the values of secret fields in a string that is not complete JSON: a form, a query, half of a body. */
 export const redactText = (text: string): string => hideFields(text, isSecret).replaceAll(OWN, `$1${HIDDEN}`);
 
-/** Hides the values of some fields in a text. */
+/** Hides the values of some fields in a string. */
 export function hideFields(text: string, hides: (name: string) => boolean, depth = 0): string {
   const [boundary] = /^--[^\r\n]+/.exec(text) ?? [];
   let result = '';

@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import type { Env } from '../http/access.ts';
 import { listTokens } from '../tokens.ts';
+import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { nextTask } from './due-tasks.ts';
 import { head } from './html.ts';
 import { layout, type Page, type Viewer } from './layout.ts';
-import type { ConsoleContext } from './operator-api.ts';
 
 /** Most accounts that the menu offers to log in as. */
 const MAX_ACCOUNTS = 10;

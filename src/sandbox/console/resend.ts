@@ -1,8 +1,8 @@
 import { listTokens } from '../tokens.ts';
 import { FieldError, NotFoundError } from './action.ts';
-import type { ConsoleContext } from './operator-api.ts';
+import type { ConsoleContext } from './console-context.ts';
 
-/** What became of a request that was sent from a page. */
+/** The outcome of a request that was sent from a page. */
 export interface SentRequest {
   /** Id in the log. */
   readonly id: string;

@@ -2,11 +2,11 @@ import { literal } from '../admin/call-source.ts';
 import type { HandledRequest } from '../service.ts';
 import { isSecret, redactBody, redactText } from './redact-request.ts';
 
-/** Marks a place where a variable stands in a text; nothing that others have sent can contain it. */
+/** Marks a place where a variable stands in a string; nothing that others have sent can contain it. */
 const MARK = `\uE000${crypto.randomUUID()}:`;
 const MARKED = new RegExp(`${MARK}(\\w+)\uE001`, 'g');
 
-/** Returns a text in place of a credential, which stands for a variable of the environment. */
+/** Returns a string in place of a credential, which stands for a variable of the environment. */
 const variable = (name: string): string =>
   `${MARK}${name
     .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
@@ -115,7 +115,7 @@ export const inTypeScript = (code: string): string =>
     .replaceAll(new RegExp(`${MARK}(\\w+)\uE001'`, 'g'), "' + process.env.$1")
     .replaceAll(MARKED, "' + process.env.$1 + '");
 
-/** Returns a text as an argument of a shell, in which the variables are those of the shell. */
+/** Returns a string as an argument of a shell, in which the variables are those of the shell. */
 export const inShell = (text: string): string =>
   `'${text.replaceAll("'", `'\\''`)}'`.replaceAll(MARKED, `'"$$$1"'`).replaceAll(/(?<=")''(?=$|\s)/g, '');
 

@@ -154,7 +154,7 @@ dialog:not([popover]) { width: 34rem; max-width: calc(100vw - 2rem); max-height:
 dialog .form { margin: .75rem 0; } dialog .code { margin-top: .75rem; }
 .seg form { display: contents; } .acts > form, td form { display: inline-flex; flex-wrap: wrap; gap: .375rem; margin: 0; align-items: center; } li form { display: inline; }
 .sending [type=submit], .sending button { opacity: .55; }
-.w24 { width: 24.5rem; } #several { margin: 1rem 0; } @media (max-width: 75rem) and (min-width: 48.01rem) { .w24 { width: 13rem; } } .half:is(col) { width: 50%; } .wrap { white-space: normal; } .plain { display: block; background: var(--page); } .plain main { border: 0; } .centre { display: grid; min-height: 70dvh; place-content: center; justify-items: stretch; grid-template-columns: min(24rem, 100%); } .centre .form { margin-top: 1rem; }
+.w24 { width: 24.5rem; } section + .head { margin-top: 2rem; } #several { margin: 1rem 0; } @media (max-width: 75rem) and (min-width: 48.01rem) { .w24 { width: 13rem; } } .half:is(col) { width: 50%; } .wrap { white-space: normal; } .plain { display: block; background: var(--page); } .plain main { border: 0; } .centre { display: grid; min-height: 70dvh; place-content: center; justify-items: stretch; grid-template-columns: min(24rem, 100%); } .centre .form { margin-top: 1rem; }
 `;
 
 /** The icon of its pages. */

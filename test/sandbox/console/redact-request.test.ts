@@ -51,7 +51,7 @@ describe('names of credentials', () => {
   });
 });
 
-describe('a text without its credentials', () => {
+describe('a string without its credentials', () => {
   it.each([
     JSON.stringify(PARTNER),
     JSON.stringify(PARTNER, null, 2),
@@ -65,7 +65,7 @@ describe('a text without its credentials', () => {
     'q=%7B%22password%22%3A%22canary%22%7D',
     '&quot;password&quot;:&quot;canary&quot;',
     'private_key: canary canary\nname: x',
-    'a text with 12|canarycanarycanarycanary and whsec_canarycanarycanary',
+    'a note with 12|canarycanarycanarycanary and whsec_canarycanarycanary',
     '--b\r\ncontent-disposition: form-data; name="private_key"\r\ncontent-type: text/plain\r\n\r\n-----BEGIN\r\ncanary\r\n--b--',
   ])('%s', (text) => {
     expect(redactBody(text)).not.toContain('canary');

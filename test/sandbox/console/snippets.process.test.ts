@@ -20,7 +20,7 @@ function codeOf(page: string, id: string): string | undefined {
     .replaceAll('&amp;', '&');
 }
 
-/** What has to be the same when a request is sent again. */
+/** Returns the fields that are the same when a request is sent again. */
 const sameness = (entry: LogEntry | undefined): object => {
   const { method, path, status, account, replayed }: Partial<LogEntry> = entry ?? {};
   return { method, path, status, account, replayed };

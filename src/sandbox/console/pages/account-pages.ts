@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import type { SandboxAccount } from '../../admin/account-admin.ts';
 import type { AccountRecord } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, select } from '../forms.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { cell, row, table } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 
 const KINDS = [
   ['api', 'API'],

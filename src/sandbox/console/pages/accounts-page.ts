@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import { listTokens } from '../../tokens.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, input, opener } from '../forms.ts';
 import { count, emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, twoLines, wordsOf } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 
 const PATH = '/accounts';
 

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, input } from '../forms.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from '../html.ts';
 import { advanceButtons, clockElement, modeText, type Page, speedButtons } from '../layout.ts';
 import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, wordsOf } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 
 const PATH = '/clock';
 

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, type EndedAttempt, groupDeliveries, isDelivered } from '../delivery-groups.ts';
 import { actionForm, opener } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
@@ -38,7 +39,6 @@ import {
   withDays,
   wordsOf,
 } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 import { redactBody, redactUrl } from '../redact-request.ts';
 import { liveButtons } from './requests-page.ts';
 
@@ -119,12 +119,18 @@ export function deliveryList(list: DeliveryList): Html {
 <div class="cols ${chosen ? 'panel' : ''}">${live('deliveries', [
     table(
       'Deliveries, the latest first',
-      [['Time', 'w6'], ['Event and endpoint'], ['Attempts', 'w9'], ['Response', 'w8'], ['Actions', 'w7 lo']],
+      [
+        ['Time', 'w6'],
+        ['Event and endpoint'],
+        ['Attempts', 'w9'],
+        ['Response', 'w8'],
+        ...(chosen ? [] : [['Actions', 'w7 lo'] as const]),
+      ],
       withDays(
         page.rows,
         ({ latest }) => latest.delivery.at,
         now,
-        (group) => rowOf(group, list, group === chosen),
+        (group) => rowOf(group, list, chosen),
         5,
       ),
       groups.length === 0 ? noDeliveries(endpoints) : noMatch(path, 'deliveries', groups.length),
@@ -152,7 +158,8 @@ const noDeliveries = (endpoints: readonly Endpoint[]): Html =>
       : html`<p class="acts">${linkButton('/jobs', 'End a job')}</p>`,
   );
 
-function rowOf(group: DeliveryGroup, { path, query, api, now }: DeliveryList, isChosen: boolean): Html {
+function rowOf(group: DeliveryGroup, { path, query, api, now }: DeliveryList, chosen: DeliveryGroup | undefined): Html {
+  const isChosen = group === chosen;
   const { event, latest, state, retryAt } = group;
   const { delivery } = latest;
   const next =
@@ -169,11 +176,11 @@ function rowOf(group: DeliveryGroup, { path, query, api, now }: DeliveryList, is
       twoLines(
         html`<a class="row" href="${address}#detail"${isChosen ? html` aria-current="true"` : ''}><b>${event.type}</b></a>${manual}`,
         html`to ${foreign(event.endpoint.name)}, <code>${event.id}</code>`,
-        'main',
+        'main cut',
       ),
       twoLines(dots(group), next),
       cell(responseBadge(latest), 'side2'),
-      cell(redeliver(event.id, api, 'small'), 'acts lo'),
+      ...(chosen ? [] : [cell(redeliver(event.id, api, 'small'), 'acts lo')]),
     ],
     isChosen ? 'on' : '',
   );
@@ -214,7 +221,7 @@ function detail({ event, attempts, latest, state, retryAt }: DeliveryGroup, { ap
   const next =
     retryAt === undefined
       ? ''
-      : html`Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}. ${api === '/api' ? actionForm({ action: 'POST /api/clock/advance', submit: 'Advance to it', values: { ms: Math.ceil(retryAt - now) }, style: 'small' }) : ''}`;
+      : html`<span>Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${api === '/api' ? actionForm({ action: 'POST /api/clock/advance', submit: 'Advance to it', values: { ms: Math.ceil(retryAt - now) }, style: 'small' }) : ''}`;
   const summary =
     state === 'delivered'
       ? html`<b class="good">Delivered.</b>`
@@ -228,11 +235,12 @@ function detail({ event, attempts, latest, state, retryAt }: DeliveryGroup, { ap
     return html`${gap}<li class="${isDelivered(attempt) ? 'is-good' : 'is-bad'}"><p><b>${number}</b> ${timeElement(at, now)} ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''}</p>${response}</li>`;
   });
   const about: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
-  return html`<div class="card"><div class="head"><h2>${type} to ${foreign(endpoint.name)}</h2><div class="acts">${redeliver(id, api, 'primary small')}</div></div>
+  return html`<div class="card"><div class="head"><h2>${type}</h2><div class="acts">${redeliver(id, api, 'primary small')}</div></div>
 <div class="acts">${summary} ${next}</div>
 ${facts(
   [
     ['Event', html`<code>${id}</code>`],
+    ['Endpoint', foreign(endpoint.name)],
     ['URL', html`<code>${foreign(redactUrl(endpoint.url))}</code>`],
     ['About', about.data?.id === undefined ? '' : `${type.split('.')[0]} ${String(about.data.id)}`],
   ],

@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { type ActiveFault, describeFault } from '../../faults.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, checkbox, formDialog, input, opener, select } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
 import { emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { cell, row, table } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 
 const CUTS = [
   ['', 'no'],

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, select } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
 import {
@@ -31,7 +32,6 @@ import {
   twoLines,
   wordsOf,
 } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 
 const PATH = '/jobs';
 
@@ -59,14 +59,14 @@ export function jobsPage({ service }: ConsoleContext, query: URLSearchParams): P
   const jobs = timedJobs(service);
   const words = wordsOf(query);
   const kind = query.get('kind') ?? '';
-  const found = jobs.filter(({ name, id, account, kind: own }) =>
+  const searched = jobs.filter(({ name, id, account, kind: own }) =>
     hasWords(words, `${own} ${id} ${name} ${account.email}`),
   );
-  const matching = found.filter((job) => kind === '' || job.kind === kind);
+  const matching = searched.filter((job) => kind === '' || job.kind === kind);
   const page = pageOf(matching, query, isAfter, ({ end, id }) => `${end}_${id}`);
-  const numberOf = (one: string): number => found.filter((job) => job.kind === one).length;
+  const numberOf = (one: string): number => searched.filter((job) => job.kind === one).length;
   const kinds = [
-    ['', 'All', found.length] as const,
+    ['', 'All', searched.length] as const,
     ...KINDS.map(([value, text]) => [value, text, numberOf(value)] as const),
   ];
   const all = kind === '' ? 'jobs' : (KINDS.find(([value]) => value === kind)?.[1].toLowerCase() ?? 'jobs');

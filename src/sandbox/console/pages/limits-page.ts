@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import type { Company, Token } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener } from '../forms.ts';
 import { count, durationText, emptyState, facts, foreign, type Html, head, live, meter } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, twoLines, wordsOf } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 
 const PATH = '/limits';
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;

@@ -34,7 +34,7 @@ export function referencePage(query: URLSearchParams): Page {
     const rows = operations.map(({ id, method, path, description: { summary, ...more } }) =>
       row([
         twoLines(
-          html`<a class="row" href="/reference/${id}">${String(summary)}</a>`,
+          html`<a class="row" href="/reference/${id}">${formatted(String(summary))}</a>`,
           html`<code>${method} ${path}</code>`,
           'main',
         ),
@@ -68,7 +68,7 @@ export function operationPage(id: string): Page | undefined {
   const rows = asArray(parameters).map(parameterRow);
   const isAssumed = description['x-assumed'] !== undefined;
   const content = html`<p class="crumb"><span><a href="/reference">Reference</a> / ${id}</span><a href="/requests?q=${encodeURIComponent(path.replace(/\{.*/, ''))}">Its requests</a></p>
-${head(text(description.summary), isAssumed ? badge('', 'assumed') : '')}
+${head(formatted(text(description.summary)), isAssumed ? badge('', 'assumed') : '')}
 <p class="lead">${formatted(text(description.description))}</p>
 ${facts([
   ['Request', html`<code>${method} ${path}</code>`],

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, prettyJson, tabs } from '../highlight.ts';
 import {
@@ -19,7 +20,6 @@ import {
   timeElement,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 import { redactBody, redactHeader, redactUrl } from '../redact-request.ts';
 import { reasonLine, reasonNote } from '../request-reason.ts';
 import { shownBody } from '../snippet-values.ts';

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { commandLine } from '../highlight.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -18,7 +19,6 @@ import {
   withDays,
   wordsOf,
 } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 import { redactUrl } from '../redact-request.ts';
 import { reasonLine } from '../request-reason.ts';
 import { decode } from '../snippet-values.ts';
@@ -149,8 +149,8 @@ const texts = new WeakMap<LogEntry, string>();
 
 /** Returns all that a request can be found by, in small letters. */
 function searchText({ recorder }: ConsoleContext, entry: LogEntry): string {
-  const known = texts.get(entry);
-  if (known !== undefined) return known;
+  const kept = texts.get(entry);
+  if (kept !== undefined) return kept;
   const { id, method, path, status, account = '', why = '', fault = '' } = entry;
   const recorded = recorder.find(entry);
   const { url = '', headers, body, response = '' } = recorded ?? {};

@@ -3,6 +3,7 @@ import type { JobKind } from '../../jobs.ts';
 import { eligibilityOf } from '../../routes/eligibility.ts';
 import type { Service } from '../../service.ts';
 import { type AccountRecord, USAGE_NAMES } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { commandLine } from '../highlight.ts';
 import {
   badge,
@@ -32,7 +33,6 @@ import {
   twoLines,
   wordsOf,
 } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 
 const MAX_MONTHS = 6;
 
@@ -129,7 +129,7 @@ ${filterForm(path, query, { label: 'Filter of resources', placeholder: 'Id, name
 ${live('resources', [
   table(
     `${text}, the newest first`,
-    [['Id', 'w5'], ['Name'], ['Status', 'w12'], ['Details', 'w18 lo'], ['Created', 'w14 lo']],
+    [['Id', 'w5'], ['Name'], ['Status', 'w12'], ['Details', 'w14 lo'], ['Created', 'w12 lo']],
     page.rows.map((one) => rowOf(service, account, name, one)),
     resources.length === 0
       ? emptyState(`No ${text.toLowerCase()}`, 'A create of the API adds one.', commandLine('create', COMMANDS[name]))

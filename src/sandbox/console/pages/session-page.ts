@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, opener } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
 import {
@@ -17,7 +18,6 @@ import {
 } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, wordsOf } from '../lists.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 import { MAX_BYTES, MAX_STEPS, type Step } from '../recorder.ts';
 import { redactText } from '../redact-request.ts';
 
@@ -26,7 +26,7 @@ const PATH = '/session';
 /** Maximum length of a call that is shown. */
 const MAX_CALL = 500;
 
-/** What has happened since the recording began: to keep it as a test, to save and to load the state, to reset. */
+/** The steps since the recording began: to keep them as a test, to save and to load the state, to reset. */
 export function sessionPage({ recorder, service }: ConsoleContext, query: URLSearchParams): Page {
   const { steps, startedAt, isFull, bytes } = recorder.recording;
   const now = service.clock.now();

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import { listTokens } from '../../tokens.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, commandLine, tabs } from '../highlight.ts';
 import { type Content, count, facts, foreign, type Html, head, linkButton, live } from '../html.ts';
 import type { Page } from '../layout.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 
 /** A step of a beginner. */
 interface BeginnerStep {

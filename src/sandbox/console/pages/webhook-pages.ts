@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { AccountRecord } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
 import { groupDeliveries } from '../delivery-groups.ts';
 import { checkbox, formDialog, input, opener } from '../forms.ts';
 import { codeBlock } from '../highlight.ts';
 import { badge, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import type { ConsoleContext } from '../operator-api.ts';
 import { redactUrl } from '../redact-request.ts';
 import {
   deliveryList,
