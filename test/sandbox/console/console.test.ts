@@ -170,13 +170,14 @@ describe('the pages', () => {
     expect(text).not.toMatch(/canary(?!_not)/);
   });
 
-  it('a token in half of a response is not shown', async () => {
+  it('a secret in half of a response is not shown', async () => {
     const { api, page, sandbox } = await startConsole();
     sandbox.faults.add({ malformed: true });
-    const response = await (await api('POST', '/api/v2/auth/api-token', credentials)).text();
-    const text = await page(`/requests/${sandbox.log[0]?.id}`);
-    const start = /"token":"([^"]*)/.exec(response)?.[1] ?? 'none';
-    expect(text).not.toContain(start);
+    const body = { redirect_uris: ['http://127.0.0.1:1/callback', 'http://127.0.0.1:2/callback'] };
+    const response = await (await api('POST', '/oauth/register', body)).text();
+    const [, secret = ''] = /"client_secret":"([^"]{8,})/.exec(response) ?? [];
+    expect([response, secret.length > 0]).toEqual([response, true]);
+    expect(await page(`/requests/${sandbox.log[0]?.id}`)).not.toContain(secret);
   });
 
   it('the details of requests are bounded by their bytes', async () => {

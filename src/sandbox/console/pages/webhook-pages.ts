@@ -8,14 +8,8 @@ import { codeBlock } from '../highlight.ts';
 import { badge, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { redactUrl } from '../redact-request.ts';
-import {
-  deliveryList,
-  endpointActions,
-  endpointBadge,
-  endpointTable,
-  eventsText,
-  stateSegments,
-} from './deliveries-page.ts';
+import { deliveryList, stateSegments } from './deliveries-page.ts';
+import { endpointActions, endpointBadge, endpointTable, eventsText } from './endpoint-table.ts';
 
 const API = '/account/api';
 
