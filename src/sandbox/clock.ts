@@ -21,7 +21,7 @@ export interface Scheduled<Task> {
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The latest time that `advance` moves a clock to: all that is due later has a year of four digits, too. */
-const MAX_TIME = Date.UTC(9_000, 0);
+export const MAX_TIME = Date.UTC(9_000, 0);
 
 /** Number of tasks after which `advance` lets other events of the process happen. */
 const TASKS_AT_A_TIME = 2_000;

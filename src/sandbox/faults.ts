@@ -1,5 +1,6 @@
 import { MAX_TIMER_MS } from './clock.ts';
 import type { Operations } from './contracted-service.ts';
+import { createPathMatcher } from './path-pattern.ts';
 import type { Random } from './random.ts';
 
 /** A request, as the `on` function of a fault rule receives it. */
@@ -235,7 +236,6 @@ function matchPattern(on: string, operations: Operations): (request: FaultReques
     );
   }
   const [, method, path = ''] = parts;
-  const escaped = path.replace(/[.+?^$()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
-  const pattern = new RegExp(`^${escaped.replace(/\{\w+\}/g, '[^/]+')}$`);
-  return (request) => (method === undefined || method === request.method) && pattern.test(request.path);
+  const matches = createPathMatcher(path);
+  return (request) => (method === undefined || method === request.method) && matches(request.path);
 }

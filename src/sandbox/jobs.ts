@@ -93,12 +93,12 @@ interface Phase {
 const DEFAULT_DURATION_MS = 600_000;
 
 export const QUEUED = 100;
-const COMPLETED = 104;
+export const COMPLETED = 104;
 const PUBLISHING = 103;
 const NEEDS_INFO = 107;
 const STOPPED = 400;
-const COHORT_COMPLETED = 4;
-const COHORT_NOT_AVAILABLE = 5;
+export const COHORT_COMPLETED = 4;
+export const COHORT_NOT_AVAILABLE = 5;
 
 const build: readonly Phase[] = [
   { share: 0, status: QUEUED },

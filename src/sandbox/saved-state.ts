@@ -1,5 +1,5 @@
 import { stringify, unflatten } from 'devalue';
-import type { Scheduled } from './clock.ts';
+import { MAX_TIME, type Scheduled } from './clock.ts';
 import { FilePart, isObject } from './http/request-body.ts';
 import type { SavedJobs } from './jobs.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
@@ -87,6 +87,7 @@ function unflattenSnapshot(data: unknown): Snapshot {
     if (!Array.isArray(data)) throw new Error('its data are missing');
     const snapshot: Snapshot = unflatten(data, REVIVERS);
     if (!(snapshot.state.accounts instanceof Map && Array.isArray(snapshot.tasks))) throw new Error('data are missing');
+    if (!(snapshot.now >= 0 && snapshot.now <= MAX_TIME)) throw new Error(`its clock shows ${snapshot.now}`);
     return snapshot;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

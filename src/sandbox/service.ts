@@ -47,16 +47,20 @@ export interface HandledRequest {
   readonly headers: Headers;
   /** Address of the client. */
   readonly address: string;
-  /** The body, if a route has read it. */
+  /** The body, if a route has read it, or if somebody observes the sandbox and it is short. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
   /** The response's body, if it is JSON and somebody observes the sandbox. */
   readonly response: string | undefined;
+  /** Headers of the response that the service has made, if it has made one. */
+  readonly responseHeaders: Headers | undefined;
   /** The file that was received, whose bytes are not kept. */
   readonly file: FileStats | undefined;
   /** When it came, and how many steps before. */
   readonly started: Moment;
   /** Milliseconds of the machine's clock. */
   readonly duration: number;
+  /** `true` if the client was gone before the end. */
+  readonly isDisconnected: boolean;
   /** `false` for requests that a tool of the MCP endpoint makes. */
   readonly isRoot: boolean;
 }
@@ -150,7 +154,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
       },
     }),
     faults: new Faults(createRandom(seed + 2 ** 31), options.faults ?? [], operations),
-    sessions: new Sessions(),
+    sessions: new Sessions('session'),
     redirectHosts: options.redirectHosts ?? [],
     observers,
     moment: () => ({ time: clock.now(), order: moments++ }),

@@ -31,7 +31,7 @@ export interface Token {
 /** The create request under an idempotency key. */
 export interface IdempotencyRecord {
   readonly operation: string;
-  /** Bytes of the body; `undefined` while the first request's body is still arriving. */
+  /** SHA-256 of the body, which may contain credentials; `undefined` while the first request's body is still arriving. */
   body: Uint8Array | undefined;
   /** The stored response; `undefined` while the create is in flight. */
   response: { readonly status: number; readonly body: string } | undefined;
@@ -196,8 +196,10 @@ export interface LogEntry {
   readonly method: string;
   /** Path as sent, without the query. */
   readonly path: string;
-  /** HTTP status; 0 if the connection was cut before the service responded. */
+  /** HTTP status that the client has received; 0 if there was none: the connection was cut, or the client was gone. */
   readonly status: number;
+  /** HTTP status of the service, if the client has not received it. */
+  readonly served?: number;
   /** Email of the account whose token or credentials were sent. */
   readonly account?: string;
   /** `true` if the response stored under the request's idempotency key was replayed. */
@@ -206,6 +208,8 @@ export interface LogEntry {
   readonly fault?: string;
   /** Why the request was refused, in more detail than the response shows. */
   readonly why?: string;
+  /** When the reason of a refusal passes, RFC 3339 UTC: a bucket or a budget is free again, an idempotency key is forgotten. */
+  readonly freeAt?: string;
   /** The rate bucket that the request counted in, or that refused it. */
   readonly bucket?: LimitUse;
   /** The organization's build budget after a create request that starts a job. */

@@ -17,8 +17,10 @@ export interface Delivery {
   readonly eventId: string;
   /** Event type, such as `audience.completed`. */
   readonly type: string;
-  /** Number of the attempt, 1 to 6. */
+  /** Number of the attempt, 1 to 6; a manual delivery counts its own. */
   readonly attempt: number;
+  /** `true` if somebody has the event delivered again. */
+  readonly manual?: boolean;
   /** Start of the attempt, in milliseconds of the sandbox's clock since 1970. */
   readonly at: number;
   /** HTTP status of the receiver; absent if it could not be reached or timed out. */
@@ -48,6 +50,8 @@ interface EndpointEvent {
   readonly body: string;
   /** Rank among attempts due at the same time, so that their order does not depend on when responses arrive. */
   readonly order: number;
+  /** `true` if somebody has it delivered again. */
+  readonly manual?: boolean;
 }
 
 /** An attempt with what was sent and received. */
@@ -145,7 +149,11 @@ export class WebhookSender {
     const active = [...byEndpoint.values()].filter(({ endpoint }) => isReachable(endpoint));
     if (active.length === 0) throw new Error(`No endpoint of the event ${eventId} is active. Resume one first.`);
     for (const event of active) {
-      this.run({ type: 'delivery', event: { ...event, order: this.#options.clock.nextOrder() }, attempt: 1 });
+      this.run({
+        type: 'delivery',
+        event: { ...event, order: this.#options.clock.nextOrder(), manual: true },
+        attempt: 1,
+      });
     }
     return active.length;
   }
@@ -187,7 +195,7 @@ export class WebhookSender {
 
   async #deliver({ event, attempt }: DeliveryTask, controller: AbortController): Promise<void> {
     const { clock, onDelivery, limits } = this.#options;
-    const { endpoint, id, type } = event;
+    const { endpoint, id, type, manual } = event;
     const at = clock.now();
     const entry: DeliveryAttempt = { event, delivery: undefined, signature: '', response: '' };
     appendBounded(this.#log, entry, limits.logLength);
@@ -204,6 +212,7 @@ export class WebhookSender {
       eventId: id,
       type,
       attempt,
+      ...(manual && { manual }),
       at,
       ...(status !== undefined && { status }),
       ...(retryAt !== undefined && { retryAt }),
@@ -250,6 +259,10 @@ export class WebhookSender {
     }
   }
 }
+
+/** Returns whether the service has disabled an endpoint, and not its owner. */
+export const isDisabled = ({ is_active, consecutiveFailures }: Endpoint): boolean =>
+  !is_active && consecutiveFailures >= MAX_CONSECUTIVE_FAILURES;
 
 /** Returns whether an endpoint receives events: it is active, and has not been deleted. */
 const isReachable = (endpoint: Endpoint): boolean =>

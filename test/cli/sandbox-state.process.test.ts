@@ -70,6 +70,12 @@ describe('sandbox --state', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
+  it('refuses a file whose folder does not exist', async () => {
+    const scene = await startScene();
+    const { code, err } = await scene.run(['sandbox', '--state', join(scene.folder, 'missing', 'x.json')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('The state cannot be written: ')]);
+  });
+
   it('reports that the state cannot be written, and keeps the file', async () => {
     const scene = await startScene();
     const file = join(scene.folder, 'state.json');

@@ -22,7 +22,7 @@ describe('a fault rule', () => {
 
   it.each([
     ['before', 0, 0],
-    ['after', 1, 200],
+    ['after', 1, 0],
     ['body', 1, 200],
   ] as const)('a connection is cut %s, over HTTP and in process', async (cut, created, status) => {
     const { client, sandbox, connect, account } = await startBench({ faults: [{ on: 'audiences.create', cut }] });
@@ -105,7 +105,7 @@ describe('a fault rule', () => {
     const { client, sandbox } = await startBench({ faults: [{ inFlight: 1, cut: 'after', times: 1 }] });
     await client.audiences.create({ name: 'once' });
     expect((await client.audiences.list()).items).toHaveLength(1);
-    expect(sandbox.log[0]).toMatchObject({ status: 200, fault: 'in flight 1 ms, cut after' });
+    expect(sandbox.log[0]).toMatchObject({ status: 0, served: 200, fault: 'in flight 1 ms, cut after' });
   });
 
   it('`clear` releases delayed requests and creates in flight', async () => {

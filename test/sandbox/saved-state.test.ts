@@ -198,6 +198,13 @@ class History {
   }
 }
 
+/** Returns a state whose clock shows another time. */
+function withClock(state: SandboxState, now: number): SandboxState {
+  const data = [...(state.data as [{ readonly now: number }, ...unknown[]])];
+  data[(data[0] as { readonly now: number }).now] = now;
+  return { ...state, data };
+}
+
 describe('a saved state', () => {
   it('continues as the sandbox that was saved would: random histories', async () => {
     const random = seeded('saved state');
@@ -282,6 +289,8 @@ describe('a saved state', () => {
     ['no state', () => 'x', /`state` must be what `sandbox.save\(\)` has returned/],
     ['of a newer version', (state) => ({ ...state, version: 2 }), /of version 2, which only a newer/],
     ['without data', ({ version, seed, now }) => ({ version, seed, now }), /`state` is damaged/],
+    ['from before 1970', (state) => withClock(state, -1), /its clock shows -1/],
+    ['from after the year 9000', (state) => withClock(state, 1e15), /its clock shows 1000000000000000/],
     ['cut', (state) => ({ ...state, data: (state.data as unknown[]).slice(0, 10) }), /`state` is damaged/],
   ])('that is %s is refused', (_, damage, message) => {
     const state = damage(throughJson(startSandbox().sandbox.save())) as SandboxState;

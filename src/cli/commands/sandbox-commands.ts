@@ -4,6 +4,7 @@ import {
   type Delivery,
   type FaultRule,
   type LogEntry,
+  type Sandbox,
   type SandboxAccount,
   type SandboxOptions,
 } from '../../sandbox/index.ts';
@@ -15,7 +16,7 @@ import { parseTarget } from '../ids.ts';
 import type { Output } from '../output.ts';
 import { messageOf } from '../report-error.ts';
 import { announce, findSandbox, operate, type RunningSandbox, type SandboxChoice } from '../running-sandboxes.ts';
-import { readStateFile, type StateFile, StateWriter } from '../state-file.ts';
+import { readStateFile, type StateFile, StateWriter, writeStateFile } from '../state-file.ts';
 import { printable } from '../terminal.ts';
 
 interface ServerFlags {
@@ -76,7 +77,8 @@ export async function runSandbox(
     return undefined;
   };
   // A file that cannot be written is reported before anything is done with the sandbox.
-  await writer?.write();
+  if (flags.state !== undefined)
+    await writeStateFile(flags.state, save()).catch((error) => refuseState(error, sandbox));
   onChange = () => writer?.changed();
   const remove =
     consoleUrl === undefined ? undefined : await announce({ url, consoleUrl, token, contract }).catch(unfindable);
@@ -122,6 +124,12 @@ async function readSaved({ state, import: source }: ServerFlags): Promise<StateF
   const saved = await readStateFile(source);
   if (!saved) throw usageError(`the file ${source} does not exist`);
   return saved;
+}
+
+/** Closes a sandbox whose state cannot be written. */
+async function refuseState(cause: unknown, sandbox: Sandbox): Promise<never> {
+  await sandbox.close();
+  throw new CommandError(`The state cannot be written: ${messageOf(cause)}`, { code: 'usage', cause });
 }
 
 /** Returns the API token that the command has printed before, if it is still valid, otherwise a new one. */
@@ -189,7 +197,9 @@ async function operateRunning(
   choice: SandboxChoice,
   ...[method, path, body]: [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
 ): Promise<ExitCode> {
-  const { typescript, ...result } = Object(await operate(await requireSandbox(choice), method, path, body, signal));
+  const { typescript, notice, ...result } = Object(
+    await operate(await requireSandbox(choice), method, path, body, signal),
+  );
   await output.object(result, { isDone: method !== 'GET' });
   return EXIT.done;
 }

@@ -34,15 +34,21 @@ export const expression = (source: string): object => ({ [SOURCE]: source });
 /** Fields that are not shown. */
 const SECRET_FIELDS: readonly string[] = ['password', 'secret'];
 
+/** Stands in a call for a password, so that it works when it is pasted. */
+const PASSWORD = expression("process.env.PASSWORD ?? ''");
+
 /** Returns a call in source code without passwords and states, which are long and contain secrets. */
 export function shownCall(method: string, args: readonly unknown[]): string {
   const hide = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || sourceOf(value) !== undefined) return value;
     if ('version' in value && 'seed' in value) return expression('state');
-    const fields = Object.entries(value).map(([name, field]) => [name, SECRET_FIELDS.includes(name) ? '…' : field]);
+    const fields = Object.entries(value).map(([name, field]) => [
+      name,
+      SECRET_FIELDS.includes(name) ? PASSWORD : field,
+    ]);
     return Array.isArray(value) ? value : Object.fromEntries(fields);
   };
-  return callSource(method, method.endsWith('.changePassword') ? args.map(() => '…') : args.map(hide));
+  return callSource(method, method.endsWith('.changePassword') ? args.map(() => PASSWORD) : args.map(hide));
 }
 
 /** Returns a call in source code. */

@@ -9,9 +9,9 @@ const encoder = new TextEncoder();
 
 /**
  * Returns a stream of server-sent events: one after each change, at most four a second, and one at least every five seconds,
- * because the times on a page have changed.
+ * because the times on a page have changed. It ends with an event `ended` when its reader may not follow the sandbox any more.
  */
-export function changeStream({ observers, closed }: Service, signal: AbortSignal): Response {
+export function changeStream({ observers, closed }: Service, signal: AbortSignal, isAllowed: () => boolean): Response {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let sentAt = performance.now();
   let isChanged = false;
@@ -30,6 +30,12 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
         unref(timer);
       };
       const send = (): void => {
+        if (!isAllowed()) {
+          release();
+          controller.enqueue(encoder.encode('event: ended\ndata:\n\n'));
+          controller.close();
+          return;
+        }
         // One that is not read yet stands for all.
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode('event: change\ndata:\n\n'));
         sentAt = performance.now();

@@ -5,6 +5,8 @@ import type { Service, Task } from '../service.ts';
 /** A task that is due at a time of the sandbox's clock, in words. */
 export interface DueTask {
   readonly time: number;
+  /** Rank among the tasks of the same time. */
+  readonly order: number;
   readonly description: string;
 }
 
@@ -12,8 +14,17 @@ export interface DueTask {
 export function dueTasks(service: Service): DueTask[] {
   return service.clock.tasks.flatMap((scheduled) => {
     const description = describe(service, scheduled);
-    return description === undefined ? [] : [{ time: scheduled.time, description }];
+    return description === undefined ? [] : [{ time: scheduled.time, order: scheduled.order, description }];
   });
+}
+
+/** Returns the first task that will have an effect. */
+export function nextTask(service: Service): DueTask | undefined {
+  for (const scheduled of service.clock.tasks) {
+    const description = describe(service, scheduled);
+    if (description !== undefined) return { time: scheduled.time, order: scheduled.order, description };
+  }
+  return undefined;
 }
 
 /** Describes a task; `undefined` if it has become void. */

@@ -6,11 +6,29 @@ export type Html = ReturnType<typeof html>;
 /** Anything that a template accepts; strings are escaped. */
 export type Content = Html | string | number | readonly Content[];
 
-/** Returns a time: relative, with the exact one as its title. */
-export function timeElement(time: number | string, now: number): Html {
+/** Returns text from elsewhere, isolated from its surroundings; the complete text is the title of the element. */
+export const foreign = (text: string, empty = 'no name'): Html =>
+  text === '' ? html`<span class="soft">${empty}</span>` : html`<span title="${text}"><bdi>${text}</bdi></span>`;
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Returns a date as people write it, UTC. */
+export function dateText(time: number): string {
   const date = new Date(time);
-  const iso = date.toISOString();
-  return html`<time datetime="${iso}" title="${iso}">${relativeTime(date.getTime() - now)}</time>`;
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+}
+
+/** Returns a time of day, UTC; of another day than `now`, with its date. */
+function timeText(time: number, now: number, digits = 8): string {
+  const isToday = Math.floor(time / 86_400_000) === Math.floor(now / 86_400_000);
+  const clock = new Date(time).toISOString().slice(11, 11 + digits);
+  return isToday ? clock : `${dateText(time)}, ${clock.slice(0, 8)}`;
+}
+
+/** Returns a time as an element, with the exact one as its title. */
+export function timeElement(time: number | string, now: number, digits = 8): Html {
+  const date = new Date(time);
+  return html`<time class="num" datetime="${date.toISOString()}" title="${date.toISOString()}">${timeText(date.getTime(), now, digits)}</time>`;
 }
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [
@@ -36,111 +54,57 @@ export function durationText(ms: number): string {
     .join(' ');
 }
 
-function relativeTime(ms: number): string {
+/** Returns how far a time is from now. */
+export function relativeText(ms: number): string {
   if (Math.abs(ms) < 1_000) return 'now';
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
 
-type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet';
+/** Returns a number with separators of thousands. */
+export const count = (value: number): string => value.toLocaleString('en-US');
 
-/** Returns a word whose colour supports it. */
+/** Meaning of a badge or a note, which has a colour and a shape. */
+export type Tone = 'good' | 'ok' | 'warn' | 'bad' | 'busy' | '';
+
+/** Returns a word with a shape and a colour that support it. */
 export const badge = (tone: Tone, text: Content): Html => html`<span class="badge ${tone}">${text}</span>`;
 
 /** Returns the status of a job: completed, waiting for information, failed, or running. */
 export function jobBadge({ id, name }: { readonly id: number; readonly name: string }): Html {
   const isDone = id === 104 || id === 4;
-  const tone = isDone ? 'good' : id === 107 ? 'warn' : id >= 400 || id === 5 ? 'bad' : 'busy';
-  return badge(tone, `${id} ${name}`);
+  return badge(isDone ? 'ok' : id === 107 ? 'warn' : id >= 400 || id === 5 ? 'bad' : 'busy', `${id} ${name}`);
 }
 
-/** Returns the status of a response; 0 is a connection that was cut. */
+/** Returns the status of a response; 0 and `undefined` are none. */
 export function httpBadge(status: number | undefined): Html {
   if (!status) return badge('bad', 'no response');
-  return badge(status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good', status);
+  return badge(status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'ok', status);
 }
 
-/** A table, or what to do if it is empty. */
-export function table(
-  caption: string,
-  columns: readonly string[],
-  rows: readonly (readonly Content[])[],
-  empty: Content,
-): Html {
-  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
-  // Roles, because rows are shown as blocks on phones, where the elements lose theirs.
-  const cells = (row: readonly Content[]): Html[] =>
-    row.map((cell, index) => html`<td role="cell" data-label="${columns[index] ?? ''}"><div>${cell}</div></td>`);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table role="table">
-<caption>${caption}</caption>
-<thead role="rowgroup"><tr role="row">${columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`)}</tr></thead>
-<tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${cells(row)}</tr>\n`)}</tbody>
-</table></div>`;
+/** Returns a list of names and values: in columns, or as lines. */
+export function facts(entries: readonly (readonly [name: Content, value: Content])[], style: '' | 'list' = ''): Html {
+  const shown = entries.filter(([, value]) => value !== '');
+  return html`<dl class="facts ${style}">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
-
-/** Returns a list of names and values. */
-export function facts(entries: readonly (readonly [name: string, value: Content])[]): Html {
-  return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
-}
-
-/** Options of a form that does an action. */
-interface ActionForm {
-  /** Method and path of the endpoint. */
-  readonly action: string;
-  readonly submit: string;
-  readonly fields?: Content;
-  /** Fields with a fixed value. */
-  readonly values?: Readonly<Record<string, string | number>>;
-  /** A question that is asked first. */
-  readonly confirm?: string;
-  /** Describes the form, if its button alone does not. */
-  readonly label?: string;
-  /** Page to open when it is done. */
-  readonly leave?: string;
-}
-
-/** Returns a form that the page's script sends as JSON. */
-export function actionForm({ action, submit, fields = '', values = {}, confirm, label, leave }: ActionForm): Html {
-  const hidden = Object.entries(values).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" data-type="${typeof value}">`,
-  );
-  const isInline = fields === '';
-  return html`<form class="${isInline ? 'inline' : 'fields'}" method="post" data-action="${action}"${leave === undefined ? '' : html` data-leave="${leave}"`}${confirm === undefined ? '' : html` data-confirm="${confirm}"`}>
-${hidden}${fields}<button${label === undefined ? '' : html` aria-label="${label}"`}>${submit}</button></form>`;
-}
-
-/** Returns an input with its label. */
-export function input(
-  label: string,
-  name: string,
-  attributes: Readonly<Record<string, string | number | boolean>> = {},
-): Html {
-  return html`<label>${label} <input name="${name}"${attributesOf(attributes)}></label>`;
-}
-
-/** Returns a selection with its label; the first value may be empty. */
-export function select(
-  label: string,
-  name: string,
-  options: readonly (readonly [value: string | number, text: string])[],
-  current = '',
-): Html {
-  const isNumber = options.every(([value]) => typeof value === 'number');
-  return html`<label>${label} <select name="${name}" data-type="${isNumber ? 'number' : 'string'}">${options.map(
-    ([value, text]) =>
-      html`<option value="${value}"${String(value) === current ? html` selected` : ''}>${text}</option>`,
-  )}</select></label>`;
-}
-
-const attributesOf = (attributes: Readonly<Record<string, string | number | boolean>>): Html[] =>
-  Object.entries(attributes).map(([name, value]) => (value === true ? html` ${name}` : html` ${name}="${value}"`));
 
 /** Returns a bar that shows how much of a limit is used. */
-export function meter(label: string, used: number, limit: number): Html {
+export function meter(label: string, used: number, limit: number, unit = ''): Html {
   const max = Math.max(1, limit);
-  return html`<div class="meter"><span>${label}</span> <progress value="${Math.min(used, max)}" max="${max}" aria-label="${label}"></progress> <span>${used} of ${limit}</span></div>`;
+  const isFull = used >= limit;
+  return html`<progress${isFull ? html` class="full"` : ''} value="${Math.min(used, max)}" max="${max}" aria-label="${label}"></progress>${count(used)} of ${count(limit)}${unit}`;
 }
 
 /** Returns a part of a page that the script keeps up to date. */
-export function live(id: string, content: Content): Html {
-  return html`<section id="${id}" data-live>${content}</section>`;
-}
+export const live = (id: string, content: Content): Html => html`<section id="${id}" data-live>${content}</section>`;
+
+/** Returns what is missing, why it would be there, and what to do. */
+export const emptyState = (title: string, text: Content, action: Content = ''): Html =>
+  html`<div class="empty"><b>${title}</b><p class="soft">${text}</p>${action}</div>`;
+
+/** Returns the head of a page: its title, its state or filter, and its actions. */
+export const head = (title: Content, state: Content = '', actions: Content = ''): Html =>
+  html`<div class="head"><h1>${title}</h1>${state}${actions === '' ? '' : html`<div class="acts">${actions}</div>`}</div>`;
+
+/** Returns a link that has the appearance of a button. */
+export const linkButton = (href: string, text: string, style = ''): Html =>
+  html`<a class="button ${style}" href="${href}">${text}</a>`;

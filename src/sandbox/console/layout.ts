@@ -1,24 +1,48 @@
 import { html } from 'hono/html';
-import type { Content, Html } from './html.ts';
+import type { ClockMode } from '../clock.ts';
+import { type Content, count, dateText, durationText, foreign, type Html } from './html.ts';
 
 /** A page of the console. */
 export interface Page {
   readonly title: string;
   readonly content: Content;
+  /** Address that its live parts come from. @default its own */
+  readonly source?: string;
+}
+
+/** The values that the frame around a page shows. */
+export interface Viewer {
+  readonly path: string;
+  readonly isOperator: boolean;
+  /** Email of the account that has logged in. */
+  readonly email: string | undefined;
+  /** Time of the sandbox's clock. */
+  readonly now: number;
+  readonly mode: ClockMode;
+  /** Milliseconds until the next event. */
+  readonly next: number | undefined;
+  /** Address of the API, for operators. */
+  readonly api: string;
+  /** Other accounts, for operators. */
+  readonly accounts: readonly string[];
+  /** Numbers in the navigation by path; those of what has failed are alarms. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly failing: number;
 }
 
 /** A link of the navigation. */
 type Link = readonly [path: string, text: string];
 
 const OPERATOR_LINKS: readonly Link[] = [
-  ['/', 'Requests'],
+  ['/start', 'Start'],
+  ['/requests', 'Requests'],
   ['/deliveries', 'Deliveries'],
   ['/jobs', 'Jobs'],
   ['/clock', 'Clock'],
   ['/faults', 'Faults'],
   ['/limits', 'Limits'],
   ['/accounts', 'Accounts'],
-  ['/recording', 'Recording'],
+  ['/session', 'Session'],
   ['/reference', 'Reference'],
 ];
 
@@ -30,57 +54,107 @@ const ACCOUNT_LINKS: readonly Link[] = [
   ['/account/password', 'Password'],
 ];
 
-/** The reader of a page. */
-export interface Viewer {
-  readonly path: string;
-  readonly isOperator: boolean;
-  /** Email of the account that has logged in. */
-  readonly email: string | undefined;
-  /** Time of the sandbox's clock, RFC 3339 UTC. */
-  readonly now: string;
-}
-
 /** Returns the document of a page. */
-export function layout({ title, content }: Page, { path, isOperator, email, now }: Viewer): Html {
+export function layout({ title, content, source }: Page, viewer: Viewer): Html {
+  const hasFrame = viewer.isOperator || viewer.email !== undefined;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} – sandbox</title>
+<title>${title} – Sandbox</title>
 <link rel="stylesheet" href="/console.css">
-<link rel="icon" href="/icon.svg" type="image/svg+xml">
 <script src="/console.js" defer></script>
 </head>
-<body>
+<body${hasFrame ? '' : html` class="plain"`}>
 <a class="skip" href="#main">Skip to the content</a>
-<header>
-<p class="brand">audience-activation <b>sandbox</b></p>
-<p class="now" id="now" data-live>Clock <time datetime="${now}">${now.slice(0, 19).replace('T', ' ')}</time> UTC</p>
-${isOperator ? navigation('Operator', 'Operator', OPERATOR_LINKS, path) : ''}
-${email === undefined ? (path === '/login' ? '' : html`<p class="account"><a href="/login">Log in as the owner of an account</a></p>`) : accountNavigation(email, path)}
-</header>
-<main id="main" tabindex="-1">
-<noscript><p class="empty">These pages can be read without JavaScript; their actions need it.</p></noscript>
-<h1>${title}</h1>
+${hasFrame ? [topBar(viewer), sideNavigation(viewer)] : ''}
+<main id="main" tabindex="-1"${source === undefined ? '' : html` data-source="${source}"`}>
+<noscript><p>Actions need JavaScript.</p></noscript>
 ${content}
 </main>
-<output id="notice" role="status" aria-live="polite"></output>
 </body>
 </html>`;
 }
 
-function navigation(title: string, label: string, links: readonly Link[], path: string): Html {
-  const isCurrent = (target: string): boolean =>
-    target === path ||
-    (target === '/' ? path.startsWith('/requests') : target !== '/account' && path.startsWith(`${target}/`));
-  return html`<nav aria-label="${label}"><b>${title}</b><ul>${links.map(
-    ([target, text]) =>
-      html`<li><a href="${target}"${isCurrent(target) ? html` aria-current="page"` : ''}>${text}</a></li>`,
-  )}</ul></nav>`;
+const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
+
+/** Returns how a clock runs, in words. */
+export const modeText = (mode: ClockMode): string =>
+  mode === 'manual' ? 'paused' : mode === 'real' ? 'real time' : `×${count(mode.speed)}`;
+
+/** Returns the time of the sandbox, which the script lets run. */
+export const clockElement = (now: number, mode: ClockMode): Html =>
+  html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${new Date(now).toISOString().slice(11, 19)}</time>`;
+
+function topBar({ isOperator, email, now, mode, next, api, accounts }: Viewer): Html {
+  const address = isOperator
+    ? html`<button type="button" class="chip addr" data-text="${api}" title="Copy the address of the API"><code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>`
+    : '';
+  const [name = '', domain = ''] = (email ?? '').split(/(?=@)/);
+  return html`<header class="top">
+<button type="button" class="menu chip" popovertarget="nav">Menu</button>
+<div class="addr">${address}</div>
+<${isOperator ? html`button type="button" popovertarget="clock-menu"` : html`span`} class="chip" id="now" data-live><span class="sr">Clock</span>${clockElement(now, mode)}<span class="soft far">UTC, ${modeText(mode)}</span></${isOperator ? 'button' : 'span'}>
+<button type="button" popovertarget="account-menu" class="chip"><span class="sr">Account</span><span>${email === undefined ? 'none' : html`${name}<span class="far">${domain}</span>`}</span></button>
+${isOperator ? clockMenu(now, mode, next) : ''}
+<div id="account-menu" class="pop" popover>
+<h2>${email === undefined ? 'No account' : foreign(email)}</h2>
+${isOperator && accounts.length > 0 ? html`<h3>Log in as</h3><ul>${accounts.map((account) => html`<li><form method="post" action="/login-as"><input type="hidden" name="account" value="${account}"><button class="quiet small">${foreign(account)}</button></form></li>`)}</ul>` : ''}
+${email === undefined ? html`<p><a class="button small" href="/login">Log in with a password</a></p>` : html`<form class="acts" method="post" action="/logout"><button class="small">Log out</button></form>`}
+</div>
+</header>`;
 }
 
-const accountNavigation = (email: string, path: string): Html => html`<div class="account">
-${navigation('Account', `Account ${email}`, ACCOUNT_LINKS, path)}
-<form method="post" action="/logout"><span>${email}</span> <button>Log out</button></form>
-</div>`;
+const ADVANCES: readonly (readonly [ms: number, text: string])[] = [
+  [60_000, '+1 min'],
+  [600_000, '+10 min'],
+  [3_600_000, '+1 h'],
+  [86_400_000, '+1 d'],
+];
+
+/** Returns buttons that advance the clock. */
+export const advanceButtons = (): Html =>
+  html`<form class="acts" method="post" data-action="POST /api/clock/advance">${ADVANCES.map(
+    ([ms, text]) => html`<button class="small" name="ms" value="${ms}" data-type="number">${text}</button>`,
+  )}</form>`;
+
+/** Returns buttons that set how the clock runs. */
+export function speedButtons(mode: ClockMode, speeds: readonly number[]): Html {
+  const isPressed = (choice: ClockMode): string => String(speedOf(mode) === speedOf(choice));
+  return html`<form class="seg" method="post" data-action="POST /api/clock/mode" aria-label="Speed of the clock"><button name="mode" value="manual" aria-pressed="${isPressed('manual')}">Paused</button><button name="mode" value="real" aria-pressed="${isPressed('real')}">Real time</button>${speeds.map(
+    (speed) =>
+      html`<button name="speed" value="${speed}" data-type="number" aria-pressed="${isPressed({ speed })}">×${count(speed)}</button>`,
+  )}</form>`;
+}
+
+/** Returns the menu of the clock; the script adds the buttons that advance it, which need the script anyway. */
+const clockMenu = (now: number, mode: ClockMode, next: number | undefined): Html =>
+  html`<div id="clock-menu" class="pop" popover><div id="clock-text" data-live>
+<p class="soft">${dateText(now)}, ${modeText(mode)}. ${next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next)}.`}</p></div>
+<p><a href="/clock">All that is due</a></p></div>`;
+
+function sideNavigation(viewer: Viewer): Html {
+  const { isOperator, email } = viewer;
+  return html`<nav id="nav" class="side" popover aria-label="Console">
+<a class="brand" href="${isOperator ? '/start' : '/account'}">Sandbox</a>
+${isOperator ? html`<form class="find" role="search" action="/find"><input type="search" name="q" aria-label="Find by id" placeholder="Find by id (Ctrl K)"></form>` : ''}
+<div id="nav-links" data-live>
+${isOperator ? group('Operator', '', OPERATOR_LINKS, viewer) : ''}${email === undefined ? '' : group('Account', email, ACCOUNT_LINKS, viewer)}
+</div></nav>`;
+}
+
+function group(title: string, email: string, links: readonly Link[], { path, counts, failing }: Viewer): Html {
+  const isCurrent = (target: string): boolean =>
+    target === path ||
+    (target !== '/account' && path.startsWith(`${target}/`)) ||
+    (path === '/recording' && target === '/session');
+  const numberOf = (target: string): Html | '' => {
+    if (target === '/deliveries' && failing > 0) return html`<span class="alarm">${failing} failing</span>`;
+    return counts[target] ? html`<span>${count(counts[target])}</span>` : '';
+  };
+  return html`<h2>${title}${email === '' ? '' : html` <bdi title="${email}">${email}</bdi>`}</h2><ul>${links.map(
+    ([target, text]) =>
+      html`<li><a href="${target}"${isCurrent(target) ? html` aria-current="page"` : ''}>${text}${numberOf(target)}</a></li>`,
+  )}</ul>`;
+}

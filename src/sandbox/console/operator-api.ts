@@ -1,20 +1,14 @@
 import { type Context, Hono } from 'hono';
 import type { SandboxAccount } from '../admin/account-admin.ts';
-import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { Env } from '../http/access.ts';
-import { type JsonObject, readBody } from '../http/request-body.ts';
+import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
-import { ACTIONS, type Action, FieldError, NotFoundError, type Subject } from './actions.ts';
+import { ACCOUNT_ACTIONS } from './account-actions.ts';
+import { type Action, FieldError, NotFoundError, type Subject } from './action.ts';
+import type { ConsoleContext } from './console-context.ts';
 import { dueTasks } from './due-tasks.ts';
-import type { Recorder } from './recorder.ts';
-
-/** The parts of a sandbox that the console uses. */
-export interface ConsoleContext {
-  readonly service: Service;
-  readonly sandbox: SandboxAdmin;
-  readonly recorder: Recorder;
-}
+import { OPERATOR_ACTIONS } from './operator-actions.ts';
 
 /** Whose name an action is done in, and what it may change. */
 interface Actor {
@@ -31,7 +25,7 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const { state, clock, webhooks, jobs } = service;
   const app = withErrors();
-  addActions(app, console, ACTIONS, {
+  addActions(app, console, [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS], {
     find(_, { account }) {
       if (account === undefined) return sandbox.accounts.list()[0];
       if (typeof account !== 'string') throw new FieldError('`account` must be the email of an account.');
@@ -65,8 +59,7 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
 export function createAccountApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const app = withErrors();
-  const actions = ACTIONS.filter(({ subject }) => subject !== undefined);
-  addActions(app, console, actions, {
+  addActions(app, console, ACCOUNT_ACTIONS, {
     find({ req }) {
       const email = service.sessions.find(req.raw);
       return email === undefined ? undefined : sandbox.accounts.get(email);
@@ -85,14 +78,19 @@ function withErrors(): Hono<Env> {
 function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly Action[], actor: Actor): void {
   for (const action of actions) {
     app.on(action.method, action.path, async (context) => {
-      const hasBody = action.method !== 'DELETE' || context.req.header('content-type') !== undefined;
-      const sent = hasBody ? await readFields(context) : {};
+      const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
+      const sent = isEmpty ? {} : await readFields(context);
       const account = actor.find(context, sent);
       const { account: _, ...fields } = sent;
       checkNames(action, fields);
       if (account) actor.check?.(account, action, fields);
       const { result, typescript } = await perform(console, action, account, fields);
-      return context.json({ ...(action.respond?.(result, fields, console.service) ?? fields), typescript });
+      const notice = action.notice?.(fields, console.service, result);
+      return context.json({
+        ...(action.respond?.(result, fields, console.service) ?? fields),
+        ...(notice !== undefined && { notice }),
+        ...(typescript !== '' && { typescript }),
+      });
     });
   }
 }
@@ -114,11 +112,12 @@ async function readFields(context: Context): Promise<JsonObject> {
 
 /** Does an action; returns its result, and the TypeScript that does the same. */
 async function perform(
-  { service, sandbox, recorder }: ConsoleContext,
+  console: ConsoleContext,
   action: Action,
   account: SandboxAccount | undefined,
   fields: JsonObject,
 ): Promise<{ readonly result: unknown; readonly typescript: string }> {
+  const { service, sandbox, recorder } = console;
   service.clock.runDue();
   const subject: Subject = {
     sandbox,
@@ -126,13 +125,16 @@ async function perform(
       if (account) return account;
       throw new NotFoundError('Create an account first.');
     },
-    state: recorder.recording.state,
+    state: recorder.startState,
+    console,
   };
+  recorder.takeCalls();
   const running = action.run(subject, fields, service);
   // Read before anything else is awaited, which may be another call.
-  const call = recorder.lastCall;
+  const calls = recorder.takeCalls();
   const result = await running;
-  return { result, typescript: `${running instanceof Promise ? recorder.lastCall : call};` };
+  const shown = running instanceof Promise ? recorder.takeCalls().slice(-1) : calls;
+  return { result, typescript: shown.map((call) => `${call};`).join('\n') };
 }
 
 /** Checks that an account may do an action on its own pages: with what its organization has, and with its present password. */

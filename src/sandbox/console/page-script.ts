@@ -1,39 +1,24 @@
-/**
- * Runs in each page of the console: sends its forms as JSON, and keeps its live parts up to date. It is served as the text of
- * this function, so that it refers to nothing outside of it.
- */
-export function pageScript(): void {
-  const notice = document.querySelector('#notice');
+import type { Widgets } from './page-widgets.ts';
 
-  /** Shows a message, the TypeScript of an action, and a secret that is shown once. */
-  const show = (message: string, isError: boolean, code?: unknown, secret?: unknown): void => {
-    if (!notice) return;
-    const element = (name: string, text: string): HTMLElement => {
-      const created = document.createElement(name);
-      created.textContent = text;
-      return created;
-    };
-    const parts = [element('p', message)];
-    if (typeof secret === 'string') {
-      const copy = element('button', 'Copy');
-      copy.addEventListener('click', () => void navigator.clipboard.writeText(secret));
-      parts.push(element('code', secret), copy);
-    }
-    if (typeof code === 'string') parts.push(element('code', code));
-    const close = element('button', 'Close');
-    close.addEventListener('click', () => notice.replaceChildren());
-    notice.className = isError ? 'bad' : 'good';
-    notice.replaceChildren(...parts, close);
-  };
+/**
+ * Runs in each page of the console: sends its forms as JSON, filters its lists, and keeps its live parts up to date. It is served as
+ * the text of this function, so that it refers to nothing outside of it but the widgets that it receives.
+ */
+export function pageScript({ notify, showSecret, ask }: Widgets): void {
+  const main = document.querySelector<HTMLElement>('main');
 
   /** Returns the fields of a form with the types of their inputs; empty ones are left out. */
   const readFields = (form: HTMLFormElement, button: HTMLElement | null = null): Record<string, unknown> => {
     const fields: Record<string, unknown> = {};
     for (const element of form.elements) {
       const isButton = element instanceof HTMLButtonElement && element === button;
-      if (!(element instanceof HTMLInputElement || element instanceof HTMLSelectElement || isButton)) continue;
+      const isField =
+        element instanceof HTMLInputElement ||
+        element instanceof HTMLSelectElement ||
+        element instanceof HTMLTextAreaElement;
+      if (!(isField || isButton)) continue;
       const { name, value, type } = element;
-      if (name === '' || value === '') continue;
+      if (name === '' || value === '' || type === 'file') continue;
       if (element instanceof HTMLInputElement && type === 'checkbox') {
         if (!element.checked) continue;
         fields[name] = element.dataset.list === undefined ? true : [...Object(fields[name] ?? []), value];
@@ -55,85 +40,169 @@ export function pageScript(): void {
     return nested;
   };
 
+  /** Returns the body of a form's request: the content of its file, or its fields. */
+  const bodyOf = async (form: HTMLFormElement, button: HTMLElement | null): Promise<string> => {
+    const file = form.querySelector<HTMLInputElement>('input[type=file]')?.files?.[0];
+    return file ? file.text() : JSON.stringify(nest(readFields(form, button)));
+  };
+
   /** Returns whether somebody is typing, clicking or selecting in a part. */
   const isBusy = (part: Element): boolean => {
     const { activeElement } = document;
     const isTyping = activeElement?.matches('input, select, textarea') && part.contains(activeElement);
     const selection = document.getSelection();
     const isSelected = selection?.isCollapsed === false && part.contains(selection.anchorNode);
-    return Boolean(isTyping || isSelected) || part.querySelector('form.changed, form.sending, :active') !== null;
+    const isUsed = part.querySelector('form.changed, form.sending, :active, dialog[open], input:checked[data-list]');
+    return Boolean(isTyping || isSelected || isUsed);
   };
 
-  const labelOf = (element: Element): string | null => element.getAttribute('aria-label') ?? element.textContent;
+  const labelOf = (element: Element): string | null =>
+    element.getAttribute('href') ?? element.getAttribute('aria-label') ?? element.textContent;
+
+  /** Puts the content of another part in place of the present one: focus, scroll position and what is open stay. */
+  const replace = (part: Element, other: Element): void => {
+    const focused = part.contains(document.activeElement) ? document.activeElement : null;
+    for (const details of part.querySelectorAll('details[id]')) {
+      other.querySelector(`#${CSS.escape(details.id)}`)?.toggleAttribute('open', details.hasAttribute('open'));
+    }
+    for (const radio of part.querySelectorAll<HTMLInputElement>('input[type=radio]:checked')) {
+      const same = other.querySelector<HTMLInputElement>(`input[name="${radio.name}"][value="${radio.value}"]`);
+      if (same) same.checked = true;
+    }
+    const scrolled = [...part.querySelectorAll('.tall, .panel > .card')].map(({ scrollTop }) => scrollTop);
+    part.replaceChildren(...other.childNodes);
+    [...part.querySelectorAll('.tall, .panel > .card')].forEach((element, index) => {
+      element.scrollTop = scrolled[index] ?? 0;
+    });
+    if (!focused) return;
+    const candidates = [...part.querySelectorAll<HTMLElement>('a, button, summary')];
+    candidates.find((candidate) => labelOf(candidate) === labelOf(focused))?.focus();
+  };
+
+  /** Shows a message above the page, once. */
+  const banner = (
+    id: string,
+    tone: string,
+    title: string,
+    text: string,
+    link?: readonly [href: string, text: string],
+  ): void => {
+    if (document.getElementById(id)) return;
+    const note = document.createElement('div');
+    note.id = id;
+    note.className = `note ${tone}`;
+    note.setAttribute('role', 'alert');
+    for (const [content, className] of [
+      [title, tone],
+      [text, ''],
+    ] as const) {
+      note.append(Object.assign(document.createElement('p'), { textContent: content, className }));
+    }
+    if (link) note.append(Object.assign(document.createElement('a'), { href: link[0], textContent: link[1] }));
+    main?.prepend(note);
+  };
+
+  let events: EventSource | undefined;
+  let hasEnded = false;
+  /** The page shows what was, and will not be updated: its session has ended. */
+  const end = (): void => {
+    hasEnded = true;
+    events?.close();
+    const text =
+      'The password was changed, the sandbox was reset, or somebody has logged in again. What you see is from before.';
+    banner('ended', 'busy', 'Your session has ended.', text, [
+      `/login?next=${encodeURIComponent(location.pathname)}`,
+      'Log in',
+    ]);
+  };
 
   /** Replaces the live parts that have changed, except those that somebody uses. */
   const refresh = async (): Promise<void> => {
-    const response = await fetch(location.href).catch(() => undefined);
-    if (!response?.ok || response.redirected) return;
+    const response = await fetch(main?.dataset.source ?? location.href).catch(() => undefined);
+    if (response?.status === 401 || response?.redirected) return end();
+    if (!response?.ok) return;
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
     for (const part of document.querySelectorAll('[data-live]')) {
       const other = fresh.getElementById(part.id);
-      if (!other || other.innerHTML === part.innerHTML || isBusy(part)) continue;
-      const focused = part.contains(document.activeElement) ? document.activeElement : null;
-      for (const details of part.querySelectorAll('details[open][id]')) {
-        other.querySelector(`#${CSS.escape(details.id)}`)?.setAttribute('open', '');
-      }
-      const scrolled = part.querySelector('.scroll')?.scrollLeft ?? 0;
-      part.replaceChildren(...other.childNodes);
-      part.querySelector('.scroll')?.scrollTo({ left: scrolled });
-      if (!focused) continue;
-      const candidates = [...part.querySelectorAll<HTMLElement>('a, button, summary')];
-      candidates.find((candidate) => labelOf(candidate) === labelOf(focused))?.focus();
+      if (other && other.innerHTML !== part.innerHTML && !isBusy(part)) replace(part, other);
     }
   };
 
   const send = async (form: HTMLFormElement, action: string, button: HTMLElement | null): Promise<void> => {
     const [method = 'POST', path = ''] = action.split(' ');
-    const sent = JSON.stringify(nest(readFields(form, button)));
+    const body = await bodyOf(form, button);
     const headers = { 'content-type': 'application/json' };
-    const init = method === 'DELETE' ? { method } : { method, headers, body: sent };
+    const init = method === 'DELETE' ? { method } : { method, headers, body };
     const response = await fetch(path, init).catch(() => undefined);
     const result: Record<string, unknown> | undefined = await response?.json().catch(() => undefined);
     if (!response?.ok) {
-      show(String(result?.message ?? 'The sandbox does not respond.'), true);
+      notify(String(result?.message ?? 'The sandbox does not respond.'), true);
+      if (response?.status === 401) end();
       return;
     }
     // Not if somebody has typed in the meantime.
-    if (JSON.stringify(nest(readFields(form, button))) === sent) {
+    if ((await bodyOf(form, button)) === body) {
       form.classList.remove('changed');
       form.reset();
     }
+    form.closest('dialog')?.close();
+    const { typescript, notice = 'Done.' } = result ?? {};
     const secret = result?.token ?? result?.secret;
-    show(secret === undefined ? 'Done.' : 'Done. Copy it now, it is shown once:', false, result?.typescript, secret);
+    if (typeof secret === 'string') showSecret(String(notice), secret, typescript);
+    else notify(String(notice), false, typescript);
     if (form.dataset.leave !== undefined) location.assign(form.dataset.leave);
   };
 
-  document.addEventListener('input', ({ target }) => {
-    if (target instanceof Element) target.closest('form')?.classList.add('changed');
-  });
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.dataset.action === undefined) return;
     event.preventDefault();
-    const { action, confirm: question } = form.dataset;
-    if (form.classList.contains('sending') || !(question === undefined || confirm(question))) return;
+    const { action, confirm: question, consequence = '' } = form.dataset;
+    const { submitter } = event;
+    if (form.classList.contains('sending')) return;
     form.classList.add('sending');
-    void send(form, action, event.submitter).finally(() => {
+    void (async () => {
+      const answer = submitter?.textContent?.replace('…', '') ?? 'Continue';
+      if (question === undefined || (await ask(question, consequence, answer))) await send(form, action, submitter);
+    })().finally(() => {
       form.classList.remove('sending');
       void refresh();
     });
   });
-  document.addEventListener('click', ({ target }) => {
-    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null;
-    const source = button && document.querySelector(`#${button.dataset.copy}`);
-    if (source) void navigator.clipboard.writeText(source.textContent).then(() => show('Copied.', false));
+
+  // Filters apply while somebody types; the address of the page is the filter.
+  let typing: ReturnType<typeof setTimeout> | undefined;
+  document.addEventListener('input', ({ target }) => {
+    const form = target instanceof Element ? target.closest('form') : null;
+    if (!form?.classList.contains('filter')) {
+      form?.classList.add('changed');
+      return;
+    }
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      const fields = [...new FormData(form)].flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
+      history.replaceState(null, '', `${location.pathname}?${new URLSearchParams(fields)}`);
+      void refresh();
+    }, 200);
   });
 
-  if (!document.querySelector('main [data-live]')) return;
+  let isPaused = false;
+  document.addEventListener('click', ({ target }) => {
+    const button = target instanceof Element ? target.closest<HTMLElement>('[data-pause]') : null;
+    if (!button) return;
+    isPaused = !isPaused;
+    button.setAttribute('aria-pressed', String(isPaused));
+    const state = document.querySelector('.live');
+    state?.classList.toggle('paused', isPaused);
+    if (state) state.textContent = isPaused ? 'Paused' : 'Live';
+    if (!isPaused) void refresh();
+  });
+
+  if (!document.querySelector('[data-live]')) return;
   let isStale = false;
   let isRefreshing = false;
   const update = async (): Promise<void> => {
-    isStale = true;
+    isStale = !isPaused;
     if (isRefreshing) return;
     isRefreshing = true;
     while (isStale) {
@@ -143,21 +212,24 @@ export function pageScript(): void {
     isRefreshing = false;
   };
   // Browsers open six connections to an origin: only visible pages have a stream.
-  let events: EventSource | undefined;
   const listen = (): void => {
     events?.close();
     events = undefined;
-    if (document.hidden) return;
+    if (document.hidden || hasEnded) return;
     events = new EventSource('/events');
     events.addEventListener('change', () => void update());
+    events.addEventListener('ended', end);
     events.addEventListener('error', () => {
-      // Not in place of a secret, which is shown once.
-      if (!notice?.querySelector('code'))
-        show('Connection lost. If the sandbox was started again, open the address that it has printed.', true);
+      const text =
+        'It reconnects automatically. A sandbox that was started again has a new address: open the one that it has printed.';
+      banner(
+        'lost',
+        'bad',
+        'The sandbox does not respond.',
+        `What you see is from ${new Date().toLocaleTimeString()}. ${text}`,
+      );
     });
-    events.addEventListener('open', () => {
-      if (notice?.textContent?.startsWith('Connection lost')) notice.replaceChildren();
-    });
+    events.addEventListener('open', () => document.querySelector('#lost')?.remove());
     void update();
   };
   document.addEventListener('visibilitychange', listen);

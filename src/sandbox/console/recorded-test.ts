@@ -2,8 +2,10 @@ import { expression, literal } from '../admin/call-source.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import type { HandledRequest } from '../service.ts';
 import { SERVICE_LIMITS } from '../service-limits.ts';
+import { PartnerSecrets } from './partner-secrets.ts';
 import type { KeptRequest, Recording, Step } from './recorder.ts';
-import { decode, relevantHeaders } from './snippets.ts';
+import { decode } from './snippet-values.ts';
+import { relevantHeaders } from './snippets.ts';
 
 /** Options that a recording continues with; the others follow from it, or have no effect on responses. */
 const KEPT_OPTIONS = [
@@ -100,6 +102,7 @@ class StepWriter {
   readonly #storageUrl: string;
   /** Names of constants, by the value of an `Authorization` header. */
   readonly #authorizations = new Map<string, string>();
+  readonly #partners = new PartnerSecrets();
   /** Requests that have begun and not ended, as the code that awaits each. */
   #pending: { readonly order: number; readonly time: number; readonly code: string }[] = [];
   #time = -1;
@@ -114,7 +117,8 @@ class StepWriter {
     const lines = this.#endBefore(step.started.order);
     if ('call' in step) return [...lines, ...this.#at(step.started.time), `  ${step.call};\n`];
     const { request, started, ended } = step;
-    const { method, path, status } = request.entry;
+    const { method, path } = request.entry;
+    const status = repeatedStatus(request);
     if (NOT_REPEATED.includes(status) || FORBIDDEN_METHODS.includes(method)) return lines;
     const consent = consentSource(request);
     if (consent !== undefined) return [...lines, ...this.#at(started.time), consent];
@@ -156,15 +160,18 @@ class StepWriter {
   /** Returns the code that sends a request; `undefined` if its body was not kept. */
   #sendSource(request: KeptRequest): string | undefined {
     const { entry, url, headers, address, file } = request;
-    // A body that no route has read has no effect; a file that was cut, or is too long, cannot be repeated.
+    // A body that no route has read has no effect; one that was cut, or a long file, cannot be repeated.
     const isCut = entry.method === 'PUT' && entry.status === 400 && !file;
-    if (request.isBodyDropped || isCut || (file && file.size > MAX_FILE)) return undefined;
-    const body = bodySource(request);
+    const isUnknown = request.isDisconnected && entry.served === undefined && !isAbandoned(request);
+    if (request.isBodyDropped || isCut || isUnknown || (file && file.size > MAX_FILE)) return undefined;
+    const body = bodySource(request, this.#partners);
     const { origin, pathname, search } = new URL(url);
-    const target = origin === this.#storageUrl ? `${STORAGE}${pathname}${search}` : url;
+    const target = `${origin === this.#storageUrl ? STORAGE : origin}${pathname}${this.#partners.hideInQuery(search)}`;
     const authorization = headers.get('authorization');
     const init = {
       ...(entry.method !== 'GET' && { method: entry.method }),
+      // The client was gone while a fault delayed the request.
+      ...(isAbandoned(request) && { signal: expression(`AbortSignal.timeout(${Math.ceil(request.duration)})`) }),
       headers: {
         ...Object.fromEntries(relevantHeaders(request)),
         ...(authorization !== null && { authorization: expression(this.#nameOf(authorization)) }),
@@ -182,12 +189,20 @@ class StepWriter {
   }
 }
 
+/** Returns whether the client was gone before the service has acted. */
+const isAbandoned = ({ isDisconnected, entry }: HandledRequest): boolean =>
+  isDisconnected && entry.served === undefined && entry.fault !== undefined;
+
+/** Returns the status that the client of the test receives: it stays connected where the one before was gone. */
+const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
+  isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
+
 /** Returns the code of a body; `undefined` if there is none. */
-function bodySource({ body, file }: HandledRequest): string | undefined {
+function bodySource({ body, file }: HandledRequest, partners: PartnerSecrets): string | undefined {
   if (file) return `file(${file.size}, ${Math.min(file.size, file.lines)})`;
   if (!body?.length) return undefined;
   const text = decode(body);
-  if (text !== undefined) return literal(text);
+  if (text !== undefined) return literal(partners.hideInBody(text));
   const base64 = btoa(Array.from(body, (byte) => String.fromCharCode(byte)).join(''));
   return `Uint8Array.from(atob('${base64}'), (character) => character.charCodeAt(0))`;
 }

@@ -1,5 +1,6 @@
 import { callSource, expression, shownCall } from '../admin/call-source.ts';
 import type { ActiveFault } from '../faults.ts';
+import { MAX_KEPT_BODY } from '../http/request-body.ts';
 import { saveState } from '../saved-state.ts';
 import type { AdminCall, HandledRequest, Moment, Service } from '../service.ts';
 import type { SandboxLimits } from '../service-limits.ts';
@@ -30,25 +31,27 @@ export interface Recording {
   readonly receivers: ReadonlyMap<string, readonly number[]>;
   /** `true` if there was more than fits. */
   readonly isFull: boolean;
+  /** Bytes that the steps take, about. */
+  readonly bytes: number;
 }
 
-/** Longest body that is kept, in bytes. */
-const MAX_BODY = 2 ** 20;
-
 /** Bounds of a recording, and of the requests whose details are shown: their number, and about their bytes. */
-const MAX_STEPS = 10_000;
-const MAX_BYTES = 2 ** 24;
+export const MAX_STEPS = 10_000;
+export const MAX_BYTES = 2 ** 24;
+
+/** Number of calls that an action shows. */
+const MAX_CALLS = 100;
 
 /** Records requests and calls while a console is open. */
 export class Recorder {
   readonly #service: Service;
   readonly #seed: number;
   /** The latest requests, oldest first, within the bounds. */
-  readonly #requests = new Map<string, HandledRequest>();
+  readonly #requests = new Map<string, KeptRequest>();
   #requestBytes = 0;
   #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;
-  #lastCall = '';
+  #calls: string[] = [];
 
   constructor(service: Service, seed: number) {
     this.#service = service;
@@ -79,22 +82,39 @@ export class Recorder {
       steps: [],
       receivers: new Map<string, number[]>(),
       isFull: false,
+      bytes: 0,
     };
   }
 
   get recording(): Recording {
     const { steps } = this.#recording;
     // Requests and calls are added when they have ended.
-    return { ...this.#recording, steps: steps.toSorted((a, b) => a.started.order - b.started.order) };
+    return {
+      ...this.#recording,
+      bytes: this.#bytes,
+      steps: steps.toSorted((a, b) => a.started.order - b.started.order),
+    };
   }
 
-  /** The latest call, in TypeScript, as it is shown. */
-  get lastCall(): string {
-    return this.#lastCall;
+  /** Number of the steps of the recording. */
+  get stepCount(): number {
+    return this.#recording.steps.length;
+  }
+
+  /** State at the start of the recording. */
+  get startState(): SandboxState {
+    return this.#recording.state;
+  }
+
+  /** Returns the calls since the last time, in TypeScript, as they are shown. */
+  takeCalls(): readonly string[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
   }
 
   /** Returns the details of a request of the log, if they are kept. */
-  find(entry: HandledRequest['entry']): HandledRequest | undefined {
+  find(entry: HandledRequest['entry']): KeptRequest | undefined {
     const handled = this.#requests.get(entry.id);
     // After another state was restored, ids are used again.
     return handled?.entry === entry ? handled : undefined;
@@ -108,7 +128,7 @@ export class Recorder {
       args.map((arg) => (arg === state ? expression('state') : arg)),
     )}`;
     const shown = `${prefix}${shownCall(method, args)}`;
-    this.#lastCall = shown;
+    this.#calls = [...this.#calls.slice(1 - MAX_CALLS), shown];
     // The times of the steps contain how the clock ran.
     if (method !== 'sandbox.setClock') this.#add({ started, call, shown }, call.length);
   }
@@ -145,15 +165,17 @@ export class Recorder {
 
 /** Leaves out a body that is too long. */
 const withinBounds = (handled: HandledRequest): KeptRequest =>
-  handled.body && handled.body.length > MAX_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
+  handled.body && handled.body.length > MAX_KEPT_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
 
 /** Bytes that a request takes besides its texts, about. */
 const OVERHEAD = 1_000;
 
-function sizeOf({ url, headers, body, response = '' }: HandledRequest): number {
+function sizeOf({ url, headers, responseHeaders, body, response = '' }: HandledRequest): number {
   let size = OVERHEAD + url.length + (body?.length ?? 0) + response.length;
-  headers.forEach((value, name) => {
-    size += name.length + value.length;
-  });
+  for (const list of [headers, responseHeaders]) {
+    list?.forEach((value, name) => {
+      size += name.length + value.length;
+    });
+  }
   return size;
 }

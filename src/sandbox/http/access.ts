@@ -33,6 +33,8 @@ export interface Env {
     fault: string;
     /** Why the request is refused, for the log. */
     why: string;
+    /** When the reason of the refusal passes, in milliseconds since 1970. */
+    freeAt: number;
     bucket: LimitUse;
     budget: BuildBudget;
     /** Paging of the contract. */
@@ -114,6 +116,7 @@ function consume(
   const used = window.count(now);
   context.set('bucket', { name, used, limit });
   if (wait === 0) return undefined;
+  context.set('freeAt', now + wait);
   const why = `The bucket ${name} of ${owner} holds ${used} of ${limit} requests`;
   return refuse(context, why, tooManyRequests('Too many requests.', wait));
 }
@@ -156,19 +159,22 @@ export const requireToken =
 export const limitByAddress =
   (service: Service, bucket: AddressBucket): Middleware =>
   async (context, next) => {
-    const unacceptable = checkAccept(context);
-    if (unacceptable) return unacceptable;
-    const { state, clock, limits } = service;
-    const now = clock.now();
-    const key = `${bucket} ${context.env.address}`;
-    let window = state.addressBuckets.get(key);
-    if (!window) {
-      for (const [old, other] of state.addressBuckets) if (other.count(now) === 0) state.addressBuckets.delete(old);
-      window = new SlidingWindow(limits[bucket]);
-      state.addressBuckets.set(key, window);
-    }
-    return consume(service, context, bucket, window, context.env.address) ?? next();
+    return checkAccept(context) ?? checkAddress(service, context, bucket) ?? next();
   };
+
+/** Returns a 429 if a bucket of the client's IP address is exhausted; otherwise counts the request. */
+export function checkAddress(service: Service, context: Context<Env>, bucket: AddressBucket): Response | undefined {
+  const { state, clock, limits } = service;
+  const now = clock.now();
+  const key = `${bucket} ${context.env.address}`;
+  let window = state.addressBuckets.get(key);
+  if (!window) {
+    for (const [old, other] of state.addressBuckets) if (other.count(now) === 0) state.addressBuckets.delete(old);
+    window = new SlidingWindow(limits[bucket]);
+    state.addressBuckets.set(key, window);
+  }
+  return consume(service, context, bucket, window, context.env.address);
+}
 
 /** Returns the origin of the storage that belongs to the address a request was sent to. */
 export const storageUrlOf = ({ state }: Service, { env }: Context<Env>): string => env.storageUrl ?? state.storageUrl;

@@ -52,7 +52,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
   // Loaded when it is opened: most sandboxes have no console.
   const openConsole = (): Promise<Hono<Env>> => {
     opened ??= import('../console/console.ts').then(({ createConsole }) =>
-      createConsole(service, admin, options, seed),
+      createConsole({ service, admin, options, seed, addresses, send: (request) => fetchInProcess(respond, request) }),
     );
     return opened;
   };
@@ -74,6 +74,10 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
     const address = request.headers.get('x-forwarded-for') ?? '127.0.0.1';
     return (isStorage(new URL(request.url)) ? storage : app).fetch(request, { address });
   };
+  const addresses = () => ({
+    api: [...servers].at(-1)?.url ?? options.origin ?? 'https://sandbox.invalid',
+    storage: state.storageUrl,
+  });
   const closeServer = async (server: SandboxServer): Promise<void> => {
     servers.delete(server);
     state.storageUrl = [...servers].at(-1)?.storageUrl ?? inProcessStorageUrl;

@@ -25,7 +25,7 @@ export const idempotent =
     }
     const existing = idempotencyKeys.get(key);
     if (existing) {
-      const response = replay(context, existing, operation, await readBytes(context));
+      const response = await replay(context, existing, operation);
       context.set('replayed', response.status < 400);
       return response;
     }
@@ -33,7 +33,7 @@ export const idempotent =
     const record: IdempotencyRecord = { operation, body: undefined, response: undefined, expiresAt };
     idempotencyKeys.set(key, record);
     try {
-      record.body = await readBytes(context);
+      record.body = await digest(await readBytes(context));
       await context.get('holdInFlight')?.();
       await next();
       const { res } = context;
@@ -44,12 +44,8 @@ export const idempotent =
     return undefined;
   };
 
-function replay(
-  context: Context<Env>,
-  record: IdempotencyRecord,
-  operation: string,
-  body: Uint8Array<ArrayBuffer>,
-): Response {
+async function replay(context: Context<Env>, record: IdempotencyRecord, operation: string): Promise<Response> {
+  const body = await digest(await readBytes(context));
   const { response } = record;
   if (!response) {
     const why = `The first request with this key, ${record.operation}, has not ended`;
@@ -58,10 +54,14 @@ function replay(
   if (record.operation !== operation || !isEqual(record.body, body)) {
     const difference = record.operation === operation ? 'had another body' : `was ${record.operation}`;
     const why = `The first request with this key ${difference}`;
+    context.set('freeAt', record.expiresAt);
     return refuse(context, why, failure(409, 'This idempotency key was used with a different body.'));
   }
   return new Response(response.body, { status: response.status, headers: { 'content-type': 'application/json' } });
 }
+
+const digest = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
 
 const isEqual = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
   a?.length === b.length && a.every((byte, index) => byte === b[index]);

@@ -5,7 +5,7 @@ import type { Service } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { type Env, MAX_WHY } from './access.ts';
 import { ConnectionCut } from './connection-cut.ts';
-import { isObject, NestingError, parseJson } from './request-body.ts';
+import { isObject, NestingError, parseJson, readUnreadBody } from './request-body.ts';
 import { invalid, textOf } from './responses.ts';
 
 type Middleware = MiddlewareHandler<Env>;
@@ -44,18 +44,28 @@ const logRequests =
     if (context.req.method === 'OPTIONS') return next();
     const started = service.moment();
     const startedAt = performance.now();
+    let isCut = false;
     try {
       await next();
+    } catch (error) {
+      isCut = error instanceof ConnectionCut && !error.partial;
+      throw error;
     } finally {
       // A fault that cuts a body has read it.
       const response = context.finalized && !context.res.bodyUsed ? context.res : undefined;
       const why =
         context.get('why') ?? (response && response.status >= 400 ? await describeError(response) : undefined);
-      const text = response && service.observers.size > 0 ? await textOf(response) : undefined;
-      const status = context.finalized ? context.res.status : 0;
-      const entry = logEntry(context, `req_${state.requestCount + 1}`, clock.now(), status, why);
-      response?.headers.set(service.contract?.requestIdHeader ?? 'x-request-id', entry.id);
+      const isObserved = service.observers.size > 0;
+      const text = response && isObserved ? await textOf(response) : undefined;
+      if (isObserved) await readUnreadBody(context);
+      const duration = performance.now() - startedAt;
+      const served = context.finalized ? context.res.status : undefined;
       const { env, req } = context;
+      const isDisconnected = req.raw.signal.aborted;
+      const status = isCut || isDisconnected ? 0 : (served ?? 0);
+      const outcome = { status, ...(status === 0 && served !== undefined && { served }) };
+      const entry = logEntry(context, `req_${state.requestCount + 1}`, clock.now(), outcome, why);
+      response?.headers.set(service.contract?.requestIdHeader ?? 'x-request-id', entry.id);
       // The requests of an MCP tool follow from the message that calls it.
       const isRoot = env.token === undefined;
       service.logRequest(entry, {
@@ -65,9 +75,11 @@ const logRequests =
         address: env.address,
         body: context.get('body'),
         response: text,
+        responseHeaders: response?.headers,
         file: context.get('file'),
         started,
-        duration: performance.now() - startedAt,
+        duration,
+        isDisconnected,
         isRoot,
       });
     }
@@ -80,21 +92,29 @@ function ownUrl({ env, req }: Context<Env>): string {
   return `${env.overHttp?.origin ?? origin}${pathname}${search}`;
 }
 
-function logEntry(context: Context<Env>, id: string, now: number, status: number, why: string | undefined): LogEntry {
+function logEntry(
+  context: Context<Env>,
+  id: string,
+  now: number,
+  outcome: Pick<LogEntry, 'status' | 'served'>,
+  why: string | undefined,
+): LogEntry {
   const account = context.get('account')?.email;
   const fault = context.get('fault');
   const bucket = context.get('bucket');
   const budget = context.get('budget');
+  const freeAt = context.get('freeAt');
   return {
     id,
     at: new Date(now).toISOString(),
     method: context.req.method,
     path: pathOf(context.req.raw),
-    status,
+    ...outcome,
     ...(account !== undefined && { account }),
     ...(context.get('replayed') && { replayed: true }),
     ...(fault !== undefined && { fault }),
     ...(why !== undefined && { why }),
+    ...(freeAt !== undefined && { freeAt: new Date(freeAt).toISOString() }),
     ...(bucket && { bucket }),
     ...(budget && { budget }),
   };

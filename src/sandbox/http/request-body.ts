@@ -61,6 +61,57 @@ export async function readBytes(context: Context): Promise<Uint8Array<ArrayBuffe
   }
 }
 
+/** Longest body that is kept for whoever observes the sandbox, in bytes. */
+export const MAX_KEPT_BODY = 2 ** 20;
+
+/** How long a body that no route has read is waited for, in milliseconds of the machine's clock. */
+const UNREAD_BODY_TIMEOUT_MS = 1_000;
+
+/** Keeps the body of a request that was refused before a route has read it, unless it is long or late. */
+export async function readUnreadBody(context: Context): Promise<void> {
+  const { raw, method } = context.req;
+  const isEmpty = method === 'GET' || method === 'HEAD' || context.get('body') !== undefined;
+  const length = Number(context.req.header('content-length') ?? 0);
+  if (isEmpty || raw.signal.aborted || length > MAX_KEPT_BODY || raw.bodyUsed || !raw.body) return;
+  // If the client is gone, there is nothing to keep.
+  const bytes = await readUpTo(MAX_KEPT_BODY, raw.body, UNREAD_BODY_TIMEOUT_MS).catch(() => undefined);
+  if (bytes && bytes.length >= length) context.set('body', bytes);
+}
+
+/** Reads a stream to its end, or for a time; returns `undefined` if it has more than `max` bytes. */
+async function readUpTo(
+  max: number,
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  timeout?: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const reader = stream.getReader();
+  const stop = (): void => void reader.cancel().catch(() => {});
+  const timer = timeout === undefined ? undefined : setTimeout(stop, timeout);
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      size += read.value.length;
+      if (size > max) return undefined;
+      chunks.push(read.value);
+    }
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  } finally {
+    clearTimeout(timer);
+    reader.releaseLock();
+  }
+}
+
+/** Returns whether a request's body has at most `max` bytes. It is not read if its length is known, and otherwise only so far. */
+export async function isBodyWithin(max: number, { req }: Context): Promise<boolean> {
+  const length = req.header('content-length');
+  if (length !== undefined) return Number(length) <= max;
+  if (req.header('transfer-encoding') === undefined || !req.raw.body) return true;
+  const bytes = await readUpTo(max, req.raw.body);
+  if (bytes) req.bodyCache.arrayBuffer = bytes.buffer;
+  return bytes !== undefined;
+}
+
 async function readMultipart(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<JsonObject | undefined> {
   const form = await new Response(bytes, { headers: { 'content-type': type } }).formData().catch(() => undefined);
   if (!form) return undefined;

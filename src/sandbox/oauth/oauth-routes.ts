@@ -86,16 +86,17 @@ async function authorize(service: Service, context: Context<Env>): Promise<Respo
     const form = await readForm(context);
     if (form.get('decision') === 'deny')
       throw new OAuthRequestError('access_denied', 'The owner of the account refused.');
+    if (form.get('decision') === 'switch' && isSameOrigin(context)) return consentLoginPage(request);
     // A page of another origin cannot read credentials, but the browser may send it the cookie.
     const ofSession = isSameOrigin(context) ? session : undefined;
     const account = form.has('email') ? findAccount(service, form) : ofSession;
     if (!account || (form.get('decision') !== 'allow' && !isSameOrigin(context))) {
       const problem = account ? 'Send the form of this page.' : 'These credentials do not match our records.';
-      return refuse(context, problem, consentLoginPage(request, problem));
+      return refuse(context, problem, consentLoginPage(request, problem, form.get('email') ?? ''));
     }
     context.set('account', account);
     if (form.get('decision') === 'allow') return context.redirect(grantAuthorization(service, request, account), 303);
-    context.header('set-cookie', sessions.start(account));
+    context.header('set-cookie', sessions.startOnly(account.email, context.req.raw));
     return context.redirect(context.req.url, 303);
   } catch (error) {
     if (error instanceof OAuthRequestError) return context.redirect(denyAuthorization(request, error), 303);

@@ -78,6 +78,7 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
       const budget = currentBudget(company, clock.now());
       const { hour, day } = budget;
       context.set('budget', budget);
+      context.set('freeAt', clock.now() + wait);
       return refuse(
         context,
         `${company.name} has started ${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day`,
@@ -92,8 +93,10 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
       context.set('budget', currentBudget(company, clock.now()));
     }
     if (isBuild(name)) {
-      const { upload_reference, file, ...rest } = body;
-      account.definitions.set(resource.id, { name, body: rest, rows: draft.result?.rows });
+      const { upload_reference, file, credentials, ...rest } = body;
+      // What a schedule builds again needs credentials, but not theirs: saved states must not contain those of a partner.
+      const kept = credentials === undefined ? rest : { ...rest, credentials: 'stored' };
+      account.definitions.set(resource.id, { name, body: kept, rows: draft.result?.rows });
       countUsage(company, clock.now(), name);
     }
     draft.onAccept?.();

@@ -40,7 +40,7 @@ describe('an action by its endpoint', () => {
     [
       'POST /api/accounts',
       { email: 'bo@example.com', password: 'x', company: 'Other' },
-      "sandbox.accounts.create({ email: 'bo@example.com', password: '…', company: 'Other' });",
+      "sandbox.accounts.create({ email: 'bo@example.com', password: process.env.PASSWORD ?? '', company: 'Other' });",
       { email: 'bo@example.com' },
     ],
     [
@@ -72,7 +72,7 @@ describe('an action by its endpoint', () => {
     [
       'POST /api/password',
       { password: 'new' },
-      `sandbox.accounts.get('${credentials.email}').changePassword('…');`,
+      `sandbox.accounts.get('${credentials.email}').changePassword(process.env.PASSWORD ?? '');`,
       { changed: true },
     ],
     [
@@ -127,6 +127,32 @@ describe('an action by its endpoint', () => {
       status: 400,
       data: { message: 'The log of deliveries has no event "evt_other".' },
     });
+  });
+
+  it('a redelivery is manual, and the page shows whether an endpoint was paused or disabled', async () => {
+    const { act, page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
+    const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER, name: 'Down' });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    const { eventId = '' } = sandbox.webhooks.deliveries[0] ?? {};
+    await act('POST /api/webhooks/redeliver', { event: eventId });
+    await sandbox.advance(60_000);
+    const attempts = sandbox.webhooks.deliveries.map(({ attempt, manual = false }) => [attempt, manual]);
+    expect(attempts.sort()).toEqual([
+      [1, false],
+      [1, true],
+      [2, false],
+      [2, true],
+    ]);
+    expect(await page('/deliveries')).toContain('manual');
+    await act('POST /api/webhooks/pause', { id });
+    expect(await page('/deliveries')).toContain('>Paused</span>');
+    await act('POST /api/webhooks/resume', { id });
+    for (let count = 0; count < 20; count++) sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    const text = await page('/deliveries');
+    expect(text).toContain('Disabled after 20 failures');
+    expect(text).not.toContain('>Paused</span>');
   });
 
   it('a redelivery that fails is attempted six times', async () => {

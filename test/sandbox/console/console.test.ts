@@ -5,9 +5,31 @@ import { createSandbox } from '../../../src/sandbox/index.ts';
 import { startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
 
-const PAGES = ['/', '/deliveries', '/jobs', '/clock', '/faults', '/limits', '/accounts', '/recording', '/reference'];
+const PAGES = [
+  '/',
+  '/start',
+  '/requests',
+  '/deliveries',
+  '/jobs',
+  '/clock',
+  '/faults',
+  '/limits',
+  '/accounts',
+  '/session',
+  '/reference',
+];
 const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 const SCRIPT = '<script>alert(1)</script><img src=x onerror=alert(2)>';
+
+/** Returns the text of a page. */
+const textOf = (page: string): string =>
+  page
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
 
 /** Serves the console over HTTP. */
 async function serveConsole() {
@@ -83,13 +105,20 @@ describe('the pages', () => {
     const { api, page, token, sandbox } = await startConsole({ limits: { buildsPerHour: 1 } });
     await api('POST', '/api/v2/audiences/create', { name: "It's" });
     await api('POST', '/api/v2/audiences/create', { name: "It's" }, { 'idempotency-key': 'k' });
-    const text = await page(`/requests/${sandbox.log[1]?.id}`);
-    expect(text).toContain('Example Company has started 1 of 1 builds an hour, 1 of 300 a day');
-    expect(text).toContain('write: 2 of 30 after this request');
-    expect(text).toContain('curl --globoff &#39;http://localhost/api/v2/audiences/create&#39;');
-    expect(text).toContain('--data-raw &#39;{&quot;name&quot;:&quot;It&#39;\\&#39;&#39;s&quot;}&#39;');
-    expect(text).toContain('idempotency-key: k');
-    expect(text).toContain('authorization }');
+    const text = textOf(await page(`/requests/${sandbox.log[1]?.id}`));
+    expect(text).toContain(
+      'Refused: the build budget is used up (1 of 1 an hour, 1 of 300 a day). Free again in 1 h, 01:00:00.',
+    );
+    expect(text).toContain('Advance the clock by 1 h');
+    expect(text).toContain('BuildBudgetError');
+    expect(text).toContain('2 of 30');
+    expect(text).toContain("curl --globoff 'http://localhost/api/v2/audiences/create'");
+    expect(text).toContain(`--data-raw '{"name":"It'\\''s"}'`);
+    expect(text).toContain(`-H 'authorization: Bearer '"$AUDIENCE_TOKEN"`);
+    expect(text).toContain("authorization: 'Bearer ' + process.env.AUDIENCE_TOKEN");
+    expect(text).toContain(`client.audiences.create({ name: 'It\\'s' }, { idempotencyKey: 'k' })`);
+    expect(text).toContain('Attempts with this idempotency key');
+    expect(text).toContain('retry-after3600');
     expect(text).not.toContain(token);
     expect(text).not.toContain(token.split('|')[1]);
   });
@@ -98,19 +127,19 @@ describe('the pages', () => {
     const { api, act, page, sandbox } = await startConsole();
     await api('POST', '/api/v2/auth/login', credentials);
     const form =
-      'grant_type=refresh_token&refresh_token=rt_hidden1&client_secret=hidden2&code=hidden3&code_verifier=hidden4';
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: 'Basic aGlkZGVuNTo=' };
+      'grant_type=refresh_token&refresh_token=rt_canary1&client_secret=canary2&code=canary3&code_verifier=canary4';
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: 'Basic Y2FuYXJ5NTo=' };
     await sandbox.fetch('http://localhost/oauth/token', { method: 'POST', headers, body: form });
     const reserved = await api('POST', '/api/v2/uploads/create', { kind: 'cohort' });
     const { url } = (await reserved.json()).data;
     await sandbox.fetch(url, { method: 'PUT', body: 'y' });
     const login = await (await api('POST', '/api/v2/auth/login', credentials)).json();
-    await sandbox.fetch('https://storage.sandbox.invalid/uploads/x?signature=hidden6', { method: 'PUT', body: 'y' });
-    await act('POST /api/password', { password: 'hidden7' });
-    await act('POST /api/accounts', { email: 'bo@example.com', password: 'hidden8' });
+    await sandbox.fetch('https://storage.sandbox.invalid/uploads/x?signature=canary6', { method: 'PUT', body: 'y' });
+    await act('POST /api/password', { password: 'canary7' });
+    await act('POST /api/accounts', { email: 'bo@example.com', password: 'canary8' });
     const paths = ['/', '/recording', ...sandbox.log.map(({ id }) => `/requests/${id}`)];
     const text = (await Promise.all(paths.map((path) => page(path)))).join('');
-    expect(text).not.toMatch(/hidden|aGlkZGVu/);
+    expect(text).not.toMatch(/canary|Y2FuYXJ5/);
     expect(text).not.toContain(credentials.password);
     expect(text).not.toContain(new URL(url).searchParams.get('signature'));
     expect(text).not.toContain(login.data.token);
@@ -120,34 +149,35 @@ describe('the pages', () => {
   });
 
   it.each([
-    ['\n {"password":"hidden"}', 'application/json'],
-    ['\ufeff{"password":"hidden"}', 'application/json'],
-    ['[{"password":"hidden"}]', 'application/json'],
-    ['{"password":"hidden",}', 'application/json'],
-    ['{"password":["hidden"],"more":{"Token":{"a":"hidden"}}}', 'application/json'],
-    ['{"email":"x","password":"hidden', 'application/json'],
-    ['client_secret=hidden&code=hidden', 'text/plain'],
+    ['\n {"password":"canary"}', 'application/json'],
+    ['\ufeff{"password":"canary"}', 'application/json'],
+    ['[{"password":"canary"}]', 'application/json'],
+    ['{"password":"canary",}', 'application/json'],
+    ['{"password":["canary"],"more":{"Token":{"a":"canary"}}}', 'application/json'],
+    ['{"email":"x","password":"canary', 'application/json'],
+    ['client_secret=canary&code=canary', 'text/plain'],
     [
-      '--b\r\ncontent-disposition: form-data; name="password"\r\n\r\nhidden\r\n--b--',
+      '--b\r\ncontent-disposition: form-data; name="password"\r\n\r\ncanary\r\n--b--',
       'multipart/form-data; boundary=b',
     ],
-    [`${'['.repeat(600)}"hidden_not"`, 'application/json'],
+    [`${'['.repeat(600)}"canary_not"`, 'application/json'],
   ])('a password in %j is not shown', async (body, type) => {
     const { sandbox, page } = await startConsole();
-    const headers = { 'content-type': type, accept: 'application/json', 'x-api-key': 'hidden' };
+    const headers = { 'content-type': type, accept: 'application/json', 'x-api-key': 'canary' };
     await sandbox.fetch('http://localhost/api/v2/auth/login', { method: 'POST', headers, body });
     const text = await page(`/requests/${sandbox.log[0]?.id}`);
-    expect(text).toContain('Request body');
-    expect(text).not.toMatch(/hidden(?!_not)/);
+    expect(text).toContain('Body, ');
+    expect(text).not.toMatch(/canary(?!_not)/);
   });
 
-  it('a token in half of a response is not shown', async () => {
+  it('a secret in half of a response is not shown', async () => {
     const { api, page, sandbox } = await startConsole();
     sandbox.faults.add({ malformed: true });
-    const response = await (await api('POST', '/api/v2/auth/api-token', credentials)).text();
-    const text = await page(`/requests/${sandbox.log[0]?.id}`);
-    const start = /"token":"([^"]*)/.exec(response)?.[1] ?? 'none';
-    expect(text).not.toContain(start);
+    const body = { redirect_uris: ['http://127.0.0.1:1/callback', 'http://127.0.0.1:2/callback'] };
+    const response = await (await api('POST', '/oauth/register', body)).text();
+    const [, secret = ''] = /"client_secret":"([^"]{8,})/.exec(response) ?? [];
+    expect([response, secret.length > 0]).toEqual([response, true]);
+    expect(await page(`/requests/${sandbox.log[0]?.id}`)).not.toContain(secret);
   });
 
   it('the details of requests are bounded by their bytes', async () => {
@@ -156,30 +186,71 @@ describe('the pages', () => {
       await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
     const [first, last] = [sandbox.log[0]?.id, sandbox.log.at(-1)?.id];
     expect(await page(`/requests/${first}`)).toContain('Its details are not kept');
-    expect(await page(`/requests/${last}`)).toContain('As curl');
+    expect(await page(`/requests/${last}`)).toContain('id="curl"');
   });
 
-  it('10,000 requests are shown a hundred at a time, filtered on the server', async () => {
+  it('10,000 requests are shown fifty at a time, by a cursor, and found by any of their texts', async () => {
     const { api, page } = await startConsole({ limits: { read: { limit: 1e6, interval: 1 } } });
     for (let count = 0; count < 10_001; count++) await api('GET', '/api/v2/audiences/index');
-    await api('GET', '/api/v2/audiences/77');
-    const text = await page('/');
-    expect(text.match(/<tr /g)).toHaveLength(101);
-    expect(text).toContain('10000 of the 10000 latest requests');
-    expect(text).toContain('href="/?page=2"');
-    expect((await page('/?path=audiences/77')).match(/<tr /g)).toHaveLength(2);
-    expect((await page('/?status=4')).match(/<tr /g)).toHaveLength(2);
-    expect((await page('/?page=100')).match(/<tr /g)).toHaveLength(101);
-    expect(await page('/?status=5')).toContain('No request matches the filter.');
+    await api('GET', '/api/v2/audiences/77', undefined, { 'idempotency-key': 'Key-Of-77' });
+    const rows = async (path: string) => ((await page(path)).match(/<tr role="row">/g)?.length ?? 1) - 1;
+    const text = await page('/requests');
+    expect(await rows('/requests')).toBe(50);
+    expect(textOf(text)).toContain('1–50 of 10,000');
+    expect(text).toContain('href="/requests?before=req_9953"');
+    expect(textOf(await page('/requests?before=req_9953'))).toContain('51–100 of 10,000');
+    expect(await page('/requests?before=req_9953')).toContain('href="/requests"');
+    for (const query of [
+      'q=AUDIENCES/77',
+      'q=req_10002',
+      'q=audience+not+found',
+      'q=key-of-77',
+      'q=status:404',
+      'status=refused',
+    ])
+      expect([query, await rows(`/requests?${query}`)]).toEqual([query, 1]);
+    expect(await rows('/requests?before=req_53')).toBe(50);
+    expect(await page('/requests?q=status:5')).toContain('Clear the filter');
   });
 
-  it('weigh at most 60 KiB with their assets', async () => {
+  it('10,000 requests and 5,000 deliveries: each page is created within 100 ms', async () => {
+    const { api, page, sandbox, logIn } = await startConsole({ limits: { read: { limit: 1e6, interval: 1 } } });
+    for (let count = 0; count < 10_000; count++) await api('GET', `/api/v2/audiences/${count}`);
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
+    for (let count = 0; count < 5_000; count++) sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    const cookie = await logIn();
+    for (const path of [
+      ...PAGES,
+      '/requests/req_5000',
+      '/requests?q=audience',
+      '/deliveries?q=test',
+      ...ACCOUNT_PAGES,
+    ]) {
+      const times = [];
+      for (let run = 0; run < 3; run++) {
+        const start = performance.now();
+        await page(path, cookie);
+        times.push(performance.now() - start);
+      }
+      // The shortest time is that of the page; others also wait for the rest of the machine.
+      expect([path, Math.min(...times) < 100, times]).toEqual([path, true, times]);
+    }
+  }, 120_000);
+
+  it('weigh at most 40 KiB with their assets', async () => {
     const { page, api, logIn } = await startConsole();
     for (let count = 0; count < 120; count++) await api('GET', `/api/v2/audiences/${count}`);
     const cookie = await logIn();
-    const paths = [...PAGES, ...ACCOUNT_PAGES, '/console.js', '/console.css', '/icon.svg'];
-    const sizes = await Promise.all(paths.map(async (path) => gzipSync(await page(path, cookie)).length));
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60 * 1024);
+    // The first page is that of the requests.
+    const paths = [...PAGES.slice(1), ...ACCOUNT_PAGES, '/console.js', '/console.css', '/icon.svg'];
+    const sizes = await Promise.all(
+      paths.map(async (path) => [path, gzipSync(await page(path, cookie)).length] as const),
+    );
+    expect(
+      sizes.reduce((sum, [, size]) => sum + size, 0),
+      JSON.stringify(sizes),
+    ).toBeLessThan(40 * 1024);
   });
 
   it('reasons of a 107 and notifications are on the pages of the account only', async () => {
@@ -211,6 +282,54 @@ describe('access over HTTP', () => {
     expect(await opened.text()).toContain('url=/');
     const headers = { cookie: cookie.split(';')[0] ?? '' };
     expect((await fetch(`${origin}${path}`, { headers })).status).toBe(200);
+  });
+
+  it('the cookie of the operator contains nothing of the token, and ends when the address is opened again', async () => {
+    const { origin, token } = await serveConsole();
+    const open = async (cookie = '') => {
+      const opened = await fetch(`${origin}/?token=${token}`, { headers: { cookie } });
+      return (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    };
+    const statusOf = async (cookie: string) => (await fetch(`${origin}/`, { headers: { cookie } })).status;
+    const first = await open();
+    for (const part of token.split('-')) expect(first).not.toContain(part);
+    expect(await statusOf(first)).toBe(200);
+    const second = await open(first);
+    expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
+  });
+
+  it('a new login ends the session before', async () => {
+    const { page, logIn, request } = await startConsole();
+    const first = await logIn();
+    const second = await logIn();
+    expect((await request('/account', { headers: { cookie: first } })).status).toBe(302);
+    expect(await page('/account', second)).toContain(credentials.email);
+  });
+
+  it('logins are limited as those of the API are', async () => {
+    const { request, api } = await startConsole({ limits: { login: { limit: 3, interval: 60_000 } } });
+    await api('POST', '/api/v2/auth/login', credentials);
+    const body = new URLSearchParams({ ...credentials, password: 'wrong' });
+    const statuses = [];
+    for (let count = 0; count < 3; count++) statuses.push((await request('/login', { method: 'POST', body })).status);
+    expect(statuses).toEqual([401, 401, 429]);
+    const refused = await request('/login', { method: 'POST', body: new URLSearchParams(credentials) });
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(await refused.text()).toContain('Try again in 60 s');
+  });
+
+  it.each(['reset', 'password'])('the stream of an account ends after a %s', async (action) => {
+    const { sandbox, account, logIn } = await startConsole();
+    const state = sandbox.save();
+    const cookie = await logIn();
+    const { consoleUrl = '' } = await sandbox.listen({ console: true });
+    const { origin } = new URL(consoleUrl);
+    const response = await fetch(`${origin}/events`, { headers: { cookie } });
+    expect(response.status).toBe(200);
+    if (action === 'reset') sandbox.restore(state);
+    else account.changePassword('another');
+    expect(await response.text()).toContain('event: ended');
+    expect((await fetch(`${origin}/events`, { headers: { cookie } })).status).toBe(401);
   });
 
   it('every response forbids frames and content from elsewhere', async () => {
@@ -262,9 +381,9 @@ describe('access over HTTP', () => {
     const page = await fetch(`${origin}/requests/${sandbox.log[0]?.id}`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    const text = await page.text();
-    expect(text).toContain(`curl --globoff &#39;${url}/oauth/register&#39;`);
-    expect(text).toContain('--data-raw &#39;@/etc/passwd&#39;');
+    const text = textOf(await page.text());
+    expect(text).toContain(`curl --globoff '${url}/oauth/register'`);
+    expect(text).toContain("--data-raw '@/etc/passwd'");
   });
 
   it('the stream reports changes, several as one, and ends with the sandbox', async () => {
@@ -329,7 +448,7 @@ describe('the recording', () => {
     const { api, page, request, createAudience } = await startConsole();
     await createAudience();
     await request('/recording/restart', { method: 'POST' });
-    expect(await page('/recording')).toContain('Nothing has happened yet');
+    expect(await page('/session')).toContain('Nothing has happened yet');
     await api('GET', '/api/v2/usage');
     const source = await page('/recording.test.ts');
     expect(source.match(/expect\(await send/g)).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSandbox } from '../../../src/sandbox/index.ts';
 
@@ -51,6 +52,37 @@ describe('the endpoints of the console', () => {
     const { status, data } = await send(method, path, body);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(data.message).toContain(message);
+  });
+
+  it('that delete take no body, also with its type', async () => {
+    const { sandbox, send } = await startConsole();
+    sandbox.faults.add({ status: 503 });
+    expect((await send('DELETE', '/api/faults')).data).toMatchObject({ removed: 1 });
+    expect((await send('DELETE', '/api/faults', { x: 1 })).data.message).toContain('`x` is not a field');
+    expect((await send('DELETE', '/api/faults', {})).status).toBe(200);
+  });
+
+  it('refuse a body above 1 MB before it has arrived', async () => {
+    const { origin, send } = await startConsole();
+    expect((await send('POST', '/api/faults', { on: 'x'.repeat(1_000_000) })).status).toBe(413);
+    const status = await new Promise((resolve, reject) => {
+      const sent = request(`${origin}/login`, { method: 'POST', headers: { 'content-length': '900000000' } });
+      sent.on('error', reject).on('response', (response) => {
+        resolve(response.statusCode);
+        sent.destroy();
+      });
+      sent.write('email=');
+    });
+    expect(status).toBe(413);
+    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) });
+    const init = { method: 'POST', body: endless, duplex: 'half' };
+    const refused = await fetch(`${origin}/login`, init).then(
+      (response) => response.status,
+      () => 413,
+    );
+    expect(refused).toBe(413);
+    const chunked = new Response('email=x&password=y').body;
+    expect((await fetch(`${origin}/login`, Object.assign(init, { body: chunked }))).status).toBe(401);
   });
 
   it('advance the clock, finish jobs and add faults', async () => {

@@ -11,13 +11,15 @@ import { watchPages } from '../../support/watched-pages.ts';
 /** The paths of pages, and their headings. */
 const PAGES = {
   '/': 'Requests',
+  '/start': 'Get started',
+  '/requests': 'Requests',
   '/deliveries': 'Deliveries',
   '/jobs': 'Jobs',
   '/clock': 'Clock',
   '/faults': 'Faults',
   '/limits': 'Limits',
   '/accounts': 'Accounts',
-  '/recording': 'Recording',
+  '/session': 'Session',
   '/reference': 'Reference',
   '/account': 'Overview',
   '/account/resources': 'Resources',
@@ -39,21 +41,24 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     const tab = await browser.newTab();
 
     await tab.goto(`${origin}${new URL(consoleUrl).search}`);
-    await sees(tab, 'No requests yet.');
+    await sees(tab, 'waiting for it');
     await expect(client.audiences.get(999)).rejects.toThrow();
+    await sees(tab, '2 of 5 done');
+    await tab.goto(`${origin}/requests`);
     await sees(tab, 'Audience not found.');
     await tab.click('a[href="/requests/req_1"]');
-    await sees(tab, 'As curl');
-    await tab.click('[data-copy=curl]');
-    await sees(tab, 'Copied.');
+    await sees(tab, 'Repeat the request');
+    await tab.click('[data-copy=sdk]');
+    await sees(tab, 'Copied');
 
     const { id } = await client.cohorts.create({ name: 'Customers' });
     await tab.goto(`${origin}/jobs`);
-    await fill(tab, `[aria-label="Reason for cohort ${id}"]`, 'No rows');
-    await tab.click(`[aria-label="Finish cohort ${id} as 107 Additional Info"]`);
-    await sees(tab, `sandbox.jobs.finish('cohort', ${id}, 107, 'No rows')`);
+    await tab.click(`[aria-label="Not available cohort ${id}"]`);
+    await fill(tab, '#end [name=reason]', 'No rows');
+    await tab.click('#end button:not([type])');
+    await sees(tab, `sandbox.jobs.finish('cohort', ${id}, 5, 'No rows')`);
     expect(sandbox.jobs.reason('cohort', id)).toBe('No rows');
-    await sees(tab, 'No job is running.');
+    await sees(tab, 'No job is running');
 
     let received = 0;
     const receiver = await serve((_, response) => {
@@ -68,21 +73,23 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     await eventually(() => expect(received).toBe(2));
 
     await tab.goto(`${origin}/faults`);
+    await tab.click('[data-open=add]');
     await fill(tab, '[name=on]', 'usage.get');
     await fill(tab, '[name=status]', '418');
-    await tab.click('[data-action="POST /api/faults"] button');
+    await tab.click('[data-action="POST /api/faults"] button:not([type])');
     await sees(tab, "sandbox.faults.add({ on: 'usage.get', status: 418 })");
     expect(sandbox.faults.list()).toHaveLength(1);
 
     await tab.goto(`${origin}/login`);
     await fill(tab, '[name=email]', credentials.email);
     await fill(tab, '[name=password]', credentials.password);
-    await tab.click('main button');
+    await tab.click('main form button');
     await sees(tab, 'Notifications');
     await tab.goto(`${origin}/account/tokens`);
-    await tab.click('main form.fields button');
+    await tab.click('[data-open=issue]');
+    await tab.click('#issue button:not([type])');
     await sees(tab, 'it is shown once');
-    await tab.click('#notice button');
+    await tab.click('dialog[open] .primary');
     for (const [path, heading] of Object.entries(PAGES)) {
       await tab.goto(`${origin}${path}`);
       expect(await tab.run(() => document.querySelector('h1')?.textContent)).toBe(heading);

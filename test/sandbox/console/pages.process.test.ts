@@ -11,13 +11,15 @@ import { credentials } from '../../support/sandbox.ts';
 
 const OPERATOR_PAGES = [
   '/',
+  '/start',
+  '/requests',
   '/deliveries',
   '/jobs',
   '/clock',
   '/faults',
   '/limits',
   '/accounts',
-  '/recording',
+  '/session',
   '/reference',
 ];
 const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
@@ -60,16 +62,40 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
     if (message.type() === 'error' || message.type() === 'warning')
       problems.push(`${message.text()} ${message.location().url}`);
   });
-  page.on('dialog', (dialog) => dialog.accept());
   const { origin } = new URL(consoleUrl);
   await page.goto(consoleUrl);
   await page.waitForURL(`${origin}/`);
   const open = async (path: string): Promise<void> => void (await page.goto(`${origin}${path}`));
-  /** Clicks a button, and waits until the page shows the TypeScript that does the same. */
-  const act = async (name: string | RegExp, typescript: string): Promise<void> => {
-    await page.getByRole('button', { name, exact: true }).first().click();
-    await page.locator('#notice code').filter({ hasText: typescript }).waitFor();
-    await page.getByRole('button', { name: 'Close' }).click();
+  /** Waits until a notice shows the TypeScript that does the same, and closes it. */
+  const noticed = async (typescript: string): Promise<void> => {
+    const notice = page.locator('#notices .toast').filter({ hasText: typescript }).first();
+    await notice.waitFor();
+    await notice.getByRole('button', { name: 'Close' }).click();
+    await notice.waitFor({ state: 'detached' });
+  };
+  /** Clicks a button, and confirms if it asks. */
+  const press = async (name: string | RegExp, scope: 'main' | 'dialog[open]' = 'main'): Promise<void> => {
+    const button = page.locator(scope).getByRole('button', { name, exact: true }).first();
+    const asks = (await button.textContent())?.endsWith('…');
+    await button.click();
+    const confirming = page.locator('dialog[open] .danger.primary');
+    if (
+      scope === 'main' &&
+      asks &&
+      (await button.evaluate(
+        (element) => element.dataset.open === undefined && element.closest('form')?.dataset.confirm !== undefined,
+      ))
+    )
+      await confirming.click();
+  };
+  /** Does an action, and waits until a notice shows the TypeScript that does the same. */
+  const act = async (
+    name: string | RegExp,
+    typescript: string,
+    scope: 'main' | 'dialog[open]' = 'main',
+  ): Promise<void> => {
+    await press(name, scope);
+    await noticed(typescript);
   };
   const logIn = async (password = credentials.password): Promise<void> => {
     await open('/login');
@@ -78,7 +104,22 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   };
-  return { sandbox, account, client, context, page, problems, origin, url, consoleUrl, open, act, logIn };
+  return {
+    sandbox,
+    account,
+    client,
+    context,
+    page,
+    problems,
+    origin,
+    url,
+    consoleUrl,
+    open,
+    act,
+    press,
+    noticed,
+    logIn,
+  };
 }
 
 /** Returns what axe finds wrong with a page; the colours are the difference between light and dark. */
@@ -104,7 +145,7 @@ function runAxe(page: Page, ...rules: string[]): Promise<string[]> {
 describe('the console in Chromium', () => {
   it('the operator does everything on its pages, while a client works', async () => {
     const { received, origin: receiver } = await startReceiver();
-    const { sandbox, client, page, problems, open, act } = await openConsole({
+    const { sandbox, client, page, problems, open, act, press } = await openConsole({
       clock: { speed: 10 },
       limits: { write: { limit: 1_000, interval: 60_000 }, buildsPerHour: 1_000, buildsPerDay: 1_000 },
     });
@@ -120,33 +161,45 @@ describe('the console in Chromium', () => {
     onTestFinished(() => work.catch(() => {}));
     onTestFinished(() => stop.abort());
 
-    // Requests appear without a reload, with their reason.
+    // Requests appear without a reload, with their reason, and are filtered while somebody types.
+    await open('/requests');
     await page.getByRole('link', { name: 'POST /api/v2/audiences/create' }).first().waitFor();
     await expect(client.audiences.get(999_999)).rejects.toThrow();
     await page.getByText('Audience not found.').first().waitFor();
-    await page.getByLabel('Path contains').fill('999999');
-    await page.getByRole('button', { name: 'Filter' }).click();
-    await page.getByText('1 of ').waitFor();
+    await page.getByLabel('Filter by text').fill('999999');
+    await page.getByText('1–1 of 1').waitFor();
+    expect(page.url()).toContain('?q=999999');
     await page.getByRole('link', { name: '/api/v2/audiences/999999' }).click();
-    await page.getByText('curl').last().waitFor();
+    await page.getByText('Refused: Audience not found.').waitFor();
+    await page.getByLabel('fetch').check();
     expect(await page.locator('#typescript').textContent()).toContain('/api/v2/audiences/999999');
+    await page.getByRole('button', { name: 'Send again' }).first().click();
+    await page.getByText(/Sent as req_\d+: 404, Audience not found/).waitFor();
 
     await open('/jobs');
     const { id } = await client.cohorts.create({ name: 'Customers' });
-    await page.getByLabel(`Reason for cohort ${id}`).fill('No rows');
-    await act(`Finish cohort ${id} as 107 Additional Info`, `sandbox.jobs.finish('cohort', ${id}, 107, 'No rows')`);
+    await page.getByRole('button', { name: `Not available cohort ${id}` }).click();
+    await page.getByLabel('Reason', { exact: false }).first().fill('No rows');
+    await act('End the job', `sandbox.jobs.finish('cohort', ${id}, 5, 'No rows')`, 'dialog[open]');
     expect(sandbox.jobs.reason('cohort', id)).toBe('No rows');
     expect((await client.cohorts.get(id)).status.id).toBe(5);
-    await page.getByLabel('Kind').selectOption('cohort');
-    await page.getByLabel('Status').selectOption('422');
-    await page.getByLabel('Duration in seconds').fill('0');
+    const { id: next } = await client.audiences.create({ name: 'Soon' });
+    await page.getByLabel('Filter by text').fill(`audience ${next}`);
+    await act(`Complete audience ${next}`, `sandbox.jobs.finish('audience', ${next}, 104)`);
+    await page.getByLabel('Filter by text').fill('');
+    const queue = page.locator('form').filter({ hasText: 'Queue the outcome' });
+    await queue.getByLabel('Kind').selectOption('cohort');
+    await queue.getByLabel('Status').selectOption('422');
+    await queue.getByLabel('Duration in seconds').fill('0');
     await act('Queue the outcome', "sandbox.jobs.next('cohort', { status: 422, duration: 0 })");
     expect((await client.cohorts.get((await client.cohorts.create({})).id)).status.id).toBe(5);
+    await press('Complete all…');
+    await page.getByText(/\d+ jobs? finished as 104 Completed\./).waitFor();
 
     await open('/clock');
-    await act('Pause', "sandbox.setClock('manual')");
+    await act('Paused', "sandbox.setClock('manual')");
     const paused = sandbox.now();
-    await act('+ 10 min', 'await sandbox.advance(600000)');
+    await act('+10 min', 'await sandbox.advance(600000)');
     expect(sandbox.now()).toBe(paused + 600_000);
     await page.getByLabel('Seconds').fill('1.5');
     await act('Advance', 'await sandbox.advance(1500)');
@@ -156,111 +209,145 @@ describe('the console in Chromium', () => {
       .waitFor();
     await act('To the next event', 'await sandbox.advance(');
     await client.audiences.list();
-    await act('60 times', 'sandbox.setClock({ speed: 60 })');
+    await act('×60', 'sandbox.setClock({ speed: 60 })');
     await act('Real time', "sandbox.setClock('real')");
 
     await open('/faults');
-    await page.getByLabel('Requests', { exact: true }).fill('usage.get');
+    const addFault = async (): Promise<void> => page.getByRole('button', { name: 'Add a fault…' }).click();
+    await addFault();
+    await page.getByLabel('Requests', { exact: false }).first().fill('usage.get');
     await page.getByLabel('Respond with status').fill('418');
     await page.getByLabel('Number of requests').fill('1');
-    await act('Add the rule', "sandbox.faults.add({ on: 'usage.get', status: 418, times: 1 })");
+    await act('Add the rule', "sandbox.faults.add({ on: 'usage.get', times: 1, status: 418 })", 'dialog[open]');
     await expect(client.usage.get()).rejects.toThrow('418');
     await page.getByText('No faults').waitFor();
+    await addFault();
     await page.getByLabel('Cut the connection').selectOption('before');
-    await page.getByLabel('Requests', { exact: true }).fill('/nothing');
-    await act('Add the rule', "sandbox.faults.add({ on: '/nothing', cut: 'before' })");
+    await page.getByLabel('Requests', { exact: false }).first().fill('/nothing');
+    await act('Add the rule', "sandbox.faults.add({ on: '/nothing', cut: 'before' })", 'dialog[open]');
     await act('Remove rule 2', 'sandbox.faults.remove(2)');
+    await addFault();
     await page.getByLabel('Send half of the response').check();
-    await page.getByLabel('Requests', { exact: true }).fill('/nothing');
-    await act('Add the rule', "sandbox.faults.add({ on: '/nothing', malformed: true })");
-    await act('Remove all', 'sandbox.faults.clear()');
+    await page.getByLabel('Requests', { exact: false }).first().fill('/nothing');
+    await act('Add the rule', "sandbox.faults.add({ on: '/nothing', malformed: true })", 'dialog[open]');
+    await act('Remove all…', 'sandbox.faults.clear()');
 
     await open('/limits');
+    await page.getByRole('button', { name: 'Change the budget of Example Company' }).click();
     await page.getByLabel('Builds an hour').fill('900');
-    await act('Set the budget of Example Company', 'setBuildBudget({ buildsPerHour: 900, buildsPerDay: 1000 })');
+    await act('Set the budget', 'setBuildBudget({ buildsPerHour: 900, buildsPerDay: 1000 })', 'dialog[open]');
     await page.getByText(/of 900/).waitFor();
+    await page.getByRole('button', { name: 'Change limits…' }).click();
     await page.getByLabel('Requests (read)').fill('1000');
-    await act('Set read', 'sandbox.setLimits({ read: { limit: 1000, interval: 60000 } })');
+    await act('Set read', 'sandbox.setLimits({ read: { limit: 1000, interval: 60000 } })', 'dialog[open]');
     await page
-      .getByText(/of 1000/)
+      .getByText(/of 1,000/)
       .first()
       .waitFor();
 
     sandbox.webhooks.create({ name: 'Up', url: `${receiver}/up` });
     await open('/deliveries');
     await act('Send test Up', 'sandbox.webhooks.test(');
-    await page.getByText('webhook.test').first().waitFor();
+    await page.getByRole('link', { name: 'webhook.test' }).first().waitFor();
     await act(/^Redeliver evt_/, 'sandbox.webhooks.redeliver(');
     await expect.poll(() => received.filter((event) => event === received[0])).toHaveLength(2);
-    await page.getByText('webhook.test').first().click();
-    await page.locator('details[open]').getByText('"This is a test."').waitFor();
+    await page.getByRole('link', { name: 'webhook.test' }).click();
+    await page.locator('#delivery-body').getByText('"This is a test."').waitFor();
+    await page.locator('#detail').getByText('manual').first().waitFor();
 
     await open('/accounts');
+    await page.getByRole('button', { name: 'Create an account…' }).first().click();
     await page.getByLabel('Email').fill('bo@example.com');
     await page.getByLabel('Password').fill('x');
-    await page.getByLabel('Organization').fill('Other');
+    await page.locator('dialog[open]').getByLabel('Organization').fill('Other');
     await act(
       'Create the account',
-      "sandbox.accounts.create({ email: 'bo@example.com', password: '…', company: 'Other' })",
+      "sandbox.accounts.create({ email: 'bo@example.com', password: process.env.PASSWORD ?? '', company: 'Other' })",
+      'dialog[open]',
     );
+    await page.getByRole('button', { name: 'Create an organization…' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Third');
-    await act('Create the organization', "sandbox.companies.create({ name: 'Third' })");
-    await page.getByRole('button', { name: 'Log in as bo@example.com' }).click();
+    await act('Create the organization', "sandbox.companies.create({ name: 'Third' })", 'dialog[open]');
+    await page.locator('main').getByRole('button', { name: 'Log in as bo@example.com' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
 
-    await open('/recording');
+    await open('/session');
     await page.getByText('sandbox.faults.clear();').waitFor();
     const download = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Download the test' }).click();
+    await page.getByRole('link', { name: 'Export as test' }).click();
     expect((await download).suggestedFilename()).toBe('recording.test.ts');
     stop.abort();
     await work;
-    await page.getByRole('button', { name: 'Begin a new recording' }).click();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Save the state' }).click();
+    const state = await (await saving).path();
+    await press('Restart recording…');
+    await page.getByRole('button', { name: 'Restart recording', exact: true }).click();
     await page.getByText('Nothing has happened yet').waitFor();
-    await open('/accounts');
-    await act('Reset', 'sandbox.restore(state)');
-    expect(sandbox.jobs.running).not.toEqual([]);
+    await page.getByRole('button', { name: 'Reset…' }).click();
+    await act('Reset', 'sandbox.restore(state)', 'dialog[open]');
+    sandbox.accounts.create({ email: 'gone@example.com', password: 'x' });
+    await page.getByRole('button', { name: 'Load a state…' }).click();
+    await page.getByLabel('File').setInputFiles(state);
+    await act('Replace the state', 'sandbox.restore(state)', 'dialog[open]');
+    expect(sandbox.accounts.list().map(({ email }) => email)).toEqual([credentials.email, 'bo@example.com']);
     expect(problems).toEqual([]);
   });
 
   it('the owner of an account does everything on its pages', async () => {
     const { origin: receiver, received } = await startReceiver();
-    const { sandbox, account, client, page, problems, open, act, logIn } = await openConsole({ clock: 'manual' });
+    const { sandbox, account, client, page, problems, open, act, press, logIn } = await openConsole({
+      clock: 'manual',
+    });
     await logIn();
     await open('/account/tokens');
+    await page.getByRole('button', { name: 'Issue a token…' }).first().click();
     await page.getByRole('combobox', { name: 'Kind', exact: true }).selectOption('mcp');
     await page.getByRole('button', { name: 'Issue', exact: true }).click();
-    await page.getByText('it is shown once').waitFor();
-    const shown = (await page.locator('#notice code').first().textContent()) ?? '';
+    await page.getByText('Copy it now: it is shown once').waitFor();
+    const shown = (await page.locator('.secret').first().textContent()) ?? '';
+    // Escape does not close what cannot be shown again.
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'I have copied it' }).click();
     const [id] = /\d+(?=\|)/.exec(shown) ?? [];
     expect(account.tokens().map((token) => token.id)).toContain(Number(id));
     await page.reload();
     expect(await page.content()).not.toContain(shown.split('|')[1] ?? '');
     await act(`Revoke token ${id}`, `revokeToken(${id})`);
     account.token('mcp');
+    await page.getByRole('button', { name: 'Revoke all…' }).click();
     await page.getByLabel('Kind to revoke').selectOption('mcp');
-    await act('Revoke all', "revokeTokens('mcp')");
+    await act('Revoke all', "revokeTokens('mcp')", 'dialog[open]');
     expect(account.tokens().map(({ kind }) => kind)).toEqual(['api']);
 
     await open('/account/webhooks');
+    await page.getByRole('button', { name: 'Create an endpoint…' }).first().click();
     await page.getByLabel('Name').fill('Mine');
     await page.getByLabel('URL').fill(`${receiver}/down`);
     await page.getByLabel('audience.completed').check();
     await page.getByLabel('audience.failed').check();
     await page.getByRole('button', { name: 'Create the endpoint' }).click();
     await page.getByText(/^whsec_\w{32}$/).waitFor();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByText('audience.completed, audience.failed').first().waitFor();
     await act('Send test Mine', 'sandbox.webhooks.test(');
     await page.getByText('1 of 6').waitFor();
-    await page.getByText('in 1 min').waitFor();
+    await page
+      .getByText('next 00:01:00')
+      .or(page.getByText(/next \d\d:/))
+      .first()
+      .waitFor();
     await act(/^Redeliver evt_/, 'sandbox.webhooks.redeliver(');
     await expect.poll(() => received.length).toBe(2);
-    await act('Rotate secret Mine', 'sandbox.webhooks.rotate(');
+    await press('Rotate secret Mine');
+    await page.getByText(/^whsec_\w{32}$/).waitFor();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByText('two signatures until').waitFor();
     await act('Pause Mine', 'sandbox.webhooks.pause(');
     await act('Resume Mine', 'sandbox.webhooks.resume(');
     await act('Delete Mine', 'sandbox.webhooks.delete(');
-    await page.getByText('No webhook endpoints.').waitFor();
+    await page.getByText('No webhook endpoints').waitFor();
 
     const { id: audience } = await client.audiences.create({ name: 'Visitors' });
     sandbox.jobs.finish('audience', audience, 107, 'The domain list is empty.');
@@ -268,7 +355,7 @@ describe('the console in Chromium', () => {
     await page.getByText('The domain list is empty.').waitFor();
     await page.getByText('107 Additional Info').waitFor();
     await open('/account');
-    await page.getByText('builds in the last hour').waitFor();
+    await page.getByText('Builds in the last hour').first().waitFor();
 
     await open('/account/password');
     await page.getByLabel('Current password').fill(credentials.password);
@@ -279,6 +366,7 @@ describe('the console in Chromium', () => {
     await open('/account/tokens');
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
     await logIn('another');
+    await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
     expect(problems).toEqual([]);
@@ -313,17 +401,18 @@ describe('the console in Chromium', () => {
   });
 
   it('what somebody does on a page survives the changes that arrive', async () => {
-    const { account, client, page, open, logIn } = await openConsole({ clock: 'manual' });
+    const { account, client, page, open, logIn, sandbox } = await openConsole({ clock: 'manual' });
     const { id } = await client.audiences.create({ name: 'First' });
     const { id: second } = await client.audiences.create({ name: 'Second' });
     await open('/jobs');
-    const button = page.getByRole('button', { name: `Finish audience ${second} as 422` });
+    const button = page.getByRole('button', { name: `Fail audience ${second}` });
     await button.focus();
     await client.audiences.create({ name: 'Third' });
     await page.getByText('Third').waitFor();
     expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
 
     await open('/limits');
+    await page.getByRole('button', { name: 'Change limits…' }).click();
     await page.getByLabel('Requests (read)').fill('77');
     await client.audiences.get(id);
     await page.getByText('1 of 120').waitFor();
@@ -331,22 +420,37 @@ describe('the console in Chromium', () => {
 
     await logIn();
     await open('/account/tokens');
+    await page.getByRole('button', { name: 'Issue a token…' }).first().click();
     await page.getByRole('button', { name: 'Issue', exact: true }).dblclick();
-    await page.getByText('it is shown once').waitFor();
+    await page.getByText('Copy it now: it is shown once').waitFor();
     await page.getByRole('row').nth(2).waitFor();
     expect(account.tokens()).toHaveLength(2);
+
+    // Notices go by Escape; a page whose session has ended says so, and shows no more changes.
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    account.changePassword('another');
+    await page.getByText('Your session has ended.').waitFor();
+    await page.getByRole('alert').getByRole('link', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await open('/jobs');
+    await page.getByRole('button', { name: `Complete audience ${second}` }).click();
+    await page.getByText(`Audience ${second} finished as 104 Completed.`).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('#notices .toast').waitFor({ state: 'detached' });
+    expect(sandbox.jobs.running.map((job) => job.id)).not.toContain(second);
   });
 
   it('a page reports that the sandbox has stopped', async () => {
     const { page, sandbox } = await openConsole();
     await sandbox.close();
-    await page.getByText('Connection lost.').waitFor();
+    await page.getByText('The sandbox does not respond.').waitFor();
   });
 
   it('pages fit a phone, and can be read without the script', async () => {
     const small = { viewport: { width: 390, height: 800 } };
     const { client, open, page, logIn, origin, consoleUrl } = await openConsole({ clock: 'manual' }, small);
     await client.audiences.create({ name: 'A-long-name-that-does-not-break'.repeat(5) });
+    await client.audiences.create({ name: 'קונים באביב (תל אביב) \u202Eabc' });
     await logIn();
     for (const path of [...OPERATOR_PAGES, '/reference/audiences.create', '/requests/req_1', ...ACCOUNT_PAGES]) {
       await open(path);
@@ -358,8 +462,8 @@ describe('the console in Chromium', () => {
     const plain = await context.newPage();
     await plain.goto(consoleUrl);
     await plain.waitForURL(`${origin}/`);
-    await plain.getByRole('link', { name: 'POST /api/v2/audiences/create' }).click();
-    await plain.getByRole('heading', { name: 'As curl' }).waitFor();
+    await plain.getByRole('link', { name: 'POST /api/v2/audiences/create' }).first().click();
+    await plain.getByRole('heading', { name: 'Repeat the request' }).waitFor();
   });
 
   it('a page of another origin can neither read nor change anything, though the operator has the console open', async () => {
@@ -456,6 +560,6 @@ describe('the console in Chromium', () => {
     expect(exchange.status).toBe(200);
     await open('/account/tokens');
     await act('Revoke the connection of Unnamed client', 'revokeConnection(');
-    await page.getByText('No connections.').waitFor();
+    await page.getByText('No OAuth connections').waitFor();
   });
 });

@@ -183,7 +183,55 @@ async function recordOddities(): Promise<string> {
   return exported();
 }
 
+/** A session in which each kind of fault strikes, also with a client that gives up. */
+async function recordFaults(): Promise<string> {
+  const { sandbox, account, url, connect, exported } = await startSession();
+  const client = connect(account.token('api'));
+  const once = { times: 1, on: 'audiences.create' };
+  for (const rule of [
+    { ...once, cut: 'before' },
+    { ...once, cut: 'after' },
+    { ...once, cut: 'body' },
+    { ...once, malformed: true },
+    { ...once, status: 503, retryAfter: 1 },
+    { ...once, delay: 20 },
+    { ...once, delay: 20, cut: 'after' },
+    { ...once, inFlight: 20, cut: 'after' },
+  ] as const) {
+    sandbox.faults.add(rule);
+    await client.audiences.create({ name: JSON.stringify(rule) }).catch(ignore);
+  }
+  // The client gives up while the service is held up: before it acts, and while the create is in flight.
+  for (const [rule, key] of [
+    [{ delay: 60_000, on: 'usage.get', times: 1 }, undefined],
+    [{ inFlight: 60_000, on: 'audiences.create', times: 1 }, 'held'],
+  ] as const) {
+    const remove = sandbox.faults.add(rule);
+    const timeout = { timeout: 200 };
+    const abandoned =
+      key === undefined
+        ? client.usage.get({}, timeout)
+        : client.audiences.create({}, { ...timeout, idempotencyKey: key });
+    await expect(abandoned).rejects.toThrow();
+    // The server learns of it before its next request.
+    await fetch(`${url}/api/v2/usage`, { headers: { accept: 'text/html' } });
+    remove();
+  }
+  await expect.poll(() => sandbox.log.at(-1)).toMatchObject({ status: 0, served: 200 });
+  expect(sandbox.log.map(({ status, served }) => served ?? status)).toEqual([
+    0, 200, 200, 200, 503, 200, 200, 200, 0, 406, 406, 200,
+  ]);
+  return exported();
+}
+
 describe('a session exported as a test', () => {
+  it('runs green after each kind of fault', async () => {
+    const source = await recordFaults();
+    expect(source.match(/toBe\(0\)/g)?.length).toBeGreaterThan(4);
+    const { code, output } = await runVitest(source);
+    expect([code, output]).toEqual([0, expect.stringContaining('1 passed')]);
+  });
+
   it('runs green under vitest, and red if the sandbox responds with another status', async () => {
     const source = await recordDay();
     expect(await runVitest(source)).toMatchObject({ code: 0, output: expect.stringContaining('1 passed') });

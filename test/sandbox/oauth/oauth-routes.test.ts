@@ -174,12 +174,37 @@ describe('authorization', () => {
       sandbox.fetch(authorizationUrl(), { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
     const wrong = await decide({ email: credentials.email, password: 'wrong', decision: 'allow' });
     expect(wrong.status).toBe(401);
-    expect(await wrong.text()).toContain('These credentials do not match our records.');
+    const again = await wrong.text();
+    expect(again).toContain('These credentials do not match our records.');
+    // The email is kept, the password is not.
+    expect(again).toContain(`value="${credentials.email}"`);
+    expect(again).not.toContain('wrong');
     const denied = new URL((await decide({ decision: 'deny' })).headers.get('location') ?? '');
     expect(denied.searchParams.get('error')).toBe('access_denied');
     const allowed = new URL((await decide({ ...credentials, decision: 'allow' })).headers.get('location') ?? '');
     expect(Object.fromEntries(allowed.searchParams)).toMatchObject({ state: 's t', iss: ORIGIN });
     expect((await redeem(allowed.searchParams.get('code') ?? '')).status).toBe(200);
+  });
+
+  it('another account can give its consent', async () => {
+    const { sandbox, authorizationUrl } = await startOAuth();
+    const other = { email: 'bo@example.com', password: 'other' };
+    sandbox.accounts.create(other);
+    const send = (form: Record<string, string>, cookie = '') =>
+      sandbox.fetch(authorizationUrl(), {
+        method: 'POST',
+        headers: { cookie },
+        body: new URLSearchParams(form),
+        redirect: 'manual',
+      });
+    const first = (await send(credentials)).headers.get('set-cookie')?.split(';')[0] ?? '';
+    const page = (cookie: string) =>
+      sandbox.fetch(authorizationUrl(), { headers: { cookie } }).then((sent) => sent.text());
+    expect(await page(first)).toContain('Use another account');
+    expect(await (await send({ decision: 'switch' }, first)).text()).toContain('name="password"');
+    const second = (await send(other, first)).headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect(await page(second)).toContain(`for ${other.email}`);
+    expect(await page(first)).toContain('name="password"');
   });
 
   it('a loopback redirect URI may have any port', async () => {

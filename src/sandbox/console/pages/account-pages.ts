@@ -1,37 +1,11 @@
 import { html } from 'hono/html';
 import type { SandboxAccount } from '../../admin/account-admin.ts';
-import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { AccountRecord } from '../../state.ts';
-import { actionForm, badge, type Content, type Html, input, live, select, table, timeElement } from '../html.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { actionForm, formDialog, input, opener, select } from '../forms.ts';
+import { badge, type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import type { ConsoleContext } from '../operator-api.ts';
-import { deliveryTable, endpointTable } from './deliveries-page.ts';
-
-/** The webhook endpoints of the account's organization. */
-export function webhooksPage(console: ConsoleContext, { company }: AccountRecord): Page {
-  const { endpoints } = company;
-  const attempts = console.service.webhooks.attempts.filter(({ event }) => endpoints.includes(event.endpoint));
-  return {
-    title: 'Webhooks',
-    content: [
-      live('endpoints', endpointTable(console, endpoints, '/account/api')),
-      html`<h2>Create an endpoint</h2>
-${actionForm({
-  action: 'POST /account/api/webhooks',
-  submit: 'Create the endpoint',
-  fields: [
-    input('Name', 'name'),
-    input('URL', 'url', { type: 'url', required: true, placeholder: 'https://example.com/webhooks' }),
-    html`<fieldset><legend>Events (none: all)</legend>${EVENT_TYPES.map(
-      (type) => html`<label><input type="checkbox" name="events" value="${type}" data-list> ${type}</label>`,
-    )}</fieldset>`,
-  ],
-})}
-<h2>Deliveries</h2>`,
-      live('deliveries', deliveryTable(console, attempts, '/account/api')),
-    ],
-  };
-}
+import { cell, row, table } from '../lists.ts';
 
 const KINDS = [
   ['api', 'API'],
@@ -42,66 +16,100 @@ const KINDS = [
 export function tokensPage({ service }: ConsoleContext, account: SandboxAccount): Page {
   const now = service.clock.now();
   const expiry = (date: Date | undefined): Content => (date ? timeElement(date.getTime(), now) : 'never');
+  const tokens = account.tokens().reverse();
+  const connections = account.connections();
   return {
     title: 'Tokens',
     content: [
-      live('tokens', [
-        table(
-          'Live tokens, the oldest first',
-          ['Token', 'Kind', 'Issued', 'Expires', 'Action'],
-          account.tokens().map(({ id, kind, createdAt, expiresAt }) => [
-            id,
-            badge('quiet', kind),
-            timeElement(createdAt.getTime(), now),
-            expiry(expiresAt),
-            actionForm({
-              action: 'POST /account/api/tokens/revoke',
-              submit: 'Revoke',
-              values: { id },
-              label: `Revoke token ${id}`,
-            }),
-          ]),
-          'No live tokens. Issue one to call the API.',
-        ),
+      head('Tokens', '', [
+        live('revoke-all', tokens.length > 0 ? opener('revoke', 'Revoke all…', { style: 'danger' }) : ''),
+        opener('issue', 'Issue a token…', { style: 'primary' }),
       ]),
-      html`<h2>Issue a token</h2>
-${actionForm({ action: 'POST /account/api/tokens', submit: 'Issue', fields: select('Kind', 'kind', KINDS) })}
-<h2>Revoke all tokens of a kind</h2>
-${actionForm({
-  action: 'POST /account/api/tokens/revoke-all',
-  submit: 'Revoke all',
-  fields: select('Kind to revoke', 'kind', KINDS),
-  confirm: 'Revoke all live tokens of this kind?',
-})}
-<h2>OAuth connections</h2>`,
+      live(
+        'tokens',
+        table(
+          'Live tokens, the newest first',
+          [['Token'], ['Kind', 'w6'], ['Issued', 'w12'], ['Expires', 'w12'], ['Actions', 'w7']],
+          tokens.map(({ id, kind, createdAt, expiresAt }) =>
+            row([
+              cell(html`<b>token ${id}</b>`, 'main'),
+              cell(badge('', kind), 'side2'),
+              cell(timeElement(createdAt.getTime(), now)),
+              cell(expiry(expiresAt)),
+              cell(
+                actionForm({
+                  action: 'POST /account/api/tokens/revoke',
+                  submit: 'Revoke…',
+                  values: { id },
+                  label: `Revoke token ${id}`,
+                  style: 'small danger',
+                  confirm: [`Revoke token ${id}?`, 'Requests with it get 401 from then on.'],
+                }),
+                'acts',
+              ),
+            ]),
+          ),
+          emptyState(
+            'No live tokens',
+            'The API responds with 401 until you issue one.',
+            html`<p class="acts">${opener('issue', 'Issue a token…')}</p>`,
+          ),
+        ),
+      ),
+      html`<h2>OAuth connections</h2>`,
       live(
         'connections',
         table(
           'OAuth connections',
-          ['Client', 'Expires', 'Action'],
-          account.connections().map(({ id, client, expiresAt }) => [
-            client,
-            expiry(expiresAt),
-            actionForm({
-              action: 'POST /account/api/connections/revoke',
-              submit: 'Revoke',
-              values: { id },
-              label: `Revoke the connection of ${client}`,
-            }),
-          ]),
-          'No connections. A client connects by OAuth, with your consent.',
+          [['Client'], ['Expires', 'w12'], ['Actions', 'w7']],
+          connections.map(({ id, client, expiresAt }) =>
+            row([
+              cell(foreign(client), 'main cut'),
+              cell(expiry(expiresAt)),
+              cell(
+                actionForm({
+                  action: 'POST /account/api/connections/revoke',
+                  submit: 'Revoke…',
+                  values: { id },
+                  label: `Revoke the connection of ${client}`,
+                  style: 'small danger',
+                  confirm: [`Revoke the connection of ${client}?`, 'It has to ask for your consent again.'],
+                }),
+                'acts',
+              ),
+            ]),
+          ),
+          emptyState('No OAuth connections', 'An MCP client connects with your consent, at /oauth/authorize.'),
         ),
       ),
+      formDialog({
+        id: 'issue',
+        title: 'Issue a token',
+        lead: 'It is shown once. At most ten of a kind are live.',
+        action: 'POST /account/api/tokens',
+        submit: 'Issue',
+        fields: select('Kind', 'kind', KINDS),
+      }),
+      formDialog({
+        id: 'revoke',
+        title: 'Revoke all tokens of a kind',
+        lead: 'Requests with them get 401 from then on.',
+        action: 'POST /account/api/tokens/revoke-all',
+        submit: 'Revoke all',
+        style: 'danger primary',
+        fields: select('Kind to revoke', 'kind', KINDS),
+      }),
     ],
   };
 }
 
 /** The form that changes the password. */
 export function passwordPage({ email }: AccountRecord): Page {
-  const content: Html = html`<p>A new password revokes every token and OAuth connection, and ends all sessions.</p>
+  const content: Html = html`${head('Password')}<p class="lead">A new password revokes every token and OAuth connection, and ends all sessions.</p>
 ${actionForm({
   action: 'POST /account/api/password',
   submit: 'Change the password',
+  style: 'primary',
   leave: '/login?changed',
   fields: [
     // Password managers need the name of the account.
@@ -127,13 +135,13 @@ interface LoginForm {
 export function loginPage({ next = '/account', email = '', problem, isChanged = false }: LoginForm): Page {
   return {
     title: 'Log in',
-    content: html`${isChanged ? html`<p role="status" class="good">The password has changed, and all tokens are revoked. Log in again.</p>` : ''}
-${problem === undefined ? '' : html`<p role="alert" class="bad">${problem}</p>`}
-<form class="fields" method="post" action="/login">
+    content: html`<div class="centre">${head('Log in')}<p class="lead">As the owner of an account of the sandbox.</p>${isChanged ? html`<div class="note good" role="status"><p class="good">The password has changed, and all tokens are revoked.</p></div>` : ''}
+${problem === undefined ? '' : html`<div class="note bad" role="alert"><p class="bad">${problem}</p></div>`}
+<form class="form" method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
 ${input('Email', 'email', { type: 'email', autocomplete: 'username', required: true, value: email })}
 ${input('Password', 'password', { type: 'password', autocomplete: 'current-password', required: true })}
-<button>Log in</button>
-</form>`,
+<div class="acts"><button class="primary">Log in</button></div>
+</form></div>`,
   };
 }

@@ -1,55 +1,97 @@
 import { html } from 'hono/html';
 import { listTokens } from '../../tokens.ts';
-import { actionForm, input, live, table } from '../html.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { formDialog, input, opener } from '../forms.ts';
+import { count, emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
-import type { ConsoleContext } from '../operator-api.ts';
+import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, twoLines, wordsOf } from '../lists.ts';
+
+const PATH = '/accounts';
 
 /** The accounts and their organizations. */
-export function accountsPage({ service }: ConsoleContext): Page {
+export function accountsPage({ service }: ConsoleContext, query: URLSearchParams): Page {
   const { state, limits } = service;
-  const accounts = [...state.accounts.values()];
+  const accounts = [...state.accounts.values()].reverse();
+  const words = wordsOf(query);
+  const matching = accounts.filter(({ email, company }) => hasWords(words, `${email} ${company.name}`));
+  const page = pageOf(
+    matching,
+    query,
+    ({ id }, cursor) => id < Number(cursor),
+    ({ id }) => String(id),
+  );
   return {
     title: 'Accounts',
     content: [
-      live(
-        'accounts',
+      head('Accounts', '', [
+        opener('company', 'Create an organization…'),
+        opener('account', 'Create an account…', { style: 'primary' }),
+      ]),
+      filterForm(PATH, query, { label: 'Filter of accounts', placeholder: 'Email or organization' }),
+      live('accounts', [
         table(
-          'Accounts, the oldest first',
-          ['Email', 'Organization', 'Live tokens', 'Resources', 'Notifications', 'Action'],
-          accounts.map((account) => [
-            account.email,
-            `${account.company.id} ${account.company.name}`,
-            listTokens(service, account).length,
-            account.audiences.size + account.activations.size + account.cohorts.size + account.estimates.size,
-            account.notifications.length,
-            html`<form class="inline" method="post" action="/login-as"><input type="hidden" name="email" value="${account.email}"><button aria-label="Log in as ${account.email}">Log in as</button></form>`,
-          ]),
-          'No accounts. Create one, then issue a token for it.',
+          'Accounts, the newest first',
+          [
+            ['Account and organization'],
+            ['Live tokens', 'w7'],
+            ['Resources', 'w7'],
+            ['Notifications', 'w8 lo'],
+            ['Actions', 'w8'],
+          ],
+          page.rows.map((account) => {
+            const { email, company, audiences, activations, cohorts, estimates, notifications } = account;
+            return row([
+              twoLines(
+                html`<b>${foreign(email)}</b>`,
+                html`${foreign(company.name)} <span class="num">(${company.id})</span>`,
+                'main',
+              ),
+              cell(listTokens(service, account).length),
+              cell(count(audiences.size + activations.size + cohorts.size + estimates.size)),
+              cell(notifications.length, 'lo'),
+              cell(logInAs(email), 'acts'),
+            ]);
+          }),
+          accounts.length === 0
+            ? emptyState(
+                'No accounts',
+                'The API responds with 401 until there is one with a token.',
+                html`<p class="acts">${opener('account', 'Create an account…')}</p>`,
+              )
+            : noMatch(PATH, 'accounts', accounts.length),
         ),
-      ),
-      html`<h2>Create an account</h2>
-${actionForm({
-  action: 'POST /api/accounts',
-  submit: 'Create the account',
-  fields: [
-    input('Email', 'email', { type: 'email', required: true }),
-    input('Password', 'password', { required: true, autocomplete: 'off' }),
-    input('Organization', 'company', { placeholder: 'Example Company' }),
-  ],
-})}
-<h2>Create an organization</h2>
-${actionForm({
-  action: 'POST /api/companies',
-  submit: 'Create the organization',
-  fields: [
-    input('Name', 'name', { required: true }),
-    input('Builds an hour', 'buildsPerHour', { type: 'number', min: 0, placeholder: limits.buildsPerHour }),
-    input('Builds a day', 'buildsPerDay', { type: 'number', min: 0, placeholder: limits.buildsPerDay }),
-  ],
-})}
-<h2>Reset</h2>
-<p>Returns to the state in which the recording began, by default when the console was opened: its accounts and tokens, without what happened since. Fault rules and the time stay.</p>
-${actionForm({ action: 'POST /api/reset', submit: 'Reset', confirm: 'Reset the sandbox?' })}`,
+        pager(PATH, query, page),
+      ]),
+      formDialog({
+        id: 'account',
+        title: 'Create an account',
+        action: 'POST /api/accounts',
+        submit: 'Create the account',
+        fields: [
+          input('Email', 'email', { type: 'email', required: true, autocomplete: 'off' }),
+          input('Password', 'password', { required: true, autocomplete: 'off' }),
+          input(
+            'Organization',
+            'company',
+            { placeholder: 'Example Company' },
+            'A name that does not exist yet creates one',
+          ),
+        ],
+      }),
+      formDialog({
+        id: 'company',
+        title: 'Create an organization',
+        action: 'POST /api/companies',
+        submit: 'Create the organization',
+        fields: [
+          input('Name', 'name', { required: true }),
+          input('Builds an hour', 'buildsPerHour', { type: 'number', min: 0, placeholder: limits.buildsPerHour }),
+          input('Builds a day', 'buildsPerDay', { type: 'number', min: 0, placeholder: limits.buildsPerDay }),
+        ],
+      }),
     ],
   };
 }
+
+const logInAs = (email: string): Html =>
+  html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${email}"><button class="small" aria-label="Log in as ${email}">Log in as</button></form>`;

@@ -1,57 +1,89 @@
 import { html } from 'hono/html';
-import type { ClockMode } from '../../clock.ts';
-import { dueTasks } from '../due-tasks.ts';
-import { actionForm, durationText, facts, input, live, table, timeElement } from '../html.ts';
-import type { Page } from '../layout.ts';
-import type { ConsoleContext } from '../operator-api.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { type DueTask, dueTasks } from '../due-tasks.ts';
+import { actionForm, input } from '../forms.ts';
+import {
+  dateText,
+  durationText,
+  emptyState,
+  foreign,
+  type Html,
+  head,
+  live,
+  relativeText,
+  timeElement,
+} from '../html.ts';
+import { advanceButtons, clockElement, modeText, type Page, speedButtons } from '../layout.ts';
+import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, wordsOf } from '../lists.ts';
 
-const STEPS = [60_000, 600_000, 3_600_000, 86_400_000];
-const MAX_TASKS = 100;
+const PATH = '/clock';
 
 /** The clock, and what is due. */
-export function clockPage({ service }: ConsoleContext): Page {
+export function clockPage({ service }: ConsoleContext, query: URLSearchParams): Page {
   const { clock } = service;
   const now = clock.now();
   const tasks = dueTasks(service);
+  const [next] = tasks;
+  const words = wordsOf(query);
+  const matching = tasks.filter(({ description }) => hasWords(words, description));
+  const page = pageOf(matching, query, isAfter, ({ time, order }) => `${time}_${order}`);
+  const inNext = next === undefined ? 'Nothing is due.' : `Next event ${relativeText(next.time - now)}.`;
   return {
     title: 'Clock',
-    content: [
-      live(
-        'clock',
-        facts([
-          ['Time', html`<b>${new Date(now).toISOString()}</b>`],
-          ['Runs', modeText(clock.mode)],
-        ]),
-      ),
-      html`<h2>Advance</h2><div class="actions">
-${STEPS.map((ms) => actionForm({ action: 'POST /api/clock/advance', submit: `+ ${durationText(ms)}`, values: { ms } }))}
-${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event' })}
-</div>
+    content: html`${head('Clock', '', live('speed', speedButtons(clock.mode, [10, 60, 3600])))}
+<div class="cols aside even">
+<section class="card" aria-label="Time">${live(
+      'clock',
+      html`<p class="clock">${clockElement(now, clock.mode)} <span class="sr">UTC</span></p>
+<p class="soft">${dateText(now)}, UTC, ${modeText(clock.mode)}. ${inNext}</p>`,
+    )}
+<p class="soft">Jobs, tokens, rate buckets, idempotency keys, presigned URLs and deliveries follow this clock. Your client and your receiver follow the machine's.</p></section>
+<section class="card" aria-labelledby="advance-title"><h2 id="advance-title">Advance</h2>
+${live('next', next === undefined ? html`<p class="soft">Nothing is due.</p>` : html`${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event', style: 'primary wide' })}<p class="soft">${foreign(next.description)}, ${relativeText(next.time - now)}</p>`)}
+${advanceButtons()}
 ${actionForm({
   action: 'POST /api/clock/advance',
   submit: 'Advance',
+  layout: 'row',
   fields: input('Seconds', 'ms', { type: 'number', min: 0, step: 'any', required: true, 'data-factor': 1000 }),
-})}
-<h2>Speed</h2><div class="actions">
-${actionForm({ action: 'POST /api/clock/mode', submit: 'Pause', values: { mode: 'manual' } })}
-${actionForm({ action: 'POST /api/clock/mode', submit: 'Real time', values: { mode: 'real' } })}
-${[10, 60, 3600].map((speed) => actionForm({ action: 'POST /api/clock/mode', submit: `${speed} times`, values: { speed } }))}
-</div>
-<h2>Due</h2>`,
-      live(
-        'due',
-        table(
-          'Due, the next one first',
-          ['Time', 'Event'],
-          tasks.slice(0, MAX_TASKS).map(({ time, description }) => [timeElement(time, now), description]),
-          'Nothing is due: no job runs, no delivery waits for its next attempt.',
-        ),
-      ),
-    ],
+})}</section></div>
+<h2>Due</h2>
+${filterForm(PATH, query, { label: 'Filter of what is due', placeholder: 'Kind, id, event or status' })}
+${live('due', [
+  table(
+    'Due, the next one first',
+    [['At', 'w12'], ['In', 'w9'], ['Event'], ['Actions', 'w9']],
+    page.rows.map((task) => rowOf(task, now)),
+    tasks.length === 0
+      ? emptyState(
+          'Nothing is due',
+          'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
+        )
+      : noMatch(PATH, 'events', tasks.length),
+  ),
+  pager(PATH, query, page, ['Sooner', 'Later', 'Last']),
+])}`,
   };
 }
 
-function modeText(mode: ClockMode): string {
-  if (mode === 'manual') return 'paused: only "Advance" moves it';
-  return mode === 'real' ? 'in real time' : `${mode.speed} times as fast as real time`;
+function isAfter({ time, order }: DueTask, cursor: string): boolean {
+  const [other = 0, rank = 0] = cursor.split('_').map(Number);
+  return time > other || (time === other && order > rank);
 }
+
+const rowOf = ({ time, description }: DueTask, now: number): Html =>
+  row([
+    cell(timeElement(time, now), 'side2'),
+    cell(html`<span class="soft">in ${durationText(time - now)}</span>`),
+    cell(foreign(description), 'main cut'),
+    cell(
+      actionForm({
+        action: 'POST /api/clock/advance',
+        submit: 'Advance to here',
+        values: { ms: Math.max(0, Math.ceil(time - now)) },
+        label: `Advance to here: ${description}`,
+        style: 'small',
+      }),
+      'acts',
+    ),
+  ]);

@@ -1,95 +1,252 @@
 import { html } from 'hono/html';
-import type { Company, Endpoint } from '../../state.ts';
-import type { DeliveryAttempt } from '../../webhook-deliveries.ts';
-import { actionForm, type Content, facts, type Html, httpBadge, live, table, timeElement } from '../html.ts';
+import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
+import type { Endpoint } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { type DeliveryGroup, type EndedAttempt, groupDeliveries, isDelivered } from '../delivery-groups.ts';
+import { actionForm } from '../forms.ts';
+import { codeBlock, prettyJson } from '../highlight.ts';
+import {
+  badge,
+  count,
+  durationText,
+  emptyState,
+  facts,
+  foreign,
+  type Html,
+  head,
+  httpBadge,
+  linkButton,
+  live,
+  relativeText,
+  timeElement,
+} from '../html.ts';
 import type { Page } from '../layout.ts';
-import type { ConsoleContext } from '../operator-api.ts';
+import {
+  addressOf,
+  cell,
+  filterForm,
+  hasWords,
+  noMatch,
+  pageOf,
+  pager,
+  row,
+  type Segment,
+  segments,
+  table,
+  twoLines,
+  withDays,
+  wordsOf,
+} from '../lists.ts';
+import { redactBody, redactUrl } from '../redact-request.ts';
+import { endpointTable } from './endpoint-table.ts';
+import { liveButtons } from './requests-page.ts';
 
-const MAX_ROWS = 100;
+/** The deliveries of a page, and how they are changed. */
+interface DeliveryList {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Prefix of the endpoints that do the actions. */
+  readonly api: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly groups: readonly DeliveryGroup[];
+  readonly now: number;
+}
 
 /** All deliveries of the sandbox. */
-export function deliveriesPage(console: ConsoleContext): Page {
-  const endpoints = [...console.service.state.companies.values()].flatMap((company: Company) => company.endpoints);
+export function deliveriesPage({ service }: ConsoleContext, query: URLSearchParams): Page {
+  const endpoints = [...service.state.companies.values()].flatMap((company) => company.endpoints);
+  const now = service.clock.now();
+  const groups = groupDeliveries(service.webhooks.attempts, now);
+  const list = { path: '/deliveries', query, api: '/api', endpoints, groups, now };
   return {
     title: 'Deliveries',
     content: [
-      live('deliveries', deliveryTable(console, console.service.webhooks.attempts, '/api')),
+      head('Deliveries', live('status', stateSegments(list)), liveButtons()),
+      deliveryList(list),
       html`<h2>Endpoints</h2>`,
-      live('endpoints', endpointTable(console, endpoints, '/api')),
+      live('endpoints', endpointTable(endpoints, '/api', now)),
     ],
   };
 }
 
-/** Returns the attempts, the latest first, with what was sent and received. */
-export function deliveryTable({ service }: ConsoleContext, attempts: readonly DeliveryAttempt[], api: string): Html {
-  const now = service.clock.now();
-  const rows = attempts.slice(-MAX_ROWS).reverse();
-  return table(
-    'Deliveries, the latest first',
-    ['Event', 'Endpoint', 'Attempt', 'Response', 'Time', 'Next attempt', 'Action'],
-    rows.map((attempt) => row(attempt, now, api)),
-    'No deliveries yet. Send a test, or let a job end: its event goes to every endpoint that subscribes to it.',
-  );
-}
-
-function row({ event, delivery, signature, response }: DeliveryAttempt, now: number, api: string): Content[] {
-  const { attempt = 0, at = now, status, retryAt } = delivery ?? {};
-  return [
-    html`<details id="${`${event.id}-${event.endpoint.id}-${attempt}-${at}`}"><summary>${event.type} <code>${event.id}</code></summary>${facts(
-      [
-        ['URL', event.endpoint.url],
-        ['Service-Signature', html`<code>${signature}</code>`],
-        ['Response', response === '' ? 'no body' : html`<code>${response}</code>`],
-      ],
-    )}<pre tabindex="0">${JSON.stringify(JSON.parse(event.body), undefined, 2)}</pre></details>`,
-    `${event.endpoint.id} ${event.endpoint.name}`,
-    `${attempt} of 6`,
-    httpBadge(status),
-    timeElement(at, now),
-    retryAt === undefined || retryAt <= now ? '' : timeElement(retryAt, now),
-    actionForm({
-      action: `POST ${api}/webhooks/redeliver`,
-      submit: 'Redeliver',
-      values: { event: event.id },
-      label: `Redeliver ${event.id}`,
-    }),
+/** Returns how many deliveries wait, and how many have failed for good. */
+export function stateSegments({ path, query, groups }: DeliveryList): Html {
+  const numberOf = (state: string): number => groups.filter((group) => group.state === state).length;
+  const choices: readonly Segment[] = [
+    ['', 'All', groups.length],
+    ['waiting', 'Waiting', numberOf('waiting')],
+    ['exhausted', 'Exhausted', numberOf('exhausted')],
   ];
+  return segments('State', path, query, 'state', choices);
 }
 
-/** Returns the webhook endpoints with their actions. */
-export function endpointTable({ service }: ConsoleContext, endpoints: readonly Endpoint[], api: string): Html {
-  const now = service.clock.now();
-  const action = (verb: string, { id, name }: Endpoint, submit: string, question?: string): Html =>
-    actionForm({
-      action: `POST ${api}/webhooks/${verb}`,
-      submit,
-      values: { id },
-      label: `${submit} ${name}`,
-      ...(question !== undefined && { confirm: question }),
-    });
-  return table(
-    'Webhook endpoints',
-    ['Endpoint', 'URL', 'State', 'Events', 'Secret', 'Actions'],
-    endpoints.map((endpoint) => [
-      `${endpoint.id} ${endpoint.name}`,
-      endpoint.url,
-      endpoint.is_active ? 'active' : 'inactive',
-      endpoint.events.length === 6 ? 'all' : endpoint.events.join(', '),
-      endpoint.previous && endpoint.previous.until > now
-        ? html`two signatures until ${timeElement(endpoint.previous.until, now)}`
-        : 'one signature',
-      html`<div class="actions">${[
-        action('test', endpoint, 'Send test'),
-        endpoint.is_active ? action('pause', endpoint, 'Pause') : action('resume', endpoint, 'Resume'),
-        action(
-          'rotate',
-          endpoint,
-          'Rotate secret',
-          `Rotate the secret of ${endpoint.name}? The previous one also signs for 24 hours.`,
-        ),
-        action('delete', endpoint, 'Delete', `Delete ${endpoint.name}?`),
-      ]}</div>`,
-    ]),
-    'No webhook endpoints. Create one to have the events of jobs delivered to a URL.',
+/** Returns the deliveries by event and endpoint, and the details of one of them. */
+export function deliveryList(list: DeliveryList): Html {
+  const { path, query, endpoints, groups, now } = list;
+  const words = wordsOf(query);
+  const [state, type, endpointId] = ['state', 'type', 'endpoint'].map((name) => query.get(name) ?? '');
+  const matching = groups.filter(
+    (group) =>
+      (!state || group.state === state) &&
+      (!type || group.event.type === type) &&
+      (!endpointId || String(group.event.endpoint.id) === endpointId) &&
+      (words.length === 0 || hasWords(words, textOf(group))),
   );
+  const page = pageOf(
+    matching,
+    query,
+    ({ event }, cursor) => event.order < Number(cursor),
+    ({ event }) => String(event.order),
+  );
+  const chosen = groups.find(
+    ({ event }) => query.get('event') === event.id && query.get('to') === String(event.endpoint.id),
+  );
+  const types = [...EVENT_TYPES, 'webhook.test'].map((name) => [name, name] as const);
+  return html`${filterForm(path, query, {
+    label: 'Filter of deliveries',
+    placeholder: 'Event id, type, endpoint, text of the body or of the response',
+    kept: ['state'],
+    selections: [
+      ['Event type', 'type', [['', 'Any event'], ...types]],
+      [
+        'Endpoint',
+        'endpoint',
+        [['', 'Any endpoint'], ...endpoints.map(({ id, name }) => [String(id), name.slice(0, 30)] as const)],
+      ],
+    ],
+  })}
+<div class="cols ${chosen ? 'panel' : ''}">${live('deliveries', [
+    table(
+      'Deliveries, the latest first',
+      [
+        ['Time', 'w6'],
+        ['Event and endpoint'],
+        ['Attempts', 'w9'],
+        ['Response', 'w8'],
+        ...(chosen ? [] : [['Actions', 'w7 lo'] as const]),
+      ],
+      withDays(
+        page.rows,
+        ({ latest }) => latest.delivery.at,
+        now,
+        (group) => rowOf(group, list, chosen),
+        5,
+      ),
+      groups.length === 0 ? noDeliveries(endpoints) : noMatch(path, 'deliveries', groups.length),
+    ),
+    pager(path, query, page),
+  ])}${chosen ? live('detail', detail(chosen, list)) : ''}</div>`;
+}
+
+const textOf = ({ event, attempts }: DeliveryGroup): string =>
+  [
+    event.id,
+    event.type,
+    event.endpoint.name,
+    event.endpoint.url,
+    event.body,
+    ...attempts.map(({ response }) => response),
+  ].join(' ');
+
+const noDeliveries = (endpoints: readonly Endpoint[]): Html =>
+  emptyState(
+    'No deliveries yet',
+    'An event is delivered when a job ends, to each endpoint that subscribes to it.',
+    endpoints.length === 0
+      ? html`<p class="acts">${linkButton('/account/webhooks', 'Create a webhook endpoint')}</p>`
+      : html`<p class="acts">${linkButton('/jobs', 'End a job')}</p>`,
+  );
+
+function rowOf(group: DeliveryGroup, { path, query, api, now }: DeliveryList, chosen: DeliveryGroup | undefined): Html {
+  const isChosen = group === chosen;
+  const { event, latest, state, retryAt } = group;
+  const { delivery } = latest;
+  const next =
+    retryAt !== undefined
+      ? html`next ${timeElement(retryAt, now)}`
+      : state === 'exhausted'
+        ? html`<span class="bad">${delivery.attempt === 6 ? 'exhausted' : 'not attempted again'}</span>`
+        : '';
+  const manual = delivery.manual ? badge('', 'manual') : '';
+  const address = addressOf(path, query, { event: event.id, to: String(event.endpoint.id) });
+  return row(
+    [
+      cell(timeElement(delivery.at, delivery.at)),
+      twoLines(
+        html`<a class="row" href="${address}#detail"${isChosen ? html` aria-current="true"` : ''}><b>${event.type}</b></a>${manual}`,
+        html`to ${foreign(event.endpoint.name)}, <code>${event.id}</code>`,
+        'main cut',
+      ),
+      twoLines(dots(group), next),
+      cell(responseBadge(latest), 'side2'),
+      ...(chosen ? [] : [cell(redeliver(event.id, api, 'small'), 'acts lo')]),
+    ],
+    isChosen ? 'on' : '',
+  );
+}
+
+const redeliver = (event: string, api: string, style: string): Html =>
+  actionForm({
+    action: `POST ${api}/webhooks/redeliver`,
+    submit: 'Redeliver',
+    values: { event },
+    label: `Redeliver ${event}`,
+    style,
+  });
+
+/** Returns the status of a receiver, or why there is none. */
+function responseBadge({ delivery: { status }, response }: EndedAttempt): Html {
+  if (status !== undefined) return httpBadge(status);
+  return badge(
+    'bad',
+    response.includes('in time') ? 'timeout' : response.includes('ECONNREFUSED') ? 'refused' : 'no response',
+  );
+}
+
+/** Returns the attempts of the latest run as dots, of six. */
+function dots({ attempts, latest }: DeliveryGroup): Html {
+  const run = attempts
+    .filter(({ delivery }) => delivery.manual === latest.delivery.manual)
+    .slice(-latest.delivery.attempt);
+  const { attempt, manual } = latest.delivery;
+  const open = isDelivered(latest) ? 0 : 6 - attempt;
+  const label = `${manual ? 'Manual, attempt' : 'Attempt'} ${attempt} of 6: ${isDelivered(latest) ? 'delivered' : 'failed'}`;
+  return html`<span class="dots" role="img" aria-label="${label}">${run.map((one) => html`<i class="${isDelivered(one) ? 'good' : 'bad'}"></i>`)}${Array.from({ length: open }, () => html`<i></i>`)}</span> <span class="num soft">${attempt} of 6</span>`;
+}
+
+function detail({ event, attempts, latest, state, retryAt }: DeliveryGroup, { api, now }: DeliveryList): Html {
+  const { id, type, endpoint, body } = event;
+  const failures = attempts.filter((attempt) => !isDelivered(attempt)).length;
+  const next =
+    retryAt === undefined
+      ? ''
+      : html`<span>Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${api === '/api' ? actionForm({ action: 'POST /api/clock/advance', submit: 'Advance to it', values: { ms: Math.ceil(retryAt - now) }, style: 'small' }) : ''}`;
+  const summary =
+    state === 'delivered'
+      ? html`<b class="good">Delivered.</b>`
+      : html`<b class="bad">Failed ${failures === 1 ? 'once' : `${failures} times`}.</b>`;
+  let before: number | undefined;
+  const items = attempts.map((attempt) => {
+    const { at, attempt: number, manual } = attempt.delivery;
+    const gap = before === undefined ? '' : html`<li class="gap">${durationText(at - before)} later</li>`;
+    before = at;
+    const response = attempt.response === '' ? '' : html`<code>${redactBody(attempt.response)}</code>`;
+    return html`${gap}<li class="${isDelivered(attempt) ? 'is-good' : 'is-bad'}"><p><b>${number}</b> ${timeElement(at, now)} ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''}</p>${response}</li>`;
+  });
+  const about: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
+  return html`<div class="card"><div class="head"><h2>${type}</h2><div class="acts">${redeliver(id, api, 'primary small')}</div></div>
+<div class="acts">${summary} ${next}</div>
+${facts(
+  [
+    ['Event', html`<code>${id}</code>`],
+    ['Endpoint', foreign(endpoint.name)],
+    ['URL', html`<code>${foreign(redactUrl(endpoint.url))}</code>`],
+    ['About', about.data?.id === undefined ? '' : `${type.split('.')[0]} ${String(about.data.id)}`],
+  ],
+  'list',
+)}
+<h3>Attempts</h3><ol class="steps">${items}</ol>
+${codeBlock('delivery-headers', 'Request headers', `content-type: application/json\nservice-signature: ${latest.signature}`)}
+${codeBlock('delivery-body', `Body, ${count(body.length)} bytes`, prettyJson(redactBody(body)))}
+<p class="soft">A receiver that refuses it? <code>aud webhooks verify</code> checks the signature.</p></div>`;
 }

@@ -1,80 +1,203 @@
 import { html } from 'hono/html';
-import { type RunningJob, statusOf } from '../../jobs.ts';
+import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
-import { actionForm, type Content, durationText, input, jobBadge, live, select, table, timeElement } from '../html.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { actionForm, formDialog, input, opener, select } from '../forms.ts';
+import { commandLine } from '../highlight.ts';
+import {
+  type Content,
+  count,
+  emptyState,
+  foreign,
+  type Html,
+  head,
+  jobBadge,
+  live,
+  relativeText,
+  timeElement,
+} from '../html.ts';
 import type { Page } from '../layout.ts';
-import type { ConsoleContext } from '../operator-api.ts';
+import {
+  cell,
+  filterForm,
+  hasWords,
+  noMatch,
+  pageOf,
+  pager,
+  row,
+  segments,
+  table,
+  twoLines,
+  wordsOf,
+} from '../lists.ts';
+import { queuedOutcomes, recentlyEnded } from './job-outcomes.ts';
 
-const MAX_ROWS = 100;
+const PATH = '/jobs';
 
-const KINDS = ['audience', 'lookalike', 'estimate', 'activation', 'cohort'].map((kind) => [kind, kind] as const);
-const STATUSES = [104, 107, 400, 422].map((id) => [id, `${id} ${statusOf(id).name}`] as const);
+const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
+  ['audience', 'Audiences'],
+  ['lookalike', 'Lookalikes'],
+  ['estimate', 'Estimates'],
+  ['activation', 'Activations'],
+  ['cohort', 'Cohorts'],
+];
 
-/** The running jobs, and the outcome of the next one. */
-export function jobsPage({ service }: ConsoleContext): Page {
-  const running = [...service.jobs.saved.running.values()].slice(0, MAX_ROWS);
-  const ends = new Map(
-    service.clock.tasks.flatMap(({ task, time }) => (task.type === 'job-end' ? [[task.id, time]] : [])),
+const named = (id: number): string => `${id} ${statusOf(id).name}`;
+const OUTCOMES = [104, 107, 400, 422, 4, 5].map((id) => [id, id < 100 ? `${named(id)} (cohorts)` : named(id)] as const);
+const PUBLISHING = 103;
+
+/** A running job, and when it began and ends. */
+interface TimedJob extends RunningJob {
+  readonly id: number;
+  readonly end: number;
+}
+
+/** The running jobs, and the outcomes of the next ones. */
+export function jobsPage({ service }: ConsoleContext, query: URLSearchParams): Page {
+  const now = service.clock.now();
+  const jobs = timedJobs(service);
+  const words = wordsOf(query);
+  const kind = query.get('kind') ?? '';
+  const searched = jobs.filter(({ name, id, account, kind: own }) =>
+    hasWords(words, `${own} ${id} ${name} ${account.email}`),
   );
+  const matching = searched.filter((job) => kind === '' || job.kind === kind);
+  const page = pageOf(matching, query, isAfter, ({ end, id }) => `${end}_${id}`);
+  const numberOf = (one: string): number => searched.filter((job) => job.kind === one).length;
+  const kinds = [
+    ['', 'All', searched.length] as const,
+    ...KINDS.map(([value, text]) => [value, text, numberOf(value)] as const),
+  ];
+  const all = kind === '' ? 'jobs' : (KINDS.find(([value]) => value === kind)?.[1].toLowerCase() ?? 'jobs');
   return {
     title: 'Jobs',
-    content: [
-      live(
-        'jobs',
-        table(
-          `Running jobs, the oldest first, up to ${MAX_ROWS}`,
-          ['Job', 'Name', 'Account', 'Status', 'Ends', 'Finish as'],
-          running.map((job) => row(job, ends.get(job.resource.id), service.clock.now())),
-          'No job is running. A create request starts one.',
-        ),
-      ),
-      html`<h2>Outcome of the next job</h2>
-<p>Several outcomes of a kind queue up.</p>`,
-      live('queued', queuedOutcomes(service)),
-      html`${actionForm({
-        action: 'POST /api/jobs/next',
-        submit: 'Queue the outcome',
-        fields: [
-          select('Kind', 'kind', KINDS),
-          select('Status', 'status', STATUSES),
-          input('Reason', 'reason', { placeholder: 'shown in the console only' }),
-          input('Duration in seconds', 'duration', { type: 'number', min: 0, step: 'any', 'data-factor': 1000 }),
-        ],
-      })}`,
-    ],
+    content: html`${head('Jobs', live('kinds', segments('Kind', PATH, query, 'kind', kinds)), live('all', matching.length > 0 ? completeAll(kind, count(matching.length), all) : ''))}
+${filterForm(PATH, query, { label: 'Filter of jobs', placeholder: 'Kind, id, name or account', kept: ['kind'] })}
+${live('jobs', [
+  table(
+    'Running jobs, soonest first',
+    [['Choose', 'w3 lo'], ['Job'], ['Status', 'w11'], ['Ends', 'w9'], ['Actions', 'w20']],
+    page.rows.map((job) => rowOf(job, now)),
+    jobs.length === 0 ? noJobs() : noMatch(PATH, 'jobs', jobs.length),
+  ),
+  pager(PATH, query, page, ['Sooner', 'Later', 'Last']),
+])}
+${page.rows.length > 1 ? html`<form id="several" class="form row" method="post" data-action="POST /api/jobs/finish-several">${select('Finish the chosen jobs as', 'status', SEVERAL)}<button>Finish the chosen</button></form>` : ''}
+<div class="cols half">
+<section class="card" aria-labelledby="next-title"><h2 id="next-title">Next outcomes</h2>
+<p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.</p>
+${live('queued', queuedOutcomes(service))}
+<h3>Add an outcome</h3>
+${actionForm({
+  action: 'POST /api/jobs/next',
+  submit: 'Queue the outcome',
+  layout: 'row',
+  fields: [
+    select(
+      'Kind',
+      'kind',
+      KINDS.map(([value]) => [value, value] as const),
+    ),
+    select('Status', 'status', OUTCOMES),
+    input('Duration in seconds', 'duration', { type: 'number', min: 0, step: 'any', 'data-factor': 1000, size: 6 }),
+    input('Reason', 'reason', { placeholder: 'console only' }),
+  ],
+})}</section>
+<section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>${live('ended', recentlyEnded(service))}</section></div>
+${endDialog()}`,
   };
 }
 
-function row({ kind, name, account, resource, outcome }: RunningJob, end: number | undefined, now: number): Content[] {
-  const { id } = resource;
-  const buttons = STATUSES.map(
-    ([status, text]) =>
-      html`<button name="status" value="${status}" data-type="number" aria-label="Finish ${kind} ${id} as ${text}">${status}</button>`,
+const SEVERAL = [104, 107, 400, 422].map((id) => [id, named(id)] as const);
+
+const completeAll = (kind: string, number: string, things: string): Html =>
+  actionForm({
+    action: 'POST /api/jobs/finish-several',
+    submit: 'Complete all…',
+    values: { status: 104, ...(kind !== '' && { kind }) },
+    confirm: [
+      `Complete all ${number} ${things}?`,
+      'Each ends now as 104 (cohorts: 4), and its event is delivered. Outcomes that are queued stay queued.',
+    ],
+  });
+
+const noJobs = (): Html =>
+  emptyState(
+    'No job is running',
+    'A create starts one: audience, lookalike, estimate, activation, cohort.',
+    commandLine('create', 'npx aud audiences create --name Visitors --sandbox'),
   );
-  return [
-    `${kind} ${id}`,
-    name,
-    account.email,
-    jobBadge(resource.status),
-    end === undefined ? '' : html`${timeElement(end, now)} at ${outcome.status}`,
-    html`<form class="actions" method="post" data-action="POST /api/jobs/finish">
-<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="id" value="${id}" data-type="number">
-<input name="reason" placeholder="Reason" aria-label="Reason for ${kind} ${id}" size="12">${buttons}</form>`,
-  ];
+
+function timedJobs({ jobs, clock }: Service): TimedJob[] {
+  const ends = new Map(
+    clock.tasks.flatMap(({ task, time }) => (task.type === 'job-end' ? [[task.id, time] as const] : [])),
+  );
+  return [...jobs.saved.running.values()]
+    .map((job) => ({ ...job, id: job.resource.id, end: ends.get(job.resource.id) ?? clock.now() }))
+    .sort((a, b) => a.end - b.end || a.id - b.id);
 }
 
-function queuedOutcomes({ jobs }: Service): Content {
-  if (jobs.queued.length === 0) return '';
-  return [
-    table(
-      'Queued outcomes, the next one first',
-      ['Kind', 'Status', 'Reason', 'Duration'],
-      jobs.queued.map(({ kind, outcome }) => {
-        const { status, reason = '', duration } = typeof outcome === 'number' ? { status: outcome } : outcome;
-        return [kind, jobBadge(statusOf(status)), reason, duration === undefined ? '' : durationText(duration)];
-      }),
-      '',
-    ),
-    actionForm({ action: 'DELETE /api/jobs/next', submit: 'Remove all outcomes' }),
-  ];
+function isAfter({ end, id }: TimedJob, cursor: string): boolean {
+  const [time = 0, other = 0] = cursor.split('_').map(Number);
+  return end > time || (end === time && id > other);
 }
+
+function rowOf(job: TimedJob, now: number): Html {
+  const { kind, id, name, resource, end, outcome } = job;
+  return row([
+    cell(
+      html`<input type="checkbox" form="several" name="jobs" value="${kind} ${id}" data-list aria-label="Choose ${kind} ${id}">`,
+      'lo',
+    ),
+    twoLines(html`<b>${kind}</b> <span class="num">${id}</span>`, foreign(name), 'main cut'),
+    cell([jobBadge(resource.status), progress(job, now)], 'side2'),
+    cell(
+      html`<div>${relativeText(end - now)}</div><div class="soft">${timeElement(end, now)}, as ${kind === 'cohort' ? (outcome.status === 104 ? 4 : outcome.status < 10 ? outcome.status : 5) : outcome.status}</div>`,
+      'two',
+    ),
+    cell(actionsOf(job), 'acts'),
+  ]);
+}
+
+/** Returns how much of a job's time has passed, if it shows when it was created. */
+function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
+  const created = Date.parse(`${String(resource.created_at).replace(' ', 'T')}Z`);
+  if (Number.isNaN(created) || end <= created) return '';
+  const share = Math.max(0, Math.min(100, Math.round(((now - created) / (end - created)) * 100)));
+  return html`<progress value="${share}" max="100" aria-label="${share} % of ${kind} ${id}"></progress>`;
+}
+
+/** Returns the ways in which a job of its kind can end. */
+function actionsOf({ kind, id, resource }: TimedJob): Html[] {
+  const about = `${kind} ${id}`;
+  const values = { kind, id };
+  const finish = (submit: string, status: number): Html =>
+    actionForm({
+      action: 'POST /api/jobs/finish',
+      submit,
+      values: { ...values, status },
+      label: `${submit} ${about}`,
+      style: 'small',
+    });
+  const dialog = (text: string, status: number): Html =>
+    opener('end', `${text}…`, { label: `${text} ${about}`, style: 'small', about, values: { ...values, status } });
+  if (kind === 'cohort') return [finish('Complete', 4), dialog('Not available', 5)];
+  const cancel = kind === 'lookalike' ? [finish('Cancel', resource.status.id === PUBLISHING ? 104 : 400)] : [];
+  return [finish('Complete', 104), dialog('Needs info', 107), dialog('Fail', 422), ...cancel];
+}
+
+/** The statuses that a dialog asks the reason of. */
+const ENDS = [107, 422, 400, 404, 499, 5].map((id) => [id, named(id)] as const);
+
+const endDialog = (): Html =>
+  formDialog({
+    id: 'end',
+    title: html`End <bdi data-name>the job</bdi>`,
+    action: 'POST /api/jobs/finish',
+    submit: 'End the job',
+    fields: [
+      html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
+      select('Status', 'status', ENDS),
+      html`<label>Reason <textarea name="reason" autofocus></textarea><small>Shown in the console only, as by the service</small></label>`,
+    ],
+  });

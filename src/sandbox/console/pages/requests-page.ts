@@ -1,161 +1,175 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
-import { badge, type Content, facts, type Html, httpBadge, input, live, select, table, timeElement } from '../html.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { commandLine } from '../highlight.ts';
+import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import type { ConsoleContext } from '../operator-api.ts';
-import { redactBody } from '../redact-request.ts';
-import { curlOf, fetchOf, relevantHeaders, shownBody } from '../snippets.ts';
+import {
+  cell,
+  filterForm,
+  noMatch,
+  pageOf,
+  pager,
+  row,
+  type Segment,
+  segments,
+  table,
+  twoLines,
+  withDays,
+  wordsOf,
+} from '../lists.ts';
+import { redactUrl } from '../redact-request.ts';
+import { reasonLine } from '../request-reason.ts';
+import { decode } from '../snippet-values.ts';
 
-const PAGE_SIZE = 100;
+const PATH = '/requests';
 
-/** Length of a path that is not broken into lines. */
-const MAX_SHORT = 40;
+const isRefused = ({ status }: LogEntry): boolean => status >= 400 && status < 500;
+const isFailed = ({ status }: LogEntry): boolean => status === 0 || status >= 500;
+const hasFault = ({ fault }: LogEntry): boolean => fault !== undefined;
+
+const GROUPS: readonly (readonly [value: string, text: string, has: (entry: LogEntry) => boolean])[] = [
+  ['', 'All', () => true],
+  ['refused', 'Refused', isRefused],
+  ['failed', 'Failed', isFailed],
+  ['faults', 'Faults', hasFault],
+];
+
+const METHODS = ['', 'GET', 'POST', 'PUT', 'DELETE'].map((method) => [method, method || 'Any method'] as const);
+
+/** Returns the button that pauses a live list. */
+export const liveButtons = (): Html =>
+  html`<span class="live">Live</span><button type="button" class="small" data-pause aria-pressed="false">Pause</button>`;
 
 /** The requests as they come, filtered by the query. */
-export function requestsPage({ service, recorder }: ConsoleContext, query: URLSearchParams): Page {
-  const { state, clock } = service;
-  const matching = state.log.filter(createFilter(query));
-  const page = Math.max(1, Math.trunc(Number(query.get('page'))) || 1);
-  const end = Math.max(0, matching.length - (page - 1) * PAGE_SIZE);
-  const start = Math.max(0, end - PAGE_SIZE);
-  const rows = matching.slice(start, end).reverse();
+export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
+  const { state, clock } = console.service;
   const now = clock.now();
-  const empty =
-    state.log.length === 0
-      ? html`No requests yet. Send one to the API, for example with a client whose <code>baseUrl</code> is its address.`
-      : 'No request matches the filter.';
+  const matching = matchesOf(console, query);
+  const [, , isInGroup = () => true] = GROUPS.find(([value]) => value === query.get('status')) ?? [];
+  const list = matching.filter(isInGroup).reverse();
+  const page = pageOf(
+    list,
+    query,
+    ({ id }, cursor) => numberOf(id) < numberOf(cursor),
+    ({ id }) => id,
+  );
+  const counts: readonly Segment[] = GROUPS.map(([value, text, has]) => [value, text, matching.filter(has).length]);
   return {
     title: 'Requests',
-    content: html`${filterForm(query)}
+    content: html`${head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons())}
+${filterForm(PATH, query, {
+  label: 'Filter of requests',
+  placeholder: 'Path, id, key, account, reason, text of a body, or status:429',
+  kept: ['status'],
+  selections: [['Method', 'method', METHODS]],
+})}
 ${live('log', [
-  html`<p>${matching.length} of the ${state.log.length} latest requests${pages(query, page, start > 0)}</p>`,
   table(
     'Requests, the latest first',
-    ['Request', 'Status', 'Why', 'Account', 'Bucket', 'Duration', 'Time'],
-    rows.map((entry) => row(entry, recorder.find(entry), now)),
-    empty,
+    [
+      ['Time', 'w7'],
+      ['Status', 'w8'],
+      ['Request, and why it was refused'],
+      ['Bucket', 'w7 lo'],
+      ['Account', 'w9 lo'],
+      ['Duration', 'w6 lo'],
+    ],
+    withDays(
+      page.rows,
+      ({ at }) => Date.parse(at),
+      now,
+      (entry) => rowOf(entry, console.recorder.find(entry), now),
+      6,
+    ),
+    state.log.length === 0 ? noRequests() : noMatch(PATH, 'requests', state.log.length),
   ),
+  pager(PATH, query, page),
 ])}`,
   };
 }
 
-function row(entry: LogEntry, recorded: HandledRequest | undefined, now: number): readonly Content[] {
-  const { id, method, path, status, account, bucket, at } = entry;
-  return [
-    html`<a href="/requests/${id}"><b>${method}</b> ${pathElement(path)}</a>`,
-    httpBadge(status),
-    reasons(entry),
-    account ?? '',
-    bucket ? html`<span class="short">${bucket.name} ${bucket.used}/${bucket.limit}</span>` : '',
-    recorded ? `${recorded.duration.toFixed(1)} ms` : '',
-    timeElement(at, now),
-  ];
+const noRequests = (): Html =>
+  emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', [
+    commandLine('first', 'npx aud audiences create --name Visitors --sandbox'),
+    html`<p><a href="/start">Other ways to begin</a></p>`,
+  ]);
+
+function rowOf(entry: LogEntry, recorded: HandledRequest | undefined, now: number): Html {
+  const { id, method, path, status, account = '', bucket, at, replayed, served } = entry;
+  const target = recorded ? redactUrl(recorded.url).slice(new URL(recorded.url).origin.length) : path;
+  const isDifferent = status === 0 && served !== undefined;
+  return row([
+    cell(timeElement(at, Date.parse(at), 12)),
+    cell(httpBadge(status), 'side2'),
+    twoLines(
+      html`<a class="row" href="/requests/${id}" title="${target}"><b>${method}</b> <code><bdi>${target}</bdi></code></a>${replayed ? badge('', 'replayed') : ''}${isDifferent ? badge('', `service: ${served}`) : ''}`,
+      reasonOrNothing(entry, now),
+      'main',
+    ),
+    cell(bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '', 'lo'),
+    cell(account === '' ? '' : foreign(account), 'lo'),
+    cell(recorded ? `${recorded.duration.toFixed(1)} ms` : '', 'lo gone'),
+  ]);
 }
 
-/** Returns a path; a long one can be broken after its slashes. */
-function pathElement(path: string): Html {
-  if (path.length <= MAX_SHORT) return html`<span class="path short">${path}</span>`;
-  const [first, ...segments] = path.split('/');
-  return html`<span class="path">${first}${segments.map((segment) => html`/<wbr>${segment}`)}</span>`;
+function reasonOrNothing(entry: LogEntry, now: number): Content {
+  const line = reasonLine(entry, now);
+  return line === '' ? '' : html`<span title="${entry.why ?? ''}">${line}</span>`;
 }
 
-const reasons = ({ why, fault, replayed }: LogEntry): Content => [
-  fault === undefined ? '' : badge('warn', `fault: ${fault}`),
-  replayed ? badge('quiet', 'replayed') : '',
-  why === undefined ? '' : html` <span class="why">${why}</span>`,
-];
+const numberOf = (id: string): number => Number(id.replace('req_', ''));
 
-/** Returns the links to the pages before and after. */
-function pages(query: URLSearchParams, page: number, hasOlder: boolean): Content {
-  const link = (target: number, text: string): Html => {
-    const params = new URLSearchParams(query);
-    params.set('page', String(target));
-    return html` <a href="/?${params.toString()}">${text}</a>`;
-  };
-  return [page > 1 ? link(page - 1, 'Newer') : '', hasOlder ? link(page + 1, 'Older') : ''];
+/** Returns the requests that match the text and the method of a query, oldest first. */
+function matchesOf(console: ConsoleContext, query: URLSearchParams): readonly LogEntry[] {
+  const { log } = console.service.state;
+  const words = wordsOf(query);
+  const method = query.get('method') ?? '';
+  if (words.length === 0 && method === '') return log;
+  const matchers = words.map(matcherOf);
+  return log.filter(
+    (entry) =>
+      (method === '' || entry.method === method) &&
+      matchers.every((matches) => matches(entry, () => searchText(console, entry))),
+  );
 }
 
-const STATUSES = [
-  ['', 'All'],
-  ['errors', 'Errors'],
-  ['2', '2xx'],
-  ['4', '4xx'],
-  ['5', '5xx'],
-  ['0', 'No response'],
-  ['faults', 'Faults'],
-] as const;
-
-function filterForm(query: URLSearchParams): Html {
-  return html`<form class="fields filter" method="get" action="/">
-${input('Path contains', 'path', { value: query.get('path') ?? '', type: 'search' })}
-${select('Status', 'status', STATUSES, query.get('status') ?? '')}
-${input('Account', 'account', { value: query.get('account') ?? '', type: 'search' })}
-<button>Filter</button>
-</form>`;
+/** Returns what a word of a search asks for: `status:429`, `method:post`, `account:eve`, or any text. */
+function matcherOf(word: string): (entry: LogEntry, text: () => string) => boolean {
+  const [, field, value = ''] = /^(status|method|account|fault):(.+)$/.exec(word) ?? [];
+  if (field === 'status') return ({ status }) => String(status).startsWith(value);
+  if (field === 'method') return ({ method }) => method.toLowerCase() === value;
+  if (field === 'account') return ({ account = '' }) => account.toLowerCase().includes(value);
+  if (field === 'fault') return ({ fault = '' }) => fault.toLowerCase().includes(value);
+  return (_, text) => text().includes(word);
 }
 
-function createFilter(query: URLSearchParams): (entry: LogEntry) => boolean {
-  const [path = '', account = '', status = ''] = ['path', 'account', 'status'].map((name) => query.get(name) ?? '');
-  const hasStatus = (entry: LogEntry): boolean => {
-    if (status === 'faults') return entry.fault !== undefined;
-    if (status === 'errors') return entry.status === 0 || entry.status >= 400;
-    return status === '' || Math.floor(entry.status / 100) === Number(status);
-  };
-  return (entry) =>
-    `${entry.method} ${entry.path}`.includes(path) && (entry.account ?? '').includes(account) && hasStatus(entry);
-}
+const texts = new WeakMap<LogEntry, string>();
 
-/** One request: why it was refused, and how to send it again. */
-export function requestPage({ service, recorder }: ConsoleContext, id: string): Page | undefined {
-  const entry = service.state.log.find((candidate) => candidate.id === id);
-  if (!entry) return undefined;
+/** Returns all that a request can be found by, in small letters. */
+function searchText({ recorder }: ConsoleContext, entry: LogEntry): string {
+  const kept = texts.get(entry);
+  if (kept !== undefined) return kept;
+  const { id, method, path, status, account = '', why = '', fault = '' } = entry;
   const recorded = recorder.find(entry);
-  const { method, path, status, account, bucket, budget, why, fault, replayed, at } = entry;
-  const entries: (readonly [string, Content])[] = [
-    ['Status', httpBadge(status)],
-    ['Why', why ?? (status < 400 && status > 0 ? 'Accepted' : '')],
-    ['Fault', fault ?? ''],
-    ['Replayed', replayed ? 'The stored response of the idempotency key was sent again' : ''],
-    ['Account', account ?? ''],
-    ['Bucket', bucket ? `${bucket.name}: ${bucket.used} of ${bucket.limit} after this request` : ''],
-    ['Build budget', budget ? budgetText(budget) : ''],
-    ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
-    ['Time', html`${at}, ${timeElement(at, service.clock.now())}`],
-    ['Request id', id],
-  ];
-  return {
-    title: `${method} ${path}`,
-    content: html`${facts(entries.filter(([, value]) => value !== ''))}
-${recorded ? details(recorded) : html`<p class="empty">Its details are not kept: it was sent before the console was opened, or long ago.</p>`}
-<p><a href="/">All requests</a></p>`,
-  };
-}
-
-const budgetText = ({ hour, day }: NonNullable<LogEntry['budget']>): string =>
-  `${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day`;
-
-function details(recorded: HandledRequest): Html {
-  const { response } = recorded;
-  const body = shownBody(recorded);
-  return html`<h2>Request headers</h2>
-${facts(relevantHeaders(recorded))}
-<h2>Request body</h2>
-${body ? html`<pre tabindex="0">${pretty(body)}</pre>` : html`<p class="empty">No body, or one that is not kept.</p>`}
-<h2>Response</h2>
-${response ? html`<pre tabindex="0">${pretty(redactBody(response))}</pre>` : html`<p class="empty">No body, or one that is not kept.</p>`}
-${snippet('curl', 'As curl', curlOf(recorded))}
-${snippet('typescript', 'As TypeScript', fetchOf(recorded))}`;
-}
-
-const snippet = (id: string, title: string, code: string): Html => html`<h2>${title}</h2>
-<pre id="${id}" tabindex="0">${code}</pre>
-<button type="button" data-copy="${id}" aria-label="Copy ${title}">Copy</button>`;
-
-function pretty(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), undefined, 2);
-  } catch {
-    return body;
-  }
+  const { url = '', headers, body, response = '' } = recorded ?? {};
+  const key = headers?.get('idempotency-key') ?? '';
+  const text = [
+    id,
+    method,
+    path,
+    url && new URL(url).search,
+    status || 'no response',
+    account,
+    why,
+    fault,
+    key,
+    body ? decode(body) : '',
+    response,
+  ]
+    .join(' ')
+    .toLowerCase();
+  if (recorded) texts.set(entry, text);
+  return text;
 }

@@ -1,0 +1,77 @@
+import type { Context, Hono } from 'hono';
+import { checkAddress, type Env } from '../http/access.ts';
+import { readForm } from '../http/request-body.ts';
+import type { AccountRecord } from '../state.ts';
+import type { ConsoleContext } from './console-context.ts';
+import type { Page } from './layout.ts';
+import { loginPage, passwordPage, tokensPage } from './pages/account-pages.ts';
+import { overviewPage, resourcesPage } from './pages/resource-pages.ts';
+import { webhookPage, webhooksPage } from './pages/webhook-pages.ts';
+import { render } from './render.ts';
+
+/** Creates a page of an account; `undefined` if it has no such page. */
+type AccountPage = (account: AccountRecord, query: URLSearchParams, id: number) => Page | undefined;
+
+/** Adds the pages of an account that has logged in. */
+export function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
+  const { service, sandbox } = console;
+  const { state, sessions } = service;
+  app.get('/login', (context) => {
+    const isChanged = context.req.query('changed') !== undefined;
+    return render(console, context, loginPage({ next: context.req.query('next') ?? '/account', isChanged }));
+  });
+  app.post('/login', (context) => logIn(console, context));
+  app.post('/logout', (context) => {
+    const email = sessions.find(context.req.raw);
+    if (email !== undefined && state.accounts.has(email)) sandbox.accounts.get(email).logout();
+    context.header('set-cookie', sessions.end(context.req.raw));
+    return context.redirect('/login', 303);
+  });
+  const pages: Readonly<Record<string, AccountPage>> = {
+    '/account': (account) => overviewPage(console, account),
+    '/account/resources': (account, query) => resourcesPage(console, account, query),
+    '/account/webhooks': (account, query) => webhooksPage(console, account, query),
+    '/account/webhooks/:id': (account, query, id) => webhookPage(console, account, id, query),
+    '/account/tokens': ({ email }) => tokensPage(console, sandbox.accounts.get(email)),
+    '/account/password': passwordPage,
+  };
+  for (const [path, create] of Object.entries(pages)) {
+    app.get(path, (context) => {
+      service.clock.runDue();
+      const { pathname, searchParams } = new URL(context.req.url);
+      const account = state.accounts.get(sessions.find(context.req.raw) ?? '');
+      if (!account) return context.redirect(`/login?next=${encodeURIComponent(pathname)}`, 302);
+      const page = create(account, searchParams, Number(context.req.param('id')));
+      return page ? render(console, context, page) : context.notFound();
+    });
+  }
+}
+
+async function logIn(console: ConsoleContext, context: Context<Env>): Promise<Response> {
+  const { service } = console;
+  const limited = checkAddress(service, context, 'login');
+  const form = await readForm(context);
+  const email = form.get('email') ?? '';
+  const next = pathOf(form.get('next'));
+  const wait = limited?.headers.get('retry-after');
+  if (wait) {
+    context.header('retry-after', wait);
+    const problem = `Too many logins from this address. Try again in ${wait} s.`;
+    return render(console, context, loginPage({ next, email, problem }), 429);
+  }
+  const account = service.state.accounts.get(email);
+  if (!account || account.password !== form.get('password')) {
+    const problem = 'These credentials do not match our records.';
+    return render(console, context, loginPage({ next, email, problem }), 401);
+  }
+  context.header('set-cookie', service.sessions.startOnly(email, context.req.raw));
+  return context.redirect(next, 303);
+}
+
+/** Returns a path of the console: nothing that leads to another origin. */
+function pathOf(next: string | null): string {
+  const base = 'http://localhost';
+  const url = next && URL.canParse(next, base) ? new URL(next, base) : undefined;
+  // A path that begins with two slashes is an address of another origin.
+  return url?.origin === base && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/account';
+}

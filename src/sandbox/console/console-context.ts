@@ -1,0 +1,22 @@
+import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
+import type { Service } from '../service.ts';
+import type { Operators } from './operators.ts';
+import type { Recorder } from './recorder.ts';
+
+/** The parts of a sandbox that the console uses. */
+export interface ConsoleContext {
+  readonly service: Service;
+  readonly sandbox: SandboxAdmin;
+  readonly recorder: Recorder;
+  readonly operators: Operators;
+  /** Addresses of the latest server. */
+  readonly addresses: () => Addresses;
+  /** Sends a request in process, as `sandbox.fetch` does. */
+  readonly send: (request: Request) => Promise<Response>;
+}
+
+/** Origins of a sandbox. */
+interface Addresses {
+  readonly api: string;
+  readonly storage: string;
+}

@@ -1,0 +1,55 @@
+import type { Endpoint } from '../state.ts';
+import type { DeliveryAttempt } from '../webhook-deliveries.ts';
+
+/** State of the delivery of an event to an endpoint. */
+type DeliveryState = 'delivered' | 'waiting' | 'exhausted';
+
+/** All attempts to deliver an event to an endpoint, the first one first. */
+export interface DeliveryGroup {
+  readonly event: DeliveryAttempt['event'];
+  readonly attempts: readonly EndedAttempt[];
+  readonly latest: EndedAttempt;
+  readonly state: DeliveryState;
+  /** Time of the next attempt, if there is one. */
+  readonly retryAt: number | undefined;
+}
+
+/** An attempt that has ended. */
+export type EndedAttempt = DeliveryAttempt & { readonly delivery: NonNullable<DeliveryAttempt['delivery']> };
+
+const hasEnded = (attempt: DeliveryAttempt): attempt is EndedAttempt => attempt.delivery !== undefined;
+
+/** Returns whether an attempt was successful. */
+export const isDelivered = ({ delivery: { status = 0 } }: EndedAttempt): boolean => status >= 200 && status < 300;
+
+/** Groups attempts by their event and endpoint, those that were first attempted last in front. */
+export function groupDeliveries(attempts: readonly DeliveryAttempt[], now: number): DeliveryGroup[] {
+  const groups = new Map<Endpoint, Map<string, EndedAttempt[]>>();
+  const all: EndedAttempt[][] = [];
+  for (const attempt of attempts) {
+    if (!hasEnded(attempt)) continue;
+    const { endpoint, id } = attempt.event;
+    const ofEndpoint = groups.get(endpoint) ?? new Map<string, EndedAttempt[]>();
+    groups.set(endpoint, ofEndpoint);
+    const earlier = ofEndpoint.get(id);
+    if (earlier) earlier.push(attempt);
+    else {
+      const created = [attempt];
+      ofEndpoint.set(id, created);
+      all.push(created);
+    }
+  }
+  return all.flatMap((group) => describe(group, now)).reverse();
+}
+
+function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup[] {
+  const [first] = attempts;
+  const latest = attempts.at(-1);
+  if (!first || !latest) return [];
+  const { endpoint } = first.event;
+  const isReachable = endpoint.is_active && endpoint.creator.company.endpoints.includes(endpoint);
+  const times = attempts.flatMap(({ delivery: { retryAt = 0 } }) => (isReachable && retryAt > now ? [retryAt] : []));
+  const retryAt = times.length > 0 ? Math.min(...times) : undefined;
+  const state = retryAt !== undefined ? 'waiting' : isDelivered(latest) ? 'delivered' : 'exhausted';
+  return [{ event: first.event, attempts, latest, state, retryAt }];
+}

@@ -1,0 +1,49 @@
+import { html } from 'hono/html';
+import type { Html } from './html.ts';
+
+/** Strings, comments, numbers and keywords of TypeScript, JSON and shells, each alternative in time proportional to its length. */
+const TOKENS =
+  /(?<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|(?<comment>\/\/[^\n]*|(?<=\s)#\s[^\n]*)|\b(?<number>\d[\d_.]*)\b|\b(?<word>import|from|const|new|await|async|export|return|true|false|null|curl|npx|aud)\b/g;
+
+/** Longest text that is coloured. */
+const MAX_LENGTH = 20_000;
+
+/** Returns code with its strings, comments, numbers and keywords in colours. */
+function highlight(code: string): readonly (Html | string)[] {
+  if (code.length > MAX_LENGTH) return [code];
+  const parts: (Html | string)[] = [];
+  let end = 0;
+  for (const { 0: token, index, groups = {} } of code.matchAll(TOKENS)) {
+    const { string, comment, number } = groups;
+    const isName = string !== undefined && /^\s*:/.test(code.slice(index + token.length, index + token.length + 3));
+    const kind = comment ? 'c' : string === undefined ? (number ? 'n' : 'k') : isName ? 'k' : 's';
+    parts.push(code.slice(end, index), html`<span class="${kind}">${token}</span>`);
+    end = index + token.length;
+  }
+  return [...parts, code.slice(end)];
+}
+
+/** Returns code with a button that copies it. */
+export const codeBlock = (id: string, caption: string, code: string): Html =>
+  html`<figure class="code"><figcaption><span>${caption}</span><span class="acts"><button type="button" class="quiet small" data-copy="${id}" aria-label="Copy: ${caption}">Copy</button></span></figcaption><pre id="${id}" class="tall" tabindex="0">${highlight(code)}</pre></figure>`;
+
+/** Returns a command of one line with a button that copies it. */
+export const commandLine = (id: string, command: string): Html =>
+  html`<div class="code one"><pre id="${id}">${highlight(command)}</pre><button type="button" class="quiet small" data-copy="${id}" aria-label="Copy the command">Copy</button></div>`;
+
+/** Returns panels of which one is shown, chosen by radio buttons. */
+export function tabs(name: string, panels: readonly (readonly [value: string, label: string, content: Html])[]): Html {
+  return html`<div class="tabs"><fieldset class="seg"><legend class="sr">Show as</legend>${panels.map(
+    ([value, label], index) =>
+      html`<label><input type="radio" name="${name}" value="${value}"${index === 0 ? html` checked` : ''}> ${label}</label>`,
+  )}</fieldset>${panels.map(([, , content]) => html`<div class="tab">${content}</div>`)}</div>`;
+}
+
+/** Returns JSON in several lines; other text as it is. */
+export function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}

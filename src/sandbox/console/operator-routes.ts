@@ -1,0 +1,105 @@
+import type { Context, Hono } from 'hono';
+import { html } from 'hono/html';
+import type { Env } from '../http/access.ts';
+import { readForm } from '../http/request-body.ts';
+import type { SandboxOptions } from '../sandbox-options.ts';
+import type { ConsoleContext } from './console-context.ts';
+import { groupDeliveries } from './delivery-groups.ts';
+import { head } from './html.ts';
+import type { Page } from './layout.ts';
+import { addressOf } from './lists.ts';
+import { accountsPage } from './pages/accounts-page.ts';
+import { clockPage } from './pages/clock-page.ts';
+import { deliveriesPage } from './pages/deliveries-page.ts';
+import { faultsPage } from './pages/faults-page.ts';
+import { jobsPage } from './pages/jobs-page.ts';
+import { limitsPage } from './pages/limits-page.ts';
+import { operationPage, referencePage } from './pages/reference-page.ts';
+import { requestPage } from './pages/request-page.ts';
+import { requestsPage } from './pages/requests-page.ts';
+import { sessionPage } from './pages/session-page.ts';
+import { startPage } from './pages/start-page.ts';
+import { recordedTest } from './recorded-test.ts';
+import { render } from './render.ts';
+
+/** Adds the pages of the operator, and all that needs the token of the run. */
+export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: SandboxOptions): void {
+  const { service, recorder, operators, sandbox } = console;
+  const pages: Readonly<Record<string, (query: URLSearchParams) => Page>> = {
+    // Until a request has come, it says how to send one.
+    '/': (query) => (service.state.requestCount === 0 ? startPage(console) : requestsPage(console, query)),
+    '/start': () => startPage(console),
+    '/requests': (query) => requestsPage(console, query),
+    '/deliveries': (query) => deliveriesPage(console, query),
+    '/jobs': (query) => jobsPage(console, query),
+    '/clock': (query) => clockPage(console, query),
+    '/faults': () => faultsPage(console),
+    '/limits': (query) => limitsPage(console, query),
+    '/accounts': (query) => accountsPage(console, query),
+    '/session': (query) => sessionPage(console, query),
+    '/recording': (query) => sessionPage(console, query),
+    '/reference': referencePage,
+  };
+  app.use(async (context, next) => {
+    const cookie = operators.open(context);
+    if (cookie !== undefined) return openConsole(context, cookie);
+    return operators.has(context) ? next() : render(console, context, NO_TOKEN, 401);
+  });
+  for (const [path, create] of Object.entries(pages)) {
+    app.get(path, (context) => {
+      service.clock.runDue();
+      return render(console, context, create(new URL(context.req.url).searchParams));
+    });
+  }
+  app.get('/requests/:id', async (context) => {
+    const page = await requestPage(console, context.req.param('id'));
+    return page ? render(console, context, page) : context.notFound();
+  });
+  app.get('/reference/:operation', (context) => {
+    const page = operationPage(context.req.param('operation'));
+    return page ? render(console, context, page) : context.notFound();
+  });
+  app.get('/find', (context) => context.redirect(find(console, (context.req.query('q') ?? '').trim()), 302));
+  app.get('/recording.test.ts', () => {
+    const source = recordedTest(recorder.recording, options, service.state.storageUrl);
+    return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
+  });
+  app.get('/state.json', () => Response.json(sandbox.save()));
+  app.post('/recording/restart', (context) => {
+    recorder.restart();
+    return context.redirect('/session', 303);
+  });
+  app.post('/login-as', async (context) => {
+    const form = await readForm(context);
+    const account = service.state.accounts.get(form.get('account') ?? form.get('email') ?? '');
+    if (!account) return context.notFound();
+    context.header('set-cookie', service.sessions.startOnly(account.email, context.req.raw));
+    return context.redirect('/account', 303);
+  });
+}
+
+/** Returns the page of what has an id: a request, an event, a running job; otherwise the requests that contain it. */
+function find({ service }: ConsoleContext, id: string): string {
+  const { state, webhooks, clock, jobs } = service;
+  const query = new URLSearchParams();
+  if (state.log.some((entry) => entry.id === id)) return `/requests/${id}`;
+  const group = groupDeliveries(webhooks.attempts, clock.now()).find(({ event }) => event.id === id);
+  if (group) return addressOf('/deliveries', query, { event: id, to: String(group.event.endpoint.id) });
+  return addressOf(jobs.saved.running.has(Number(id)) ? '/jobs' : '/requests', query, { q: id });
+}
+
+const NO_TOKEN: Page = {
+  title: 'Open the console by its address',
+  content: html`<div class="centre">${head('Open the console by its address')}<p>The sandbox has printed an address with a token for this run: open that one.</p>
+<p>The pages of an account need its email and password only: <a href="/login">Log in</a></p></div>`,
+};
+
+/**
+ * Keeps a session in a cookie and leaves the token out of the address. Not by a redirect: if the link was on a page of another
+ * site, the browser would not send the cookie.
+ */
+function openConsole(context: Context<Env>, cookie: string) {
+  context.header('set-cookie', cookie);
+  return context.html(html`<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Console</title><meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the console</a></p></html>`);
+}

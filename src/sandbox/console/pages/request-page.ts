@@ -1,0 +1,146 @@
+import { html } from 'hono/html';
+import type { HandledRequest } from '../../service.ts';
+import type { LogEntry } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { actionForm } from '../forms.ts';
+import { codeBlock, prettyJson, tabs } from '../highlight.ts';
+import {
+  type Content,
+  count,
+  dateText,
+  durationText,
+  emptyState,
+  facts,
+  foreign,
+  type Html,
+  head,
+  httpBadge,
+  live,
+  meter,
+  timeElement,
+} from '../html.ts';
+import type { Page } from '../layout.ts';
+import { redactBody, redactHeader, redactUrl } from '../redact-request.ts';
+import { reasonLine, reasonNote } from '../request-reason.ts';
+import { shownBody } from '../snippet-values.ts';
+import { operationOf, snippetsOf } from '../snippets.ts';
+
+/** One request: why it ended as it did and until when, what was sent and received, and how to repeat it. */
+export async function requestPage(console: ConsoleContext, id: string): Promise<Page | undefined> {
+  const { service, recorder } = console;
+  const { state, clock } = service;
+  const index = state.log.findIndex((candidate) => candidate.id === id);
+  const entry = state.log[index];
+  if (!entry) return undefined;
+  const now = clock.now();
+  const recorded = recorder.find(entry);
+  const { method, path, status } = entry;
+  const speed = typeof clock.mode === 'object' ? clock.mode.speed : clock.mode === 'real' ? 1 : 0;
+  const near = (one: LogEntry | undefined, text: string): Html | '' =>
+    one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
+  const query = recorded ? redactUrl(recorded.url).slice(new URL(recorded.url).origin.length + path.length) : '';
+  return {
+    title: `${method} ${path}`,
+    content: html`<p class="crumb"><span><a href="/requests">Requests</a> / <span class="num">${id}</span></span><span>${near(state.log[index + 1], 'Newer')} ${near(state.log[index - 1], 'Older')}</span></p>
+${head(html`${method} <bdi>${path}${query}</bdi>`, httpBadge(status), recorded ? sendAgain(id, 'primary') : '')}
+${live('reason', [reasonNote(entry, recorded, now, speed), factsOf(entry, recorded, now)])}
+${recorded ? await details(console, recorded, now) : emptyState('Its details are not kept', 'Headers and bodies are kept for the newest requests since the console was opened, up to 16 MiB.')}`,
+  };
+}
+
+const sendAgain = (id: string, style = ''): Html =>
+  actionForm({ action: 'POST /api/requests/resend', submit: 'Send again', values: { id }, style });
+
+function factsOf(entry: LogEntry, recorded: HandledRequest | undefined, now: number): Html {
+  const { at, account, bucket, budget, method, path, fault, served } = entry;
+  const operation = operationOf(method, path)?.name;
+  return facts([
+    ['Time', html`${timeElement(at, Date.parse(at), 12)} <span class="soft">${dateText(Date.parse(at))}</span>`],
+    ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
+    ['Account', account === undefined ? '' : foreign(account)],
+    ['Operation', operation === undefined ? '' : html`<a href="/reference/${operation}">${operation}</a>`],
+    ['Fault', fault ?? ''],
+    ['Response of the service', served === undefined ? '' : httpBadge(served)],
+    [`Bucket ${bucket?.name ?? ''}`, bucket ? meter(`Bucket ${bucket.name}`, bucket.used, bucket.limit) : ''],
+    [
+      'Builds',
+      budget
+        ? html`${meter('Builds this hour', budget.hour.used, budget.hour.limit, ' this hour')}, ${budget.day.used} of ${budget.day.limit} today`
+        : '',
+    ],
+    ['Now', now - Date.parse(at) > 1_000 ? `${durationText(now - Date.parse(at))} later` : ''],
+  ]);
+}
+
+async function details(console: ConsoleContext, recorded: HandledRequest, now: number): Promise<Html> {
+  const { id } = recorded.entry;
+  const { sdk, curl, fetch } = await snippetsOf(recorded);
+  const panels = [
+    ['curl', 'curl', codeBlock('curl', 'Shell', curl)],
+    ['fetch', 'fetch', codeBlock('typescript', 'TypeScript', fetch)],
+  ] as const;
+  const key = recorded.headers.get('idempotency-key');
+  return html`<div class="cols half">
+<section aria-labelledby="request-title"><h2 id="request-title">Request</h2>${headerList(recorded.headers)}${bodyBlock('request-body', shownBody(recorded), recorded.body?.length ?? 0, recorded.file)}</section>
+<section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
+${key === null ? '' : live('attempts', attempts(console, recorded, key, now))}
+<h2>Repeat the request</h2>
+${tabs('as', sdk === undefined ? panels : [['sdk', 'SDK', codeBlock('sdk', 'TypeScript, with the client', sdk)], ...panels])}
+<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>
+<div class="acts">${sendAgain(id)}${key === null ? '' : actionForm({ action: 'POST /api/requests/resend', submit: 'Send with a new key', values: { id, key: 'new' } })}</div>`;
+}
+
+const IMPORTANT: readonly string[] = ['retry-after', 'www-authenticate', 'location'];
+
+function headerList(headers: Headers): Html {
+  const rank = (name: string): number => (IMPORTANT.includes(name) ? 0 : 1);
+  const sorted = [...headers].filter(([name]) => !name.startsWith('sec-')).sort(([a], [b]) => rank(a) - rank(b));
+  return facts(
+    sorted.map(([name, value]) => {
+      const shown = redactHeader(name, value);
+      return [
+        html`<code>${name}</code>`,
+        html`<code>${IMPORTANT.includes(name) ? html`<b>${shown}</b>` : html`<bdi>${shown}</bdi>`}</code>`,
+      ] as const;
+    }),
+    'list',
+  );
+}
+
+function responseOf({ entry, response, responseHeaders }: HandledRequest): Html {
+  const lost = entry.status === 0 ? html`<p class="bad">The client has not received it.</p>` : '';
+  if (!responseHeaders)
+    return html`<p class="soft">${entry.served === undefined ? 'There was none.' : 'It was cut in the middle of its body.'}</p>`;
+  return html`${lost}${headerList(responseHeaders)}${bodyBlock('response-body', response === undefined ? undefined : redactBody(response), response?.length ?? 0, undefined)}`;
+}
+
+function bodyBlock(id: string, text: string | undefined, size: number, file: HandledRequest['file']): Html {
+  if (text) return codeBlock(id, `Body, ${count(size)} bytes`, prettyJson(text));
+  if (file) return html`<p class="soft">A file of ${count(file.size)} bytes, which is not kept.</p>`;
+  return html`<p class="soft">${size > 0 ? `A body of ${count(size)} bytes, which are not text.` : 'No body, or one that is not kept.'}</p>`;
+}
+
+/** Other requests of the account with the same idempotency key, and the time between them. */
+function attempts({ service, recorder }: ConsoleContext, recorded: HandledRequest, key: string, now: number): Content {
+  const { account, id } = recorded.entry;
+  const same = service.state.log.filter(
+    (entry) => entry.account === account && recorder.find(entry)?.headers.get('idempotency-key') === key,
+  );
+  const record = service.state.accounts.get(account ?? '')?.idempotencyKeys.get(key);
+  const kept = record?.response
+    ? html`<p class="soft">Until ${timeElement(record.expiresAt, now)}, the same key and body get the stored response.</p>`
+    : '';
+  let before: number | undefined;
+  const items = same.map((entry, index) => {
+    const time = Date.parse(entry.at);
+    const gap =
+      before === undefined
+        ? ''
+        : html`<li class="gap">${time - before < 1_000 ? `${time - before} ms` : durationText(time - before)} later</li>`;
+    before = time;
+    const tone = entry.status === 0 || entry.status >= 500 ? 'is-bad' : entry.status >= 400 ? 'is-warn' : 'is-good';
+    const link = entry.id === id ? html`<b>this request</b>` : html`<a href="/requests/${entry.id}">${entry.id}</a>`;
+    return html`${gap}<li class="${tone}"><p><b>${index + 1}</b> ${timeElement(entry.at, now, 12)} ${httpBadge(entry.status)} ${link} <span>${reasonLine(entry, now)}</span></p></li>`;
+  });
+  return html`<h2>Attempts with this idempotency key</h2>${kept}<ol class="steps">${items}</ol>`;
+}

@@ -1,0 +1,94 @@
+import { html } from 'hono/html';
+import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
+import type { AccountRecord } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { groupDeliveries } from '../delivery-groups.ts';
+import { checkbox, formDialog, input, opener } from '../forms.ts';
+import { codeBlock } from '../highlight.ts';
+import { badge, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { redactUrl } from '../redact-request.ts';
+import { deliveryList, stateSegments } from './deliveries-page.ts';
+import { endpointActions, endpointBadge, endpointTable, eventsText } from './endpoint-table.ts';
+
+const API = '/account/api';
+
+/** The webhook endpoints of the account's organization. */
+export function webhooksPage({ service }: ConsoleContext, { company }: AccountRecord, query: URLSearchParams): Page {
+  const { endpoints } = company;
+  const now = service.clock.now();
+  const attempts = service.webhooks.attempts.filter(({ event }) => endpoints.includes(event.endpoint));
+  const list = { path: '/account/webhooks', query, api: API, endpoints, groups: groupDeliveries(attempts, now), now };
+  return {
+    title: 'Webhooks',
+    content: [
+      head('Webhooks', '', opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? 'primary' : '' })),
+      live(
+        'endpoints',
+        endpointTable(endpoints, API, now, (id) => `/account/webhooks/${id}`),
+      ),
+      html`<div class="head"><h2>Deliveries</h2>${live('status', stateSegments(list))}</div>`,
+      deliveryList(list),
+      createDialog(),
+    ],
+  };
+}
+
+const createDialog = (): Html =>
+  formDialog({
+    id: 'create',
+    title: 'Create a webhook endpoint',
+    lead: 'Its secret is shown once.',
+    action: `POST ${API}/webhooks`,
+    submit: 'Create the endpoint',
+    fields: [
+      input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),
+      input('Name', 'name', { placeholder: 'Webhook' }),
+      html`<fieldset><legend>Events (none: all)</legend><div class="checks">${EVENT_TYPES.map((type) => checkbox(type, 'events', type, { 'data-list': true }))}</div></fieldset>`,
+    ],
+  });
+
+/** One webhook endpoint: its state, its secret, a receiver for it, its deliveries. */
+export function webhookPage(
+  { service }: ConsoleContext,
+  { company }: AccountRecord,
+  id: number,
+  query: URLSearchParams,
+): Page | undefined {
+  const endpoint = company.endpoints.find((candidate) => candidate.id === id);
+  if (!endpoint) return undefined;
+  const now = service.clock.now();
+  const attempts = service.webhooks.attempts.filter(({ event }) => event.endpoint === endpoint);
+  const path = `/account/webhooks/${id}`;
+  const list = { path, query, api: API, endpoints: [], groups: groupDeliveries(attempts, now), now };
+  const { name, url, events, previous, consecutiveFailures, created_at, creator } = endpoint;
+  const isDouble = previous !== undefined && previous.until > now;
+  return {
+    title: name,
+    content: [
+      html`<p class="crumb"><span><a href="/account/webhooks">Webhooks</a> / endpoint ${id}</span></p>`,
+      live('endpoint', [
+        head(foreign(name), endpointBadge(endpoint), endpointActions(endpoint, API, 'small primary')),
+        facts([
+          ['URL', html`<code>${foreign(redactUrl(url))}</code>`],
+          ['Events', eventsText(events)],
+          ['Exhausted in a row', `${consecutiveFailures} of 20`],
+          ['Signatures', isDouble ? html`${badge('busy', 'Two')} until ${timeElement(previous.until, now)}` : 'one'],
+          ['Created', html`${created_at} by ${foreign(creator.email)}`],
+        ]),
+      ]),
+      html`<h2>Your receiver</h2>${codeBlock('receiver', 'TypeScript', RECEIVER)}<div class="head"><h2>Deliveries</h2>${live('status', stateSegments(list))}</div>`,
+      deliveryList(list),
+    ],
+  };
+}
+
+const RECEIVER = `import { createServer } from 'node:http';
+import { toNodeListener } from 'audience-activation/node';
+import { createWebhookReceiver } from 'audience-activation/webhooks';
+
+const receiver = createWebhookReceiver({
+  secrets: process.env.WEBHOOK_SECRET ?? '', // two while you rotate it
+  on: { 'audience.completed': ({ data }) => console.log(data.name) },
+});
+createServer(toNodeListener(receiver)).listen(3000);`;

@@ -1,0 +1,39 @@
+/** A part of a pattern: a character, one segment or more of it (`{id}`), or anything (`*`). */
+type Part = string | 'segment' | 'anything';
+
+/** Longest pattern, so that a request is compared with it in little time. */
+const MAX_PATTERN = 500;
+
+/**
+ * Returns a function that compares paths with a pattern, in which `{id}` stands for one segment and `*` for anything. It takes
+ * the length of the path times that of the pattern at most, whatever both are: a regular expression with several `*` may take forever.
+ */
+export function createPathMatcher(pattern: string): (path: string) => boolean {
+  if (pattern.length > MAX_PATTERN)
+    throw new Error(`Invalid fault rule: \`on\` must have up to ${MAX_PATTERN} characters, not ${pattern.length}.`);
+  const parts = pattern.match(/\{\w+\}|\*+|./gsu)?.map(partOf) ?? [];
+  return (path) => {
+    // All positions in the pattern that the path up to a character can have reached.
+    let reached = skipAnything(parts, new Set([0]));
+    for (const character of path) {
+      const next = new Set<number>();
+      for (const position of reached) {
+        const part = parts[position];
+        if (part === character) next.add(position + 1);
+        else if (part === 'anything') next.add(position);
+        else if (part === 'segment' && character !== '/') next.add(position).add(position + 1);
+      }
+      reached = skipAnything(parts, next);
+      if (reached.size === 0) return false;
+    }
+    return reached.has(parts.length);
+  };
+}
+
+const partOf = (source: string): Part => (source.startsWith('*') ? 'anything' : source.length > 1 ? 'segment' : source);
+
+/** Adds the positions after `*`, which may stand for nothing. */
+function skipAnything(parts: readonly Part[], positions: Set<number>): Set<number> {
+  for (const position of positions) if (parts[position] === 'anything') positions.add(position + 1);
+  return positions;
+}

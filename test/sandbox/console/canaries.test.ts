@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { startConsole } from '../../support/console.ts';
+
+const CANARY = /canary\w*/i;
+
+/** Names of credentials, each with a value that must not be seen anywhere. */
+const NAMES = [
+  'password',
+  'api_key',
+  'apiKey',
+  'private_key',
+  'secret_access_key',
+  'clientSecret',
+  'access_token',
+  'credentials',
+  'passphrase',
+  'connection_string_secret',
+];
+
+const secrets = Object.fromEntries(NAMES.map((name, index) => [name, `canary${index}`]));
+const nested = { ...secrets, credentials: { user: 'canaryA', list: ['canaryB', { deep: 'canaryC' }] } };
+
+const PAGES = [
+  '/',
+  '/start',
+  '/requests',
+  '/requests?q=audiences',
+  '/deliveries',
+  '/jobs',
+  '/clock',
+  '/faults',
+  '/limits',
+  '/accounts',
+  '/session',
+  '/reference',
+];
+const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
+const ENDPOINTS = [
+  '/api/state',
+  '/api/tasks',
+  '/api/requests',
+  '/api/deliveries',
+  '/api/jobs/next',
+  '/api/faults',
+  '/api/accounts',
+];
+
+describe('credentials in every field', () => {
+  it('are on no page, in no endpoint and in no export', async () => {
+    const { sandbox, api, act, page, logIn, request, account } = await startConsole({
+      deliver: async () => Response.json(nested, { status: 500 }),
+    });
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary&x=1', name: 'Mine' });
+    const paths = [
+      '/api/v2/audiences/create',
+      '/api/v2/activations/create',
+      '/api/v2/nothing',
+      '/api/v2/auth/login',
+      '/api/v2/mcp',
+    ];
+    const query = new URLSearchParams(secrets).toString();
+    const headers = {
+      'private-key': 'canary',
+      'x-api-key': 'canary',
+      cookie: 'session=canary',
+      'x-auth': 'canary',
+      referer: `http://localhost/?${query}`,
+    };
+    for (const path of paths) {
+      await api('POST', path, { name: 'x', ...nested }, { ...headers, 'idempotency-key': path });
+      await api('POST', `${path}?${query}`, { name: 'x', more: JSON.stringify(nested) }, headers);
+      await api('POST', path, nested, { accept: 'text/html', ...headers });
+      const form = new FormData();
+      for (const [name, value] of Object.entries(secrets)) form.set(name, value);
+      for (const body of [new URLSearchParams(secrets), form, `${JSON.stringify(nested).slice(0, -3)}`])
+        await sandbox.fetch(`http://localhost${path}`, {
+          method: 'POST',
+          headers: { accept: 'application/json', ...headers },
+          body,
+        });
+    }
+    // One that is accepted, so that the service keeps what it was made of.
+    const audience = (await (await api('POST', '/api/v2/audiences/create', { name: 'y' })).json()).data[0].id;
+    sandbox.jobs.finish('audience', audience, 104);
+    await api(
+      'POST',
+      '/api/v2/activations/create',
+      { audience_id: audience, ...nested, password: undefined },
+      { 'idempotency-key': 'k' },
+    );
+    sandbox.webhooks.test(id);
+    await sandbox.advance(60_000);
+    await act('POST /api/accounts', { email: 'bo@example.com', password: 'canary' });
+    await act('POST /api/password', { password: 'canary-2', account: 'bo@example.com' });
+    await act('POST /api/requests/resend', { id: sandbox.log[0]?.id });
+    const { eventId } = sandbox.webhooks.deliveries[0] ?? {};
+    const cookie = await logIn();
+    const shown = [
+      ...PAGES,
+      ...ACCOUNT_PAGES,
+      ...ENDPOINTS,
+      `/account/webhooks/${id}`,
+      `/deliveries?event=${eventId}&to=${id}`,
+      ...sandbox.log.map((entry) => `/requests/${entry.id}`),
+    ];
+    expect(shown.length).toBeGreaterThan(50);
+    for (const path of shown) expect([path, CANARY.exec(await page(path, cookie))?.[0]]).toEqual([path, undefined]);
+    // The export needs the passwords of the sandbox, and has the address of the receiver.
+    const source = (await page('/recording.test.ts')).replaceAll(/https:\/\/example\.com[^'"\\]*/g, '');
+    const own = /canary[06]\b|password: 'canary'|canary-2|"canary"/g;
+    expect(CANARY.exec(source.replaceAll(own, ''))?.[0]).toBeUndefined();
+    const token = account.token('mcp').slice(-20);
+    for (const path of shown) expect(await page(path, cookie)).not.toContain(token);
+    expect((await request('/state.json')).status).toBe(200);
+  }, 60_000);
+});

@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSandbox, type LogEntry } from '../../../src/sandbox/index.ts';
+import { credentials } from '../../support/sandbox.ts';
+
+const run = promisify(execFile);
+
+/** Returns the code in an element of a page, as it is copied. */
+function codeOf(page: string, id: string): string | undefined {
+  const [, code] = new RegExp(`<pre id="${id}"[^>]*>([^]*?)</pre>`).exec(page) ?? [];
+  return code
+    ?.replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}
+
+/** Returns the fields that are the same when a request is sent again. */
+const sameness = (entry: LogEntry | undefined): object => {
+  const { method, path, status, account, replayed }: Partial<LogEntry> = entry ?? {};
+  return { method, path, status, account, replayed };
+};
+
+describe('the snippets of a request, pasted', () => {
+  it('send the same request', async () => {
+    const sandbox = createSandbox({ clock: 'manual' });
+    onTestFinished(() => sandbox.close());
+    const account = sandbox.accounts.create(credentials);
+    const token = account.token('api');
+    const mcp = account.token('mcp');
+    const { url, consoleUrl = '' } = await sandbox.listen({ console: true });
+    const { origin, searchParams } = new URL(consoleUrl);
+    const operator = { authorization: `Bearer ${searchParams.get('token')}` };
+    const folder = await mkdtemp(join('test', 'snippets-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+
+    const json = { accept: 'application/json', 'content-type': 'application/json', authorization: `Bearer ${token}` };
+    const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+      method: 'POST',
+      headers: { ...json, ...headers },
+      body: JSON.stringify(body),
+    });
+    const form = new FormData();
+    form.set('name', "Bo's");
+    form.set('file', new Blob(['a\nb\nc\n']), 'customers.csv');
+    const { authorization, accept } = json;
+    const registered = await fetch(`${url}/oauth/register`, post({ redirect_uris: ['http://127.0.0.1:1/'] }));
+    const { client_id, client_secret } = await registered.json();
+    const reservation = await (await fetch(`${url}/api/v2/uploads/create`, post({ kind: 'cohort' }))).json();
+    const signature = new URL(reservation.data.url).searchParams.get('signature') ?? '';
+    const audience = await (await fetch(`${url}/api/v2/audiences/create`, post({ name: 'x' }))).json();
+    const [{ id }] = audience.data;
+
+    const requests: readonly [kind: string, url: string, init: RequestInit, hasCall: boolean][] = [
+      ['a list', '/api/v2/audiences/index?page=1&per_page=5', { headers: json }, true],
+      ['a read', `/api/v2/audiences/${id}`, { headers: json }, true],
+      ['one that does not exist', '/api/v2/cohorts/9999', { headers: json }, true],
+      ['a create', '/api/v2/projects/create', post({ name: "Bo's “x” $HOME `id`", tags: [1, { a: null }] }), true],
+      ['a replay', '/api/v2/estimates/create', post({ name: 'once' }, { 'idempotency-key': 'k-1' }), true],
+      ['an invalid create', '/api/v2/audiences/create', post({ name: 'x', project_id: 77 }), true],
+      [
+        'delivery credentials',
+        '/api/v2/activations/create',
+        post({ audience_id: id, credentials: { key: 's3cret' } }),
+        true,
+      ],
+      ['a login', '/api/v2/auth/login', post(credentials), true],
+      ['a report', '/api/v2/usage', { headers: json }, true],
+      ['reference data', '/api/v2/reference/web/domains?page=2', { headers: json }, true],
+      ['the webhooks', '/api/v2/webhooks/index', { headers: json }, true],
+      [
+        'a message for MCP',
+        '/api/v2/mcp',
+        post(
+          { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+          { authorization: `Bearer ${mcp}`, accept: 'application/json, text/event-stream' },
+        ),
+        true,
+      ],
+      ['a file', '/api/v2/cohorts/create', { method: 'POST', headers: { accept, authorization }, body: form }, false],
+      ['one without a token', '/api/v2/usage', { headers: { accept } }, false],
+      ['one that accepts other types', '/api/v2/usage', { headers: { accept: 'text/html', authorization } }, false],
+      [
+        'bytes',
+        '/api/v2/projects/create',
+        { method: 'POST', headers: json, body: new Uint8Array([123, 255, 125]) },
+        false,
+      ],
+      [
+        'a form with secrets',
+        '/oauth/token',
+        {
+          method: 'POST',
+          body: new URLSearchParams({
+            grant_type: 'refresh_token',
+            refresh_token: 'rt_nothing',
+            client_id,
+            client_secret,
+          }),
+        },
+        false,
+      ],
+      ['no operation', '/api/v2/nothing?api_key=s3cret&x=%20y', { headers: json }, false],
+    ];
+    const environment = {
+      ...process.env,
+      AUDIENCE_MAX_RETRIES: '0',
+      PASSWORD: credentials.password,
+      CREDENTIALS: 's3cret',
+      REFRESH_TOKEN: 'rt_nothing',
+      CLIENT_SECRET: client_secret,
+      API_KEY: 's3cret',
+      SIGNATURE: signature,
+    };
+    for (const [kind, path, init, hasCall] of requests) {
+      await fetch(`${url}${path}`, init);
+      if (kind === 'a replay') await fetch(`${url}${path}`, init);
+      const original = sandbox.log.at(-1);
+      const page = await (await fetch(`${origin}/requests/${original?.id}`, { headers: operator })).text();
+      expect([kind, page.includes('s3cret'), page.includes(credentials.password)]).toEqual([kind, false, false]);
+      const env = { ...environment, AUDIENCE_TOKEN: kind === 'a message for MCP' ? mcp : token };
+      const [sdk, curl = '', typescript = ''] = ['sdk', 'curl', 'typescript'].map((name) => codeOf(page, name));
+      expect([kind, sdk !== undefined]).toEqual([kind, hasCall]);
+      const programs: readonly (readonly [language: string, code: string])[] = [
+        ['fetch', typescript],
+        ...(sdk === undefined ? [] : [['sdk', sdk] as const]),
+      ];
+      const before = sandbox.log.length;
+      await run('bash', ['-c', `set -e\n${curl}`], { env });
+      expect([kind, 'curl', sameness(sandbox.log[before])]).toEqual([kind, 'curl', sameness(original)]);
+      for (const [language, code] of programs) {
+        const file = join(folder, 'snippet.mjs');
+        await writeFile(file, code);
+        const start = sandbox.log.length;
+        const { stderr } = await run(process.execPath, [file], { env }).catch((error) => error);
+        const again = sandbox.log[start];
+        expect([kind, language, again ? sameness(again) : stderr]).toEqual([kind, language, sameness(original)]);
+      }
+    }
+    await fetch(reservation.data.url, { method: 'PUT', body: 'a\n' });
+    const upload = await (await fetch(`${origin}/requests/${sandbox.log.at(-1)?.id}`, { headers: operator })).text();
+    expect(upload).not.toContain(signature);
+    expect(codeOf(upload, 'curl')).toContain('"$SIGNATURE"');
+  }, 240_000);
+});
