@@ -95,6 +95,16 @@ function templateOf(path: string, { plural, singular }: Nouns): string | undefin
   return template === path ? undefined : template;
 }
 
+/** Returns whether a path has a number as a segment: it may be an id of the account. */
+export const hasLiteralId = (path: string): boolean => /\/\d+(?:\/|$)/.test(path);
+
+/** Returns whether a path has the name of the resource of an operation. */
+export const namesResource = (name: OperationName, path: string): boolean =>
+  templateOf(path, nounsOf(name)) !== undefined;
+
+/** Published paths that are tried for one operation. */
+const MAX_PUBLISHED = 3;
+
 /** The order in which the ways to call an operation are tried: published, conventional, assumed, then guessed ones. */
 export class Candidates {
   readonly #expected: ServiceContract['operations'];
@@ -111,9 +121,11 @@ export class Candidates {
 
   /** Adds a path that the service publishes. */
   publish(name: OperationName, method: Method, path: string): void {
-    if (method === 'GET' && isWritePath(path)) return;
-    const all = this.#published.get(name) ?? [];
-    this.#published.set(name, [...all, { method, path, source: 'published' }]);
+    if (method === 'GET' ? isWritePath(path) : hasLiteralId(path)) return;
+    const all = [...(this.#published.get(name) ?? []), { method, path, source: 'published' as const }];
+    // The path with the fewest segments is the most general one.
+    all.sort((one, other) => one.path.split('/').length - other.path.split('/').length);
+    this.#published.set(name, all.slice(0, MAX_PUBLISHED));
   }
 
   /** Returns what the service publishes for an operation. */

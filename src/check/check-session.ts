@@ -1,5 +1,5 @@
 import { type OperationName, operations } from '../spec/operations.ts';
-import { type Candidate, type Candidates, isAssumed } from './candidates.ts';
+import { type Candidate, type Candidates, hasLiteralId, isAssumed, namesResource } from './candidates.ts';
 import {
   envelopeOf,
   type Found,
@@ -112,7 +112,7 @@ export async function tryCandidates<T>(
       misses++;
     }
     if (verdict === 'unusable' && !isRepeatable) return { isRefused, unclear, ended: reply };
-    const target = redirectOf(reply, candidate);
+    const target = redirectOf(name, reply, candidate);
     if (target) queue.unshift(target);
   }
   if (misses > 1) candidates.exhaust(name);
@@ -151,11 +151,13 @@ export function reasonOf(reply: Reply): string {
 }
 
 /** Returns the target of a redirect on the service's own origin as a candidate; it is not followed. */
-function redirectOf({ status, redirect }: Reply, { method, path }: Candidate): Candidate | undefined {
+function redirectOf(name: OperationName, { status, redirect }: Reply, candidate: Candidate): Candidate | undefined {
+  const { method, path } = candidate;
+  if (!redirect || redirect === path || !namesResource(name, redirect)) return undefined;
   // 301 to 303 change a POST to a GET.
-  const isRedirect = method === 'GET' || status === 307 || status === 308;
-  if (!isRedirect || !redirect || redirect === path || (method === 'GET' && isWritePath(redirect))) return undefined;
-  return { method, path: redirect, source: 'published' };
+  const isAllowed =
+    method === 'GET' ? !isWritePath(redirect) : (status === 307 || status === 308) && !hasLiteralId(redirect);
+  return isAllowed ? { method, path: redirect, source: 'published' } : undefined;
 }
 
 /** Sends the GET of a candidate. */

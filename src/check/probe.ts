@@ -87,7 +87,7 @@ const REFUSALS_BEFORE_TRIAL = 8;
 
 /** Segments that name a write. A GET is never sent to such a path: a service that also acts on GET would act. */
 const WRITE_WORD =
-  /^(?:create|store|add|new|insert|save|submit|delete|destroy|remove|drop|trash|purge|cancel|stop|abort|revoke|update|edit|replace|activate|deactivate|run|start|claim|reset|logout|login)$/i;
+  /^(?:create|store|add|new|insert|save|submit|delete|destroy|remove|drop|trash|purge|cancel|stop|abort|revoke|update|edit|replace|activate|deactivate|run|start|claim|reset|logout|login|export|import|send|publish|refresh|sync|clone|copy|duplicate|retry|rebuild|trigger|execute|archive|restore)$/i;
 
 /** Returns whether a path is certainly, or by its words, that of a write. */
 export const isWritePath = (path: string): boolean =>
@@ -188,6 +188,7 @@ export class Probe {
     const bucket = method === 'GET' || method === 'OPTIONS' || path.endsWith('/mcp') ? 'read' : 'write';
     if (method === 'GET' && path.startsWith('/') && isWritePath(path))
       throw new Error(`GET ${path} is the path of a write.`);
+    if (path.includes('{id}') && id === undefined) throw new Error(`${method} ${path} has no id.`);
     if (method !== 'GET' && id !== undefined && !this.#own.has(id))
       throw new Error(`${method} ${path} has a foreign id.`);
     const limit = bucket === 'write' && !isCleanup ? limits.write - CLEANUP_RESERVE : limits[bucket];

@@ -35,9 +35,9 @@ function publishDocument(session: Session, { servers, paths }: JsonObject): void
       const full = `${prefix}${path}`;
       const method = METHODS.find((name) => name === verb.toUpperCase());
       const own = full.startsWith(`${base}/`) ? full.slice(base.length) : full;
-      const { operationId, summary, requestBody }: JsonObject = isObject(operation) ? operation : {};
+      const { operationId, requestBody }: JsonObject = isObject(operation) ? operation : {};
       if (!method) continue;
-      const name = publish(session, method, own, `${operationId ?? ''} ${summary ?? ''}`);
+      const name = publish(session, method, own, String(operationId ?? ''));
       noteFields(session, name, propertiesIn(requestBody));
     }
   }
@@ -45,14 +45,26 @@ function publishDocument(session: Session, { servers, paths }: JsonObject): void
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const VERBS: readonly (readonly [RegExp, string])[] = [
-  [/^(?:delete|destroy|remove)$/, 'delete'],
-  [/^(?:create|store|add|new|build|start)$/, 'create'],
-  [/^cancel$/, 'cancel'],
-  [/^(?:reserve|presign|presigned|presigned-url)$/, 'reserve'],
-  [/^(?:list|index|all|search)$/, 'list'],
-  [/^(?:get|show|read|view|fetch|find|details)$/, 'get'],
-];
+/** Verbs of paths and names, by the action that they mean. */
+const VERBS: Readonly<Record<string, RegExp>> = {
+  list: /^(?:list|index|all)$/,
+  get: /^(?:get|show|read|view|fetch|find|details)$/,
+  create: /^(?:create|store|add|new|reserve|presign)$/,
+  delete: /^(?:delete|destroy|remove)$/,
+  cancel: /^cancel$/,
+};
+
+/** Methods of each action. */
+const METHODS_OF: Readonly<Record<string, readonly Method[]>> = {
+  list: ['GET'],
+  get: ['GET'],
+  create: ['POST'],
+  delete: ['POST', 'DELETE'],
+  cancel: ['POST'],
+};
+
+/** Words without a meaning of their kind, such as endings of paths. */
+const FILLERS: readonly string[] = ['json', 'a', 'an', 'the', 'api', 'v'];
 
 /** Adds a published operation to the candidates of the one that it is. */
 function publish({ candidates }: Session, method: Method, path: string, label: string): OperationName | undefined {
@@ -61,6 +73,56 @@ function publish({ candidates }: Session, method: Method, path: string, label: s
   const name = JUDGED.find((name) => isAt(name, method, template)) ?? nameOf(method, template, label);
   if (name) candidates.publish(name, method, isAt(name, method, template) ? operations[name].path : template);
   return name;
+}
+
+const isAt = (name: OperationName, method: Method, template: string): boolean =>
+  operations[name].method === method && operations[name].path.replace(/\{\w+\}/g, '{id}') === template;
+
+const wordsOf = (text: string): string[] =>
+  text
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== '' && !FILLERS.includes(word));
+
+const namespaceOf = (word: string): string | undefined =>
+  NAMESPACES.find((plural) => word === plural || word === plural.replace(/s$/, ''));
+
+/**
+ * Returns the operation that a published one certainly is: by its path, if that has no other words after the resource,
+ * or by its name, if that has no other words at all. What is called in vain must not do anything else.
+ */
+function nameOf(method: Method, path: string, label: string): OperationName | undefined {
+  const segments = path.split('/');
+  const at = segments.findLastIndex((segment) => wordsOf(segment).some(namespaceOf));
+  const words = wordsOf(segments[at] ?? '');
+  const noun = words.findLastIndex(namespaceOf);
+  const tail = [
+    ...words.slice(noun + 1),
+    ...segments.slice(at + 1).flatMap((part) => wordsOf(part.replace('{id}', ''))),
+  ];
+  const isNested = segments.slice(0, at).includes('{id}');
+  const ids = segments.filter((segment) => segment.includes('{id}')).length;
+  const usual =
+    method === 'GET' ? (ids > 0 ? 'get' : 'list') : method === 'DELETE' ? 'delete' : ids > 0 ? '' : 'create';
+  // A GET acts on nothing, so it may be called to see what it is.
+  const byPath = tail.length === 0 ? usual : (actionIn(tail) ?? (method === 'GET' ? usual : undefined));
+  const labels = wordsOf(label);
+  const named = labels.findIndex(namespaceOf);
+  const byName = named < 0 ? undefined : actionIn(labels.toSpliced(named, 1));
+  const action = at >= 0 && !isNested && byPath ? byPath : byName;
+  const plural = at >= 0 && action === byPath ? namespaceOf(words[noun] ?? '') : namespaceOf(labels[named] ?? '');
+  const needsId = action === 'get' || action === 'delete' || action === 'cancel';
+  if (!action || !METHODS_OF[action]?.includes(method) || ids !== (needsId ? 1 : 0)) return undefined;
+  return JUDGED.find(
+    (name) => name === `${plural}.${plural === 'uploads' && action === 'create' ? 'reserve' : action}`,
+  );
+}
+
+/** Returns the action that all words mean. */
+function actionIn(words: readonly string[]): string | undefined {
+  if (words.length === 0) return undefined;
+  return Object.keys(VERBS).find((action) => words.every((word) => VERBS[action]?.test(word)));
 }
 
 /** Returns the names of the properties of a JSON body; none if its schema is a reference. */
@@ -87,47 +149,9 @@ const MAIN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'activations.create': ['audience_id'],
 };
 
-const isAt = (name: OperationName, method: Method, template: string): boolean =>
-  operations[name].method === method && operations[name].path.replace(/\{\w+\}/g, '{id}') === template;
-
-/** Returns the operation that a published one is, by its path or its name. */
-function nameOf(method: Method, path: string, label: string): OperationName | undefined {
-  const words = `${path.replace(/\{id\}/g, '')}`
-    .toLowerCase()
-    .split(/[^a-z]+/)
-    .filter(Boolean);
-  const labels = label
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z]+/)
-    .filter(Boolean);
-  const hasId = path.includes('{id}');
-  if (path.indexOf('{id}') !== path.lastIndexOf('{id}')) return undefined;
-  const verbOf = (texts: readonly string[]): string | undefined =>
-    VERBS.find(([pattern]) => texts.some((text) => pattern.test(text)))?.[1];
-  const byMethod =
-    method === 'DELETE' ? 'delete' : method === 'GET' ? (hasId ? 'get' : 'list') : hasId ? undefined : 'create';
-  // The method decides about reads: a GET with an id is one of a resource, whatever its words are.
-  const action = method === 'GET' || method === 'DELETE' ? byMethod : (verbOf(words) ?? verbOf(labels) ?? byMethod);
-  const resource = (texts: readonly string[]): string | undefined =>
-    NAMESPACES.find((plural) => texts.includes(plural) || texts.includes(plural.replace(/s$/, '')));
-  const plural = resource(words) ?? resource(labels);
-  if (!plural) return undefined;
-  return JUDGED.find(
-    (name) => name === `${plural}.${plural === 'uploads' && action === 'create' ? 'reserve' : action}`,
-  );
-}
-
-const NAMESPACES: readonly string[] = [
-  'lookalikes',
-  'estimates',
-  'uploads',
-  'activations',
-  'audiences',
-  'cohorts',
-  'projects',
-  'schedules',
-];
+const NAMESPACES: readonly string[] = [...new Set(JUDGED.map((name) => name.split('.')[0] ?? ''))].filter(
+  (name) => !['webhooks', 'usage', 'reference'].includes(name),
+);
 
 /** Adds the operations of tools of the MCP endpoint, where a description names method and path. */
 export function publishTools(session: Session, tools: readonly unknown[]): void {
@@ -137,7 +161,7 @@ export function publishTools(session: Session, tools: readonly unknown[]): void 
     const [, verb = '', path = ''] = /\b(GET|POST|PUT|PATCH|DELETE)\s+(\/[\w{}:/.-]+)/.exec(text) ?? [];
     const method = METHODS.find((name) => name === verb);
     const published = method && publish(session, method, path.replace(/[.]+$/, ''), tool.name);
-    const name = published ?? nameOf('POST', '', tool.name);
+    const name = published ?? nameOf('POST', '/', tool.name);
     const { properties } = isObject(tool.inputSchema) ? tool.inputSchema : {};
     if (isObject(properties)) noteFields(session, name, Object.keys(properties));
   }

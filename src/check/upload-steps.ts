@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../util/json.ts';
 import { notePath, type Session, tryCandidates } from './check-session.ts';
-import { envelopeOf, invalidFields } from './evidence.ts';
+import { envelopeOf, invalidFields, shownFields } from './evidence.ts';
 
 /** An upload: reserve, and a PUT of 4 bytes; never claimed, so that the service deletes it after a day. */
 export async function checkUpload(session: Session): Promise<void> {
@@ -31,7 +31,7 @@ export async function checkUpload(session: Session): Promise<void> {
       'uploads.reservation',
       'differs',
       `These fields are missing: ${missing.join(', ')}.`,
-      Object.keys(reservation).sort(),
+      shownFields(reservation),
     );
   const url = Object.values(reservation).find(isLink);
   if (typeof url !== 'string') return;

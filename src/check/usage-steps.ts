@@ -1,7 +1,7 @@
 import { operations } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 import { formOf, reasonOf, type Session } from './check-session.ts';
-import { envelopeOf, invalidFields, isErrorEnvelope, objectWith, type Reply } from './evidence.ts';
+import { envelopeOf, invalidFields, isErrorEnvelope, objectWith, type Reply, shownFields } from './evidence.ts';
 
 const USAGE = operations['usage.get'].path;
 
@@ -72,6 +72,6 @@ export async function checkBudget({ probe, findings, working }: Session): Promis
       'usage.build_budget',
       'differs',
       '`hour` and `day`, each with `limit` and `used`, are missing.',
-      isObject(budget) ? Object.keys(budget).sort() : [],
+      isObject(budget) ? shownFields(budget) : [],
     );
 }
