@@ -68,6 +68,7 @@ interface Info {
   readonly title: string;
   readonly version: string;
   readonly description: string;
+  readonly 'x-assumed'?: string;
 }
 
 /** Returns the paths and the other parts of a document that a contract changes. */
@@ -78,10 +79,11 @@ export function contractParts(
 ) {
   const { $schema, operations, checked, ...rest } = contract;
   if (Object.keys(rest).length === 0) return { paths };
-  const { serverTimeZone = 'UTC', requestIdHeader = 'x-request-id' } = contract;
-  const description = info.description.replace('is assumed to be UTC', `is ${serverTimeZone}`);
+  const { serverTimeZone, requestIdHeader = 'x-request-id' } = contract;
+  const { 'x-assumed': assumedZone, ...known } = info;
+  const description = `${info.description}\n\nThe time zone of resources is ${serverTimeZone}.`;
   return {
-    ...(contract.serverTimeZone !== undefined && { info: { ...info, description } }),
+    ...(serverTimeZone !== undefined && { info: { ...known, description } }),
     'x-contract': rest,
     paths: withHeader(
       contract.waits?.via === 'get' ? withoutStatus(paths, components.schemas) : paths,

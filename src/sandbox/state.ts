@@ -31,7 +31,7 @@ export interface Token {
 /** The create request under an idempotency key. */
 export interface IdempotencyRecord {
   readonly operation: string;
-  /** SHA-256 of the body, which may contain credentials; `undefined` while the first request's body is still arriving. */
+  /** Hash of the body, which may contain credentials; `undefined` while the first request's body is still arriving. */
   body: Uint8Array | undefined;
   /** The stored response; `undefined` while the create is in flight. */
   response: { readonly status: number; readonly body: string } | undefined;

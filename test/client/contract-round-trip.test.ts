@@ -68,7 +68,7 @@ describe.each(contracts)('a service with %s', (_, contract, cap) => {
     const created = await Promise.all(
       Array.from({ length: ROWS }, (_, index) => client.audiences.create({ name: `A${index}`, dataset })),
     );
-    const ids = created.map(({ id }) => id);
+    const ids = created.map(({ id }) => id).toSorted((a, b) => a - b);
     const rows = await client.audiences.list().toArray();
     expect(rows.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(ids);
     expect(await client.reference.list('web', 'domains').toArray()).toHaveLength(620);

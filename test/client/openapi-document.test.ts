@@ -266,7 +266,8 @@ describe('the document of a contract', () => {
   });
 
   it('names zone, header and statuses', () => {
-    expect(info.description).toContain('their time zone is Etc/GMT+5');
+    expect(info.description).toContain('The time zone of resources is Etc/GMT+5.');
+    expect(info).not.toHaveProperty('x-assumed');
     expect(rest['x-contract']).toMatchObject({ statuses: { 'audience 106': 'failed' }, serverTimeZone: 'Etc/GMT+5' });
     const names = Object.values(paths).flatMap((item) =>
       Object.values(item).flatMap(({ responses }) =>

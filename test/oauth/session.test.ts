@@ -133,7 +133,7 @@ describe('a refresh', () => {
       error: 'invalid_grant',
       message: expect.stringContaining('authorize()'),
     });
-    expect(exchanges()).toEqual([200, 200, 400]);
+    expect(exchanges()).toEqual([200, 0, 400]);
     expect(await store.load()).toMatchObject({ token: '' });
     await signIn(oauth);
     expect(await ping(oauth, url)).toBe(200);

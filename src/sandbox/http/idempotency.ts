@@ -33,7 +33,7 @@ export const idempotent =
     const record: IdempotencyRecord = { operation, body: undefined, response: undefined, expiresAt };
     idempotencyKeys.set(key, record);
     try {
-      record.body = await digest(await readBytes(context));
+      record.body = digest(await readBytes(context));
       await context.get('holdInFlight')?.();
       await next();
       const { res } = context;
@@ -45,7 +45,7 @@ export const idempotent =
   };
 
 async function replay(context: Context<Env>, record: IdempotencyRecord, operation: string): Promise<Response> {
-  const body = await digest(await readBytes(context));
+  const body = digest(await readBytes(context));
   const { response } = record;
   if (!response) {
     const why = `The first request with this key, ${record.operation}, has not ended`;
@@ -60,8 +60,15 @@ async function replay(context: Context<Env>, record: IdempotencyRecord, operatio
   return new Response(response.body, { status: response.status, headers: { 'content-type': 'application/json' } });
 }
 
-const digest = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> =>
-  new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+/** Returns a hash of bytes, synchronously: that of the platform takes real time, in which virtual time would pass. */
+function digest(bytes: Uint8Array): Uint8Array {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57];
+  for (const byte of bytes) {
+    high = Math.imul(high ^ byte, 0x9e3779b1);
+    low = Math.imul(low ^ byte ^ (high >>> 16), 0x5f356495);
+  }
+  return new Uint8Array(new Uint32Array([high, low, bytes.length]).buffer);
+}
 
 const isEqual = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
   a?.length === b.length && a.every((byte, index) => byte === b[index]);

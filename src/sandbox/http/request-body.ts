@@ -95,7 +95,14 @@ async function readUpTo(
       if (size > max) return undefined;
       chunks.push(read.value);
     }
-    return new Uint8Array(await new Blob(chunks).arrayBuffer());
+    // A Blob would be read outside of virtual time.
+    const bytes = new Uint8Array(size);
+    let at = 0;
+    for (const chunk of chunks) {
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+    return bytes;
   } finally {
     clearTimeout(timer);
     reader.releaseLock();
