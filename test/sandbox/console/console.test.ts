@@ -400,6 +400,16 @@ describe('access over HTTP', () => {
     expect((await fetch(`${origin}/events`).catch(() => undefined))?.status).toBeUndefined();
   });
 
+  it('an operator can log in as an account without its password, and is led to the page that asked for it', async () => {
+    const { request, page } = await startConsole();
+    expect(await page('/login?next=/account/webhooks')).toContain(`Continue as ${credentials.email}`);
+    const body = new URLSearchParams({ account: credentials.email, next: '/account/webhooks' });
+    const response = await request('/login-as', { method: 'POST', body });
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/account/webhooks']);
+    const { origin } = await serveConsole();
+    expect(await (await fetch(`${origin}/login`)).text()).not.toContain('Continue as');
+  });
+
   it('a login leads to the page that asked for it, and to no other origin', async () => {
     const { request } = await startConsole();
     for (const [next, location] of [
