@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/index.ts';
 import { startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
+
+/** Creates asynchronous functions from their source. */
+const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
 
 const URL_OF_RECEIVER = 'https://example.com/webhooks';
 
@@ -97,8 +101,22 @@ describe('an action by its endpoint', () => {
     sandbox.webhooks.create({ url: URL_OF_RECEIVER });
     sandbox.faults.add({ on: '/nothing', status: 500 });
     const { status, data } = await act(action, body);
-    expect({ status, data }).toMatchObject({ status: 200, data: { typescript, ...then } });
+    expect({ status, data }).toMatchObject({ status: 200, data: { typescript, notice: expect.any(String), ...then } });
     expect(data).not.toHaveProperty('password');
+
+    // The same in a program, pasted: another sandbox gets into the same state.
+    const twin = await startConsole();
+    const state = twin.sandbox.save();
+    await twin.createAudience();
+    twin.sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    twin.sandbox.faults.add({ on: '/nothing', status: 500 });
+    vi.stubEnv('PASSWORD', Object(body).password);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await new AsyncFunction('sandbox', 'state', data.typescript)(twin.sandbox, state);
+    for (const one of [sandbox, twin.sandbox]) await one.advance(0);
+    const stateOf = (one: Sandbox) => ({ ...one.save(), faults: one.faults.list() });
+    // A clock that runs is at another time.
+    if (!('speed' in body)) expect(stateOf(twin.sandbox)).toEqual(stateOf(sandbox));
   });
 
   it('redelivers an event, with its id and body, to each endpoint', async () => {
