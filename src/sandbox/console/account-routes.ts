@@ -12,13 +12,18 @@ import { render } from './render.ts';
 /** Creates a page of an account; `undefined` if it has no such page. */
 type AccountPage = (account: AccountRecord, query: URLSearchParams, id: number) => Page | undefined;
 
+/** Most accounts that an operator is offered to log in as. */
+const MAX_ACCOUNTS = 5;
+
 /** Adds the pages of an account that has logged in. */
 export function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
-  const { service, sandbox } = console;
+  const { service, sandbox, operators } = console;
   const { state, sessions } = service;
   app.get('/login', (context) => {
     const isChanged = context.req.query('changed') !== undefined;
-    return render(console, context, loginPage({ next: context.req.query('next') ?? '/account', isChanged }));
+    const next = context.req.query('next') ?? '/account';
+    const accounts = operators.has(context) ? [...state.accounts.keys()].slice(0, MAX_ACCOUNTS) : [];
+    return render(console, context, loginPage({ next, isChanged, accounts }));
   });
   app.post('/login', (context) => logIn(console, context));
   app.post('/logout', (context) => {
@@ -68,8 +73,8 @@ async function logIn(console: ConsoleContext, context: Context<Env>): Promise<Re
   return context.redirect(next, 303);
 }
 
-/** Returns a path of the console: nothing that leads to another origin. */
-function pathOf(next: string | null): string {
+/** Returns a path of the console, by default that of the account: nothing that leads to another origin. */
+export function pathOf(next: string | null): string {
   const base = 'http://localhost';
   const url = next && URL.canParse(next, base) ? new URL(next, base) : undefined;
   // A path that begins with two slashes is an address of another origin.

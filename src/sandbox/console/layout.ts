@@ -96,7 +96,7 @@ function topBar({ isOperator, email, now, mode, next, api, accounts }: Viewer): 
 <button type="button" class="menu chip" popovertarget="nav">Menu</button>
 <div class="addr">${address}</div>
 <${isOperator ? html`button type="button" popovertarget="clock-menu"` : html`span`} class="chip" id="now" data-live><span class="sr">Clock</span>${clockElement(now, mode)}<span class="soft far">UTC, ${modeText(mode)}</span></${isOperator ? 'button' : 'span'}>
-<button type="button" popovertarget="account-menu" class="chip"><span class="sr">Account</span><span>${email === undefined ? 'none' : html`${name}<span class="far">${domain}</span>`}</span></button>
+<button type="button" popovertarget="account-menu" class="chip">${email === undefined ? 'Account' : html`<span class="sr">Account</span><span>${name}<span class="far">${domain}</span></span>`}</button>
 ${isOperator ? clockMenu(now, mode, next) : ''}
 <div id="account-menu" class="pop" popover>
 <h2>${email === undefined ? 'No account' : foreign(email)}</h2>

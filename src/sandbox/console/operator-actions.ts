@@ -86,10 +86,11 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     path: '/jobs/next',
     fields: ['kind', 'status', 'reason', 'duration'],
     run({ sandbox }, fields) {
-      const outcome = { status: number(fields, 'status'), reason: optional(string, fields, 'reason') };
+      const [reason, duration] = [optional(string, fields, 'reason'), optional(number, fields, 'duration')];
       return sandbox.jobs.next(string(fields, 'kind') as JobKind, {
-        ...outcome,
-        duration: optional(number, fields, 'duration'),
+        status: number(fields, 'status'),
+        ...(reason !== undefined && { reason }),
+        ...(duration !== undefined && { duration }),
       });
     },
     notice: ({ kind, status }) => `The next ${String(kind)} ends as ${endText(kind, Number(status))}.`,

@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import type { Env } from '../http/access.ts';
 import { readForm } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
+import { pathOf } from './account-routes.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { head } from './html.ts';
@@ -74,7 +75,7 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     const account = service.state.accounts.get(form.get('account') ?? form.get('email') ?? '');
     if (!account) return context.notFound();
     context.header('set-cookie', service.sessions.startOnly(account.email, context.req.raw));
-    return context.redirect('/account', 303);
+    return context.redirect(pathOf(form.get('next')), 303);
   });
 }
 

@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/index.ts';
 import { startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
+
+/** Creates asynchronous functions from their source. */
+const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
 
 const URL_OF_RECEIVER = 'https://example.com/webhooks';
 
@@ -97,8 +101,22 @@ describe('an action by its endpoint', () => {
     sandbox.webhooks.create({ url: URL_OF_RECEIVER });
     sandbox.faults.add({ on: '/nothing', status: 500 });
     const { status, data } = await act(action, body);
-    expect({ status, data }).toMatchObject({ status: 200, data: { typescript, ...then } });
+    expect({ status, data }).toMatchObject({ status: 200, data: { typescript, notice: expect.any(String), ...then } });
     expect(data).not.toHaveProperty('password');
+
+    // The same in a program, pasted: another sandbox gets into the same state.
+    const twin = await startConsole();
+    const state = twin.sandbox.save();
+    await twin.createAudience();
+    twin.sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    twin.sandbox.faults.add({ on: '/nothing', status: 500 });
+    vi.stubEnv('PASSWORD', Object(body).password);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await new AsyncFunction('sandbox', 'state', data.typescript)(twin.sandbox, state);
+    for (const one of [sandbox, twin.sandbox]) await one.advance(0);
+    const stateOf = (one: Sandbox) => ({ ...one.save(), faults: one.faults.list() });
+    // A clock that runs is at another time.
+    if (!('speed' in body)) expect(stateOf(twin.sandbox)).toEqual(stateOf(sandbox));
   });
 
   it('redelivers an event, with its id and body, to each endpoint', async () => {
@@ -127,6 +145,50 @@ describe('an action by its endpoint', () => {
       status: 400,
       data: { message: 'The log of deliveries has no event "evt_other".' },
     });
+  });
+
+  it('finishes several jobs, of a kind, chosen ones, or all, each as its kind can end', async () => {
+    const { act, api, createAudience, sandbox } = await startConsole();
+    const ids = [await createAudience(), await createAudience(), await createAudience()];
+    const cohort = (await (await api('POST', '/api/v2/cohorts/create', { name: 'x' })).json()).data[0].id;
+    const chosen = { jobs: [`audience ${ids[0]}`, `audience ${ids[1]}`], status: 107 };
+    expect((await act('POST /api/jobs/finish-several', chosen)).data).toMatchObject({
+      finished: 2,
+      notice: '2 jobs finished as 107 Additional Info.',
+      typescript: `sandbox.jobs.finish('audience', ${ids[0]}, 107);\nsandbox.jobs.finish('audience', ${ids[1]}, 107);`,
+    });
+    expect((await act('POST /api/jobs/finish-several', { kind: 'lookalike', status: 104 })).status).toBe(404);
+    const all = await act('POST /api/jobs/finish-several', { status: 104 });
+    expect(all.data.typescript).toContain(`sandbox.jobs.finish('cohort', ${cohort}, 4);`);
+    expect(sandbox.jobs.running).toEqual([]);
+  });
+
+  it('sends a request again, with its key or with a new one', async () => {
+    const { act, api, sandbox } = await startConsole();
+    await api('POST', '/api/v2/projects/create', { name: 'Once' }, { 'idempotency-key': 'k' });
+    const id = sandbox.log[0]?.id;
+    expect((await act('POST /api/requests/resend', { id })).data).toMatchObject({ id: 'req_2', status: 200 });
+    expect(sandbox.log[1]).toMatchObject({ status: 200, replayed: true });
+    expect((await act('POST /api/requests/resend', { id, key: 'new' })).data.notice).toBe('Sent as req_3: 200.');
+    expect(sandbox.log[2]).not.toHaveProperty('replayed');
+    sandbox.faults.add({ cut: 'before', times: 1 });
+    expect((await act('POST /api/requests/resend', { id })).data).toMatchObject({ id: 'req_4', status: 0 });
+    expect((await act('POST /api/requests/resend', { id: 'req_99' })).status).toBe(404);
+    expect((await act('POST /api/requests/first')).data).toMatchObject({ id: 'req_5', status: 200 });
+  });
+
+  it('loads a state, and records again from there', async () => {
+    const { act, createAudience, sandbox, page } = await startConsole();
+    await createAudience();
+    const state = JSON.parse(await page('/state.json'));
+    sandbox.accounts.create({ email: 'gone@example.com', password: 'x' });
+    expect((await act('POST /api/state', state)).data.notice).toMatch(/^The state is replaced: 1 accounts?\./);
+    expect(sandbox.accounts.list()).toHaveLength(1);
+    expect(await page('/session')).toContain('Nothing has happened yet');
+    expect((await act('POST /api/state', { ...state, version: 9 })).status).toBe(400);
+    await createAudience();
+    expect((await act('POST /api/recording/restart')).data.notice).toContain('The recording begins again');
+    expect(await page('/session')).toContain('Nothing has happened yet');
   });
 
   it('a redelivery is manual, and the page shows whether an endpoint was paused or disabled', async () => {

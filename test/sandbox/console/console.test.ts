@@ -101,6 +101,36 @@ describe('the pages', () => {
     expect(texts.filter((text) => text.includes('&lt;script&gt;')).length).toBeGreaterThan(8);
   });
 
+  it.each(['q', 'status', 'kind', 'state', 'type', 'endpoint', 'event', 'to', 'before', 'method'])(
+    'escape the parameter %s of their address',
+    async (name) => {
+      const { request } = await startConsole();
+      for (const path of PAGES) {
+        const response = await request(`${path}?${name}=${encodeURIComponent(`">${SCRIPT}`)}`);
+        expect([path, response.status]).toEqual([path, 200]);
+        expect(await response.text()).not.toMatch(/<script>|<img/);
+      }
+    },
+  );
+
+  it('Find opens what has an id, and no other origin', async () => {
+    const { api, request, sandbox } = await startConsole();
+    await api('GET', '/api/v2/usage', undefined, { 'idempotency-key': 'my-key' });
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    const event = sandbox.webhooks.deliveries[0]?.eventId;
+    for (const [query, location] of [
+      ['req_1', '/requests/req_1'],
+      [event, `/deliveries?event=${event}&to=${id}`],
+      ['my-key', '/requests?q=my-key'],
+      ['//evil.example', '/requests?q=%2F%2Fevil.example'],
+    ]) {
+      const response = await request(`/find?q=${encodeURIComponent(query ?? '')}`);
+      expect([response.status, response.headers.get('location')]).toEqual([302, location]);
+    }
+  });
+
   it('show a request with the reason of its refusal, and as curl and TypeScript without its token', async () => {
     const { api, page, token, sandbox } = await startConsole({ limits: { buildsPerHour: 1 } });
     await api('POST', '/api/v2/audiences/create', { name: "It's" });
@@ -398,6 +428,16 @@ describe('access over HTTP', () => {
     await sandbox.close();
     await expect(ended).rejects.toThrow();
     expect((await fetch(`${origin}/events`).catch(() => undefined))?.status).toBeUndefined();
+  });
+
+  it('an operator can log in as an account without its password, and is led to the page that asked for it', async () => {
+    const { request, page } = await startConsole();
+    expect(await page('/login?next=/account/webhooks')).toContain(`Continue as ${credentials.email}`);
+    const body = new URLSearchParams({ account: credentials.email, next: '/account/webhooks' });
+    const response = await request('/login-as', { method: 'POST', body });
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/account/webhooks']);
+    const { origin } = await serveConsole();
+    expect(await (await fetch(`${origin}/login`)).text()).not.toContain('Continue as');
   });
 
   it('a login leads to the page that asked for it, and to no other origin', async () => {

@@ -83,7 +83,7 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     await tab.goto(`${origin}/login`);
     await fill(tab, '[name=email]', credentials.email);
     await fill(tab, '[name=password]', credentials.password);
-    await tab.click('main form button');
+    await tab.click('main .form button');
     await sees(tab, 'Notifications');
     await tab.goto(`${origin}/account/tokens`);
     await tab.click('[data-open=issue]');

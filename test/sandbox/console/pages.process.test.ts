@@ -101,7 +101,7 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
     await open('/login');
     await page.getByLabel('Email').fill(credentials.email);
     await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   };
   return {

@@ -129,10 +129,18 @@ interface LoginForm {
   readonly problem?: string;
   /** `true` if the password has just been changed. */
   readonly isChanged?: boolean;
+  /** Accounts that an operator can log in as without a password. */
+  readonly accounts?: readonly string[];
 }
 
 /** The form that logs in. */
-export function loginPage({ next = '/account', email = '', problem, isChanged = false }: LoginForm): Page {
+export function loginPage({
+  next = '/account',
+  email = '',
+  problem,
+  isChanged = false,
+  accounts = [],
+}: LoginForm): Page {
   return {
     title: 'Log in',
     content: html`<div class="centre">${head('Log in')}<p class="lead">As the owner of an account of the sandbox.</p>${isChanged ? html`<div class="note good" role="status"><p class="good">The password has changed, and all tokens are revoked.</p></div>` : ''}
@@ -142,6 +150,10 @@ ${problem === undefined ? '' : html`<div class="note bad" role="alert"><p class=
 ${input('Email', 'email', { type: 'email', autocomplete: 'username', required: true, value: email })}
 ${input('Password', 'password', { type: 'password', autocomplete: 'current-password', required: true })}
 <div class="acts"><button class="primary">Log in</button></div>
-</form></div>`,
+</form>
+${accounts.length > 0 ? html`<p class="soft">Or without a password, as the operator:</p>` : ''}${accounts.map(
+  (account) =>
+    html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${account}"><input type="hidden" name="next" value="${next}"><button>Continue as ${account}</button></form>`,
+)}</div>`,
   };
 }

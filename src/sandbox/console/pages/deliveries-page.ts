@@ -119,10 +119,10 @@ export function deliveryList(list: DeliveryList): Html {
     table(
       'Deliveries, the latest first',
       [
-        ['Time', 'w6'],
+        ['Time', chosen ? 'w5' : 'w6'],
         ['Event and endpoint'],
-        ['Attempts', 'w9'],
-        ['Response', 'w8'],
+        ['Attempts', chosen ? 'w8' : 'w9'],
+        ['Response', chosen ? 'w7' : 'w8'],
         ...(chosen ? [] : [['Actions', 'w7 lo'] as const]),
       ],
       withDays(

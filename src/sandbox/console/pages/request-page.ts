@@ -17,6 +17,7 @@ import {
   httpBadge,
   live,
   meter,
+  relativeText,
   timeElement,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -55,7 +56,10 @@ function factsOf(entry: LogEntry, recorded: HandledRequest | undefined, now: num
   const { at, account, bucket, budget, method, path, fault, served } = entry;
   const operation = operationOf(method, path)?.name;
   return facts([
-    ['Time', html`${timeElement(at, Date.parse(at), 12)} <span class="soft">${dateText(Date.parse(at))}</span>`],
+    [
+      'Time',
+      html`${timeElement(at, Date.parse(at), 12)} <span class="soft">${dateText(Date.parse(at))}, ${relativeText(Date.parse(at) - now)}</span>`,
+    ],
     ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
     ['Account', account === undefined ? '' : foreign(account)],
     ['Operation', operation === undefined ? '' : html`<a href="/reference/${operation}">${operation}</a>`],
@@ -68,7 +72,6 @@ function factsOf(entry: LogEntry, recorded: HandledRequest | undefined, now: num
         ? html`${meter('Builds this hour', budget.hour.used, budget.hour.limit, ' this hour')}, ${budget.day.used} of ${budget.day.limit} today`
         : '',
     ],
-    ['Now', now - Date.parse(at) > 1_000 ? `${durationText(now - Date.parse(at))} later` : ''],
   ]);
 }
 

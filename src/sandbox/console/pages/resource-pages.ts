@@ -142,12 +142,12 @@ ${live('resources', [
 
 const COMMANDS: Readonly<Record<ResourceName, string>> = {
   audiences: 'npx aud audiences create --name Visitors --sandbox',
-  activations: 'npx aud activations create --audience 5 --sandbox',
+  activations: 'npx aud activations create --audience-id <id of a completed audience> --sandbox',
   cohorts: 'npx aud cohorts create --name Customers --sandbox',
   estimates: 'npx aud estimates create --name Visitors --sandbox',
   projects: 'npx aud projects create --name Spring --sandbox',
   schedules: 'npx aud schedules create --name Weekly --sandbox',
-  poiSubmissions: 'npx aud request POST /api/v2/uploads/create --sandbox',
+  poiSubmissions: `npx aud request POST /api/v2/poi_submissions/create -d '{"upload_reference":"<of an upload>"}' --sandbox`,
 };
 
 const JOB_KINDS: Readonly<Partial<Record<ResourceName, JobKind>>> = {

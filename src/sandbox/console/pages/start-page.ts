@@ -127,7 +127,7 @@ ${tabs('as', [
       title: 'Receive a webhook',
       isDone: webhooks.attempts.length > 0,
       note: 'optional',
-      content: html`<p>Register your receiver; the event of the next job that ends is delivered and signed. Without a receiver, one that only prints:</p>${commandLine('listen', 'npx aud listen --sandbox')}<p>${linkButton('/account/webhooks', 'Create a webhook endpoint')}</p>`,
+      content: html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p><p>${linkButton('/account/webhooks', 'Create a webhook endpoint')}</p>`,
     },
     {
       id: 'lost',
