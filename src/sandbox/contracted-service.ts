@@ -19,8 +19,8 @@ export function localTimesIn(timeZone = 'UTC'): (value: unknown) => unknown {
   // The Swedish format is that of the service: 2026-11-22 09:00:00.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   const isTimestamp = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
-  const shown = (_: string, value: unknown): unknown =>
-    typeof value === 'string' && isTimestamp.test(value)
+  const shown = (name: string, value: unknown): unknown =>
+    typeof value === 'string' && name.endsWith('_at') && isTimestamp.test(value)
       ? format.format(new Date(`${value.replace(' ', 'T')}Z`))
       : value;
   return (value) => JSON.parse(JSON.stringify(value), shown);

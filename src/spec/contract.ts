@@ -10,7 +10,7 @@ export interface ServiceContract {
   /** Address of the schema, for editors. */
   readonly $schema?: string | undefined;
   /** Operations that differ, by name. */
-  readonly operations?: { readonly [Name in OperationName]?: ContractOperation | undefined } | undefined;
+  readonly operations?: Readonly<Partial<Record<OperationName, ContractOperation | undefined>>> | undefined;
   /** How lists are paged. @default `page` and `per_page` */
   readonly paging?: Paging | undefined;
   /** Progress by kind and status id, such as `"audience 106": "failed"`. Ids of an audience count for lookalikes, too. */
@@ -20,7 +20,12 @@ export interface ServiceContract {
   /** Response header with the request id. @default 'x-request-id' */
   readonly requestIdHeader?: string | undefined;
   /** How waits poll: `get` if the rows of lists have no `status`. */
-  readonly waits?: { readonly via?: 'list' | 'get' | undefined } | undefined;
+  readonly waits?:
+    | {
+        /** By the pages of a list, or each job by its id. */
+        readonly via?: 'list' | 'get' | undefined;
+      }
+    | undefined;
   /** Findings of `audience-activation check`; nothing else reads them. */
   readonly checked?: ContractCheck | undefined;
 }

@@ -42,6 +42,7 @@ describe('completion', () => {
     expect(await offered(['--profile', ''], profiles)).toEqual(['eve', 'prod']);
     expect(await offered(['profiles', 'use', ''], profiles)).toEqual(['eve', 'prod']);
     expect(await offered(['--requ'])).toEqual(['--request-timeout']);
+    expect(await offered(['--contract', 'serv'], { 'service.json': '{}' })).toEqual(['service.json']);
     expect(await offered(['cohorts', 'import', 'data/c'], { 'data/customers.csv': '' })).toEqual([
       'data/customers.csv',
     ]);

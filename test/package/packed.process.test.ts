@@ -77,6 +77,17 @@ describe('the packed tarball', () => {
     expect(packed.unpackedSize).toBeLessThanOrEqual(3_500_000);
   });
 
+  it('exports the OpenAPI document and the schema of contracts', () => {
+    const script = `import { createRequire } from 'node:module';
+      const require = createRequire(import.meta.url);
+      const { title } = require('audience-activation/contract.schema.json');
+      const { openapi } = require('audience-activation/openapi.json');
+      console.log(title, openapi);`;
+    writeFileSync(join(project, 'documents.mjs'), script);
+    const printed = run(process.execPath, ['documents.mjs'], project);
+    expect(printed).toMatch(/^Contract of a service, for audience-activation 3\.1\.\d+\n$/);
+  });
+
   it('has the doc comments of public members in its declarations', () => {
     const dist = join(project, 'node_modules', 'audience-activation', 'dist');
     const texts = globSync('*.d.ts', { cwd: dist }).map((name) => readFileSync(join(dist, name), 'utf8'));

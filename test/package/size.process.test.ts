@@ -3,7 +3,7 @@ import { sizeOfBundle, sizeOfChunks, sizeOfOwnCode } from '../../bench/support/b
 
 /** The most that the built package may take in a browser, minified and compressed. KiB. */
 const LIMITS = {
-  client: { oneFile: 63, firstLoad: 63, everything: 63, ownCode: 48 },
+  client: { oneFile: 64, firstLoad: 64, everything: 64, ownCode: 49 },
   webhooks: { oneFile: 3, firstLoad: 3, everything: 3, ownCode: 3 },
 } as const;
 
@@ -48,10 +48,10 @@ describe('the size of all that webhooks export', () => {
 });
 
 describe('the size of openApiDocument', () => {
-  it('is at most 21.5 KiB, of which the document takes 13: who imports it alone gets no client', async () => {
+  it('is at most 22.5 KiB, of which the document takes 13: who imports it alone gets no client', async () => {
     const { gzip } = await sizeOfBundle("export { openApiDocument } from 'audience-activation';");
     expect(gzip).toBeGreaterThan(10_000);
-    expect(gzip).toBeLessThanOrEqual(21.5 * 1_024);
+    expect(gzip).toBeLessThanOrEqual(22.5 * 1_024);
   });
 });
 

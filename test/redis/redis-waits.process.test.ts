@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Audience, AudienceClient } from '../../src/index.ts';
+import { type Audience, AudienceClient, type ClientOptions } from '../../src/index.ts';
 import { type RedisClient, redisWaits } from '../../src/redis/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer } from '../support/job-service.ts';
@@ -14,10 +14,10 @@ let prefixes = 0;
 describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }, (kind) => {
   const redis = suiteRedis();
 
-  async function start(count: number) {
+  async function start(count: number, options: ClientOptions = {}) {
     const service = startSharedService(`waits-${prefixes++}`);
     const connections = await Promise.all(Array.from({ length: count }, () => redis().connect(kind)));
-    return { service, clients: connections.map((connection) => service.connect(connection)) };
+    return { service, clients: connections.map((connection) => service.connect(connection, options)) };
   }
 
   const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at);
@@ -63,6 +63,19 @@ describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }
     }
     const ended = await Promise.all(waits);
     expect(ended.map((resource) => resource?.status.id)).toEqual([104, 104]);
+  });
+
+  it('end at a status that their contract names, by a poll and by an event', async () => {
+    const { service, clients } = await start(2, { contract: { statuses: { 'audience 106': 'failed' } } });
+    for (const id of [1, 2]) service.set(id, 102);
+    const waits = [1, 2].map((id, at) => failureOf(Promise.resolve(clients[at]?.audiences.wait(id))));
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const failed = { name: 'JobFailedError', resource: { status: { id: 106 } } };
+    service.set(1, 106);
+    expect(await waits[0]).toMatchObject(failed);
+    service.set(2, 106);
+    clients[0]?.waits.notify({ type: 'audience.failed', data: service.show(2) });
+    expect(await waits[1]).toMatchObject(failed);
   });
 
   it('have the leader read the resource of an event that lacks fields', async () => {
