@@ -23,7 +23,7 @@ const ASSUMPTIONS: readonly Assumption[] = [
   {
     about: 'Single resources in `data`',
     assumed: 'a one-element array or the object itself; creates return the same as the GET',
-    override: '`operations: { "…": { data } }`',
+    override: '`operations: { "…": { data } }`, a path or a function',
   },
   {
     about: 'Body of an audience create',
@@ -34,7 +34,7 @@ const ASSUMPTIONS: readonly Assumption[] = [
     about: 'Paging',
     assumed:
       '`page` from 1 and `per_page`; the last page is empty, shorter than an earlier one, or a first one whose length is not a common page size',
-    override: '`operations: { "…": { query, data } }`',
+    override: '`contract: { paging }`',
   },
   {
     about: 'Usage `yearmonth`',
@@ -57,6 +57,11 @@ const ASSUMPTIONS: readonly Assumption[] = [
   { about: 'Wrong credentials', assumed: '401; `AuthenticationError` with reason `credentials`', override: '—' },
   { about: 'Status 400 on a resource with `is_lookalike`', assumed: 'cancelled', override: '—' },
   { about: 'Cancel of a lookalike that has ended', assumed: 'refused with 422; `ValidationError`', override: '—' },
+  {
+    about: 'Final statuses of jobs',
+    assumed: 'those that the specification shows; any other id is one of a running job',
+    override: '`contract: { statuses }`',
+  },
   { about: 'Estimates', assumed: 'the lifecycle of audiences', override: '—' },
   {
     about: 'Body of a lookalike create, `config.target_size` aside',

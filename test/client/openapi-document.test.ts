@@ -158,3 +158,59 @@ describe('the comparison of the tests with the document', () => {
     expect(responseViolations(exchange(change)).join()).toMatch(violation);
   });
 });
+
+describe('the document of a contract', () => {
+  const { paths, info, ...rest } = openApiDocument({
+    contract: {
+      operations: {
+        'audiences.list': { path: '/v9/audience', data: 'data.items' },
+        'projects.get': { data: 'result' },
+      },
+      paging: { style: 'cursor', param: 'after', size: 'first', maxSize: 50, next: 'data.next' },
+      statuses: { 'audience 106': 'failed' },
+      serverTimeZone: 'Etc/GMT+5',
+      requestIdHeader: 'x-trace',
+    },
+  });
+
+  it('shows the paging of every list, and no other parameters', () => {
+    expect(paths['/v9/audience']?.get).toMatchObject({
+      'x-overridden': ['data', 'paging'],
+      'x-pagination': { style: 'cursor', next: 'data.next' },
+      parameters: [
+        { name: 'after', in: 'query', schema: { type: 'string' } },
+        { name: 'first', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 50 } },
+      ],
+    });
+    expect(paths['/api/v2/projects/index']?.get).toMatchObject({ 'x-overridden': ['paging'] });
+    const reference = Object(paths['/api/v2/reference/{dataset}/{name}']?.get);
+    expect(reference.parameters.map(({ name }: { name: string }) => name)).toEqual([
+      'dataset',
+      'name',
+      'after',
+      'first',
+    ]);
+    expect(paths['/api/v2/webhooks/index']?.get).not.toHaveProperty('x-overridden');
+  });
+
+  it('shows the payload at its place, in schema and example', () => {
+    const contentOf = (path: string) => Object(paths[path]?.get).responses[200].content['application/json'];
+    const list = contentOf('/v9/audience');
+    expect(list.schema.properties.data).toMatchObject({ type: 'object', properties: { items: { type: 'array' } } });
+    expect(list.example.data.items).toHaveLength(1);
+    const get = contentOf('/api/v2/projects/{id}');
+    expect(get.schema.required).toEqual(['status', 'code', 'message', 'result']);
+    expect(Object.keys(get.example)).toEqual(['status', 'code', 'message', 'result']);
+  });
+
+  it('names zone, header and statuses', () => {
+    expect(info.description).toContain('their time zone is Etc/GMT+5');
+    expect(rest['x-contract']).toMatchObject({ statuses: { 'audience 106': 'failed' }, serverTimeZone: 'Etc/GMT+5' });
+    const names = Object.values(paths).flatMap((item) =>
+      Object.values(item).flatMap(({ responses }) =>
+        Object.values(Object(responses)).flatMap((response) => Object.keys(Object(Object(response).headers))),
+      ),
+    );
+    expect([names.includes('x-trace'), names.includes('x-request-id')]).toEqual([true, false]);
+  });
+});

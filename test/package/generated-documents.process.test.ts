@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { textOfContractSchema } from '../../scripts/contract-schema.ts';
 import { declarationsText, guidesText, shortText } from '../../scripts/llms.ts';
 import { buildDocument, textOf } from '../../scripts/openapi/document.ts';
 import { referencePage } from '../../scripts/reference-page.ts';
@@ -22,6 +23,10 @@ const filesOf = (folder: string): Record<string, string> =>
 describe('generated documents are up to date', () => {
   it('the OpenAPI document: npm run docs:openapi', async () => {
     expect(readFileSync('src/spec/openapi.json', 'utf8')).toBe(textOf(await buildDocument()));
+  }, 60_000);
+
+  it('the schema of contracts: npm run docs:contract', () => {
+    expect(readFileSync('src/spec/contract.schema.json', 'utf8')).toBe(textOfContractSchema());
   }, 60_000);
 
   it('the namespaces in docs/reference.md: npm run docs:reference', () => {

@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { BuildBudget } from '../../schemas/usage-report.ts';
 import type { Paging } from '../../spec/contract.ts';
+import type { Bucket } from '../../spec/limits.ts';
 import { formatExpiry } from '../clock.ts';
 import type { Service } from '../service.ts';
 import { SlidingWindow } from '../sliding-window.ts';
@@ -36,6 +37,8 @@ export interface Env {
     budget: BuildBudget;
     /** Paging of the contract. */
     paging: Paging;
+    /** Bucket that counts the request, by the contract. */
+    bucketName: Bucket | undefined;
     /** Cursor of the page after the one that is sent; `null` after the last one. */
     nextCursor: string | null;
     /** Parameters of the path, where a contract has them elsewhere, or as a part of a segment. */
@@ -120,8 +123,10 @@ export function checkRate(
   service: Service,
   context: Context<Env>,
   token: Token,
-  bucket: TokenBucket,
+  usual: TokenBucket,
 ): Response | undefined {
+  const named = context.get('bucketName');
+  const bucket = named === 'read' || named === 'write' || named === 'mcp' ? named : usual;
   const window = token.buckets.get(bucket) ?? new SlidingWindow(service.limits[bucket]);
   token.buckets.set(bucket, window);
   countUsage(token.account.company, service.clock.now(), `${bucket}_requests`);

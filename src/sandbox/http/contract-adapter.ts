@@ -33,6 +33,7 @@ const adapt =
   async (context, next) => {
     const { paging, waits, operations: overrides = {} } = service.contract ?? {};
     if (paging) context.set('paging', paging);
+    context.set('bucketName', overrides[name]?.bucket);
     const { path } = service.operations[name];
     const isMoved = operations[name].path.includes('{id}') && !path.includes('{id}');
     const id = isMoved && context.req.method !== 'GET' ? idIn(await readBody(context)) : undefined;
