@@ -19,8 +19,9 @@ export function addCompletion(program: Command): void {
   };
   const profile = root.options.get('profile');
   if (profile) profile.handler = complete(profileNames);
-  const contract = root.options.get('contract');
-  if (contract) contract.handler = complete(() => pathsLike(process.argv.at(-1) ?? ''));
+  const check = root.commands.get('check')?.options;
+  for (const file of [root.options.get('contract'), check?.get('out'), check?.get('against')])
+    if (file) file.handler = complete(() => pathsLike(process.argv.at(-1) ?? ''));
   const chosen = root.commands.get('profiles use')?.arguments.get('name');
   if (chosen) chosen.handler = complete(profileNames);
   // Flags of every command can be passed after its name, too.
