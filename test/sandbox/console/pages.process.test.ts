@@ -393,11 +393,31 @@ describe('the console in Chromium', () => {
       '/reference/audiences.create',
       '/requests/req_1',
       ...ACCOUNT_PAGES,
+      `/account/webhooks/${id}`,
+      `/deliveries?event=${sandbox.webhooks.deliveries[0]?.eventId}&to=${id}`,
       '/nothing',
     ]) {
       await open(path);
       expect([path, await violations(page)]).toEqual([path, []]);
     }
+    // Dialogs, notices, and what a page says of itself.
+    await open('/faults');
+    await page.getByRole('button', { name: 'Add a fault…' }).click();
+    expect(await violations(page)).toEqual([]);
+    await page.getByLabel('Delay in ms').fill('1');
+    await page.getByRole('button', { name: 'Add the rule' }).click();
+    await page.getByText('applies to all requests').waitFor();
+    await page.getByRole('button', { name: 'Remove all…' }).click();
+    expect(await violations(page)).toEqual([]);
+    await open('/account/tokens');
+    await page.getByRole('button', { name: 'Issue a token…' }).first().click();
+    await page.getByRole('button', { name: 'Issue', exact: true }).click();
+    await page.getByText('Copy it now').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await sandbox.close();
+    await page.getByText('The sandbox does not respond.').waitFor();
+    expect(await violations(page)).toEqual([]);
   });
 
   it('what somebody does on a page survives the changes that arrive', async () => {
