@@ -57,7 +57,8 @@ const processes = {
       ...(postgresMissing ? ['test/examples/pg-boss-worker.*'] : []),
       ...(terminalMissing ? ['test/cli/terminal.*'] : []),
     ],
-    maxWorkers: 2,
+    // Processes are awaited more than they compute.
+    maxWorkers: 3,
     sequence: { groupOrder: 1 },
   },
 };
