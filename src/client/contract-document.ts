@@ -80,10 +80,10 @@ export function contractParts(
   const { $schema, operations, checked, ...rest } = contract;
   if (Object.keys(rest).length === 0) return { paths };
   const { serverTimeZone, requestIdHeader = 'x-request-id' } = contract;
-  const { 'x-assumed': assumedZone, ...known } = info;
+  const { 'x-assumed': assumedZone, ...overview } = info;
   const description = `${info.description}\n\nThe time zone of resources is ${serverTimeZone}.`;
   return {
-    ...(serverTimeZone !== undefined && { info: { ...known, description } }),
+    ...(serverTimeZone !== undefined && { info: { ...overview, description } }),
     'x-contract': rest,
     paths: withHeader(
       contract.waits?.via === 'get' ? withoutStatus(paths, components.schemas) : paths,
