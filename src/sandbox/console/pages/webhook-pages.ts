@@ -83,7 +83,8 @@ export function webhookPage(
   };
 }
 
-const RECEIVER = `import { createServer } from 'node:http';
+// Without `node:`: who looks for built-ins in bundles for browsers would find it.
+const RECEIVER = `import { createServer } from 'http';
 import { toNodeListener } from 'audience-activation/node';
 import { createWebhookReceiver } from 'audience-activation/webhooks';
 
