@@ -20,9 +20,9 @@ function notesUnder(heading: RegExp, changelog: string): string {
   return sections.find(([title = '']) => heading.test(title))?.[1]?.trim() ?? '';
 }
 
-/** Returns the problems that prevent a release. */
+/** Returns the problems of the commit that prevent a release. */
 export function releaseProblems(facts: ReleaseFacts): string[] {
-  const { version, repository, changelog, changes, tags, hasProvenance } = facts;
+  const { version, changelog, changes, tags } = facts;
   const problems: readonly (string | false)[] = [
     !VERSION.test(version) && `package.json: "${version}" must be a version, e.g. "1.2.3".`,
     changes.trim() !== '' && 'There are uncommitted changes.',
@@ -31,6 +31,13 @@ export function releaseProblems(facts: ReleaseFacts): string[] {
       `CHANGELOG.md has no notes about ${version}. Add "## [${version}] - <date>".`,
     notesUnder(/^\[Unreleased\]$/, changelog) !== '' &&
       'CHANGELOG.md has notes under [Unreleased]. Move them to the version.',
+  ];
+  return problems.filter((problem) => problem !== false);
+}
+
+/** Returns what prevents a publication from here: it depends on where the package is published, not on the commit. */
+export function publicationProblems({ repository, hasProvenance }: ReleaseFacts): string[] {
+  const problems: readonly (string | false)[] = [
     repository === undefined && 'package.json has no `repository`, which npm needs for provenance.',
     !hasProvenance && 'Provenance needs a CI with identity tokens (`id-token: write`). Release from there.',
   ];

@@ -2,11 +2,11 @@
  * Releases the version in package.json: checks it, runs every test, publishes with provenance, and creates the tag.
  *
  *   npm run release              in a CI with identity tokens
- *   npm run release -- --dry-run checks and packs, publishes nothing
+ *   npm run release -- --dry-run checks, tests and packs; says what a publication needs besides, and publishes nothing
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { releaseProblems } from './release-checks.ts';
+import { publicationProblems, type ReleaseFacts, releaseProblems } from './release-checks.ts';
 
 const dryRun = process.argv.includes('--dry-run');
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' });
@@ -20,7 +20,7 @@ function run(command: string, ...args: string[]): void {
 }
 
 const { version, repository } = JSON.parse(readFileSync('package.json', 'utf8'));
-const problems = releaseProblems({
+const facts: ReleaseFacts = {
   version,
   repository,
   changelog: readFileSync('CHANGELOG.md', 'utf8'),
@@ -28,9 +28,11 @@ const problems = releaseProblems({
   tags: git('tag').split('\n'),
   // npm detects GitHub Actions and GitLab CI by these variables, too.
   hasProvenance: Boolean(process.env.ACTIONS_ID_TOKEN_REQUEST_URL ?? process.env.SIGSTORE_ID_TOKEN),
-});
+};
+const problems = [...releaseProblems(facts), ...(dryRun ? [] : publicationProblems(facts))];
+if (dryRun) for (const problem of publicationProblems(facts)) console.error(`To publish: ${problem}`);
 for (const problem of problems) console.error(`✗ ${problem}`);
-if (problems.length > 0 && !dryRun) process.exit(1);
+if (problems.length > 0) process.exit(1);
 
 run('npm', 'run', '-s', 'check');
 run('npm', 'run', '-s', 'test:full');
@@ -42,4 +44,3 @@ if (dryRun) {
   run('git', 'tag', `v${version}`);
   run('git', 'push', 'origin', `v${version}`);
 }
-process.exitCode = problems.length > 0 ? 1 : 0;

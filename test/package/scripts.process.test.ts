@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { assumptionsPage } from '../../scripts/assumptions.ts';
 import { findImportProblems } from '../../scripts/imports.ts';
-import { releaseProblems } from '../../scripts/release-checks.ts';
+import { publicationProblems, releaseProblems } from '../../scripts/release-checks.ts';
 
 describe('docs/assumptions.md', () => {
   it('is up to date (npm run docs:assumptions)', () => {
@@ -107,7 +107,7 @@ describe('a release', () => {
   const ready = { version: '1.2.0', repository: 'x', changelog, changes: '', tags: ['v1.1.0'], hasProvenance: true };
 
   it('is possible from a clean tree with notes and without its tag', () => {
-    expect(releaseProblems(ready)).toEqual([]);
+    expect([...releaseProblems(ready), ...publicationProblems(ready)]).toEqual([]);
   });
 
   it.each([
@@ -123,6 +123,7 @@ describe('a release', () => {
     ['a place without identity tokens', { hasProvenance: false }, expect.stringMatching(/^Provenance needs a CI/)],
     ['a wrong version', { version: 'next' }, 'package.json: "next" must be a version, e.g. "1.2.3".'],
   ])('is refused with %s', (_, change, problem) => {
-    expect(releaseProblems({ ...ready, ...change })).toContainEqual(problem);
+    const facts = { ...ready, ...change };
+    expect([...releaseProblems(facts), ...publicationProblems(facts)]).toContainEqual(problem);
   });
 });
