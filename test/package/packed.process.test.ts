@@ -55,7 +55,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the packed tarball', () => {
-  it('contains what a user needs, in at most 3.5 MB: no sources, no maps, no decision records', () => {
+  it('contains what a user needs, in at most 4 MB: no sources, no maps, no decision records', () => {
     const files = packed.files.map(({ path }) => path);
     expect([...new Set(files.map((path) => path.split('/')[0]))].sort()).toEqual([
       'CHANGELOG.md',
@@ -74,7 +74,7 @@ describe('the packed tarball', () => {
     expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
     const docs = [...globSync('docs/*.md'), ...globSync('docs/images/*')];
     expect(files.filter((path) => path.startsWith('docs/')).sort()).toEqual(docs.sort());
-    expect(packed.unpackedSize).toBeLessThanOrEqual(3_500_000);
+    expect(packed.unpackedSize).toBeLessThanOrEqual(4_000_000);
   });
 
   it('exports the OpenAPI document and the schema of contracts', () => {
