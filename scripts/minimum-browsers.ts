@@ -14,7 +14,7 @@ const BROWSERS = ['chrome', 'edge', 'firefox', 'safari'] as const;
 type Versions = Readonly<Record<(typeof BROWSERS)[number], number>>;
 
 /** The versions that the documentation promises. A test compares them with {@link minimumVersions}. */
-export const MINIMUM_BROWSERS: Versions = { chrome: 120, edge: 120, firefox: 124, safari: 17.4 };
+export const MINIMUM_BROWSERS: Versions = { chrome: 120, edge: 120, firefox: 125, safari: 17.4 };
 
 /** Sources that run in no browser. */
 const NODE_ONLY = /\bsrc\/(?:cli|node|otel|redis)\//;
