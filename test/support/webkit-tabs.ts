@@ -27,36 +27,72 @@ interface Run {
   readonly value?: never;
 }
 
-/** Starts an X server without a screen, and returns it with the number of its display. */
-async function startDisplay(): Promise<readonly [ChildProcess, string]> {
-  const server = spawn(WEBKIT.display, ['-displayfd', '1', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const [number] = await once(server.stdout, 'data');
-  return [server, `:${String(number).trim()}`];
+/** Time for display, driver and browser to start. One that takes longer hangs, such as on a port that is taken meanwhile. */
+const START_TIMEOUT_MS = 35_000;
+
+/** Number of starts: together, they take less than a hook may. */
+const STARTS = 3;
+
+/** A browser that has started. */
+interface Started {
+  readonly command: Command;
+  readonly sessionId: string;
+  /** Ends driver and display. */
+  stop(): Promise<void>;
+}
+
+/** Starts an X server without a screen, a driver and a browser; resolves with `undefined` if they hang. */
+async function start(): Promise<Started | undefined> {
+  const children: ChildProcess[] = [];
+  const state = { isStopped: false };
+  const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess => {
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, ...env } });
+    children.push(child);
+    return child;
+  };
+  const stop = async (): Promise<void> => {
+    state.isStopped = true;
+    for (const child of children.toReversed()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const exited = once(child, 'exit');
+      child.kill();
+      await exited;
+    }
+  };
+  const starting = async (): Promise<Started> => {
+    const display = run(WEBKIT.display, ['-displayfd', '1', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp']);
+    const [[number], port] = await Promise.all([once(display.stdout ?? display, 'data'), freePort()]);
+    const driver = run(WEBKIT.driver, [`--port=${port}`], {
+      DISPLAY: `:${String(number).trim()}`,
+      // The sandbox of WebKit does not run as root, and its compositor needs a screen.
+      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
+      WEBKIT_DISABLE_COMPOSITING_MODE: '1',
+    });
+    driver.stdout?.resume();
+    const command = commandsTo(`http://127.0.0.1:${port}`);
+    while (!state.isStopped && !(await command('GET', '/status').catch(() => undefined))) await setTimeout(20);
+    const browserOptions = { binary: WEBKIT.browser, args: ['--automation'] };
+    const timeouts = { implicit: 15_000 };
+    const capabilities = {
+      alwaysMatch: { 'webkitgtk:browserOptions': browserOptions, pageLoadStrategy: 'normal', timeouts },
+    };
+    const { sessionId } = (await command('POST', '/session', { capabilities })) as { sessionId: string };
+    return { command, sessionId, stop };
+  };
+  const started = await Promise.race([
+    starting().catch(() => undefined),
+    setTimeout(START_TIMEOUT_MS, undefined, { ref: false }),
+  ]);
+  if (!started) await stop();
+  return started;
 }
 
 /** Starts the browser of WebKitGTK, driven by WebDriver. */
 export async function launch(): Promise<EngineBrowser> {
-  const [[display, DISPLAY], port] = await Promise.all([startDisplay(), freePort()]);
-  const driver = spawn(WEBKIT.driver, [`--port=${port}`], {
-    // The sandbox of WebKit does not run as root, and its compositor needs a screen.
-    env: {
-      ...process.env,
-      DISPLAY,
-      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
-      WEBKIT_DISABLE_COMPOSITING_MODE: '1',
-    },
-    stdio: 'ignore',
-  });
-  const command = commandsTo(`http://127.0.0.1:${port}`);
-  while (!(await command('GET', '/status').catch(() => undefined))) await setTimeout(20);
-  const browserOptions = { binary: WEBKIT.browser, args: ['--automation'] };
-  const timeouts = { implicit: 15_000 };
-  const capabilities = {
-    alwaysMatch: { 'webkitgtk:browserOptions': browserOptions, pageLoadStrategy: 'normal', timeouts },
-  };
-  const { sessionId } = (await command('POST', '/session', { capabilities })) as { sessionId: string };
+  let started: Started | undefined;
+  for (let count = 0; count < STARTS && !started; count++) started = await start();
+  if (!started) throw new Error(`WebKitGTK has not started in ${STARTS} times ${START_TIMEOUT_MS / 1_000} s.`);
+  const { command, sessionId, stop } = started;
   const session = `/session/${sessionId}`;
   // Stays open, because every command needs a current window.
   const first = (await command('GET', `${session}/window`)) as string;
@@ -112,11 +148,7 @@ export async function launch(): Promise<EngineBrowser> {
     },
     async close() {
       await command('DELETE', session).catch(() => {});
-      for (const child of [driver, display]) {
-        const exited = once(child, 'exit');
-        child.kill();
-        await exited;
-      }
+      await stop();
     },
   };
 }
