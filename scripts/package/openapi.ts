@@ -109,7 +109,14 @@ async function open({ withOpenApiTools }: Projects) {
   return { cwd, bin: (name: string): string => join(cwd, 'node_modules/.bin', name) };
 }
 
-const copyPrograms = (cwd: string): Promise<void> => cp(join(ROOT, PROGRAMS), cwd, { recursive: true });
+const copies = new Map<string, Promise<void>>();
+
+/** Copies the programs once: a second copy would replace files that a compiler is reading. */
+function copyPrograms(cwd: string): Promise<void> {
+  const copy = copies.get(cwd) ?? cp(join(ROOT, PROGRAMS), cwd, { recursive: true });
+  copies.set(cwd, copy);
+  return copy;
+}
 
 /** Generates a client, compiles the program that uses it, and runs it with a sandbox. */
 async function useClient(projects: Projects, generator: Generator): Promise<void> {
