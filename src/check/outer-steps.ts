@@ -24,7 +24,7 @@ export async function checkDiscovery({ probe, findings, onStep }: Session): Prom
     else if (isReadable) findings.set(id, 'differs', `These fields are missing: ${missing.join(', ')}.`);
     else if (reply.status === 0 || reply.status >= 500) findings.unclear(id, reasonOf(reply));
     else {
-      findings.set(id, 'differs', `There is no such document (${reply.status}).`);
+      findings.set(id, 'differs', `The document was not found (${reply.status}).`);
     }
   }
 }

@@ -62,7 +62,7 @@ describe('a variant service', () => {
       },
     });
     expect((await get('/api/v2/audiences')).status).toBe(200);
-    // "index" is an id now, and there is no such audience.
+    // "index" is an id now, and an audience with it does not exist.
     expect((await get('/api/v2/audiences/index')).body).toMatchObject({
       message: expect.stringMatching(/^Audience not/),
     });

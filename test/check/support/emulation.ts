@@ -94,7 +94,7 @@ export class Emulation {
   /** Answers a request of an operation by the contract. */
   async respond(call: Call): Promise<Answer> {
     const { operation } = call;
-    if (operation === undefined) throw new Error('There is no such operation.');
+    if (operation === undefined) throw new Error('Unknown operation.');
     if (operations[operation].reads === 'json-rpc') return this.send(call, sandboxPath(operation, call.params));
     const isPaged = operation === 'reference.list' || LISTED.some((kind) => operation === `${kind}.list`);
     const answer = isPaged ? await this.#list(call, operation) : await this.#single(call, operation);
