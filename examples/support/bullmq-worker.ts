@@ -80,3 +80,5 @@ process.once('SIGTERM', async () => {
   await client.close();
   await redis.quit();
 });
+// As PM2 expects it (`wait_ready`): the process takes jobs, and stops in order when it receives SIGTERM.
+process.send?.('ready');

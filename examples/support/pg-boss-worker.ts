@@ -51,3 +51,5 @@ process.once('SIGTERM', async () => {
   await boss.stop({ graceful: false });
   await client.close();
 });
+// As PM2 expects it (`wait_ready`): the process takes jobs, and stops in order when it receives SIGTERM.
+process.send?.('ready');
