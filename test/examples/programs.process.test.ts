@@ -14,7 +14,8 @@ async function listenFor(email: string, password: string) {
   return { sandbox, ...(await sandbox.listen()) };
 }
 
-describe('examples/await-audience.ts', () => {
+// Most of their time is waiting for jobs.
+describe.concurrent('examples/await-audience.ts', () => {
   it('builds an audience, prints eligibility and budget, and reports a failed build', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/await-audience.ts'], { timeout: 30_000 });
     const lines = stdout.trim().split('\n');
@@ -27,7 +28,7 @@ describe('examples/await-audience.ts', () => {
   }, 40_000);
 });
 
-describe('examples/lookalike-to-activation.ts', () => {
+describe.concurrent('examples/lookalike-to-activation.ts', () => {
   it('builds a seed, a lookalike and an activation', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/lookalike-to-activation.ts'], {
       timeout: 30_000,
@@ -42,7 +43,7 @@ describe('examples/lookalike-to-activation.ts', () => {
   }, 40_000);
 });
 
-describe('examples/import-cohort.ts', () => {
+describe.concurrent('examples/import-cohort.ts', () => {
   it('uploads a generated file and imports a cohort of its rows', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/import-cohort.ts'], { timeout: 30_000 });
     expect(stdout).toContain('Uploaded; to be claimed before');
@@ -51,7 +52,7 @@ describe('examples/import-cohort.ts', () => {
   }, 40_000);
 });
 
-describe('examples/telemetry.ts', () => {
+describe.concurrent('examples/telemetry.ts', () => {
   it('prints the trace of a create that is retried, waits, and ends by a webhook', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/telemetry.ts'], { timeout: 30_000 });
     const lines = stdout.split('\n').map((line) => line.replace(/ {2}\d+ ms/, ''));
@@ -68,6 +69,52 @@ describe('examples/telemetry.ts', () => {
       '',
     ]);
     expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe.concurrent('examples/webhook-server.ts', () => {
+  it('receives events that end waits', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/webhook-server.ts'], { timeout: 30_000 });
+    for (const name of [1, 2]) expect(stdout).toContain(`Wait for "Visitors of store ${name}": Completed, reported by`);
+    expect(stdout).toContain('Wait for "Visitors of store 3": JobNeedsInfoError, reported by');
+    // A poll may come between an end and its event.
+    expect(stdout).toContain('reported by webhook.');
+    expect(stdout.match(/^Event: audience \d+ holds \d+ devices\.$/gm)).toHaveLength(2);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe.concurrent('examples/mcp-agent.ts', () => {
+  it('signs in, lists tools, builds an audience with them, and signs out', async () => {
+    const { stdout, stderr } = await run(process.execPath, ['examples/mcp-agent.ts'], { timeout: 30_000 });
+    expect(stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'))).toEqual([
+      'Signed in.',
+      expect.stringMatching(/^\d+ tools, among them audiences_create, audiences_get, audiences_list\.$/),
+      expect.stringMatching(/^Created audience \d+, "Built by an agent"\.$/),
+      expect.stringMatching(/^Completed: \d+ devices\.$/),
+      'Signed out.',
+    ]);
+    expect(stderr).toBe('');
+  }, 40_000);
+});
+
+describe.concurrent('examples/testing', () => {
+  it('has a test that passes with the sandbox in process', async () => {
+    const { stdout } = await run(process.execPath, ['--test', 'examples/testing/audience.test.ts'], {
+      timeout: 30_000,
+    });
+    expect(stdout).toMatch(/^ℹ pass 1$/m);
+  }, 40_000);
+
+  it('has a shell script that logs in, creates, polls and lists', async () => {
+    const { url, sandbox, close } = await listenFor('dev@example.com', 'sandbox');
+    const { stdout } = await run('bash', ['examples/testing/curl.sh', url], { timeout: 30_000 });
+    const lines = stdout.trim().split('\n');
+    expect(lines[0]).toMatch(/^Created audience \d+\.$/);
+    expect(lines.at(-2)).toBe('Status 107.');
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ status: 'success', data: [{ name: 'From a shell' }] });
+    expect(sandbox.log[0]).toMatchObject({ path: '/api/v2/auth/login', status: 200 });
+    await close();
   }, 40_000);
 });
 
@@ -118,50 +165,4 @@ describe('examples/await-many.ts', () => {
     expect(resumed.code).toBe(0);
     expect(sandbox.log.filter(({ method }) => method === 'POST')).toHaveLength(20);
   }, 60_000);
-});
-
-describe('examples/webhook-server.ts', () => {
-  it('receives events that end waits', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/webhook-server.ts'], { timeout: 30_000 });
-    for (const name of [1, 2]) expect(stdout).toContain(`Wait for "Visitors of store ${name}": Completed, reported by`);
-    expect(stdout).toContain('Wait for "Visitors of store 3": JobNeedsInfoError, reported by');
-    // A poll may come between an end and its event.
-    expect(stdout).toContain('reported by webhook.');
-    expect(stdout.match(/^Event: audience \d+ holds \d+ devices\.$/gm)).toHaveLength(2);
-    expect(stderr).toBe('');
-  }, 40_000);
-});
-
-describe('examples/mcp-agent.ts', () => {
-  it('signs in, lists tools, builds an audience with them, and signs out', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/mcp-agent.ts'], { timeout: 30_000 });
-    expect(stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'))).toEqual([
-      'Signed in.',
-      expect.stringMatching(/^\d+ tools, among them audiences_create, audiences_get, audiences_list\.$/),
-      expect.stringMatching(/^Created audience \d+, "Built by an agent"\.$/),
-      expect.stringMatching(/^Completed: \d+ devices\.$/),
-      'Signed out.',
-    ]);
-    expect(stderr).toBe('');
-  }, 40_000);
-});
-
-describe('examples/testing', () => {
-  it('has a test that passes with the sandbox in process', async () => {
-    const { stdout } = await run(process.execPath, ['--test', 'examples/testing/audience.test.ts'], {
-      timeout: 30_000,
-    });
-    expect(stdout).toMatch(/^ℹ pass 1$/m);
-  }, 40_000);
-
-  it('has a shell script that logs in, creates, polls and lists', async () => {
-    const { url, sandbox, close } = await listenFor('dev@example.com', 'sandbox');
-    const { stdout } = await run('bash', ['examples/testing/curl.sh', url], { timeout: 30_000 });
-    const lines = stdout.trim().split('\n');
-    expect(lines[0]).toMatch(/^Created audience \d+\.$/);
-    expect(lines.at(-2)).toBe('Status 107.');
-    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ status: 'success', data: [{ name: 'From a shell' }] });
-    expect(sandbox.log[0]).toMatchObject({ path: '/api/v2/auth/login', status: 200 });
-    await close();
-  }, 40_000);
 });

@@ -4,20 +4,23 @@ import { type RedisClient, redisWaits } from '../../src/redis/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer } from '../support/job-service.ts';
 import { KINDS } from '../support/redis-clients.ts';
-import { startRedis, suiteRedis } from '../support/redis-server.ts';
+import { atSuiteEnd, startRedis, suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
 import { type SharedService, startSharedService } from '../support/shared-waits.ts';
 import { wireAudience } from '../support/wire-audience.ts';
 
 let prefixes = 0;
 
-describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }, (kind) => {
-  const redis = suiteRedis();
+// Most of their time is waiting for polls.
+describe.concurrent.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }, (kind) => {
+  const atEnd = atSuiteEnd();
+  const redis = suiteRedis(atEnd);
 
   async function start(count: number, options: ClientOptions = {}) {
-    const service = startSharedService(`waits-${prefixes++}`);
+    const prefix = `waits-${prefixes++}`;
+    const service = startSharedService(prefix, atEnd);
     const connections = await Promise.all(Array.from({ length: count }, () => redis().connect(kind)));
-    return { service, clients: connections.map((connection) => service.connect(connection, options)) };
+    return { prefix, service, clients: connections.map((connection) => service.connect(connection, options)) };
   }
 
   const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at);
@@ -135,7 +138,7 @@ describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }
 
   it('are led by another one when a callback of the leader throws', async () => {
     const prefix = `waits-${prefixes++}`;
-    const service = startSharedService(prefix);
+    const service = startSharedService(prefix, atEnd);
     const data = (rows: unknown): unknown => {
       if (JSON.stringify(rows).includes('"id":2,')) throw new Error('a mistake of the leader');
       return rows;
@@ -175,7 +178,7 @@ describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }
     const services = ['http://localhost:4001', 'http://localhost:4001/staging', 'http://localhost:4002'].map(
       (baseUrl) => ({
         baseUrl,
-        service: startSharedService(prefix),
+        service: startSharedService(prefix, atEnd),
       }),
     );
     const waits = await Promise.all(
@@ -320,11 +323,11 @@ describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }
   });
 
   it('leave no resource in Redis for longer than a minute', async () => {
-    const { service, clients } = await start(1);
+    const { prefix, service, clients } = await start(1);
     service.set(1, 102);
     const wait = clients[0]?.audiences.wait(1);
     const inspector = await redis().connect('ioredis');
-    const statesOf = () => inspector.keys(`{waits-${prefixes - 1}:*}:states`);
+    const statesOf = () => inspector.keys(`{${prefix}:*}:states`);
     await expect.poll(statesOf).toHaveLength(1);
     service.set(1, 104);
     await wait;
@@ -335,12 +338,12 @@ describe.each(KINDS)('clients that share their waits on %s', { timeout: 60_000 }
   });
 
   it('store no token', async () => {
-    const { service, clients } = await start(1);
+    const { prefix, service, clients } = await start(1);
     service.set(1, 102);
     const wait = clients[0]?.audiences.wait(1);
     await eventually(() => expect(service.reads.length).toBeGreaterThan(1));
     const probe = await redis().connect('redis');
-    const keys = await probe.keys('*waits*');
+    const keys = await probe.keys(`*${prefix}:*`);
     const dumps = await Promise.all(keys.map((key) => probe.dump(key)));
     expect(keys.length).toBeGreaterThan(2);
     expect(dumps.join()).not.toContain('secret-token');

@@ -26,7 +26,7 @@ export interface RedisServer {
 }
 
 /** Registers a function to run at the end of a test or a suite, as `onTestFinished` does. */
-type AtEnd = (end: () => void | Promise<void>) => void;
+export type AtEnd = (end: () => void | Promise<void>) => void;
 
 /** Starts a server and waits until it accepts connections. Rejects with its output if it exits before. */
 async function launch(port: number, dir: string): Promise<ChildProcess> {
@@ -102,15 +102,20 @@ export async function startRedis(atEnd: AtEnd = onTestFinished): Promise<RedisSe
   };
 }
 
-/** Starts one Redis server for all tests of a file or a `describe`. Call the returned function inside a test. */
-export function suiteRedis(): () => RedisServer {
+/** Registers functions to run at the end of a file or a `describe`, the last one first. */
+export function atSuiteEnd(): AtEnd {
   const ends: (() => void | Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  return (end) => void ends.push(end);
+}
+
+/** Starts one Redis server for all tests of a file or a `describe`. Call the returned function inside a test. */
+export function suiteRedis(atEnd = atSuiteEnd()): () => RedisServer {
   let server: RedisServer | undefined;
   beforeAll(async () => {
-    server = await startRedis((work) => ends.push(work));
-  });
-  afterAll(async () => {
-    for (const work of ends.reverse()) await work();
+    server = await startRedis(atEnd);
   });
   return () => {
     if (!server) throw new Error('Call this inside a test.');

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import { AudienceClient, type ClientOptions } from '../../src/index.ts';
 import { type RedisClient, redisWaits } from '../../src/redis/index.ts';
 import { answer } from './job-service.ts';
+import type { AtEnd } from './redis-server.ts';
 import { wireAudience } from './wire-audience.ts';
 
 /** A read of the service by one of the clients. */
@@ -25,14 +26,14 @@ export interface SharedService {
     id: number | undefined,
     signal: AbortSignal,
   ) => Response | undefined | Promise<Response | undefined>;
-  /** Creates the next client on a Redis client; it is closed at the end of the test. */
+  /** Creates the next client on a Redis client. */
   connect(redis: RedisClient, options?: ClientOptions): AudienceClient;
 }
 
 const wireTime = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
 
-/** Starts a service in this process. Clients with the same `prefix` share their waits. */
-export function startSharedService(prefix: string): SharedService {
+/** Starts a service in this process. Clients with the same `prefix` share their waits. They are closed `atEnd`. */
+export function startSharedService(prefix: string, atEnd: AtEnd = onTestFinished): SharedService {
   const states = new Map<number, { readonly status: number; readonly updated: string }>();
   let clients = 0;
   const service: SharedService = {
@@ -72,7 +73,7 @@ export function startSharedService(prefix: string): SharedService {
         },
         ...options,
       });
-      onTestFinished(() => client.close());
+      atEnd(() => client.close());
       return client;
     },
   };
