@@ -130,7 +130,8 @@ describe('wait', () => {
       await Promise.allSettled(ids.map((id) => client.audiences.wait(id, { timeout: 4_000 })));
     });
     expect(byCommand).toBeGreaterThan(0);
-    expect(Math.abs(byCommand - byProgram)).toBeLessThanOrEqual(2);
+    // Both poll in the same rhythm, and reads of a page for each job would be a hundred more.
+    expect(Math.abs(byCommand - byProgram)).toBeLessThanOrEqual(10);
     const others = scene.sandbox.log.filter(
       ({ method, path }) => method === 'GET' && path !== '/api/v2/audiences/index',
     );

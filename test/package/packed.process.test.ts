@@ -153,7 +153,7 @@ describe('the packed tarball', () => {
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     writeFileSync(join(project, 'package.json'), '{"type":"module"}');
     expect(run(bin('tsc'), ['-p', project])).toBe('');
-  }, 60_000);
+  }, 180_000);
 
   it('exposes no type of a bundled dependency', () => {
     const dist = join(project, 'node_modules', 'audience-activation', 'dist');
