@@ -1,7 +1,17 @@
 import { check } from '../errors/audience-error.ts';
 import type { Paging, ServiceContract } from '../spec/contract.ts';
 import { isObject } from '../util/json.ts';
-import { anyOption, choice, nestedOptions, optionOf, requiredOption, stringOption } from '../util/options.ts';
+import {
+  anyOption,
+  choice,
+  integer,
+  nestedOptions,
+  optional,
+  optionOf,
+  requiredOption,
+  requiredString,
+  stringOption,
+} from '../util/options.ts';
 import { isTimeZone } from '../util/timestamps.ts';
 
 /** Schema of `serverTimeZone`. */
@@ -12,12 +22,18 @@ export const timeZoneOption = optionOf(
 
 /** Schema of `requestIdHeader`. */
 export const headerNameOption = optionOf(
-  (value) => /^[\w!#$%&'*+.^`|~-]+$/.test(String(value)),
+  (value) => typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value),
   'must be a header name',
 );
 
 /** Schema of `waits.via`. */
 export const viaOption = choice('list', 'get');
+
+const STYLES: readonly string[] = ['page', 'offset', 'cursor'] satisfies Paging['style'][];
+
+/** Returns whether a value is a path from the envelope, such as `data.item`. */
+export const isEnvelopePath = (value: unknown): boolean =>
+  typeof value === 'string' && /^[\w$-]+(\.[\w$-]+)*$/.test(value);
 
 const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|completed|needs-info|failed|cancelled)$/;
 
@@ -30,11 +46,11 @@ export const contractOption = nestedOptions<ServiceContract>({
   $schema: stringOption,
   operations: optionOf(isObject, 'must be an object'),
   paging: nestedOptions<Paging>({
-    style: choice('page', 'offset', 'cursor'),
-    param: requiredOption(Boolean, 'must be a query parameter'),
-    size: stringOption,
-    maxSize: optionOf((value) => Number(value) >= 1, 'must be 1 or more'),
-    next: stringOption,
+    style: requiredOption((value) => STYLES.includes(String(value)), 'must be page, offset or cursor'),
+    param: requiredString,
+    size: optional(requiredString),
+    maxSize: optional(integer(1)),
+    next: optionOf(isEnvelopePath, 'must be a path from the envelope, e.g. "data.next"'),
   }),
   statuses: optionOf(isStatuses, 'must be such as { "audience 106": "failed" }'),
   serverTimeZone: timeZoneOption,
