@@ -1,6 +1,6 @@
 import { NotFoundError } from '../errors/api-errors.ts';
 import { check } from '../errors/audience-error.ts';
-import type { DecodeContext, Envelope, RequestOptions, Transport } from '../http/index.ts';
+import type { Envelope, RequestOptions, Transport } from '../http/index.ts';
 import { ApiPromise } from '../http/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeList } from '../schemas/decode.ts';
@@ -92,7 +92,7 @@ export interface ListPlan<T> {
 }
 
 /** Fetches the next page of a list; rows whose keys are in `seen` are dropped. */
-type FetchNext<T> = (seen: Set<unknown>) => PagePromise<T>;
+type FetchNext<T> = (seen: Set<unknown>) => Promise<Page<T>>;
 
 /** Fetches the first page of a list, or the one that `params` name. */
 export function listPages<T>(
@@ -117,13 +117,27 @@ export function listPages<T>(
           return pageErrors(query, cap, start);
         },
         decode: async (data, context) => {
+          const { envelope } = context;
           const rows = await decodeRows(data, context);
-          const items = newRows(rows, query, { seen, keyOf, context, param: paging.param });
-          const next = nextStart(start, rows.length, paging, context.envelope);
-          const isLast = items.length === 0 || next === undefined || isShort(rows.length, query, longest, paging);
+          const items = newRows(rows, seen, keyOf);
+          if (rows.length > 0 && items.length === 0) {
+            const problem = `page ${query.page} has only rows that earlier pages have shown: the service seems to ignore \`${paging.param}\``;
+            if (rows.length >= query.per_page) throw context.fail(problem);
+            warnOnce(`${plan.operation}: ${problem}. If rows are missing, set \`contract.paging\`.`, transport);
+          }
+          const next = nextStart(start, rows.length, paging, envelope);
+          const isLast =
+            next === undefined ||
+            (rows.length === 0 ? !isNewCursor(next, seen, paging) : items.length === 0) ||
+            isShort(rows.length, query, longest, paging);
+          const nextQuery = { ...query, page: query.page + 1 };
           const fetchNext: FetchNext<T> = (seen) =>
-            fetchPage({ ...query, page: query.page + 1 }, next, seen, Math.max(longest, rows.length));
-          return new ListPage(items, query, context.envelope, { seen, keyOf, ...(!isLast && { fetchNext }) });
+            fetchPage(nextQuery, next, seen, Math.max(longest, rows.length)).catch((error) => {
+              // A page with fewer rows than requested may have been the last one: some services have no page after it.
+              if (rows.length >= query.per_page || !NotFoundError.isInstance(error)) throw error;
+              return new ListPage([], nextQuery, { ...envelope, data: [] }, { seen, keyOf });
+            });
+          return new ListPage(items, query, envelope, { seen, keyOf, ...(!isLast && { fetchNext }) });
         },
       }),
     );
@@ -150,29 +164,25 @@ const contentOf: KeyOf = (row) => JSON.stringify(row);
 const idOf: KeyOf = (row) => (isObject(row) && typeof row.id === 'number' ? row.id : contentOf(row));
 
 /** Returns the rows whose keys are not in `seen`, and adds these keys to it. */
-function newRows<T>(
-  rows: T[],
-  { page, per_page }: PageQuery,
-  {
-    seen,
-    keyOf,
-    context,
-    param,
-  }: {
-    readonly seen: Set<unknown>;
-    readonly keyOf: KeyOf;
-    readonly context: DecodeContext;
-    readonly param: string;
-  },
-): T[] {
+function newRows<T>(rows: T[], seen: Set<unknown>, keyOf: KeyOf): T[] {
   const items = [...new Map(rows.map((row) => [keyOf(row), row])).entries()].filter(([key]) => !seen.has(key));
-  if (rows.length >= per_page && items.length === 0) {
-    throw context.fail(
-      `page ${page} is full of rows that earlier pages have shown: the service seems to ignore \`${param}\``,
-    );
-  }
   for (const [key] of items) seen.add(key);
   return items.map(([, row]) => row);
+}
+
+/** Returns whether a page without rows may be followed by others: by those of a cursor that no such page has had. */
+function isNewCursor(next: PageStart, seen: Set<unknown>, { style }: Paging): boolean {
+  const key = `cursor ${next}`;
+  if (style !== 'cursor' || seen.has(key)) return false;
+  seen.add(key);
+  return true;
+}
+
+/** Logs a message once. */
+function warnOnce(message: string, { settings, state: { loggedFields } }: Transport): void {
+  if (loggedFields.has(message)) return;
+  loggedFields.add(message);
+  settings.logger.warn(message);
 }
 
 /** A page that can fetch the next one. */
@@ -203,15 +213,9 @@ class ListPage<T> implements Page<T> {
   }
 
   /** Fetches the next page for one iteration, which has its own set of rows seen so far. */
-  async fetchNext(seen: Set<unknown>): Promise<Page<T> | undefined> {
+  fetchNext(seen: Set<unknown>): Promise<Page<T>> | undefined {
     for (const row of this.items) seen.add(this.#keyOf(row));
-    try {
-      return await this.#fetchNext?.(seen);
-    } catch (error) {
-      // A page with fewer rows than requested may have been the last one: some services have no page after it.
-      if (this.items.length < this.perPage && NotFoundError.isInstance(error)) return undefined;
-      throw error;
-    }
+    return this.#fetchNext?.(seen);
   }
 
   nextPage(): Promise<Page<T>> | undefined {
