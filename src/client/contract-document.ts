@@ -71,31 +71,45 @@ interface Info {
   readonly 'x-assumed'?: string;
 }
 
+/** The components that a contract changes or refers to. */
+interface Components {
+  readonly schemas: JsonObject;
+  readonly headers: { readonly RequestId: JsonObject };
+  readonly parameters: { readonly Page: JsonObject };
+}
+
 /** Returns the paths and the other parts of a document that a contract changes. */
 export function contractParts(
-  { info, components }: { readonly info: Info; readonly components: { readonly schemas: object } },
+  { info, components }: { readonly info: Info; readonly components: Components },
   paths: Paths,
   contract: ServiceContract,
 ) {
   const { $schema, operations, checked, ...rest } = contract;
   if (Object.keys(rest).length === 0) return { paths };
-  const { serverTimeZone, requestIdHeader = 'x-request-id' } = contract;
+  const { paging, serverTimeZone, requestIdHeader } = contract;
   const { 'x-assumed': assumedZone, ...overview } = info;
+  const { 'x-assumed': assumedName, ...RequestId } = components.headers.RequestId;
+  const { Page, ...parameters } = components.parameters;
   const description = `${info.description}\n\nThe time zone of resources is ${serverTimeZone}.`;
+  const parts = {
+    paths: contract.waits?.via === 'get' ? withoutStatus(paths, components.schemas) : paths,
+    components: {
+      ...components,
+      ...(paging && { parameters }),
+      ...(requestIdHeader !== undefined && { headers: { ...components.headers, RequestId } }),
+    },
+  };
   return {
     ...(serverTimeZone !== undefined && { info: { ...overview, description } }),
     'x-contract': rest,
-    paths: withHeader(
-      contract.waits?.via === 'get' ? withoutStatus(paths, components.schemas) : paths,
-      requestIdHeader,
-    ),
+    ...(requestIdHeader === undefined ? parts : withHeader(parts, requestIdHeader)),
   };
 }
 
 /** Returns paths whose lists have rows without a status. */
-function withoutStatus(paths: Paths, schemas: object): Paths {
+function withoutStatus(paths: Paths, schemas: JsonObject): Paths {
   const schemaOf = (reference: unknown): JsonObject =>
-    Object(Reflect.get(schemas, /\w+$/.exec(String(reference))?.[0] ?? ''));
+    Object(schemas[/\w+$/.exec(String(reference))?.[0] ?? '']);
   const optional = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(optional);
     if (!isObject(value)) return value;
@@ -110,13 +124,13 @@ function withoutStatus(paths: Paths, schemas: object): Paths {
   return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, itemOf(item)]));
 }
 
-/** Returns paths whose responses have the request id in another header. */
-function withHeader(paths: Paths, name: string): Paths {
+/** Returns parts of a document whose responses have the request id in another header. */
+function withHeader<Parts>(parts: Parts, name: string): Parts {
   const renamed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(renamed);
     if (!isObject(value)) return value;
     const entries = Object.entries(value).map(([key, inner]) => [key === 'x-request-id' ? name : key, renamed(inner)]);
     return Object.fromEntries(entries);
   };
-  return renamed(paths) as Paths; // only keys have changed
+  return renamed(parts) as Parts; // only keys have changed
 }
