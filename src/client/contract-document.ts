@@ -108,8 +108,7 @@ export function contractParts(
 
 /** Returns paths whose lists have rows without a status. */
 function withoutStatus(paths: Paths, schemas: JsonObject): Paths {
-  const schemaOf = (reference: unknown): JsonObject =>
-    Object(schemas[/\w+$/.exec(String(reference))?.[0] ?? '']);
+  const schemaOf = (reference: unknown): JsonObject => Object(schemas[/\w+$/.exec(String(reference))?.[0] ?? '']);
   const optional = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(optional);
     if (!isObject(value)) return value;

@@ -4,11 +4,10 @@ import { isObject } from '../util/json.ts';
 import {
   anyOption,
   choice,
-  integer,
   nestedOptions,
   optional,
   optionOf,
-  requiredOption,
+  requiredChoice,
   requiredString,
   stringOption,
 } from '../util/options.ts';
@@ -29,11 +28,11 @@ export const headerNameOption = optionOf(
 /** Schema of `waits.via`. */
 export const viaOption = choice('list', 'get');
 
-const STYLES: readonly string[] = ['page', 'offset', 'cursor'] satisfies Paging['style'][];
-
 /** Returns whether a value is a path from the envelope, such as `data.item`. */
 export const isEnvelopePath = (value: unknown): boolean =>
   typeof value === 'string' && /^[\w$-]+(\.[\w$-]+)*$/.test(value);
+
+const NEXT_RULE = 'must be the path of the next cursor, e.g. "data.next"';
 
 const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|completed|needs-info|failed|cancelled)$/;
 
@@ -46,11 +45,11 @@ export const contractOption = nestedOptions<ServiceContract>({
   $schema: stringOption,
   operations: optionOf(isObject, 'must be an object'),
   paging: nestedOptions<Paging>({
-    style: requiredOption((value) => STYLES.includes(String(value)), 'must be page, offset or cursor'),
+    style: requiredChoice('page', 'offset', 'cursor'),
     param: requiredString,
     size: optional(requiredString),
-    maxSize: optional(integer(1)),
-    next: optionOf(isEnvelopePath, 'must be a path from the envelope, e.g. "data.next"'),
+    maxSize: optionOf((value) => Number.isInteger(value) && Number(value) > 0, 'must be an integer from 1'),
+    next: optionOf(isEnvelopePath, NEXT_RULE),
   }),
   statuses: optionOf(isStatuses, 'must be such as { "audience 106": "failed" }'),
   serverTimeZone: timeZoneOption,
@@ -65,9 +64,6 @@ export const contractOption = nestedOptions<ServiceContract>({
  * @throws {ConfigurationError} if it does not say where the next cursor is.
  */
 export function pagingOf({ paging }: ServiceContract): Paging | undefined {
-  check(
-    paging?.style !== 'cursor' || paging.next !== undefined,
-    '`contract.paging.next` must be the path of the next cursor, e.g. "data.next".',
-  );
+  check(paging?.style !== 'cursor' || paging.next !== undefined, `\`contract.paging.next\` ${NEXT_RULE}.`);
   return paging;
 }

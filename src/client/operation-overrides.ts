@@ -89,7 +89,7 @@ function resolveOperation(name: OperationName, override: OverrideFields): Resolv
   const row: ResolvedOperation = { ...operations[name], ...fields, name, override };
   const must = (field: keyof OperationOverride, right: boolean, fix: string): void =>
     check(right, `${optionOf(name, field)} must ${fix}.`);
-  must('path', PATH.test(row.path), 'start with "/" and must not contain "?", "#", "\\" or segments of dots');
+  must('path', PATH.test(row.path), 'start with "/" and must not contain "?", "#", "\\" or ".."');
   must('method', METHODS.includes(row.method), `be one of ${METHODS.join(', ')}`);
   must('bucket', isBucket(row.bucket), `be one of ${Object.keys(RATE_LIMITS).join(', ')}`);
   must('retry', RETRY_POLICIES.includes(row.retry), `be one of ${RETRY_POLICIES.join(', ')}`);

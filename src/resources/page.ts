@@ -91,8 +91,8 @@ export interface ListPlan<T> {
   readonly path?: PathParams;
 }
 
-/** Fetches the next page of a list; rows whose keys are in `seen` are dropped. */
-type FetchNext<T> = (seen: Set<unknown>) => Promise<Page<T>>;
+/** Fetches the next page; rows whose keys are in `seen` are dropped, by default those of the pages before it. */
+type FetchNext<T> = (seen?: Set<unknown>) => Promise<Page<T>>;
 
 /** Fetches the first page of a list, or the one that `params` name. */
 export function listPages<T>(
@@ -119,25 +119,27 @@ export function listPages<T>(
         decode: async (data, context) => {
           const { envelope } = context;
           const rows = await decodeRows(data, context);
-          const items = newRows(rows, seen, keyOf);
+          const items = rows.filter((row) => isNew(keyOf(row), seen));
           if (rows.length > 0 && items.length === 0) {
-            const problem = `page ${query.page} has only rows that earlier pages have shown: the service seems to ignore \`${paging.param}\``;
-            if (rows.length >= query.per_page) throw context.fail(problem);
-            warnOnce(`${plan.operation}: ${problem}. If rows are missing, set \`contract.paging\`.`, transport);
+            const problem = `seems to be ignored: page ${query.page} has only rows of earlier pages. If rows are missing, set \`contract.paging\``;
+            if (rows.length >= query.per_page) throw context.fail(`\`${paging.param}\` ${problem}`);
+            context.warn(plan.operation, paging.param, problem);
           }
           const next = nextStart(start, rows.length, paging, envelope);
-          const isLast =
-            next === undefined ||
-            (rows.length === 0 ? !isNewCursor(next, seen, paging) : items.length === 0) ||
-            isShort(rows.length, query, longest, paging);
+          // A page without rows may have a cursor that leads on; a repeated one would never end.
+          const isFollowed =
+            items.length > 0 || (rows.length === 0 && paging.style === 'cursor' && isNew(`cursor ${next}`, seen));
+          const isLast = next === undefined || !isFollowed || isShort(rows.length, query, longest, paging);
           const nextQuery = { ...query, page: query.page + 1 };
-          const fetchNext: FetchNext<T> = (seen) =>
-            fetchPage(nextQuery, next, seen, Math.max(longest, rows.length)).catch((error) => {
+          const fetchNext: FetchNext<T> = (seenBefore = seen) => {
+            for (const row of items) seenBefore.add(keyOf(row));
+            return fetchPage(nextQuery, next, seenBefore, Math.max(longest, rows.length)).catch((error) => {
               // A page with fewer rows than requested may have been the last one: some services have no page after it.
               if (rows.length >= query.per_page || !NotFoundError.isInstance(error)) throw error;
-              return new ListPage([], nextQuery, { ...envelope, data: [] }, { seen, keyOf });
+              return new ListPage([], nextQuery, { ...envelope, data: [] });
             });
-          return new ListPage(items, query, envelope, { seen, keyOf, ...(!isLast && { fetchNext }) });
+          };
+          return new ListPage(items, query, envelope, isLast ? undefined : fetchNext);
         },
       }),
     );
@@ -163,26 +165,10 @@ type KeyOf = (row: unknown) => unknown;
 const contentOf: KeyOf = (row) => JSON.stringify(row);
 const idOf: KeyOf = (row) => (isObject(row) && typeof row.id === 'number' ? row.id : contentOf(row));
 
-/** Returns the rows whose keys are not in `seen`, and adds these keys to it. */
-function newRows<T>(rows: T[], seen: Set<unknown>, keyOf: KeyOf): T[] {
-  const items = [...new Map(rows.map((row) => [keyOf(row), row])).entries()].filter(([key]) => !seen.has(key));
-  for (const [key] of items) seen.add(key);
-  return items.map(([, row]) => row);
-}
-
-/** Returns whether a page without rows may be followed by others: by those of a cursor that no such page has had. */
-function isNewCursor(next: PageStart, seen: Set<unknown>, { style }: Paging): boolean {
-  const key = `cursor ${next}`;
-  if (style !== 'cursor' || seen.has(key)) return false;
-  seen.add(key);
-  return true;
-}
-
-/** Logs a message once. */
-function warnOnce(message: string, { settings, state: { loggedFields } }: Transport): void {
-  if (loggedFields.has(message)) return;
-  loggedFields.add(message);
-  settings.logger.warn(message);
+/** Adds a key to those seen so far; returns whether it is new. */
+function isNew(key: unknown, seen: Set<unknown>): boolean {
+  const { size } = seen;
+  return seen.add(key).size > size;
 }
 
 /** A page that can fetch the next one. */
@@ -191,42 +177,28 @@ class ListPage<T> implements Page<T> {
   readonly page: number;
   readonly perPage: number;
   readonly envelope: Envelope;
-  readonly #seen: Set<unknown>;
-  readonly #keyOf: KeyOf;
   readonly #fetchNext: FetchNext<T> | undefined;
   #next: Promise<Page<T>> | undefined;
 
   /** Without `fetchNext` it is the last page. */
-  constructor(
-    items: T[],
-    query: PageQuery,
-    envelope: Envelope,
-    list: { readonly seen: Set<unknown>; readonly keyOf: KeyOf; readonly fetchNext?: FetchNext<T> },
-  ) {
+  constructor(items: T[], { page, per_page }: PageQuery, envelope: Envelope, fetchNext?: FetchNext<T>) {
     this.items = items;
-    this.page = query.page;
-    this.perPage = query.per_page;
+    this.page = page;
+    this.perPage = per_page;
     this.envelope = envelope;
-    this.#seen = list.seen;
-    this.#keyOf = list.keyOf;
-    this.#fetchNext = list.fetchNext;
+    this.#fetchNext = fetchNext;
   }
 
   /** Fetches the next page for one iteration, which has its own set of rows seen so far. */
   fetchNext(seen: Set<unknown>): Promise<Page<T>> | undefined {
-    for (const row of this.items) seen.add(this.#keyOf(row));
     return this.#fetchNext?.(seen);
   }
 
   nextPage(): Promise<Page<T>> | undefined {
-    if (!this.#fetchNext) return undefined;
-    if (!this.#next) {
-      const next = this.#fetchNext(this.#seen);
-      next.catch(() => {
-        this.#next = undefined;
-      });
-      this.#next = next;
-    }
+    this.#next ??= this.#fetchNext?.();
+    this.#next?.catch(() => {
+      this.#next = undefined;
+    });
     return this.#next;
   }
 }
