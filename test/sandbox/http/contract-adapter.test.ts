@@ -148,10 +148,10 @@ describe('a sandbox with a contract', () => {
 
   it('serves the document of its contract, if a client can use it without functions', async () => {
     const { 'audiences.delete': moved, ...operations } = contract.operations ?? {};
-    const whole = { ...contract, operations };
-    const { body } = await startSandbox({ contract: whole }).call('GET', '/openapi.json');
+    const complete = { ...contract, operations };
+    const { body } = await startSandbox({ contract: complete }).call('GET', '/openapi.json');
     const baseUrl = body.servers[0].url;
-    expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument({ contract: whole, baseUrl }))));
+    expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument({ contract: complete, baseUrl }))));
     expect(Object.keys(body.paths)).toContain('/v9/audience/{id}');
 
     const { status, body: refusal } = await startSandbox({ contract }).call('GET', '/openapi.json');
