@@ -108,28 +108,29 @@ export function contractParts(
 
 /** Returns paths whose lists have rows without a status. */
 function withoutStatus(paths: Paths, schemas: JsonObject): Paths {
-  const schemaOf = (reference: unknown): JsonObject => Object(schemas[/\w+$/.exec(String(reference))?.[0] ?? '']);
-  const optional = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(optional);
-    if (!isObject(value)) return value;
-    const { required, ...schema } = isObject(value.items) ? schemaOf(value.items.$ref) : {};
-    if (value.type === 'array' && Array.isArray(required))
-      return { ...value, items: { ...schema, required: required.filter((field) => field !== 'status') } };
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, optional(inner)]));
+  const withOptionalStatus = (object: JsonObject): JsonObject => {
+    const [name = ''] = /\w+$/.exec(String(Object(object.items).$ref)) ?? [];
+    const { required, ...schema } = Object(schemas[name]);
+    if (!Array.isArray(required) || !required.includes('status')) return object;
+    return { ...object, items: { ...schema, required: required.filter((field) => field !== 'status') } };
   };
   const isList = ({ operationId }: JsonObject): boolean => String(operationId).endsWith('.list');
-  const itemOf = (item: Paths[string]): Paths[string] =>
-    Object.fromEntries(Object.entries(item).map(([key, one]) => [key, isList(one) ? Object(optional(one)) : one]));
-  return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, itemOf(item)]));
+  return rewrite(paths, (object) => (isList(object) ? rewrite(object, withOptionalStatus) : object));
 }
 
 /** Returns parts of a document whose responses have the request id in another header. */
-function withHeader<Parts>(parts: Parts, name: string): Parts {
-  const renamed = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(renamed);
+const withHeader = <Parts>(parts: Parts, name: string): Parts =>
+  rewrite(parts, ({ 'x-request-id': header, ...others }) => ({
+    ...others,
+    ...(header !== undefined && { [name]: header }),
+  }));
+
+/** Returns a copy of a part of a document, with every object in it changed. */
+function rewrite<Part>(part: Part, change: (object: JsonObject) => JsonObject): Part {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy);
     if (!isObject(value)) return value;
-    const entries = Object.entries(value).map(([key, inner]) => [key === 'x-request-id' ? name : key, renamed(inner)]);
-    return Object.fromEntries(entries);
+    return Object.fromEntries(Object.entries(change(value)).map(([key, inner]) => [key, copy(inner)]));
   };
-  return renamed(parts) as Parts; // only keys have changed
+  return copy(part) as Part; // `change` keeps its form
 }

@@ -276,4 +276,13 @@ describe('the document of a contract', () => {
     expect([names.includes('x-trace'), names.includes('x-request-id')]).toEqual([true, false]);
     expect(components.headers?.RequestId).not.toHaveProperty('x-assumed');
   });
+
+  it('has no status in the rows of lists that waits must not poll, and other rows as they are', () => {
+    const { paths } = openApiDocument({ contract: { waits: { via: 'get' } } });
+    const rowOf = (path: string) =>
+      Object(paths[path]?.get).responses[200].content['application/json'].schema.properties.data.items;
+    expect(rowOf('/api/v2/audiences/index').required).not.toContain('status');
+    expect(rowOf('/api/v2/audiences/{id}')).toEqual({ $ref: '#/components/schemas/Audience' });
+    expect(rowOf('/api/v2/webhooks/index')).toEqual({ $ref: '#/components/schemas/WebhookEndpoint' });
+  });
 });
