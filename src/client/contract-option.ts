@@ -32,8 +32,6 @@ export const viaOption = choice('list', 'get');
 export const isEnvelopePath = (value: unknown): boolean =>
   typeof value === 'string' && /^[\w$-]+(\.[\w$-]+)*$/.test(value);
 
-const NEXT_RULE = 'must be the path of the next cursor, e.g. "data.next"';
-
 const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|completed|needs-info|failed|cancelled)$/;
 
 /** Returns whether a value has the progress of kinds and status ids. */
@@ -49,7 +47,7 @@ export const contractOption = nestedOptions<ServiceContract>({
     param: requiredString,
     size: optional(requiredString),
     maxSize: optionOf((value) => Number.isInteger(value) && Number(value) > 0, 'must be an integer from 1'),
-    next: optionOf(isEnvelopePath, NEXT_RULE),
+    next: anyOption,
   }),
   statuses: optionOf(isStatuses, 'must be such as { "audience 106": "failed" }'),
   serverTimeZone: timeZoneOption,
@@ -64,6 +62,9 @@ export const contractOption = nestedOptions<ServiceContract>({
  * @throws {ConfigurationError} if it does not say where the next cursor is.
  */
 export function pagingOf({ paging }: ServiceContract): Paging | undefined {
-  check(paging?.style !== 'cursor' || paging.next !== undefined, `\`contract.paging.next\` ${NEXT_RULE}.`);
+  check(
+    paging?.style !== 'cursor' || isEnvelopePath(paging.next),
+    '`contract.paging.next` must be the path of the next cursor, e.g. "data.next".',
+  );
   return paging;
 }
