@@ -13,7 +13,7 @@ interface Service {
   /** Rows of a page, if the request does not name a number, and at most. */
   readonly size: number;
   readonly cap: number;
-  /** What comes in place of the cursor of the last page. */
+  /** Value in place of the cursor of the last page. */
   readonly end: null | '' | undefined;
   /** Cursors are within addresses; a cursor may lead to an empty page before the rows. */
   readonly hasAddresses: boolean;
