@@ -47,7 +47,7 @@ export function createApp(service: Service): Hono<Env> {
   app.notFound(({ req: { method, path } }) =>
     failure(
       404,
-      path.startsWith(`${API}/`)
+      service.contract || path.startsWith(`${API}/`)
         ? `Not found: the API has no operation ${method} ${path}.`
         : `Not found: the API is below ${API}/.`,
     ),

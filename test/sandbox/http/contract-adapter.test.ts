@@ -33,7 +33,10 @@ describe('a sandbox with a contract', () => {
     const read = await call('GET', `/v9/audience/${id}`, { token });
     expect(read.body).toMatchObject({ status: 'success', data: { item: [{ id }] } });
     expect((await call('GET', `/v9/lookalike/${id}`, { token })).body).toMatchObject({ data: [{ id }] });
-    expect((await call('GET', `/api/v2/audiences/${id}`, { token })).status).toBe(404);
+    for (const path of [`/api/v2/audiences/${id}`, '/v9/other']) {
+      const { status, body } = await call('GET', path, { token });
+      expect([status, body.message]).toEqual([404, `Not found: the API has no operation GET ${path}.`]);
+    }
     expect([read.headers.get('x-trace'), read.headers.get('x-request-id')]).toEqual(['req_2', null]);
     expect(sandbox.log.map(({ path }) => path)).toContain('/v9/audience');
     const credentials = { email: 'ada@example.com', password: 'correct horse' };
