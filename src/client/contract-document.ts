@@ -86,11 +86,16 @@ export function contractParts(
 ) {
   const { $schema, operations, checked, ...rest } = contract;
   if (Object.keys(rest).length === 0) return { paths };
-  const { paging, serverTimeZone, requestIdHeader } = contract;
+  const { paging, serverTimeZone, requestIdHeader, statuses = {} } = contract;
   const { 'x-assumed': assumedZone, ...overview } = info;
   const { 'x-assumed': assumedName, ...RequestId } = components.headers.RequestId;
   const { Page, ...parameters } = components.parameters;
-  const description = `${info.description}\n\nThe time zone of resources is ${serverTimeZone}.`;
+  const named = Object.entries(statuses).map(([status, progress]) => `${status} is ${progress}`);
+  const description = [
+    info.description,
+    ...(serverTimeZone === undefined ? [] : [`The time zone of resources is ${serverTimeZone}.`]),
+    ...(named.length === 0 ? [] : [`Statuses of this service: ${named.join(', ')}.`]),
+  ].join('\n\n');
   const parts = {
     paths: contract.waits?.via === 'get' ? withoutStatus(paths, components.schemas) : paths,
     components: {
@@ -100,7 +105,7 @@ export function contractParts(
     },
   };
   return {
-    ...(serverTimeZone !== undefined && { info: { ...overview, description } }),
+    info: { ...(serverTimeZone === undefined ? info : overview), description },
     'x-contract': rest,
     ...(requestIdHeader === undefined ? parts : withHeader(parts, requestIdHeader)),
   };
