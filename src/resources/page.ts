@@ -30,7 +30,10 @@ export interface Page<T> {
   readonly perPage: number;
   /** Envelope of the response, with the rows as the service sent them. */
   readonly envelope: Envelope;
-  /** Fetches the next page; further calls return the same promise, unless it failed. `undefined` on the last page. */
+  /**
+   * Fetches the next page, which may have no rows; further calls return the same promise, unless it failed. `undefined` on
+   * the last page.
+   */
   nextPage(): Promise<Page<T>> | undefined;
 }
 
