@@ -124,7 +124,7 @@ export function listPages<T>(
           const rows = await decodeRows(data, context);
           const items = rows.filter((row) => isNew(keyOf(row), seen));
           if (rows.length > 0 && items.length === 0) {
-            const problem = `seems to be ignored: page ${query.page} has only rows of earlier pages. If rows are missing, set \`contract.paging\``;
+            const problem = `seems to be ignored: page ${query.page} repeats earlier rows. If rows are missing, set \`contract.paging\``;
             if (rows.length >= query.per_page) throw context.fail(`\`${paging.param}\` ${problem}`);
             context.warn(plan.operation, paging.param, problem);
           }

@@ -102,7 +102,7 @@ describe('a list of a service that pages in another way', () => {
     });
     for (let n = 0; n < 2; n++) expect(await client.projects.list().toArray()).toHaveLength(25);
     expect(warnings).toEqual([
-      'projects.list: `page` seems to be ignored: page 2 has only rows of earlier pages. If rows are missing, set `contract.paging`.',
+      'projects.list: `page` seems to be ignored: page 2 repeats earlier rows. If rows are missing, set `contract.paging`.',
     ]);
   });
 
