@@ -112,7 +112,7 @@ function checkParams(name: OperationName, path: string, { query, body }: Operati
   const missing = defined.find((param) => !used.includes(param));
   check(
     missing === undefined || query !== undefined || body !== undefined,
-    `${option} leaves out ${braced(missing)}, so the request would not name its resource. Write ${braced(missing)} into the path, or add \`query\` or \`body\`, whose second argument holds \`${missing}\`.`,
+    `${option} leaves out ${braced(missing)}: the request would not name its resource. Write it into the path, or send it by \`query\` or \`body\`, whose second argument has it.`,
   );
 }
 

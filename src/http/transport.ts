@@ -163,11 +163,13 @@ async function adaptData(
   context: DecodeContext,
 ): Promise<unknown> {
   const { envelope } = context;
-  try {
-    if (typeof adapt === 'function') return await adapt(envelope.data, envelope);
+  if (typeof adapt === 'string') {
     const data = valueAt(envelope, adapt.split('.'));
-    if (data === undefined) throw new Error(`the envelope has no \`${adapt}\``);
+    if (data === undefined) throw context.fail(`the envelope has no \`${adapt}\``);
     return data;
+  }
+  try {
+    return await adapt(envelope.data, envelope);
   } catch (error) {
     throw context.overrideFailed(error);
   }

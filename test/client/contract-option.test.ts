@@ -121,6 +121,7 @@ describe('a contract', () => {
     const client = clientOf(server, { contract: { operations: { 'audiences.get': { data: 'data.item' } } } });
     expect(await failureOf(client.audiences.get(7))).toMatchObject({
       name: 'ResponseError',
+      code: 'response-invalid',
       message: expect.stringContaining('the envelope has no `data.item`'),
     });
   });
