@@ -1,5 +1,6 @@
 import { defineConfig, type Options } from 'tsup';
 import {
+  contractDocumentIsExternal,
   documentIsExternal,
   entriesAreExternal,
   noteInputs,
@@ -64,7 +65,13 @@ export default defineConfig([
       '@modelcontextprotocol/core',
       'devalue',
     ],
-    esbuildPlugins: [noteInputs('sandbox'), privateZod, withoutComments, documentIsExternal],
+    esbuildPlugins: [
+      noteInputs('sandbox'),
+      privateZod,
+      withoutComments,
+      documentIsExternal,
+      contractDocumentIsExternal,
+    ],
     // What is made for browsers runs in Node, too, and the sandbox runs in both.
     esbuildOptions(options) {
       options.conditions = ['browser'];

@@ -132,7 +132,7 @@ const CONTRACT = {
   },
   paging: {
     about: 'Paging',
-    assumed: '`page` from 1, and `per_page`; a page with fewer rows than `per_page` is the last',
+    assumed: '`page` from 1, and `per_page`; a page that is empty, or shorter than an earlier one, is the last',
     override: '`contract: { paging }`',
     check: 'reads: a page of one row, and the next one; then the largest page',
   },
@@ -205,8 +205,8 @@ const CLIENT: readonly Assumption[] = [
     check: 'reads: where the resource is',
   },
   {
-    about: 'The last page of a list',
-    assumed: 'empty, shorter than an earlier one, or a first one whose length is not a common page size',
+    about: 'A first page with fewer rows than requested',
+    assumed: 'the last, unless its length is a common page size, such as 25',
     override: '`contract: { paging }`',
     check: 'reads: together with paging',
   },

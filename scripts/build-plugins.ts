@@ -51,6 +51,14 @@ export const documentIsExternal: Plugin = {
   },
 };
 
+/** Leaves the function that describes a contract out of the bundle of the sandbox, which imports that of the client. */
+export const contractDocumentIsExternal: Plugin = {
+  name: 'contract-document-is-external',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/client\/openapi-document\.ts$/ }, () => ({ path: './openapi-document.js', external: true }));
+  },
+};
+
 /** Returns a module that exports a JSON object, whose text is parsed when a property is read for the first time. */
 export async function jsonModule(json: string): Promise<string> {
   const keys = Object.keys(JSON.parse(json)).map((key) => JSON.stringify(key));

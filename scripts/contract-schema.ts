@@ -11,7 +11,7 @@ const PATH = { pattern: '^[\\w$-]+(\\.[\\w$-]+)*$' };
 
 /** Rules that the types do not express, by type and property. */
 const RULES: Readonly<Record<string, JsonSchema>> = {
-  'ContractOperation.path': { pattern: '^/[^\\s?#]*$' },
+  'ContractOperation.path': { pattern: '^(/(?!(\\.|%2[eE]){1,2}(/|$))[^\\s?#\\\\/]*)+$' },
   'ContractOperation.data': PATH,
   'Paging.next': PATH,
   'ServiceContract.requestIdHeader': { pattern: "^[\\w!#$%&'*+.^`|~-]+$" },

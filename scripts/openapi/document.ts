@@ -112,7 +112,7 @@ function operationOf(name: OperationName, details: OperationDetails | undefined,
   return {
     operationId: name,
     summary,
-    description: pagination ? `${description} A page with fewer rows than \`per_page\` is the last.` : description,
+    description,
     tags: [name.split('.')[0]],
     ...(row.token !== 'general' && { security: SECURITY[row.token] }),
     'x-rate-limit-bucket': row.bucket,

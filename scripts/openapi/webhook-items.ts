@@ -88,12 +88,16 @@ const schemaNameOf = (type: string): string =>
 
 const refTo = (name: string): string => `#/components/schemas/${name}`;
 
+const DATA_OF_JOB = 'The resource itself, exactly as its GET returns it, without the array.';
+const DATA_OF_TEST = 'A message and the id of the endpoint.';
+
 /** Returns the schemas of all events, and `WebhookEvent`, which is any of them. */
 export function eventSchemas(comments: DocComments): Readonly<Record<string, JsonSchema>> {
   const types = Object.entries(EVENTS);
   const events = types.map(([type, { schema, description }]) => {
-    const described = comments.describe('EventEnvelope', envelopeOf(type, schema));
-    return [schemaNameOf(type), { ...described, description }] as const;
+    const { properties, ...described } = comments.describe('EventEnvelope', envelopeOf(type, schema));
+    const data = { ...Object(properties).data, description: schema === undefined ? DATA_OF_TEST : DATA_OF_JOB };
+    return [schemaNameOf(type), { ...described, properties: { ...Object(properties), data }, description }] as const;
   });
   return {
     ...Object.fromEntries(events),

@@ -77,7 +77,7 @@ export class AudienceClient {
   readonly schedules: Schedules;
   /** Reference tables. */
   readonly reference: Reference;
-  /** Uploads of files for cohorts. */
+  /** Uploads of files: of cohorts, and POI submissions. */
   readonly uploads: Uploads;
   /** Usage reports and the build budget. */
   readonly usage: UsageReports;

@@ -71,52 +71,71 @@ interface Info {
   readonly 'x-assumed'?: string;
 }
 
+/** The components that a contract changes or refers to. */
+interface Components {
+  readonly schemas: JsonObject;
+  readonly headers: { readonly RequestId: JsonObject };
+  readonly parameters: { readonly Page: JsonObject };
+}
+
 /** Returns the paths and the other parts of a document that a contract changes. */
 export function contractParts(
-  { info, components }: { readonly info: Info; readonly components: { readonly schemas: object } },
+  { info, components }: { readonly info: Info; readonly components: Components },
   paths: Paths,
   contract: ServiceContract,
 ) {
   const { $schema, operations, checked, ...rest } = contract;
   if (Object.keys(rest).length === 0) return { paths };
-  const { serverTimeZone, requestIdHeader = 'x-request-id' } = contract;
+  const { paging, serverTimeZone, requestIdHeader, statuses = {} } = contract;
   const { 'x-assumed': assumedZone, ...overview } = info;
-  const description = `${info.description}\n\nThe time zone of resources is ${serverTimeZone}.`;
+  const { 'x-assumed': assumedName, ...RequestId } = components.headers.RequestId;
+  const { Page, ...parameters } = components.parameters;
+  const named = Object.entries(statuses).map(([status, progress]) => `${status} is ${progress}`);
+  const description = [
+    info.description,
+    ...(serverTimeZone === undefined ? [] : [`The time zone of resources is ${serverTimeZone}.`]),
+    ...(named.length === 0 ? [] : [`Statuses of this service: ${named.join(', ')}.`]),
+  ].join('\n\n');
+  const parts = {
+    paths: contract.waits?.via === 'get' ? withoutStatus(paths, components.schemas) : paths,
+    components: {
+      ...components,
+      ...(paging && { parameters }),
+      ...(requestIdHeader !== undefined && { headers: { ...components.headers, RequestId } }),
+    },
+  };
   return {
-    ...(serverTimeZone !== undefined && { info: { ...overview, description } }),
+    info: { ...(serverTimeZone === undefined ? info : overview), description },
     'x-contract': rest,
-    paths: withHeader(
-      contract.waits?.via === 'get' ? withoutStatus(paths, components.schemas) : paths,
-      requestIdHeader,
-    ),
+    ...(requestIdHeader === undefined ? parts : withHeader(parts, requestIdHeader)),
   };
 }
 
 /** Returns paths whose lists have rows without a status. */
-function withoutStatus(paths: Paths, schemas: object): Paths {
-  const schemaOf = (reference: unknown): JsonObject =>
-    Object(Reflect.get(schemas, /\w+$/.exec(String(reference))?.[0] ?? ''));
-  const optional = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(optional);
-    if (!isObject(value)) return value;
-    const { required, ...schema } = isObject(value.items) ? schemaOf(value.items.$ref) : {};
-    if (value.type === 'array' && Array.isArray(required))
-      return { ...value, items: { ...schema, required: required.filter((field) => field !== 'status') } };
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, optional(inner)]));
+function withoutStatus(paths: Paths, schemas: JsonObject): Paths {
+  const withOptionalStatus = (object: JsonObject): JsonObject => {
+    const [name = ''] = /\w+$/.exec(String(Object(object.items).$ref)) ?? [];
+    const { required, ...schema } = Object(schemas[name]);
+    if (!Array.isArray(required) || !required.includes('status')) return object;
+    return { ...object, items: { ...schema, required: required.filter((field) => field !== 'status') } };
   };
   const isList = ({ operationId }: JsonObject): boolean => String(operationId).endsWith('.list');
-  const itemOf = (item: Paths[string]): Paths[string] =>
-    Object.fromEntries(Object.entries(item).map(([key, one]) => [key, isList(one) ? Object(optional(one)) : one]));
-  return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, itemOf(item)]));
+  return rewrite(paths, (object) => (isList(object) ? rewrite(object, withOptionalStatus) : object));
 }
 
-/** Returns paths whose responses have the request id in another header. */
-function withHeader(paths: Paths, name: string): Paths {
-  const renamed = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(renamed);
+/** Returns parts of a document whose responses have the request id in another header. */
+const withHeader = <Parts>(parts: Parts, name: string): Parts =>
+  rewrite(parts, ({ 'x-request-id': header, ...others }) => ({
+    ...others,
+    ...(header !== undefined && { [name]: header }),
+  }));
+
+/** Returns a copy of a part of a document, with every object in it changed. */
+function rewrite<Part>(part: Part, change: (object: JsonObject) => JsonObject): Part {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy);
     if (!isObject(value)) return value;
-    const entries = Object.entries(value).map(([key, inner]) => [key === 'x-request-id' ? name : key, renamed(inner)]);
-    return Object.fromEntries(entries);
+    return Object.fromEntries(Object.entries(change(value)).map(([key, inner]) => [key, copy(inner)]));
   };
-  return renamed(paths) as Paths; // only keys have changed
+  return copy(part) as Part; // `change` keeps its form
 }

@@ -1,7 +1,16 @@
 import { check } from '../errors/audience-error.ts';
 import type { Paging, ServiceContract } from '../spec/contract.ts';
 import { isObject } from '../util/json.ts';
-import { anyOption, choice, nestedOptions, optionOf, requiredOption, stringOption } from '../util/options.ts';
+import {
+  anyOption,
+  choice,
+  nestedOptions,
+  optional,
+  optionOf,
+  requiredChoice,
+  requiredString,
+  stringOption,
+} from '../util/options.ts';
 import { isTimeZone } from '../util/timestamps.ts';
 
 /** Schema of `serverTimeZone`. */
@@ -12,12 +21,16 @@ export const timeZoneOption = optionOf(
 
 /** Schema of `requestIdHeader`. */
 export const headerNameOption = optionOf(
-  (value) => /^[\w!#$%&'*+.^`|~-]+$/.test(String(value)),
+  (value) => typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value),
   'must be a header name',
 );
 
 /** Schema of `waits.via`. */
 export const viaOption = choice('list', 'get');
+
+/** Returns whether a value is a path from the envelope, such as `data.item`. */
+export const isEnvelopePath = (value: unknown): boolean =>
+  typeof value === 'string' && /^[\w$-]+(\.[\w$-]+)*$/.test(value);
 
 const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|completed|needs-info|failed|cancelled)$/;
 
@@ -30,11 +43,11 @@ export const contractOption = nestedOptions<ServiceContract>({
   $schema: stringOption,
   operations: optionOf(isObject, 'must be an object'),
   paging: nestedOptions<Paging>({
-    style: choice('page', 'offset', 'cursor'),
-    param: requiredOption(Boolean, 'must be a query parameter'),
-    size: stringOption,
-    maxSize: optionOf((value) => Number(value) >= 1, 'must be 1 or more'),
-    next: stringOption,
+    style: requiredChoice('page', 'offset', 'cursor'),
+    param: requiredString,
+    size: optional(requiredString),
+    maxSize: optionOf((value) => Number.isInteger(value) && Number(value) > 0, 'must be an integer from 1'),
+    next: anyOption,
   }),
   statuses: optionOf(isStatuses, 'must be such as { "audience 106": "failed" }'),
   serverTimeZone: timeZoneOption,
@@ -50,7 +63,7 @@ export const contractOption = nestedOptions<ServiceContract>({
  */
 export function pagingOf({ paging }: ServiceContract): Paging | undefined {
   check(
-    paging?.style !== 'cursor' || paging.next !== undefined,
+    paging?.style !== 'cursor' || isEnvelopePath(paging.next),
     '`contract.paging.next` must be the path of the next cursor, e.g. "data.next".',
   );
   return paging;

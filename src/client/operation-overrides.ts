@@ -13,6 +13,7 @@ import {
 } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 import { anyOption, optionChecker } from '../util/options.ts';
+import { isEnvelopePath } from './contract-option.ts';
 
 /** Overrides by the name of their operation; a string such as `'GET /path/{id}'` sets method and path. */
 export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;
@@ -62,6 +63,9 @@ export function mergeOverrides(below: OperationOverrides = {}, above: OperationO
   return merged;
 }
 
+/** A path without segments such as `..`, by which a URL parser would leave the path of the base URL. */
+const PATH = /^(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^\s?#\\/]*)+$/i;
+
 /** Method and path, as in `'GET /api/v2/audiences/{id}'`. */
 const TEXT = /^(?<method>[A-Z]+) (?<path>\/\S*)$/;
 
@@ -85,14 +89,14 @@ function resolveOperation(name: OperationName, override: OverrideFields): Resolv
   const row: ResolvedOperation = { ...operations[name], ...fields, name, override };
   const must = (field: keyof OperationOverride, right: boolean, fix: string): void =>
     check(right, `${optionOf(name, field)} must ${fix}.`);
-  must('path', /^\/[^\s?#]*$/.test(row.path), 'start with "/" and must not contain "?" or "#"');
+  must('path', PATH.test(row.path), 'start with "/" and must not contain "?", "#", "\\" or ".."');
   must('method', METHODS.includes(row.method), `be one of ${METHODS.join(', ')}`);
   must('bucket', isBucket(row.bucket), `be one of ${Object.keys(RATE_LIMITS).join(', ')}`);
   must('retry', RETRY_POLICIES.includes(row.retry), `be one of ${RETRY_POLICIES.join(', ')}`);
-  for (const [field, value] of Object.entries({ query, body, data })) {
-    const types = field === 'data' ? 'function or string' : 'function';
-    check(value === undefined || types.includes(typeof value), `${optionOf(name, field)} must be a ${types}.`);
-  }
+  const isFunction = (value: unknown): boolean => value === undefined || typeof value === 'function';
+  must('query', isFunction(query), 'be a function');
+  must('body', isFunction(body), 'be a function');
+  must('data', isFunction(data) || isEnvelopePath(data), 'be a function, or a path such as "data.item"');
   must('body', !body || row.method !== 'GET', 'be left out: a GET sends no body. Use `query`, or another method');
   checkParams(name, row.path, override);
   return row;
@@ -108,11 +112,11 @@ function checkParams(name: OperationName, path: string, { query, body }: Operati
   const missing = defined.find((param) => !used.includes(param));
   check(
     missing === undefined || query !== undefined || body !== undefined,
-    `${option} leaves out ${braced(missing)}, so the request would not name its resource. Write ${braced(missing)} into the path, or add \`query\` or \`body\`, whose second argument holds \`${missing}\`.`,
+    `${option} leaves out ${braced(missing)}: the request would not name its resource. Write it into the path, or send it by \`query\` or \`body\`, whose second argument has it.`,
   );
 }
 
-const paramsOf = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+const paramsOf = (path: string): readonly string[] => [...path.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name);
 const braced = (param: string | undefined): string => `{${param}}`;
 const optionOf = (name: OperationName, field?: string): string =>
   `\`operations["${name}"]${field === undefined ? '' : `.${field}`}\``;

@@ -163,11 +163,13 @@ async function adaptData(
   context: DecodeContext,
 ): Promise<unknown> {
   const { envelope } = context;
-  try {
-    if (typeof adapt === 'function') return await adapt(envelope.data, envelope);
+  if (typeof adapt === 'string') {
     const data = valueAt(envelope, adapt.split('.'));
-    if (data === undefined) throw new Error(`the envelope has no \`${adapt}\``);
+    if (data === undefined) throw context.fail(`the envelope has no \`${adapt}\``);
     return data;
+  }
+  try {
+    return await adapt(envelope.data, envelope);
   } catch (error) {
     throw context.overrideFailed(error);
   }
@@ -205,14 +207,14 @@ export class DecodeContext {
     return this.#withOutcome(new ResponseError(error.message, { ...error, cause }));
   }
 
-  /** Logs, once per field and kind of resource, that a field differs from the documented shape. Its value is kept. */
+  /** Logs, once per field and kind of resource, that a field of a request or a response is not as expected. */
   warn(kind: string, field: string, problem: string): void {
     const { operation, settings, state } = this.#call;
     const { loggedFields } = state;
     if (loggedFields.size >= MAX_LOGGED_FIELDS || loggedFields.has(`${kind}.${field}`)) return;
     loggedFields.add(`${kind}.${field}`);
     const last = loggedFields.size === MAX_LOGGED_FIELDS ? ' Further fields that differ are not logged.' : '';
-    const message = `${operation.name}: \`${field}\` ${problem}. The value is kept as it is.${last}`;
+    const message = `${operation.name}: \`${field}\` ${problem}.${last}`;
     settings.logger.warn(message, { operation: operation.name, field });
   }
 

@@ -1,6 +1,6 @@
 import { NotFoundError } from '../errors/api-errors.ts';
 import { check } from '../errors/audience-error.ts';
-import type { DecodeContext, Envelope, RequestOptions, Transport } from '../http/index.ts';
+import type { Envelope, RequestOptions, Transport } from '../http/index.ts';
 import { ApiPromise } from '../http/index.ts';
 import type { ResourceSchema } from '../schemas/common.ts';
 import { decodeList } from '../schemas/decode.ts';
@@ -30,7 +30,10 @@ export interface Page<T> {
   readonly perPage: number;
   /** Envelope of the response, with the rows as the service sent them. */
   readonly envelope: Envelope;
-  /** Fetches the next page; further calls return the same promise, unless it failed. `undefined` on the last page. */
+  /**
+   * Fetches the next page, which may have no rows; further calls return the same promise, unless it failed. `undefined` on
+   * the last page.
+   */
   nextPage(): Promise<Page<T>> | undefined;
 }
 
@@ -91,8 +94,8 @@ export interface ListPlan<T> {
   readonly path?: PathParams;
 }
 
-/** Fetches the next page of a list; rows whose keys are in `seen` are dropped. */
-type FetchNext<T> = (seen: Set<unknown>) => PagePromise<T>;
+/** Fetches the next page; rows whose keys are in `seen` are dropped, by default those of the pages before it. */
+type FetchNext<T> = (seen?: Set<unknown>) => Promise<Page<T>>;
 
 /** Fetches the first page of a list, or the one that `params` name. */
 export function listPages<T>(
@@ -117,13 +120,29 @@ export function listPages<T>(
           return pageErrors(query, cap, start);
         },
         decode: async (data, context) => {
+          const { envelope } = context;
           const rows = await decodeRows(data, context);
-          const items = newRows(rows, query, { seen, keyOf, context, param: paging.param });
-          const next = nextStart(start, rows.length, paging, context.envelope);
-          const isLast = items.length === 0 || next === undefined || isShort(rows.length, query, longest, paging);
-          const fetchNext: FetchNext<T> = (seen) =>
-            fetchPage({ ...query, page: query.page + 1 }, next, seen, Math.max(longest, rows.length));
-          return new ListPage(items, query, context.envelope, { seen, keyOf, ...(!isLast && { fetchNext }) });
+          const items = rows.filter((row) => isNew(keyOf(row), seen));
+          if (rows.length > 0 && items.length === 0) {
+            const problem = `seems to be ignored: page ${query.page} repeats earlier rows. If rows are missing, set \`contract.paging\``;
+            if (rows.length >= query.per_page) throw context.fail(`\`${paging.param}\` ${problem}`);
+            context.warn(plan.operation, paging.param, problem);
+          }
+          const next = nextStart(start, rows.length, paging, envelope);
+          // A page without rows may have a cursor that leads on; a repeated one would never end.
+          const isFollowed =
+            items.length > 0 || (rows.length === 0 && paging.style === 'cursor' && isNew(`cursor ${next}`, seen));
+          const isLast = next === undefined || !isFollowed || isShort(rows.length, query, longest, paging);
+          const nextQuery = { ...query, page: query.page + 1 };
+          const fetchNext: FetchNext<T> = (seenBefore = seen) => {
+            for (const row of items) seenBefore.add(keyOf(row));
+            return fetchPage(nextQuery, next, seenBefore, Math.max(longest, rows.length)).catch((error) => {
+              // A page with fewer rows than requested may have been the last one: some services have no page after it.
+              if (rows.length >= query.per_page || !NotFoundError.isInstance(error)) throw error;
+              return new ListPage([], nextQuery, { ...envelope, data: [] });
+            });
+          };
+          return new ListPage(items, query, envelope, isLast ? undefined : fetchNext);
         },
       }),
     );
@@ -149,30 +168,10 @@ type KeyOf = (row: unknown) => unknown;
 const contentOf: KeyOf = (row) => JSON.stringify(row);
 const idOf: KeyOf = (row) => (isObject(row) && typeof row.id === 'number' ? row.id : contentOf(row));
 
-/** Returns the rows whose keys are not in `seen`, and adds these keys to it. */
-function newRows<T>(
-  rows: T[],
-  { page, per_page }: PageQuery,
-  {
-    seen,
-    keyOf,
-    context,
-    param,
-  }: {
-    readonly seen: Set<unknown>;
-    readonly keyOf: KeyOf;
-    readonly context: DecodeContext;
-    readonly param: string;
-  },
-): T[] {
-  const items = [...new Map(rows.map((row) => [keyOf(row), row])).entries()].filter(([key]) => !seen.has(key));
-  if (rows.length >= per_page && items.length === 0) {
-    throw context.fail(
-      `page ${page} is full of rows that earlier pages have shown: the service seems to ignore \`${param}\``,
-    );
-  }
-  for (const [key] of items) seen.add(key);
-  return items.map(([, row]) => row);
+/** Adds a key to those seen so far; returns whether it is new. */
+function isNew(key: unknown, seen: Set<unknown>): boolean {
+  const { size } = seen;
+  return seen.add(key).size > size;
 }
 
 /** A page that can fetch the next one. */
@@ -181,48 +180,28 @@ class ListPage<T> implements Page<T> {
   readonly page: number;
   readonly perPage: number;
   readonly envelope: Envelope;
-  readonly #seen: Set<unknown>;
-  readonly #keyOf: KeyOf;
   readonly #fetchNext: FetchNext<T> | undefined;
   #next: Promise<Page<T>> | undefined;
 
   /** Without `fetchNext` it is the last page. */
-  constructor(
-    items: T[],
-    query: PageQuery,
-    envelope: Envelope,
-    list: { readonly seen: Set<unknown>; readonly keyOf: KeyOf; readonly fetchNext?: FetchNext<T> },
-  ) {
+  constructor(items: T[], { page, per_page }: PageQuery, envelope: Envelope, fetchNext?: FetchNext<T>) {
     this.items = items;
-    this.page = query.page;
-    this.perPage = query.per_page;
+    this.page = page;
+    this.perPage = per_page;
     this.envelope = envelope;
-    this.#seen = list.seen;
-    this.#keyOf = list.keyOf;
-    this.#fetchNext = list.fetchNext;
+    this.#fetchNext = fetchNext;
   }
 
   /** Fetches the next page for one iteration, which has its own set of rows seen so far. */
-  async fetchNext(seen: Set<unknown>): Promise<Page<T> | undefined> {
-    for (const row of this.items) seen.add(this.#keyOf(row));
-    try {
-      return await this.#fetchNext?.(seen);
-    } catch (error) {
-      // A page with fewer rows than requested may have been the last one: some services have no page after it.
-      if (this.items.length < this.perPage && NotFoundError.isInstance(error)) return undefined;
-      throw error;
-    }
+  fetchNext(seen: Set<unknown>): Promise<Page<T>> | undefined {
+    return this.#fetchNext?.(seen);
   }
 
   nextPage(): Promise<Page<T>> | undefined {
-    if (!this.#fetchNext) return undefined;
-    if (!this.#next) {
-      const next = this.#fetchNext(this.#seen);
-      next.catch(() => {
-        this.#next = undefined;
-      });
-      this.#next = next;
-    }
+    this.#next ??= this.#fetchNext?.();
+    this.#next?.catch(() => {
+      this.#next = undefined;
+    });
     return this.#next;
   }
 }

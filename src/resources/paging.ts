@@ -26,12 +26,14 @@ export function nextStart(
 ): PageStart {
   if (style !== 'cursor') return Number(start) + (style === 'page' ? 1 : rows);
   const value = valueAt(envelope, String(next).split('.'));
+  if (typeof value === 'number') return value;
   // Some services have the address of the next page.
-  if (typeof value === 'string') return new URLSearchParams(value.split('?')[1]).get(param) ?? (value || undefined);
-  return typeof value === 'number' ? value : undefined;
+  return typeof value === 'string'
+    ? (new URLSearchParams(value.split('?')[1]).get(param) ?? value) || undefined
+    : undefined;
 }
 
-/** Returns the query to send for a page. */
+/** Returns the query to send for a page. Without a cursor, the one of the caller is sent. */
 export function queryOf({ page, per_page, ...rest }: PageQuery, start: PageStart, { param, size }: Paging): Query {
-  return { ...rest, [param]: start, ...(size !== undefined && { [size]: per_page }) };
+  return { ...rest, ...(start !== undefined && { [param]: start }), ...(size !== undefined && { [size]: per_page }) };
 }

@@ -78,7 +78,7 @@ function decodeObject<T>(
       throw context.fail(`\`data\` is not as documented: \`${issue.path.map(String).join('.')}\` ${problem}`);
     }
     const field = issue.path.map((key) => (typeof key === 'number' ? '*' : String(key))).join('.');
-    context.warn(resource.name, field, problem);
+    context.warn(resource.name, field, `${problem}. The value is kept as it is`);
   }
   return normalized as T; // checked above; unknown fields pass
 }

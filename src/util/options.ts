@@ -42,10 +42,13 @@ export const signalOption = optionOf(
 );
 
 /** One of several strings. */
-export function choice(...values: readonly string[]): z.ZodMiniType {
+export const choice = (...values: readonly string[]): z.ZodMiniType => optional(requiredChoice(...values));
+
+/** As {@link choice}, for an option that must be set. */
+export function requiredChoice(...values: readonly string[]): z.ZodMiniType {
   const last = values.at(-1);
   const message = `must be ${values.slice(0, -1).join(', ')} or ${last}`;
-  return optionOf((value) => typeof value === 'string' && values.includes(value), message);
+  return requiredOption((value) => typeof value === 'string' && values.includes(value), message);
 }
 
 /** An optional value that `isValid` accepts; `message` follows the option's name in the error. */

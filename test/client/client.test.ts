@@ -83,7 +83,7 @@ describe('the options of a client', () => {
       [{ operations: { 'audiences.create': { bucket: 'reads' } } }, /bucket` must be one of/],
       [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with/],
       [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be one of GET/],
-      [{ operations: { 'audiences.get': { data: 1 } } }, /data` must be a function or string/],
+      [{ operations: { 'audiences.get': { data: 1 } } }, /data` must be a function, or a path such as "data.item"/],
       [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` must have acquire and pause/],
     ];
     for (const [options, message] of rest) expect(() => new AudienceClient({ ...good, ...options })).toThrow(message);

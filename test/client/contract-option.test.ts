@@ -39,16 +39,27 @@ const wrong: [string, object, RegExp][] = [
   ['an unknown field', { pagin: {} }, /`contract\.pagin`/],
   ['an unknown field of paging', { paging: { style: 'page', param: 'page', max: 5 } }, /`contract\.paging\.max`/],
   ['another style of paging', { paging: { style: 'pages', param: 'page' } }, /`contract\.paging\.style` must be/],
+  ['paging without a style', { paging: { param: 'page' } }, /`contract\.paging\.style`/],
+  ['a parameter that is a number', { paging: { style: 'page', param: 5 } }, /`contract\.paging\.param` must be/],
+  ['an empty size', { paging: { style: 'page', param: 'p', size: '' } }, /`contract\.paging\.size` must be/],
+  ['half a row', { paging: { style: 'page', param: 'p', maxSize: 1.5 } }, /`contract\.paging\.maxSize` must be/],
+  ['rows as a string', { paging: { style: 'page', param: 'p', maxSize: '50' } }, /`contract\.paging\.maxSize` must be/],
+  ['a gap in a place', { paging: { style: 'cursor', param: 'a', next: 'a..b' } }, /`contract\.paging\.next` must/],
   ['paging without a parameter', { paging: { style: 'page' } }, /`contract\.paging\.param`/],
   ['a cursor without a place', { paging: { style: 'cursor', param: 'after' } }, /`contract\.paging\.next`/],
   ['a page without rows', { paging: { style: 'page', param: 'p', maxSize: 0 } }, /`contract\.paging\.maxSize` must be/],
   ['a status without a kind', { statuses: { '106': 'failed' } }, /`contract\.statuses/],
   ['another progress', { statuses: { 'audience 106': 'broken' } }, /`contract\.statuses/],
+  ['a header that is a number', { requestIdHeader: 5 }, /`contract\.requestIdHeader` must be/],
   ['a header with spaces', { requestIdHeader: 'x request' }, /`contract\.requestIdHeader`/],
   ['another way of waiting', { waits: { via: 'lists' } }, /`contract\.waits\.via` must be/],
   ['operations as an array', { operations: [] }, /`contract\.operations` must be an object/],
   ['an unknown operation', { operations: { 'audience.get': {} } }, /audience\.get/],
   ['another method', { operations: { 'audiences.get': { method: 'FETCH' } } }, /audiences\.get.*method` must be/],
+  ['an empty place', { operations: { 'audiences.get': { data: '' } } }, /audiences\.get.*data` must/],
+  ['a path out of that of the service', { operations: { 'usage.get': { path: '/../x' } } }, /usage\.get.*path` must/],
+  ['the same, encoded', { operations: { 'usage.get': { path: '/x/%2E%2e' } } }, /usage\.get.*path` must/],
+  ['the same, by backslashes', { operations: { 'usage.get': { path: '/..\\x' } } }, /usage\.get.*path` must/],
   ['a path with a query', { operations: { 'audiences.get': { path: '/a?b' } } }, /audiences\.get.*path` must/],
 ];
 
@@ -110,6 +121,7 @@ describe('a contract', () => {
     const client = clientOf(server, { contract: { operations: { 'audiences.get': { data: 'data.item' } } } });
     expect(await failureOf(client.audiences.get(7))).toMatchObject({
       name: 'ResponseError',
+      code: 'response-invalid',
       message: expect.stringContaining('the envelope has no `data.item`'),
     });
   });

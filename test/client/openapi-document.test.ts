@@ -222,7 +222,7 @@ describe('the comparison of the tests with the document', () => {
 });
 
 describe('the document of a contract', () => {
-  const { paths, info, ...rest } = openApiDocument({
+  const { paths, info, components, ...rest } = openApiDocument({
     contract: {
       operations: {
         'audiences.list': { path: '/v9/audience', data: 'data.items' },
@@ -253,6 +253,8 @@ describe('the document of a contract', () => {
       'first',
     ]);
     expect(paths['/api/v2/webhooks/index']?.get).not.toHaveProperty('x-overridden');
+    expect(Object.keys(components.parameters ?? {})).toEqual(['IdempotencyKey', 'SignatureHeader']);
+    expect(reference.description).not.toContain('per_page');
   });
 
   it('shows the payload at its place, in schema and example', () => {
@@ -266,14 +268,23 @@ describe('the document of a contract', () => {
   });
 
   it('names zone, header and statuses', () => {
-    expect(info.description).toContain('The time zone of resources is Etc/GMT+5.');
+    expect(info.description).toContain(
+      'The time zone of resources is Etc/GMT+5.\n\nStatuses of this service: audience 106 is failed.',
+    );
     expect(info).not.toHaveProperty('x-assumed');
     expect(rest['x-contract']).toMatchObject({ statuses: { 'audience 106': 'failed' }, serverTimeZone: 'Etc/GMT+5' });
-    const names = Object.values(paths).flatMap((item) =>
-      Object.values(item).flatMap(({ responses }) =>
-        Object.values(Object(responses)).flatMap((response) => Object.keys(Object(Object(response).headers))),
-      ),
-    );
+    const names: string[] = [];
+    walk({ paths, components }, ({ headers }) => isObject(headers) && names.push(...Object.keys(headers)));
     expect([names.includes('x-trace'), names.includes('x-request-id')]).toEqual([true, false]);
+    expect(components.headers?.RequestId).not.toHaveProperty('x-assumed');
+  });
+
+  it('has no status in the rows of lists that waits must not poll, and other rows as they are', () => {
+    const { paths } = openApiDocument({ contract: { waits: { via: 'get' } } });
+    const rowOf = (path: string) =>
+      Object(paths[path]?.get).responses[200].content['application/json'].schema.properties.data.items;
+    expect(rowOf('/api/v2/audiences/index').required).not.toContain('status');
+    expect(rowOf('/api/v2/audiences/{id}')).toEqual({ $ref: '#/components/schemas/Audience' });
+    expect(rowOf('/api/v2/webhooks/index')).toEqual({ $ref: '#/components/schemas/WebhookEndpoint' });
   });
 });

@@ -75,6 +75,7 @@ describe('an override of an operation', () => {
 
   const refused: [string, object, RegExp][] = [
     ['another parameter', { 'audiences.get': 'GET /v9/{audience_id}' }, /path` has \{audience_id\}.*: \{id\}/],
+    ['a parameter with a dash', { 'audiences.list': { path: '/v9/{company-id}' } }, /path` has \{company-id\}.*: none/],
     ['a misspelled field', { 'audiences.get': { Path: '/v9/{id}' } }, /`Path`.*it is spelled `path`/],
     [
       'an unknown field',

@@ -31,6 +31,30 @@ describe('the paging of a contract', () => {
     expect((await client.projects.list({ per_page: 2 }).toArray()).map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
+  it('reads on after empty pages of a cursor, unless the cursors of empty pages repeat', async () => {
+    const server = await startServer([page([], 'a'), page([row(1)], 'b'), page([], 'c'), page([row(2)], '?after=')]);
+    const client = clientOf(server, { contract: { paging: cursor } });
+    expect((await client.projects.list().toArray()).map(({ id }) => id)).toEqual([1, 2]);
+
+    const circle = await startServer([page([], 'a'), page([], 'b'), page([], 'a'), page([], 'b')]);
+    expect(
+      await clientOf(circle, { contract: { paging: cursor } })
+        .projects.list()
+        .toArray(),
+    ).toEqual([]);
+    expect(await circle.seen()).toHaveLength(4);
+  });
+
+  it('begins with a cursor of the caller', async () => {
+    const server = await startServer([page([row(1)], 'b'), page([row(2)], null)]);
+    const client = clientOf(server, { contract: { paging: cursor } });
+    await client.projects.list({ per_page: 1 }, { query: { after: 'a' } }).toArray();
+    expect((await server.seen()).map(({ url }) => new URL(url, 'http://x').searchParams.get('after'))).toEqual([
+      'a',
+      'b',
+    ]);
+  });
+
   it('refuses to begin with a later page of a cursor', async () => {
     const server = await startServer([]);
     const client = clientOf(server, { contract: { paging: cursor } });
@@ -64,5 +88,30 @@ describe('the paging of a contract', () => {
     });
     await client.projects.list();
     expect((await server.seen()).map(({ url }) => new URL(url, 'http://x').search)).toEqual(['?take=50&from=0']);
+  });
+});
+
+describe('a list of a service that pages in another way', () => {
+  it('is logged once, if a page that may not be the last is followed by the same rows', async () => {
+    const rows = Array.from({ length: 25 }, (_, index) => row(index));
+    const server = await startServer([{ data: rows }]);
+    const warnings: string[] = [];
+    const client = clientOf(server, {
+      logLevel: 'warn',
+      logger: { ...console, warn: (message) => void warnings.push(message) },
+    });
+    for (let n = 0; n < 2; n++) expect(await client.projects.list().toArray()).toHaveLength(25);
+    expect(warnings).toEqual([
+      'projects.list: `page` seems to be ignored: page 2 repeats earlier rows. If rows are missing, set `contract.paging`.',
+    ]);
+  });
+
+  it('ends page by page where the next page does not exist, as it does for an iteration', async () => {
+    const rows = Array.from({ length: 25 }, (_, index) => row(index));
+    const server = await startServer([{ data: rows }, { status: 404 }, { data: rows }, { status: 404 }]);
+    const client = clientOf(server);
+    const next = await (await client.projects.list()).nextPage();
+    expect([next?.page, next?.items, next?.nextPage()]).toEqual([2, [], undefined]);
+    expect(await client.projects.list().toArray()).toHaveLength(25);
   });
 });

@@ -66,6 +66,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
   };
   const { state, clock, webhooks, closed } = service;
   const inProcessStorageUrl = state.storageUrl;
+  const paths = Object.values(service.operations).map(({ path }) => path);
   const servers = new Set<SandboxServer>();
   const isStorage = (url: URL): boolean =>
     url.origin === inProcessStorageUrl || [...servers].some(({ storageUrl }) => url.origin === storageUrl);
@@ -85,7 +86,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
   };
   return {
     fetch: async (input, init) => fetchInProcess(respond, new Request(input, init)),
-    handlers: [createHandler({ respond, origin: options.origin, isStorage })],
+    handlers: [createHandler({ respond, origin: options.origin, paths, isStorage })],
     async console(request) {
       if (closed.signal.aborted) throw new Error('The sandbox is closed.');
       const console = await openConsole();

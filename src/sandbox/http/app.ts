@@ -31,16 +31,23 @@ export function createApp(service: Service): Hono<Env> {
   uploadRoutes(app, service);
   oauthRoutes(app, service);
   mcpRoutes(app, service);
-  app.get('/openapi.json', ({ env, req }) => {
-    if (service.contract)
-      return failure(404, 'The document describes the service without a contract: use openApiDocument({ contract }).');
-    const url = env.overHttp?.origin ?? new URL(req.url).origin;
-    return Response.json({ ...document, servers: [{ url }] });
+  app.get('/openapi.json', async ({ env, req }) => {
+    const { contract } = service;
+    const baseUrl = env.overHttp?.origin ?? new URL(req.url).origin;
+    if (!contract) return Response.json({ ...document, servers: [{ url: baseUrl }] });
+    // Loaded here, because most sandboxes have no contract.
+    const { openApiDocument } = await import('../../client/openapi-document.ts');
+    try {
+      return Response.json(openApiDocument({ contract, baseUrl }));
+    } catch (error) {
+      // A client completes such a contract by functions, which a sandbox does not have.
+      return failure(404, `The contract alone describes no service. ${error instanceof Error ? error.message : error}`);
+    }
   });
   app.notFound(({ req: { method, path } }) =>
     failure(
       404,
-      path.startsWith(`${API}/`)
+      service.contract || path.startsWith(`${API}/`)
         ? `Not found: the API has no operation ${method} ${path}.`
         : `Not found: the API is below ${API}/.`,
     ),

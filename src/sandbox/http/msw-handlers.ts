@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'msw';
+import { createPathMatcher } from '../path-pattern.ts';
 import { ConnectionCut } from './connection-cut.ts';
 
 /** Paths of the service (specification, "Versioning"). */
@@ -10,15 +11,19 @@ interface HandlerOptions {
   readonly respond: (request: Request) => Promise<Response>;
   /** Origin of the API. @default any */
   readonly origin: string | undefined;
+  /** Paths of operations, which a contract may have moved. */
+  readonly paths: readonly string[];
   readonly isStorage: (url: URL) => boolean;
 }
 
 const ignore = (): void => {};
 
 /** Creates a request handler of msw 2 and 3 without importing msw. */
-export function createHandler({ respond, origin, isStorage }: HandlerOptions): RequestHandler {
+export function createHandler({ respond, origin, paths, isStorage }: HandlerOptions): RequestHandler {
+  const matchers = paths.filter((path) => !API_PATHS.test(path)).map(createPathMatcher);
+  const isApi = (path: string): boolean => API_PATHS.test(path) || matchers.some((matches) => matches(path));
   const isHandled = (url: URL): boolean =>
-    isStorage(url) || (origin === undefined ? API_PATHS.test(url.pathname) : url.origin === origin);
+    isStorage(url) || (origin === undefined ? isApi(url.pathname) : url.origin === origin);
   const handler: object = {
     kind: 'request',
     // The name of `kind` in msw 2.6 to 2.12.

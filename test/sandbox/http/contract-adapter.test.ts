@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AudienceClient, type ClientOptions, type ServiceContract } from '../../../src/index.ts';
+import { AudienceClient, type ClientOptions, openApiDocument, type ServiceContract } from '../../../src/index.ts';
 import { createSandbox } from '../../../src/sandbox/index.ts';
 import { startBench } from '../../support/sandbox.ts';
 import { startSandbox } from '../../support/sandbox-calls.ts';
@@ -33,7 +33,10 @@ describe('a sandbox with a contract', () => {
     const read = await call('GET', `/v9/audience/${id}`, { token });
     expect(read.body).toMatchObject({ status: 'success', data: { item: [{ id }] } });
     expect((await call('GET', `/v9/lookalike/${id}`, { token })).body).toMatchObject({ data: [{ id }] });
-    expect((await call('GET', `/api/v2/audiences/${id}`, { token })).status).toBe(404);
+    for (const path of [`/api/v2/audiences/${id}`, '/v9/other']) {
+      const { status, body } = await call('GET', path, { token });
+      expect([status, body.message]).toEqual([404, `Not found: the API has no operation GET ${path}.`]);
+    }
     expect([read.headers.get('x-trace'), read.headers.get('x-request-id')]).toEqual(['req_2', null]);
     expect(sandbox.log.map(({ path }) => path)).toContain('/v9/audience');
     const credentials = { email: 'ada@example.com', password: 'correct horse' };
@@ -146,10 +149,16 @@ describe('a sandbox with a contract', () => {
     });
   });
 
-  it('serves no document, which would describe another service', async () => {
-    const { call } = startSandbox({ contract });
-    const { status, body } = await call('GET', '/openapi.json');
-    expect([status, body.message]).toEqual([404, expect.stringContaining('openApiDocument({ contract })')]);
+  it('serves the document of its contract, if a client can use it without functions', async () => {
+    const { 'audiences.delete': moved, ...operations } = contract.operations ?? {};
+    const complete = { ...contract, operations };
+    const { body } = await startSandbox({ contract: complete }).call('GET', '/openapi.json');
+    const baseUrl = body.servers[0].url;
+    expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument({ contract: complete, baseUrl }))));
+    expect(Object.keys(body.paths)).toContain('/v9/audience/{id}');
+
+    const { status, body: refusal } = await startSandbox({ contract }).call('GET', '/openapi.json');
+    expect([status, refusal.message]).toEqual([404, expect.stringMatching(/audiences\.delete.*leaves out \{id\}/)]);
   });
 
   it('keeps its contract across a saved state only if it is passed again', async () => {

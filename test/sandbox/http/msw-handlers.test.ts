@@ -10,9 +10,10 @@ const baseUrl = 'https://api.example.com';
 
 /** Starts a client whose requests msw passes to a sandbox. */
 function start(options: SandboxOptions = {}) {
+  const { contract } = options;
   const sandbox = createSandbox({ clock: 'manual', ...options });
   const token = sandbox.accounts.create(credentials).token('api');
-  const client = new AudienceClient({ baseUrl, token, ...quick });
+  const client = new AudienceClient({ baseUrl, token, contract, ...quick });
   const server = setupServer(
     ...sandbox.handlers,
     http.get('https://other.example.com/*', () => HttpResponse.text('other')),
@@ -34,6 +35,17 @@ describe('handlers for msw', () => {
     const cohort = await client.cohorts.create({ name: 'x', upload_reference: reference });
     sandbox.jobs.finish('cohort', cohort.id, 4);
     expect((await client.cohorts.get(cohort.id)).total_eids).toBe(2);
+  });
+
+  it('the handlers serve the paths of a contract', async () => {
+    const { client } = start({
+      contract: {
+        operations: { 'audiences.create': { path: '/v9/audience' }, 'audiences.get': { path: '/v9/audience/{id}' } },
+      },
+    });
+    const { id } = await client.audiences.create({ name: 'Moved' });
+    expect(await client.audiences.get(id)).toMatchObject({ name: 'Moved' });
+    expect((await client.audiences.list()).items).toHaveLength(1);
   });
 
   it('requests to other origins pass if `origin` is set', async () => {
