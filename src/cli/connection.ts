@@ -1,8 +1,10 @@
 import { AudienceClient, type ClientOptions, type RequestEvent, type ServiceContract, TimeoutError } from '../index.ts';
+import { checkAddress, checkToken, isSameAddress } from './account-checks.ts';
 import { NAME } from './command-name.ts';
 import type { Account, GlobalFlags } from './context.ts';
 import { readContract } from './contract-file.ts';
 import { dryRunOptions, EXAMPLE_ADDRESS, HIDDEN } from './dry-run.ts';
+import { SIGN_IN } from './error-texts.ts';
 import { CommandError, usageError } from './exit-codes.ts';
 import type { Output } from './output.ts';
 import {
@@ -14,7 +16,6 @@ import {
   profileName,
   profilePath,
 } from './profiles.ts';
-import { SIGN_IN } from './report-error.ts';
 import { findSandbox } from './running-sandboxes.ts';
 import { commandToken } from './token-command.ts';
 import { waitNotices } from './wait-notices.ts';
@@ -52,7 +53,7 @@ async function findLogin(
   if (flags.sandbox) return sandboxAccount(flags, output, contract);
   const env = environmentOf(flags);
   const address = flags.baseUrl || env.AUDIENCE_BASE_URL;
-  if (address) checkAddress(address);
+  if (address) checkAddress(address, flags.allowInsecure);
   const command = flags.tokenCommand || env.AUDIENCE_TOKEN_COMMAND;
   if (!command && !env.AUDIENCE_TOKEN) return profileAccount(flags, address, output);
   const source = command ? 'token command' : 'AUDIENCE_TOKEN';
@@ -64,16 +65,10 @@ async function findLogin(
     const advice = 'The command must print another one.';
     return { baseUrl: address, token: commandToken(command, signal), source, advice };
   }
+  const { AUDIENCE_TOKEN: token = '' } = env;
+  checkToken(token, source);
   const advice = `Set it to another one, or unset it and log in with \`${NAME} login\`.`;
-  return { baseUrl: address, token: env.AUDIENCE_TOKEN ?? '', source, advice };
-}
-
-/** Throws if an address is none; it is not printed, because it may contain a password. */
-function checkAddress(address: string): void {
-  const { protocol = '', username, password } = URL.parse(address) ?? {};
-  if (!/^https?:$/.test(protocol))
-    throw usageError('The address (--base-url) must be an http(s) URL, such as https://api.example.com.');
-  if (username || password) throw usageError('The address (--base-url) must not contain a user name or a password.');
+  return { baseUrl: address, token, source, advice };
 }
 
 /** Returns the environment that applies: none if a profile is chosen by flag, which takes precedence over it. */
@@ -95,6 +90,8 @@ async function profileAccount(flags: GlobalFlags, address: string | undefined, o
   const { token, baseUrl, email, expiresAt, contract }: Profile = profile;
   if (address && !isSameAddress(address, baseUrl))
     throw foreignToken(`The token of profile "${name}"`, baseUrl, address);
+  checkAddress(baseUrl, flags.allowInsecure);
+  checkToken(token, profilePath(name));
   const advice = `Log in again with \`${login}\`.`;
   return { baseUrl, token, source: profilePath(name), advice, profile: name, email, expiresAt, contract };
 }
@@ -103,12 +100,6 @@ const foreignToken = (token: string, owner: string, address: string): CommandErr
   new CommandError(`${token} is for ${owner}, and is not sent to ${address}. Log in there, or set its token.`, {
     code: 'token-of-other-address',
   });
-
-/** Returns whether two addresses are the same but for a trailing slash. */
-export function isSameAddress(one: string, other: string): boolean {
-  const normalize = (url: string): string => (URL.canParse(url) ? new URL(url).href : url).replace(/\/+$/, '');
-  return normalize(one) === normalize(other);
-}
 
 /** Returns a client for an account. Its warnings go to standard error. */
 export function createClient(account: Account, flags: GlobalFlags, output: Output): AudienceClient {
@@ -121,19 +112,26 @@ export function createClient(account: Account, flags: GlobalFlags, output: Outpu
 /** Returns a client for the service's MCP endpoint, with AUDIENCE_MCP_TOKEN or the OAuth tokens of a profile. */
 export async function createMcpClient(flags: GlobalFlags, output: Output): Promise<AudienceClient> {
   const env = environmentOf(flags);
-  const store = await openOAuthStore(profileName(flags.profile));
-  const address = flags.baseUrl || env.AUDIENCE_BASE_URL || (await store.address());
+  const name = profileName(flags.profile);
+  const store = await openOAuthStore(name);
+  const { AUDIENCE_MCP_TOKEN: token } = env;
+  const owner = token ? env.AUDIENCE_BASE_URL : await store.address();
+  const address = flags.baseUrl || env.AUDIENCE_BASE_URL || owner;
   const baseUrl = address || (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
   if (!baseUrl) {
     const message = `Not signed in: run \`${NAME} login --oauth\`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.`;
     throw new CommandError(message, { code: 'not-logged-in' });
   }
+  checkAddress(baseUrl, flags.allowInsecure);
+  const source = token ? 'AUDIENCE_MCP_TOKEN' : oauthPath(name);
+  if (owner && !isSameAddress(owner, baseUrl)) throw foreignToken(`The token of ${source}`, owner, baseUrl);
+  output.token = { source, advice: SIGN_IN };
   const options = { ...optionsOf(flags, output), baseUrl, contract: await readContract(flags) };
-  output.token = env.AUDIENCE_MCP_TOKEN
-    ? { source: 'AUDIENCE_MCP_TOKEN', advice: SIGN_IN }
-    : { source: oauthPath(profileName(flags.profile)), advice: SIGN_IN };
-  const token = flags.dryRun ? HIDDEN : env.AUDIENCE_MCP_TOKEN;
-  if (token) return new AudienceClient({ ...options, mcpToken: token });
+  if (flags.dryRun) return new AudienceClient({ ...options, mcpToken: HIDDEN });
+  if (token) {
+    checkToken(token, source);
+    return new AudienceClient({ ...options, mcpToken: token });
+  }
   const { createOAuthClient } = await import('../oauth/index.ts');
   const { logger, allowInsecure, timeout } = options;
   const mcpToken = createOAuthClient({ baseUrl, store, redirectUri: OAUTH_REDIRECT, logger, allowInsecure, timeout });

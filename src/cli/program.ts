@@ -6,6 +6,7 @@ import {
   commaSeparated,
   duration,
   fieldPaths,
+  idempotencyKey,
   integerFrom,
   keyValue,
   nonNegative,
@@ -132,7 +133,11 @@ function addResource(program: Command, action: Action, name: ResourceName): void
   for (const flag of row.body) create.addOption(bodyOption(flag));
   create
     .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')
-    .option('--idempotency-key <key>', 'key under which the create happens once, however often it is sent');
+    .option(
+      '--idempotency-key <key>',
+      'key under which the create happens once, however often it is sent',
+      idempotencyKey,
+    );
   if (row.kind) addWaitFlags(create);
   addDryRun(create);
   create.action(action(async () => (await load()).create(name)));
@@ -231,7 +236,11 @@ function addServiceCommands(program: Command, action: Action): void {
     .argument('<path>', 'path, such as /api/v2/webhooks/index')
     .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')
     .option('--query <name=value>', 'query parameter; repeatable', keyValue)
-    .option('--idempotency-key <key>', 'key of a create; without one, it is not retried after a lost response')
+    .option(
+      '--idempotency-key <key>',
+      'key of a create; without one, it is not retried after a lost response',
+      idempotencyKey,
+    )
     .action(action(async () => (await load()).request));
 }
 

@@ -1,6 +1,6 @@
 import { type ClientOptions, memoryLimiter, RATE_LIMITS } from '../index.ts';
+import { messageOf } from './error-texts.ts';
 import type { Output } from './output.ts';
-import { messageOf } from './report-error.ts';
 
 /** A wait of this length is announced. */
 export const ANNOUNCED_WAIT_MS = 5_000;

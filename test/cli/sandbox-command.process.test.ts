@@ -138,11 +138,11 @@ describe('sandbox', () => {
     [['sandbox', '--port', '1.5'], 'It must be an integer from 0 to 65535.'],
     [['sandbox', '--storage-port', '0x50'], 'It must be an integer from 0 to 65535.'],
     [['sandbox', '--speed', 'fast'], 'It must be a number from 0.'],
-    [['sandbox', '--speed', '0'], '`clock.speed`'],
+    [['sandbox', '--speed', '0'], '--speed must be'],
     [['sandbox', '--outcome', '4'], 'not 4.'],
-    [['sandbox', '--email', 'dev'], '`email` must be an email address, not "dev".'],
-    [['sandbox', '--name', 'a b'], '`name` must be a host name'],
-    [['sandbox', '--webhook', 'nowhere'], '`url` must be an http(s) URL'],
+    [['sandbox', '--email', 'dev'], '--email must be an email address, not "dev".'],
+    [['sandbox', '--name', 'a b'], '--name must be a host name'],
+    [['sandbox', '--webhook', 'nowhere'], '--webhook must be an http(s) URL'],
   ])('%j is wrong usage', async (args, message) => {
     const { run } = await startScene();
     const { code, out, err } = await run(args);

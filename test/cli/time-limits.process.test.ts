@@ -16,7 +16,7 @@ describe('--request-timeout and --deadline', () => {
     const { code, err } = await run(args, { env: await silentServer() });
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'error: usage.get had no complete response after 300 ms (--request-timeout).\n',
+      err: 'error: usage.get had no complete response within the time of an attempt (--request-timeout; default: 30s).\n',
     });
   });
 

@@ -2,12 +2,14 @@ import type { Key } from 'node:readline';
 import { AudienceClient, AuthenticationError, type ClientOptions, type Credentials } from '../../index.ts';
 import { signInWithBrowser } from '../../node/index.ts';
 import { createOAuthClient } from '../../oauth/index.ts';
+import { checkAddress, isSameAddress } from '../account-checks.ts';
 import { readStdin } from '../body-input.ts';
 import { NAME } from '../command-name.ts';
-import { isSameAddress, OAUTH_REDIRECT, optionsOf } from '../connection.ts';
+import { OAUTH_REDIRECT, optionsOf } from '../connection.ts';
 import type { Context, GlobalFlags } from '../context.ts';
 import { readContract } from '../contract-file.ts';
 import { EXAMPLE_ADDRESS, HIDDEN } from '../dry-run.ts';
+import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import {
   chooseProfile,
@@ -19,7 +21,6 @@ import {
   profileNames,
   profilePath,
 } from '../profiles.ts';
-import { messageOf } from '../report-error.ts';
 import { findSandbox } from '../running-sandboxes.ts';
 
 interface LoginFlags extends GlobalFlags {
@@ -36,6 +37,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   const file = await openProfile(name);
   const existing = await file.read();
   const baseUrl = (await addressOf(flags)) ?? existing?.baseUrl ?? (await ask(context, 'Address'));
+  checkAddress(baseUrl, flags.allowInsecure);
   if (flags.oauth) return loginWithBrowser(context, flags, baseUrl);
   warnOfEnvironment(output, name);
   const contract =
@@ -125,6 +127,11 @@ async function isValid({ baseUrl, token, contract }: Profile, { flags, output, s
 
 async function loginWithBrowser({ output, signal }: Context, flags: LoginFlags, baseUrl: string): Promise<ExitCode> {
   const name = profileName(flags.profile);
+  const owner = await (await openOAuthStore(name)).address();
+  if (owner && !isSameAddress(owner, baseUrl))
+    throw usageError(
+      `Profile "${name}" is signed in at ${owner}: choose another --profile, or run \`${NAME} logout\`.`,
+    );
   const store = await openOAuthStore(name, baseUrl);
   const { allowInsecure, requestTimeout: timeout } = flags;
   const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure, timeout });
@@ -231,6 +238,7 @@ export async function revokeTokens(context: Context, flags: RevokeFlags): Promis
   const profile = await file.read();
   const baseUrl = (await addressOf(flags)) ?? profile?.baseUrl ?? (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
   if (!baseUrl) throw usageError('No address: pass --base-url, or set AUDIENCE_BASE_URL.');
+  checkAddress(baseUrl, flags.allowInsecure);
   const credentials = await readCredentials(context, flags.email ?? profile?.email);
   const contract = (await readContract(flags)) ?? profile?.contract;
   await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials, contract });

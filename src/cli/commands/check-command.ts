@@ -12,15 +12,15 @@ import {
   rowsOf,
 } from '../../check/index.ts';
 import type { ServiceContract } from '../../spec/contract.ts';
+import { isSameAddress } from '../account-checks.ts';
 import { plannedRequests } from '../check-plan.ts';
 import { NAME } from '../command-name.ts';
-import { isSameAddress } from '../connection.ts';
 import type { Account, Context, GlobalFlags } from '../context.ts';
 import { readContract } from '../contract-file.ts';
+import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { configFolder } from '../profiles.ts';
-import { messageOf } from '../report-error.ts';
 import { jsonText, paint } from '../terminal.ts';
 
 interface CheckFlags {

@@ -9,10 +9,11 @@ import {
 } from '../../index.ts';
 import { progressOf } from '../../spec/job-status.ts';
 import type { Context } from '../context.ts';
+import { messageOf } from '../error-texts.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { labelOf, parseTarget } from '../ids.ts';
 import { webhookSecret } from '../local-secret.ts';
-import { messageOf, reportError } from '../report-error.ts';
+import { reportError } from '../report-error.ts';
 import { createEvent, createSender, type DeliveryAttempt, receiverUrl } from '../webhook-sender.ts';
 
 interface ListenFlags {

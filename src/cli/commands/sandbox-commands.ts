@@ -11,10 +11,10 @@ import {
 import { NAME } from '../command-name.ts';
 import type { Context } from '../context.ts';
 import { readContract } from '../contract-file.ts';
+import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { parseTarget } from '../ids.ts';
 import type { Output } from '../output.ts';
-import { messageOf } from '../report-error.ts';
 import { announce, findSandbox, operate, type RunningSandbox, type SandboxChoice } from '../running-sandboxes.ts';
 import { readStateFile, type StateFile, StateWriter, writeStateFile } from '../state-file.ts';
 import { printable } from '../terminal.ts';
@@ -147,12 +147,17 @@ function checked<T>(create: () => T): T {
   }
 }
 
+/** Flags whose options of the sandbox have another name. */
+const FLAG_OF_OPTION: Readonly<Record<string, string>> = { 'clock.speed': 'speed', url: 'webhook' };
+
 /** Throws the error of a flag, or of a port that cannot be listened on. */
 function refuse(cause: unknown): never {
-  const { code, message }: { readonly code?: unknown; readonly message?: unknown } = Object(cause);
+  const { code }: { readonly code?: unknown } = Object(cause);
   const advice = code === 'EADDRINUSE' ? '. Choose another --port, --storage-port or --console-port.' : '';
-  const kind = code === undefined ? 'usage' : 'sandbox-not-started';
-  throw new CommandError(`${message}${advice}`, { code: kind, cause });
+  if (code !== undefined)
+    throw new CommandError(`${messageOf(cause)}${advice}`, { code: 'sandbox-not-started', cause });
+  // An error of the sandbox begins with its option.
+  throw usageError(messageOf(cause).replace(/^`([\w.]+)`/, (_, option) => `--${FLAG_OF_OPTION[option] ?? option}`));
 }
 
 function optionsOf({ speed, seed, duration, outcome }: ServerFlags, output: Output): SandboxOptions {

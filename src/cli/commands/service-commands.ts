@@ -49,6 +49,8 @@ export async function request(
 ): Promise<ExitCode> {
   const verb = METHODS.find((name) => name === method.toUpperCase());
   if (!verb) throw usageError(`The method must be one of ${METHODS.join(', ')}, not "${method}".`);
+  if (verb === 'GET' && options.idempotencyKey !== undefined)
+    throw usageError('--idempotency-key is for creates: a GET is sent without one.');
   const [pathname = '', search] = path.split(/\?(.*)/s);
   const body = data === undefined ? undefined : await readData(data, signal);
   const isMcp = verb === operations['mcp.send'].method && pathname === operations['mcp.send'].path;
