@@ -115,8 +115,16 @@ function reportUsage(error: CommanderError, command: Command, output: Output): E
   if (error.exitCode === 0) return EXIT.done;
   // Without a subcommand, commander has printed the help.
   if (error.code === 'commander.help') return EXIT.usage;
-  const message = error.message.replace(/^error: (command-argument )?/, '');
+  const message = reordered(error, command) ?? error.message.replace(/^error: (command-argument )?/, '');
   return reportError(withHelp(usageError(message), helpOf(command)), output);
+}
+
+/** Returns the message for `list audiences`, which is `audiences list`. */
+function reordered({ code }: CommanderError, { args: [verb = '', noun = ''], commands }: Command): string | undefined {
+  if (code !== 'commander.unknownCommand') return undefined;
+  const group = commands.find((command) => command.name() === noun || command.name() === `${noun}s`);
+  if (!group?.commands.some((command) => command.name() === verb)) return undefined;
+  return `unknown command '${verb}'\n(Did you mean ${group.name()} ${verb}?)`;
 }
 
 async function main(args: readonly string[]): Promise<void> {

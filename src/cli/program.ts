@@ -282,7 +282,8 @@ function addWebhookCommands(program: Command, action: Action): void {
 }
 
 function addAccountCommands(program: Command, action: Action): void {
-  const load = () => import('./commands/account-commands.ts');
+  const load = () => import('./commands/login-commands.ts');
+  const loadProfiles = () => import('./commands/profile-commands.ts');
   program
     .command('login')
     .description('issue an API token for email and password, and keep it for later commands')
@@ -298,17 +299,17 @@ function addAccountCommands(program: Command, action: Action): void {
   program
     .command('whoami')
     .description('print the account in use, and check its token')
-    .action(action(async () => (await load()).whoami));
+    .action(action(async () => (await loadProfiles()).whoami));
   const profiles = program.command('profiles').description('list the accounts that `login` has kept, choose one');
   profiles
     .command('list')
     .description('list profiles, and mark the one in use')
-    .action(action(async () => (await load()).listProfiles));
+    .action(action(async () => (await loadProfiles()).listProfiles));
   profiles
     .command('use')
     .description('use a profile by default; --profile and AUDIENCE_PROFILE take precedence')
     .argument('<name>', 'profile')
-    .action(action(async () => (await load()).useProfile));
+    .action(action(async () => (await loadProfiles()).useProfile));
   addDryRun(program.command('tokens').description('revoke tokens').command('revoke'))
     .description('revoke every API token of an account')
     .option('--email <email>', 'email of the account; the password is asked for, or read from standard input')

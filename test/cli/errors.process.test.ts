@@ -41,6 +41,8 @@ describe('errors for people', () => {
     });
     expect((await aud('audiences', 'get', 'x')).err).toContain('\n  Help: aud audiences get --help\n');
     expect((await aud('nope')).err).toContain('\n  Help: aud --help\n');
+    expect((await aud('list', 'audiences')).err).toMatch(/^error: .*'list'\n\(Did you mean audiences list\?\)\n/);
+    expect((await aud('cancel', 'lookalike', '5')).err).toContain('(Did you mean lookalikes cancel?)');
     const json = await run(['audiences', 'get', 'x', '--json']);
     expect(linesOf(json.err)).toMatchObject([{ code: 'usage', help: 'audience-activation audiences get --help' }]);
   });

@@ -21,6 +21,7 @@ import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { configFolder } from '../profiles.ts';
+import { askConfirmation } from '../prompts.ts';
 import { jsonText, paint } from '../terminal.ts';
 
 interface CheckFlags {
@@ -102,9 +103,7 @@ const exitCodeOf = (code: number): ExitCode => Object.values(EXIT).find((value) 
 async function confirmWrites({ output, signal }: Context, level: CheckLevel): Promise<void> {
   const message = `The check ${EFFECTS[level]}. Continue?`;
   if (!process.stdin.isTTY || !output.stderr.isTTY) throw usageError(`Pass --yes: the check ${EFFECTS[level]}.`);
-  const { confirm } = await import('@clack/prompts');
-  const stream = output.stderr as NodeJS.WriteStream;
-  if ((await confirm({ message, initialValue: false, output: stream, signal })) !== true)
+  if (!(await askConfirmation({ output, signal }, message)))
     throw new CommandError('Cancelled: nothing was sent.', { code: 'interrupted' });
 }
 

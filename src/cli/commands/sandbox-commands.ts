@@ -8,14 +8,13 @@ import {
   type SandboxAccount,
   type SandboxOptions,
 } from '../../sandbox/index.ts';
-import { NAME } from '../command-name.ts';
 import type { Context } from '../context.ts';
 import { readContract } from '../contract-file.ts';
 import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { parseTarget } from '../ids.ts';
 import type { Output } from '../output.ts';
-import { announce, findSandbox, operate, type RunningSandbox, type SandboxChoice } from '../running-sandboxes.ts';
+import { announce, operate, requireSandbox, type SandboxChoice } from '../running-sandboxes.ts';
 import { readStateFile, type StateFile, StateWriter, writeStateFile } from '../state-file.ts';
 import { printable } from '../terminal.ts';
 
@@ -185,15 +184,6 @@ function requestLine({ at, method, path, status, account, replayed, fault, why }
 function deliveryLine({ at, type, endpointId, attempt, status }: Delivery): string {
   const time = toSeconds(new Date(at).toISOString());
   return `${time} SEND ${type} to endpoint ${endpointId}, attempt ${attempt}: ${status ?? 'no response'}`;
-}
-
-/** Returns the sandbox that `sandbox advance` and its siblings operate. */
-async function requireSandbox(choice: SandboxChoice): Promise<RunningSandbox> {
-  const sandbox = await findSandbox(choice);
-  if (sandbox) return sandbox;
-  const which = choice.baseUrl ?? (choice.port === undefined ? undefined : `port ${choice.port}`);
-  const message = which === undefined ? 'No sandbox is running' : `No sandbox is running at ${which}`;
-  throw new CommandError(`${message}: start one with \`${NAME} sandbox\`.`, { code: 'sandbox-not-found' });
 }
 
 /** Calls an endpoint of the running sandbox, and prints what it responds. */
