@@ -1,7 +1,10 @@
 import { defineConfig, type Options } from 'tsup';
 import {
+  builtinsWithoutImport,
+  COSTLY_BUILTINS,
   documentIsExternal,
   entriesAreExternal,
+  fewChunks,
   noteInputs,
   privateZod,
   withoutComments,
@@ -76,8 +79,15 @@ export default defineConfig([
     entry: { cli: 'src/cli/start.ts' },
     platform: 'node',
     // The package of the completion scripts ships no text of its licence, so it is a dependency.
-    external: [/^node:/, /^@bomb\.sh\/tab/],
-    noExternal: [/^(?!node:|@bomb\.sh\/tab)/],
-    esbuildPlugins: [entriesAreExternal, documentIsExternal, noteInputs('cli'), withoutComments],
+    external: [/^node:(?!(?:process|util|child_process)$)/, /^@bomb\.sh\/tab/],
+    noExternal: [COSTLY_BUILTINS, /^(?!node:|@bomb\.sh\/tab)/],
+    esbuildPlugins: [
+      builtinsWithoutImport,
+      fewChunks,
+      entriesAreExternal,
+      documentIsExternal,
+      noteInputs('cli'),
+      withoutComments,
+    ],
   },
 ]);

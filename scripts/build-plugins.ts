@@ -73,3 +73,65 @@ export const entriesAreExternal: Plugin = {
     });
   },
 };
+
+/** Files of `src/cli` that need neither the client nor a package. */
+const LIGHT: readonly string[] = [
+  'account-checks',
+  'body-input',
+  'command-name',
+  'context',
+  'dry-run',
+  'error-texts',
+  'exit-codes',
+  'flag-values',
+  'help-topics',
+  'ids',
+  'listing',
+  'output',
+  'profiles',
+  'report-error',
+  'resource-table',
+  'running-sandboxes',
+  'sample-events',
+  'terminal',
+  'token-command',
+];
+
+/** Files of `src/cli` that commands with a client need. */
+const WITH_CLIENT: readonly string[] = ['connection', 'job-waits'];
+
+/**
+ * Has the files of the command that are loaded on demand import all that they may share. Otherwise the build has a chunk
+ * for each combination of them that shares something: Node takes half a millisecond for each of the fifteen more.
+ */
+export const fewChunks: Plugin = {
+  name: 'few-chunks',
+  setup({ onLoad }) {
+    const onDemand = /[\\/]src[\\/]cli[\\/](?:commands[\\/](.+)|main|connection|known-fields|completion)\.ts$/;
+    onLoad({ filter: onDemand }, ({ path }) => {
+      const [, command] = onDemand.exec(path) ?? [];
+      const folder = command === undefined ? '.' : '..';
+      const hasClient = /[\\/]connection\.ts$/.test(path) || (command !== undefined && command !== 'webhook-commands');
+      const shared = hasClient ? [...LIGHT, ...WITH_CLIENT] : LIGHT;
+      const imports = shared.map((name) => `import '${folder}/${name}.ts';`).join(' ');
+      return { contents: `${imports}\n${readFileSync(path, 'utf8')}`, loader: 'ts' };
+    });
+  },
+};
+
+/**
+ * Reads these modules of Node without an import, which evaluates each of their exports: the streams of `process` alone
+ * take milliseconds.
+ */
+export const builtinsWithoutImport: Plugin = {
+  name: 'builtins-without-import',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: COSTLY_BUILTINS }, ({ path }) => ({ path, namespace: 'builtin' }));
+    onLoad({ filter: COSTLY_BUILTINS, namespace: 'builtin' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule('${path}');`,
+    }));
+  },
+};
+
+/** Modules of Node whose import takes longer than a millisecond. */
+export const COSTLY_BUILTINS: RegExp = /^node:(?:process|util|child_process)$/;
