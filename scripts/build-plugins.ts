@@ -98,7 +98,7 @@ const LIGHT: readonly string[] = [
 ];
 
 /** Files of `src/cli` that commands with a client need. */
-const WITH_CLIENT: readonly string[] = ['connection', 'job-waits'];
+const WITH_CLIENT: readonly string[] = ['connection', 'find-account', 'job-waits'];
 
 /**
  * Has the files of the command that are loaded on demand import all that they may share. Otherwise the build has a chunk
@@ -107,11 +107,13 @@ const WITH_CLIENT: readonly string[] = ['connection', 'job-waits'];
 export const fewChunks: Plugin = {
   name: 'few-chunks',
   setup({ onLoad }) {
-    const onDemand = /[\\/]src[\\/]cli[\\/](?:commands[\\/](.+)|main|connection|known-fields|completion)\.ts$/;
+    const onDemand =
+      /[\\/]src[\\/]cli[\\/](?:commands[\\/](.+)|main|connection|find-account|known-fields|completion)\.ts$/;
     onLoad({ filter: onDemand }, ({ path }) => {
       const [, command] = onDemand.exec(path) ?? [];
       const folder = command === undefined ? '.' : '..';
-      const hasClient = /[\\/]connection\.ts$/.test(path) || (command !== undefined && command !== 'webhook-commands');
+      const hasClient =
+        /[\\/](?:connection|find-account)\.ts$/.test(path) || (command !== undefined && command !== 'webhook-commands');
       const shared = hasClient ? [...LIGHT, ...WITH_CLIENT] : LIGHT;
       const imports = shared.map((name) => `import '${folder}/${name}.ts';`).join(' ');
       return { contents: `${imports}\n${readFileSync(path, 'utf8')}`, loader: 'ts' };

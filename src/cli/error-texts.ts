@@ -33,6 +33,8 @@ const TEXTS: Texts = {
     error.path === operations['mcp.send'].path
       ? `${refusalOf(error)} Only tokens of scope "mcp" are accepted here. ${SIGN_IN}`
       : error.message,
+  // Each field has its own line.
+  'validation-failed': (error) => (error.local ? `${error.operation} was not sent.` : refusalOf(error)),
   'wait-timeout': ({ kind, id, resource, cause }) => {
     const failure = cause === undefined ? '' : `; the last poll failed: ${messageOf(cause).replace(/\.$/, '')}`;
     return resource
@@ -70,7 +72,7 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
 
 /** Advice after a failed create, by its outcome. */
 const OUTCOMES: Readonly<Partial<Record<string, string>>> = {
-  'not-sent': ' Nothing was sent.',
+  'not-sent': ' Nothing was created.',
   refused: ' Nothing was created by this call.',
   unknown: ' It may have been created: repeated under its key within 24 hours, it happens once.',
 };
@@ -93,7 +95,11 @@ const statusOf = ({ status }: { readonly status: { readonly id: number; readonly
   `${status.id} ${status.name}`.trim();
 
 /** Returns what the service has responded: the status, and the message of the body. */
-function refusalOf({ operation, status, body }: ErrorOf<'authentication-failed' | 'permission-denied'>): string {
+function refusalOf({
+  operation,
+  status,
+  body,
+}: ErrorOf<'authentication-failed' | 'permission-denied' | 'validation-failed'>): string {
   const reason = reasonIn(body);
   return `${operation} failed: ${status}${reason && ` ${reason}`}`.replace(/\.?$/, '.');
 }

@@ -2,9 +2,10 @@ import { type Command, CommanderError } from 'commander';
 import type { AudienceClient } from '../index.ts';
 import { NAME } from './command-name.ts';
 import type { Account, Context, GlobalFlags } from './context.ts';
+import type { Action } from './definitions/shared-flags.ts';
 import { CommandError, EXIT, type ExitCode, usageError, withHelp } from './exit-codes.ts';
 import { Output } from './output.ts';
-import { type Action, createProgram, describeCompletion } from './program.ts';
+import { createProgram, describeCompletion } from './program.ts';
 import { reportError } from './report-error.ts';
 
 const { stdout, stderr } = process;
@@ -74,7 +75,7 @@ const action: Action = (load) =>
     };
     let selected: Promise<Account> | undefined;
     const account = (): Promise<Account> => {
-      selected ??= import('./connection.ts').then(({ findAccount }) => findAccount(flags, output, signal));
+      selected ??= import('./find-account.ts').then(({ findAccount }) => findAccount(flags, output, signal));
       return selected;
     };
     const context: Context = {

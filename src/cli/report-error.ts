@@ -64,11 +64,7 @@ function linesOf(error: unknown, { token }: Output, subject: string | undefined)
   const { errors, outcome, idempotencyKey, resume, retryAt, requestId, help }: Readonly<Record<string, unknown>> =
     Object(error);
   const fields = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
-  // The client puts the fields into the message, too.
-  const list = fields.join(' ');
-  const full = messageOf(error);
-  const text = list === '' ? full : full.replace(`: ${list}`, '.').replace(` ${list}`, '');
-  const message = text.split('\n').map(printable).join('\n');
+  const message = messageOf(error).split('\n').map(printable).join('\n');
   const details = [...fields];
   if (isTokenRefused(error) && token) details.push(`The token in use: ${token.source}. ${token.advice}`);
   if (retryAt instanceof Date && !message.includes(retryAt.toISOString()))

@@ -84,7 +84,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (report.left !== undefined) output.log('warning', report.left);
   if (report.stopped) {
     output.log('warning', report.stopped.reason);
-    return exitCodeOf(report.stopped.exitCode);
+    return knownExitCode(report.stopped.exitCode);
   }
   if (!comparison) return report.findings.some(({ state }) => state === 'differs') ? EXIT.differs : EXIT.done;
   for (const { id, was, is } of comparison.changes)
@@ -97,7 +97,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   return EXIT.done;
 }
 
-const exitCodeOf = (code: number): ExitCode => Object.values(EXIT).find((value) => value === code) ?? EXIT.unexpected;
+const knownExitCode = (code: number): ExitCode => Object.values(EXIT).find((value) => value === code) ?? EXIT.unexpected;
 
 /** Asks before a check that writes. */
 async function confirmWrites({ output, signal }: Context, level: CheckLevel): Promise<void> {
