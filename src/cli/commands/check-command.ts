@@ -97,7 +97,8 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   return EXIT.done;
 }
 
-const knownExitCode = (code: number): ExitCode => Object.values(EXIT).find((value) => value === code) ?? EXIT.unexpected;
+const knownExitCode = (code: number): ExitCode =>
+  Object.values(EXIT).find((value) => value === code) ?? EXIT.unexpected;
 
 /** Asks before a check that writes. */
 async function confirmWrites({ output, signal }: Context, level: CheckLevel): Promise<void> {
