@@ -240,16 +240,16 @@ describe('an account in an unusual environment', () => {
   });
 
   it.each([
-    ['budget'],
-    ['login', '--email', 'ann@example.com'],
-    ['login', '--oauth', '--no-browser'],
-    ['tokens', 'revoke', '--email', 'ann@example.com'],
-    ['request', 'POST', '/api/v2/mcp'],
-    ['check'],
-    ['sandbox', 'status'],
-    ['budget', '--sandbox'],
-    ['trigger', 'webhook.test', '--secret', 'whsec_1'],
-  ])('an address with a password is refused, and never printed: %s %s %s', async (...args) => {
+    [['budget']],
+    [['login', '--email', 'ann@example.com']],
+    [['login', '--oauth', '--no-browser']],
+    [['tokens', 'revoke', '--email', 'ann@example.com']],
+    [['request', 'POST', '/api/v2/mcp']],
+    [['check']],
+    [['sandbox', 'status']],
+    [['budget', '--sandbox']],
+    [['trigger', 'webhook.test', '--secret', 'whsec_1']],
+  ])('an address with a password is refused, and never printed: %j', async (args) => {
     const scene = await startScene();
     const address = scene.url.replace('//', '//ann:hunter2@');
     const flag = args[0] === 'trigger' ? '--forward-to' : '--base-url';

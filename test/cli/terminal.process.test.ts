@@ -100,8 +100,8 @@ describe('in a terminal', () => {
   });
 
   it.each([
-    ['an email', ['login', '--email', 'ann@example.com'], 'Password of ann@example.com'],
-    ['a password', ['login'], 'Email'],
+    ['a password', ['login', '--email', 'ann@example.com'], 'Password of ann@example.com'],
+    ['an email', ['login'], 'Email'],
     ['a confirmation', ['check', '--write'], 'Continue?'],
   ])('the deadline at the prompt of %s ends the command', async (_, args, prompt) => {
     const scene = await startScene();
