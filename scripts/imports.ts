@@ -44,7 +44,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 const COMMAND = 'cli';
 
 /** Other files without state that the command may import. */
-const COMMAND_MAY_IMPORT: ReadonlySet<string> = new Set(['util/similar-names.ts']);
+const COMMAND_MAY_IMPORT: ReadonlySet<string> = new Set(['util/loopback.ts', 'util/similar-names.ts']);
 
 /** Client files whose code the sandbox may import: facts, and documents of them. Otherwise it imports only types, because it checks the client. */
 const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
+import { messageOf } from './error-texts.ts';
 import { CommandError, usageError } from './exit-codes.ts';
-import { messageOf } from './report-error.ts';
 import type { BodyFlag } from './resource-table.ts';
 
 /** A JSON object to send. */

@@ -5,6 +5,16 @@ import type { Command } from 'commander';
 import { profileNames } from './profiles.ts';
 import { JOB_KINDS } from './resource-table.ts';
 
+/**
+ * Lines around the script for bash, whose variables are read-only: a shell could not read it again, or that of the
+ * other name of the command.
+ */
+const WRITABLE = { begin: 'readonly() { declare -g "$@"; }', end: 'unset -f readonly' } as const;
+
+function printForBash(command: Command, line: string): void {
+  if (command.name() === 'completion' && command.args[0] === 'bash') process.stdout.write(`${line}\n`);
+}
+
 /** Commands whose first argument is a file. */
 const WITH_FILE: readonly string[] = ['cohorts import'];
 
@@ -14,6 +24,9 @@ const WITH_FILE: readonly string[] = ['cohorts import'];
  */
 export function addCompletion(program: Command): void {
   const root = tab(program, { completionCommandName: 'completion' });
+  program
+    .hook('preAction', (_, command) => printForBash(command, WRITABLE.begin))
+    .hook('postAction', (_, command) => printForBash(command, WRITABLE.end));
   const complete = (words: () => readonly string[]) => (offer: (word: string, description: string) => void) => {
     for (const word of words()) offer(word, '');
   };

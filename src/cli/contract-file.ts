@@ -2,8 +2,8 @@ import { AudienceClient, type ServiceContract } from '../index.ts';
 import { readData } from './body-input.ts';
 import type { GlobalFlags } from './context.ts';
 import { EXAMPLE_ADDRESS, HIDDEN } from './dry-run.ts';
+import { messageOf } from './error-texts.ts';
 import { usageError } from './exit-codes.ts';
-import { messageOf } from './report-error.ts';
 
 /**
  * Returns the contract of `--contract` or, unless a profile is chosen by flag, of AUDIENCE_CONTRACT.

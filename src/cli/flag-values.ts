@@ -30,6 +30,12 @@ export const integerFrom =
     throw new InvalidArgumentError(`It must be ${range}.`);
   };
 
+/** Parses an idempotency key, which is sent in a header. */
+export function idempotencyKey(text: string): string {
+  if (/^(?! )[\x20-\x7e]{1,255}(?<! )$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be 1 to 255 characters of ASCII, without spaces at its ends.');
+}
+
 /** Parses a number from 0. */
 export function nonNegative(text: string): number {
   if (text.trim() !== '' && Number(text) >= 0) return Number(text);

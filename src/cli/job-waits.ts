@@ -99,14 +99,8 @@ const DEFAULT_MAX_RETRIES = 4;
 const READ_TIMEOUT_MS = { all: 30_000, each: 1_000 } as const;
 
 /** Returns the error of a job that has been read once, and has not ended. */
-function stillRunning({ kind, id }: WaitTarget, resource: JobState): WaitTimeoutError {
-  const { id: status, name } = resource.status;
-  return new WaitTimeoutError(`The ${kind} ${id} has not ended (${status} ${name}). The job keeps running.`, {
-    kind,
-    id,
-    resource,
-  });
-}
+const stillRunning = ({ kind, id }: WaitTarget, resource: JobState): WaitTimeoutError =>
+  new WaitTimeoutError(`The ${kind} ${id} has not ended.`, { kind, id, resource });
 
 /** Says after a while which jobs have not been read, and until when they are waited for. Returns a function that stops it. */
 function announceUnread(views: readonly JobView[], output: Output, timeout = DEFAULT_TIMEOUT_MS): () => void {

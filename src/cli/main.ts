@@ -2,9 +2,10 @@ import { type Command, CommanderError } from 'commander';
 import type { AudienceClient } from '../index.ts';
 import { NAME } from './command-name.ts';
 import type { Account, Context, GlobalFlags } from './context.ts';
+import type { Action } from './definitions/shared-flags.ts';
 import { CommandError, EXIT, type ExitCode, usageError, withHelp } from './exit-codes.ts';
 import { Output } from './output.ts';
-import { type Action, createProgram, describeCompletion } from './program.ts';
+import { createProgram, describeCompletion } from './program.ts';
 import { reportError } from './report-error.ts';
 
 const { stdout, stderr } = process;
@@ -74,7 +75,7 @@ const action: Action = (load) =>
     };
     let selected: Promise<Account> | undefined;
     const account = (): Promise<Account> => {
-      selected ??= import('./connection.ts').then(({ findAccount }) => findAccount(flags, output, signal));
+      selected ??= import('./find-account.ts').then(({ findAccount }) => findAccount(flags, output, signal));
       return selected;
     };
     const context: Context = {
@@ -115,8 +116,16 @@ function reportUsage(error: CommanderError, command: Command, output: Output): E
   if (error.exitCode === 0) return EXIT.done;
   // Without a subcommand, commander has printed the help.
   if (error.code === 'commander.help') return EXIT.usage;
-  const message = error.message.replace(/^error: (command-argument )?/, '');
+  const message = reordered(error, command) ?? error.message.replace(/^error: (command-argument )?/, '');
   return reportError(withHelp(usageError(message), helpOf(command)), output);
+}
+
+/** Returns the message for `list audiences`, which is `audiences list`. */
+function reordered({ code }: CommanderError, { args: [verb = '', noun = ''], commands }: Command): string | undefined {
+  if (code !== 'commander.unknownCommand') return undefined;
+  const group = commands.find((command) => command.name() === noun || command.name() === `${noun}s`);
+  if (!group?.commands.some((command) => command.name() === verb)) return undefined;
+  return `unknown command '${verb}'\n(Did you mean ${group.name()} ${verb}?)`;
 }
 
 async function main(args: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { NAME } from './command-name.ts';
+import { messageOf } from './error-texts.ts';
 import { COMMAND_ERRORS, type ExitCode, exitCodeOf, isDryRun } from './exit-codes.ts';
 import type { Output } from './output.ts';
 import { jsonText, paint, printable, shellWord } from './terminal.ts';
@@ -64,11 +64,7 @@ function linesOf(error: unknown, { token }: Output, subject: string | undefined)
   const { errors, outcome, idempotencyKey, resume, retryAt, requestId, help }: Readonly<Record<string, unknown>> =
     Object(error);
   const fields = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
-  // The client puts the fields into the message, too.
-  const list = fields.join(' ');
-  const full = messageOf(error);
-  const text = list === '' ? full : full.replace(`: ${list}`, '.').replace(` ${list}`, '');
-  const message = text.split('\n').map(printable).join('\n');
+  const message = messageOf(error).split('\n').map(printable).join('\n');
   const details = [...fields];
   if (isTokenRefused(error) && token) details.push(`The token in use: ${token.source}. ${token.advice}`);
   if (retryAt instanceof Date && !message.includes(retryAt.toISOString()))
@@ -81,40 +77,3 @@ function linesOf(error: unknown, { token }: Output, subject: string | undefined)
   if (subject !== undefined) return [printable(['error:', `${subject}:`, message, ...details].join(' '))];
   return [`error: ${message}`, ...details.map((line) => `  ${printable(line)}`)];
 }
-
-/** Advice for a request to the MCP endpoint without a valid token. */
-export const SIGN_IN = `Sign in with \`${NAME} login --oauth\`, or set AUDIENCE_MCP_TOKEN.`;
-
-/** Words of the client in its messages, as those of the command. */
-const WORDS: readonly (readonly [string | RegExp, string])[] = [
-  ['set `allowInsecure: true`', 'pass --allow-insecure'],
-  [/`baseUrl`/g, '--base-url'],
-  [', or the path is another one: see the option `operations`', ', or the path is another one'],
-  [' Use `apiToken` where several processes share an account.', ''],
-  [' (`apiToken`, `mcpToken`)', ''],
-  [/ `mcpToken\(credentials, \{ store \}\)` and OAuth clients .*? renewed\./, ''],
-  ['Use `mcpToken(credentials, { store })` or an OAuth client.', SIGN_IN],
-  [/Sign in with `signInWithBrowser\(oauth\)`.*? to `callback\(\)`\./, SIGN_IN],
-  ['Start again with `authorize()`', `Start again with \`${NAME} login --oauth\``],
-  ['Call `signInWithBrowser` again.', `Run \`${NAME} login --oauth\` again.`],
-  [/(\d) ms \(`timeout`\)/, '$1 ms (--request-timeout)'],
-  ['`deadline`', 'deadline (--deadline)'],
-  [' (`idleTimeout`)', ''],
-  [
-    '`maxResponseBytes`. Request less, e.g. by `per_page`, or raise the option.',
-    'the maximum. Request less, such as by --query per_page=10.',
-  ],
-  ['raise `timeout`', 'raise --timeout'],
-  [/ (\d+)000 ms\b/, ' $1 s'],
-  [/with `(\w+?)s\.wait\((\d+)\)`/, `with \`${NAME} wait $1:$2\``],
-  [/with `activations\.get\((\d+)\)`/, `with \`${NAME} activations get $1\``],
-  [' See it with `activations.results`.', ''],
-  [
-    'retry with the same `idempotencyKey` (valid for 24 hours) and body, and it happens once',
-    'repeated under its key within 24 hours, it happens once',
-  ],
-];
-
-/** Returns the message of an error, in the words of the command. */
-export const messageOf = (error: unknown): string =>
-  WORDS.reduce((text, [from, to]) => text.replace(from, to), error instanceof Error ? error.message : String(error));

@@ -1,6 +1,8 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServiceContract } from '../index.ts';
+import { isSameHost } from '../util/loopback.ts';
+import { NAME } from './command-name.ts';
 import { CommandError } from './exit-codes.ts';
 import { configFolder } from './profiles.ts';
 
@@ -40,19 +42,50 @@ export interface SandboxChoice {
 }
 
 /**
- * Returns the sandbox that was started last, of those that are chosen and answer. Removes the files of those that were
- * killed.
+ * Returns the sandbox that is chosen; without a choice that of AUDIENCE_BASE_URL, or else the one that was started last.
+ *
+ * @returns `undefined` if no sandbox is running.
+ * @throws {CommandError} `sandbox-not-found` if the chosen one is not.
  */
-export async function findSandbox({ baseUrl, port }: SandboxChoice = {}): Promise<RunningSandbox | undefined> {
+export async function findSandbox(choice: SandboxChoice): Promise<RunningSandbox | undefined> {
+  const { AUDIENCE_BASE_URL: address } = process.env;
+  const isChosen = choice.baseUrl !== undefined || choice.port !== undefined;
+  if (isChosen) return (await searchSandbox(choice)) ?? notFound(choice);
+  // The variable may also name the service itself.
+  const preferred = address ? await searchSandbox({ baseUrl: address }) : undefined;
+  return preferred ?? searchSandbox({});
+}
+
+/** Returns the same as {@link findSandbox}. Throws `sandbox-not-found` if no sandbox is running. */
+export const requireSandbox = async (choice: SandboxChoice): Promise<RunningSandbox> =>
+  (await findSandbox(choice)) ?? notFound(choice);
+
+function notFound({ baseUrl, port }: SandboxChoice): never {
+  // The entire address may contain a password.
+  const host = baseUrl === undefined ? undefined : (URL.parse(baseUrl)?.host ?? 'this address');
+  const place = host ?? (port === undefined ? undefined : `port ${port}`);
+  const message = `No sandbox is running${place === undefined ? '' : ` at ${place}`}: start one with \`${NAME} sandbox\`.`;
+  throw new CommandError(message, { code: 'sandbox-not-found' });
+}
+
+/** Returns the latest sandbox of those that match and answer. Removes the files of those that were killed. */
+async function searchSandbox({ baseUrl, port }: SandboxChoice): Promise<RunningSandbox | undefined> {
   for (const { path, pid } of await filesOfSandboxes()) {
     const sandbox = await readRun(path);
-    const isChosen =
-      (baseUrl === undefined || sandbox?.url === baseUrl.replace(/\/+$/, '')) &&
-      (port === undefined || sandbox?.url.endsWith(`:${port}`));
-    if (sandbox && isChosen && (await answers(sandbox))) return sandbox;
+    const matches =
+      sandbox &&
+      (baseUrl === undefined || isAt(sandbox, baseUrl)) &&
+      (port === undefined || sandbox.url.endsWith(`:${port}`));
+    if (matches && (await answers(sandbox))) return sandbox;
     if (!isRunning(pid)) await rm(path, { force: true }).catch(() => {});
   }
   return undefined;
+}
+
+/** Returns whether an address is that of a sandbox, such as by another name of this machine. */
+function isAt({ url }: RunningSandbox, address: string): boolean {
+  const [own, other] = [URL.parse(url), URL.parse(address)];
+  return own !== null && other !== null && own.port === other.port && isSameHost(own.hostname, other);
 }
 
 /** Returns the files of sandboxes, the latest first; none without a configuration folder. */

@@ -1,7 +1,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import type { SandboxState } from '../sandbox/index.ts';
+import { messageOf } from './error-texts.ts';
 import { CommandError } from './exit-codes.ts';
-import { messageOf } from './report-error.ts';
 
 /** The state of a sandbox in a file, with what the command has printed for it. */
 export interface StateFile extends SandboxState {

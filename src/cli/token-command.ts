@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { TokenSource } from '../index.ts';
+import { isUsableToken } from './account-checks.ts';
 import { CommandError } from './exit-codes.ts';
 
 /** Maximum duration of a token command. */
@@ -44,8 +45,10 @@ export async function runForToken(command: string, signal: AbortSignal): Promise
   try {
     const [output, end] = await Promise.all([text(child.stdout), exited]);
     const token = output.split('\n', 1)[0]?.trim();
-    if (end === 'exit code 0' && token) return token;
-    throw failed(end === 'exit code 0' ? 'printed nothing' : `failed with ${end}`);
+    if (end !== 'exit code 0') throw failed(`failed with ${end}`);
+    if (!token) throw failed('printed nothing');
+    if (!isUsableToken(token)) throw failed('printed no token: one is visible ASCII without white space');
+    return token;
   } catch (error) {
     signal.throwIfAborted();
     throw isLate ? failed(`did not end within ${TOKEN_COMMAND_MS / 1_000} seconds`) : error;

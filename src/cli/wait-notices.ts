@@ -1,6 +1,6 @@
 import { type ClientOptions, memoryLimiter, RATE_LIMITS } from '../index.ts';
+import { messageOf } from './error-texts.ts';
 import type { Output } from './output.ts';
-import { messageOf } from './report-error.ts';
 
 /** A wait of this length is announced. */
 export const ANNOUNCED_WAIT_MS = 5_000;
@@ -17,10 +17,13 @@ export function waitNotices(output: Output) {
     // Several requests may wait for the same pause.
     if (until < announcedUntil + 1_000) return;
     announcedUntil = until;
-    output.log(
-      'info',
-      `${what.replace(/ Try again at \S+Z\.|\.?$/, '.').replace('..', '.')} Waiting until ${timeText(until)}.`,
-    );
+    output.log('info', `${what} Waiting until ${timeText(until)}.`);
+  };
+  const announceRetry = (operation: string, error: unknown, ms: number): void => {
+    const { status }: { readonly status?: unknown } = Object(error);
+    const isRefused = typeof status === 'number' && status > 0;
+    const reason = isRefused ? `the service has responded with ${status}` : messageOf(error).replace(/\.$/, '');
+    announce(`${operation} is tried again: ${reason}.`, ms);
   };
   const limiter = memoryLimiter();
   const sentAt = { read: [], write: [], mcp: [], login: [], mint: [] } as const satisfies Record<string, number[]>;
@@ -43,14 +46,14 @@ export function waitNotices(output: Output) {
       },
     },
     onRetry({ wait, operation, error }) {
-      if (wait >= ANNOUNCED_WAIT_MS) announce(`${operation} is tried again: ${messageOf(error)}`, wait);
+      if (wait >= ANNOUNCED_WAIT_MS) announceRetry(operation, error, wait);
     },
     onEnd({ isPoll, operation, error }) {
       // The next poll is the retry.
       const { retryAfter }: { readonly retryAfter?: unknown } = Object(error);
       if (isPoll && error !== undefined) output.onPollFailed?.(error);
       if (!isPoll || typeof retryAfter !== 'number' || retryAfter * 1_000 < ANNOUNCED_WAIT_MS) return;
-      announce(`${operation} is tried again: ${messageOf(error)}`, retryAfter * 1_000);
+      announceRetry(operation, error, retryAfter * 1_000);
     },
   } as const satisfies ClientOptions;
 }

@@ -50,13 +50,15 @@ const RESPONSE_TIMEOUT_MS = 10_000;
 /**
  * Returns the URL of a receiver.
  *
- * @throws {CommandError} unless it is an http(s) URL.
+ * @throws {CommandError} unless it is an http(s) URL. The error does not show it, because it may contain a password.
  */
-export function receiverUrl(text: string | undefined): string {
-  const { protocol } = URL.canParse(text ?? '') ? new URL(text ?? '') : { protocol: '' };
-  if (text !== undefined && /^https?:$/.test(protocol)) return text;
-  const suffix = text === undefined ? '' : `, not "${text}"`;
-  throw usageError(`--forward-to must be the URL of a receiver, such as http://localhost:3000/webhooks${suffix}.`);
+export function receiverUrl(text = ''): string {
+  const { protocol = '', username, password } = URL.parse(text) ?? {};
+  if (!/^https?:$/.test(protocol))
+    throw usageError('--forward-to must be the URL of a receiver, such as http://localhost:3000/webhooks.');
+  // `fetch` sends none.
+  if (username || password) throw usageError('--forward-to must not contain a user name or a password.');
+  return text;
 }
 
 /** Creates the envelope of a new event. The company's id is not in the API: it is chosen by the user. */

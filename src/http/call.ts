@@ -160,7 +160,7 @@ const ADVICE: Readonly<Record<CreateOutcome, string>> = {
   'not-sent': 'Nothing reached the service; a retry is safe.',
   refused: 'Nothing was created by this call.',
   unknown:
-    'It may have been created: retry with the same `idempotencyKey` (valid for 24 hours) and body, and it happens once.',
+    'It may have been created: retry with the same idempotency key (valid for 24 hours) and body, and it happens once.',
   done: 'The create itself succeeded.',
 };
 

@@ -147,7 +147,7 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
 const notFound = ({ documented, override }: ResolvedOperation): string =>
   documented && !override?.path
     ? 'The id does not exist for this account.'
-    : 'The id does not exist for this account, or the path is another one: see the option `operations`.';
+    : 'The id does not exist for this account, or the path is another one: see docs/assumptions.md.';
 const NO_PERMISSION = 'The token is not permitted to do this. Use one of the right kind and scope.';
 
 const NO_MCP =

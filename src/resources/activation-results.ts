@@ -77,7 +77,7 @@ function resultOf(id: number, field: string, stream: unknown): ActivationResult 
 }
 
 function unreadable(id: number, field: string, value: unknown, expected: string): ResponseError {
-  const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, expected ${expected}. See the response with \`activations.get(${id})\`.`;
+  const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, expected ${expected}. See the response of activations.get.`;
   return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '' });
 }
 
@@ -107,7 +107,7 @@ function httpUrl(name: string, uri: string): URL {
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
   if (url && /^https?:$/.test(url.protocol)) return url;
   const actual = url ? `a ${url.protocol} link` : 'not a link';
-  const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link to be downloaded; it is ${actual}. See it with \`activations.results\`.`;
+  const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link to be downloaded; it is ${actual}. See the response of activations.get.`;
   throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '' });
 }
 

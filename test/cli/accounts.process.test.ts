@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { linesOf, type Scene, startScene } from '../support/command.ts';
+import { serve } from '../support/file-server.ts';
 
 const PASSWORD = 'a secret password';
 
@@ -238,6 +239,42 @@ describe('an account in an unusual environment', () => {
     expect(await listing.ended).toMatchObject({ code: 0, err: '' });
   });
 
+  it.each([
+    [['budget']],
+    [['login', '--email', 'ann@example.com']],
+    [['login', '--oauth', '--no-browser']],
+    [['tokens', 'revoke', '--email', 'ann@example.com']],
+    [['request', 'POST', '/api/v2/mcp']],
+    [['check']],
+    [['sandbox', 'status']],
+    [['budget', '--sandbox']],
+    [['trigger', 'webhook.test', '--secret', 'whsec_1']],
+  ])('an address with a password is refused, and never printed: %j', async (args) => {
+    const scene = await startScene();
+    const address = scene.url.replace('//', '//ann:hunter2@');
+    const flag = args[0] === 'trigger' ? '--forward-to' : '--base-url';
+    for (const format of [[], ['--json'], ['--verbose']]) {
+      const words = [...args, flag, address, ...format];
+      const { code, out, err } = await scene.run(words, { env: LOGGED_OUT, input: 'x' });
+      expect({ code, out }).toEqual({ code: args.includes('sandbox') || args.includes('--sandbox') ? 8 : 2, out: '' });
+      expect(err).not.toContain('hunter2');
+    }
+    expect(scene.sandbox.log).toEqual([]);
+  });
+
+  it('tokens of another address are not sent, whatever their kind', async () => {
+    const scene = await startScene();
+    const other = await serve((_, response) => void response.end());
+    const mcp = ['request', 'POST', '/api/v2/mcp', '--base-url', other.url, '--data', '{}'];
+    for (const [args, env] of [
+      [['budget', '--base-url', other.url], {}],
+      [mcp, { AUDIENCE_MCP_TOKEN: scene.account.token('mcp') }],
+    ] as const) {
+      const { code, err } = await scene.run([...args, '--json'], { env });
+      expect({ code, err: linesOf(err) }).toMatchObject({ code: 7, err: [{ code: 'token-of-other-address' }] });
+    }
+  });
+
   it('login --oauth signs in with the browser, for the MCP endpoint; logout revokes', async () => {
     const scene = await startScene();
     const signingIn = scene.start(['login', '--oauth', '--no-browser', '--base-url', scene.url], { env: LOGGED_OUT });
@@ -254,6 +291,12 @@ describe('an account in an unusual environment', () => {
     expect({ code: used.code, err: used.err }).toEqual({ code: 0, err: '' });
     expect(linesOf(used.out)[0]).toMatchObject({ result: { tools: expect.any(Array) } });
     expect(scene.account.connections()).toHaveLength(1);
+    const elsewhere = ['--base-url', 'https://api.example.com'];
+    expect(await scene.run([...request, ...elsewhere], { env: LOGGED_OUT })).toMatchObject({ code: 7 });
+    expect(await scene.run(['login', '--oauth', ...elsewhere], { env: LOGGED_OUT })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`is signed in at ${scene.url}: choose another --profile`),
+    });
     expect(await scene.run(['logout'], { env: LOGGED_OUT })).toMatchObject({
       code: 0,
       err: expect.stringContaining('revoked'),

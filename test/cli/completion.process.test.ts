@@ -63,6 +63,20 @@ describe('completion', () => {
     });
   });
 
+  it('can be sourced twice in bash, and for both names', async () => {
+    const { folder, env } = await startScene();
+    await symlink(process.execPath, join(folder, 'node'));
+    for (const name of ['aud', 'audience-activation'])
+      await symlink(join(process.cwd(), 'dist/cli.js'), join(folder, name));
+    const script = `
+      for name in aud aud audience-activation; do source <($name completion bash); done
+      complete -p aud audience-activation; type -t readonly`;
+    const options = { env: { ...env, PATH: `${folder}:${env.PATH}` }, cwd: folder };
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], options);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^complete .* aud\ncomplete .* audience-activation\nbuiltin\n$/);
+  });
+
   it('works in bash, with the functions of bash-completion', async () => {
     const { folder, env } = await startScene();
     await symlink(process.execPath, join(folder, 'node'));

@@ -6,58 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { COMMAND_ERRORS } from '../../src/cli/exit-codes.ts';
 import { linesOf, observe, startScene } from '../support/command.ts';
 import { tableAfter } from '../support/documentation.ts';
-import { serve } from '../support/file-server.ts';
 
-const MCP = ['request', 'POST', '/api/v2/mcp', '--data', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'];
-
-/** Errors whose messages in the client speak of its options. */
-const CASES: Readonly<Record<string, readonly [args: string[], env?: Record<string, string>]>> = {
-  'a token that is refused': [['budget'], { AUDIENCE_TOKEN: 'nope' }],
-  'a token command whose tokens are refused': [['budget', '--token-command', 'echo nope$RANDOM$$']],
-  'an MCP token that is refused': [MCP, { AUDIENCE_MCP_TOKEN: 'nope' }],
-  'no sign-in for MCP': [MCP],
-  'a path that is assumed': [['projects', 'get', '9']],
-  'an address with http': [['budget'], { AUDIENCE_BASE_URL: 'http://api.example.com' }],
-  'an address with the path of the API': [['budget'], { AUDIENCE_BASE_URL: 'https://api.example.com/api/v2' }],
-  'an address that is none': [['budget'], { AUDIENCE_BASE_URL: 'example' }],
-  'a wait that times out': [['wait', '1', '--timeout', '0']],
-  'results that are not ready': [['activations', 'download', '1']],
-};
-
-/** An option or a function of the client in backticks. */
-const OPTION = /`\w+(?:\([^`]*\))?`/;
-
-describe('errors in the words of the command', () => {
-  it.each(Object.entries(CASES))('%s', async (_, [args, env]) => {
-    const scene = await startScene({ jobs: {} });
-    await scene.run(['audiences', 'create', '--name', 'x']);
-    await scene.run(['activations', 'create', '--audience-id', '1']);
-    const { code, err } = await scene.run([...args, '--max-retries', '0'], { env: env ?? {} });
-    expect(code).not.toBe(0);
-    expect(err).toMatch(/^error: /m);
-    expect(err).not.toMatch(OPTION);
-    expect(err).not.toMatch(/apiToken|mcpToken|operations|signInWithBrowser|authorize\(\)/);
-  });
-
-  it('a redirect names the flag', async () => {
-    const { url } = await serve((_, response) => void response.writeHead(302, { location: '/x' }).end());
-    const { run } = await startScene();
-    const { err } = await run(['budget'], { env: { AUDIENCE_BASE_URL: url } });
-    expect(err).toContain("Set --base-url to the service's own address.");
-  });
-
+describe('errors for people', () => {
   it('each invalid field is below the message, which stays a sentence', async () => {
     const { run } = await startScene();
     const { err } = await run(['activations', 'create', '--audience-id', '99']);
     expect(err).toMatch(
       /^error: activations\.create failed: 422 [^\n]*invalid\. Nothing was created by this call\.\n {2}audience_id: /,
     );
-  });
-
-  it('an address that is not a URL is named before its token', async () => {
-    const { run } = await startScene();
-    const { code, err } = await run(['budget', '--base-url', 'localhost:4010']);
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('must be an http(s) URL') });
   });
 
   it('each invalid field and the time to try again are printed once', async () => {
@@ -85,6 +41,8 @@ describe('errors in the words of the command', () => {
     });
     expect((await aud('audiences', 'get', 'x')).err).toContain('\n  Help: aud audiences get --help\n');
     expect((await aud('nope')).err).toContain('\n  Help: aud --help\n');
+    expect((await aud('list', 'audiences')).err).toMatch(/^error: .*'list'\n\(Did you mean audiences list\?\)\n/);
+    expect((await aud('cancel', 'lookalike', '5')).err).toContain('(Did you mean lookalikes cancel?)');
     const json = await run(['audiences', 'get', 'x', '--json']);
     expect(linesOf(json.err)).toMatchObject([{ code: 'usage', help: 'audience-activation audiences get --help' }]);
   });

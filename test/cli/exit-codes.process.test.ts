@@ -32,7 +32,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'wrong address': {
     args: ['budget'],
     code: EXIT.usage,
-    error: { code: 'configuration-invalid' },
+    error: { code: 'usage' },
     run: { env: { AUDIENCE_BASE_URL: 'http://api.example.com' } },
   },
   'job failed': {

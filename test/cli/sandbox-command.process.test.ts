@@ -138,11 +138,11 @@ describe('sandbox', () => {
     [['sandbox', '--port', '1.5'], 'It must be an integer from 0 to 65535.'],
     [['sandbox', '--storage-port', '0x50'], 'It must be an integer from 0 to 65535.'],
     [['sandbox', '--speed', 'fast'], 'It must be a number from 0.'],
-    [['sandbox', '--speed', '0'], '`clock.speed`'],
+    [['sandbox', '--speed', '0'], '--speed must be'],
     [['sandbox', '--outcome', '4'], 'not 4.'],
-    [['sandbox', '--email', 'dev'], '`email` must be an email address, not "dev".'],
-    [['sandbox', '--name', 'a b'], '`name` must be a host name'],
-    [['sandbox', '--webhook', 'nowhere'], '`url` must be an http(s) URL'],
+    [['sandbox', '--email', 'dev'], '--email must be an email address, not "dev".'],
+    [['sandbox', '--name', 'a b'], '--name must be a host name'],
+    [['sandbox', '--webhook', 'nowhere'], '--webhook must be an http(s) URL'],
   ])('%j is wrong usage', async (args, message) => {
     const { run } = await startScene();
     const { code, out, err } = await run(args);
@@ -205,6 +205,47 @@ describe('a running sandbox', () => {
     expect(await whoami('--base-url', url)).toBe(url);
     expect((await scene.json(['sandbox', 'status', '--port', new URL(url).port]))[0]).toMatchObject({ requests: 1 });
     expect(await scene.run(['sandbox', 'status', '--port', '1'])).toMatchObject({ code: 8 });
+    for (const args of [
+      ['sandbox', 'status'],
+      ['whoami', '--sandbox'],
+    ]) {
+      const result = await scene.run([...args, '--base-url', 'http://127.0.0.1:1']);
+      expect(result).toMatchObject({ code: 8, err: expect.stringContaining('No sandbox is running at 127.0.0.1:1') });
+    }
+  });
+
+  it('is that of AUDIENCE_BASE_URL, by any name of this machine; a variable that names the service chooses none', async () => {
+    const { scene, printed } = await start();
+    const second = scene.start(['sandbox', '--json']);
+    await expect.poll(() => second.printed.out).toContain('consoleUrl');
+    const { port } = new URL(wordAfter(printed.out, 'API'));
+    const fault = ['sandbox', 'fault', 'add', '--status', '503'];
+    for (const address of [`http://127.0.0.1:${port}`, `http://localhost:${port}/`]) {
+      await scene.json(fault, { env: { AUDIENCE_BASE_URL: address } });
+    }
+    await scene.json(fault, { env: { AUDIENCE_BASE_URL: 'https://api.example.com' } });
+    const faults = async (...flags: string[]) => (await scene.json(['sandbox', 'fault', 'list', ...flags])).length;
+    expect([await faults('--port', port), await faults()]).toEqual([2, 1]);
+  });
+
+  it('lists its faults with what they do, and how often they still strike', async () => {
+    const { scene } = await start();
+    const fault = (...args: string[]) => scene.json(['sandbox', 'fault', 'add', ...args]);
+    await fault('--on', 'usage.get', '--status', '503', '--times', '2');
+    await fault('--cut', 'body', '--delay', '2s', '--rate', '0.5');
+    await scene.run(['budget', '--sandbox', '--max-retries', '0']);
+    const { out } = await scene.run(['sandbox', 'fault', 'list']);
+    const cells = out.split('\n').slice(0, -1);
+    const columns = ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 'rate', 'remaining'];
+    const rows = (await scene.json(['sandbox', 'fault', 'list'])).map((row) => [
+      row.id,
+      ...columns.map((name) => row[name]),
+    ]);
+    expect(rows.map((row) => row.slice(1))).toEqual([
+      ['usage.get', 503, undefined, undefined, undefined, undefined, undefined, 1],
+      [undefined, undefined, 'body', undefined, 2_000, undefined, 0.5, undefined],
+    ]);
+    expect(cells).toEqual(rows.map((row) => row.map((cell) => cell ?? '').join('\t')));
   });
 
   it('is not needed: `--sandbox` alone runs a sandbox in the process of the command', async () => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import stringWidth from 'string-width';
@@ -15,13 +16,20 @@ function startInTerminal(
   extra: Record<string, string | undefined> = {},
 ) {
   const command = [process.execPath, join(process.cwd(), 'dist/cli.js'), ...args].map(quote).join(' ');
-  const child = spawn('script', ['-qec', `stty rows 24 cols 80; exec ${command}`, '/dev/null'], {
+  const pidFile = join(folder, 'pid');
+  const script = `stty rows 24 cols 80; echo $$ > ${quote(pidFile)}; exec ${command}`;
+  const child = spawn('script', ['-qec', script, '/dev/null'], {
     cwd: folder,
     env: { TERM: 'xterm-256color', SHELL: '/bin/sh', ...env, ...extra },
   });
   // The terminal stays open: `observe` would end its input.
   const { printed, ended } = observe(Object.assign(child, { stdin: null }));
-  return { printed, ended, type: (text: string) => child.stdio[0]?.write(text) };
+  return {
+    printed,
+    ended,
+    type: (text: string) => child.stdio[0]?.write(text),
+    kill: (signal: NodeJS.Signals) => process.kill(Number(readFileSync(pidFile, 'utf8')), signal),
+  };
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that terminals interpret
@@ -80,6 +88,30 @@ describe('in a terminal', () => {
     await expect.poll(() => plain(terminal.printed.out)).toContain('Email');
     terminal.type(keys);
     expect((await terminal.ended).code).toBe(exitCode);
+  });
+
+  it('SIGTERM at a prompt ends the command by the signal', async () => {
+    const scene = await startScene();
+    const terminal = startInTerminal(scene, ['login', '--base-url', scene.url], { AUDIENCE_TOKEN: undefined });
+    await expect.poll(() => plain(terminal.printed.out)).toContain('Email');
+    terminal.kill('SIGTERM');
+    const { code, out } = await terminal.ended;
+    expect({ code, text: plain(out) }).toEqual({ code: 143, text: expect.stringContaining('error: Interrupted.\n') });
+  });
+
+  it.each([
+    ['a password', ['login', '--email', 'ann@example.com'], 'Password of ann@example.com'],
+    ['an email', ['login'], 'Email'],
+    ['a confirmation', ['check', '--write'], 'Continue?'],
+  ])('the deadline at the prompt of %s ends the command', async (_, args, prompt) => {
+    const scene = await startScene();
+    const env = args[0] === 'login' ? { AUDIENCE_TOKEN: undefined } : {};
+    const { code, out } = await startInTerminal(scene, [...args, '--deadline', '1500ms'], env).ended;
+    expect(plain(out)).toContain(prompt);
+    expect({ code, text: plain(out) }).toEqual({
+      code: 1,
+      text: expect.stringContaining('error: The command took longer than 1.5 s (--deadline).\n'),
+    });
   });
 
   it('Ctrl-D at a prompt cancels the command', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatBytes, formatElapsed, parseDuration, printable } from '../../src/cli/terminal.ts';
+import { timeText } from '../../src/cli/wait-notices.ts';
 
 describe('parseDuration', () => {
   it.each([
@@ -27,6 +28,16 @@ describe('texts for people', () => {
       '1.0 KiB',
       '1.5 MiB',
       '2.0 GiB',
+    ]);
+  });
+
+  it('round the end of a wait up to a second, so that it has passed then', () => {
+    const at = Date.parse('2026-11-24T09:00:00Z');
+    expect([at, at + 1, at + 999, at + 1_000].map(timeText)).toEqual([
+      '2026-11-24T09:00:00Z',
+      '2026-11-24T09:00:01Z',
+      '2026-11-24T09:00:01Z',
+      '2026-11-24T09:00:01Z',
     ]);
   });
 

@@ -16,7 +16,7 @@ describe('--request-timeout and --deadline', () => {
     const { code, err } = await run(args, { env: await silentServer() });
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'error: usage.get had no complete response after 300 ms (--request-timeout).\n',
+      err: 'error: usage.get had no complete response within the time of an attempt (--request-timeout; default: 30s).\n',
     });
   });
 
@@ -47,10 +47,33 @@ describe('--request-timeout and --deadline', () => {
   });
 });
 
-it.each(['--request-timeout', '--deadline'])('%s of 0 is wrong usage', async (flag) => {
+it.each([
+  ['--request-timeout', '0'],
+  ['--request-timeout', '25d'],
+  ['--deadline', '0'],
+  ['--deadline', '0ms'],
+  // Timers would fire immediately.
+  ['--deadline', '25d'],
+])('%s of %s is wrong usage', async (flag, value) => {
+  const { run, sandbox } = await startScene();
+  const { code, err } = await run(['budget', flag, value]);
+  const message = `argument '${value}' is invalid. It must be longer than 0, and at most 24 days.`;
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
+  expect(sandbox.log).toEqual([]);
+});
+
+it('the longest deadline does not end a command early', async () => {
   const { run } = await startScene();
-  const { code, err } = await run(['budget', flag, '0']);
-  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('It must be longer than 0') });
+  expect(await run(['budget', '--deadline', '24d'])).toMatchObject({ code: 0, err: '' });
+});
+
+it('--deadline ends listen --jobs as a wait that has timed out, and listen --all as Ctrl-C does', async () => {
+  const scene = await startScene({ jobs: { duration: 3_600_000 } });
+  const [audience] = await scene.json(['audiences', 'create', '--name', 'x']);
+  const listen = ['listen', '--forward-to', 'http://127.0.0.1:4/', '--secret', 'whsec_1', '--deadline', '2s'];
+  const jobs = await scene.run([...listen, '--jobs', String(audience?.id), '--json']);
+  expect({ code: jobs.code, err: linesOf(jobs.err) }).toMatchObject({ code: 6, err: [{ code: 'deadline-exceeded' }] });
+  expect(await scene.run([...listen, '--all', '--json'])).toMatchObject({ code: 0, err: '' });
 });
 
 describe('a service that does not respond', () => {

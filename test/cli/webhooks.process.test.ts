@@ -149,7 +149,7 @@ describe('listen', () => {
     [['--all'], '--forward-to must be the URL of a receiver'],
     [
       ['--all', '--forward-to', 'localhost:3000/webhooks'],
-      'such as http://localhost:3000/webhooks, not "localhost:3000',
+      '--forward-to must be the URL of a receiver, such as http://localhost:3000/webhooks.',
     ],
     [['--forward-to', 'http://127.0.0.1:9'], 'Pass either --jobs audience:12,cohort:7 or --all.'],
     [['--forward-to', 'http://127.0.0.1:9', '--all', '--jobs', '1'], 'Pass either --jobs'],
@@ -223,7 +223,10 @@ describe('webhooks verify', () => {
     const { run } = await startScene();
     const header = await signWebhook(body, SECRET, { timestamp: Math.floor(Date.now() / 1_000) - 3_000 });
     const args = ['webhooks', 'verify', '--secret', SECRET, '--header', header];
-    expect(await run(args, { input: body })).toMatchObject({ code: 8, err: expect.stringContaining('s ago') });
+    expect(await run(args, { input: body })).toMatchObject({
+      code: 8,
+      err: expect.stringContaining('older than --tolerance'),
+    });
     expect(await run([...args, '--tolerance', '1h'], { input: body })).toMatchObject({ code: 0 });
   });
 });

@@ -12,15 +12,16 @@ import {
   rowsOf,
 } from '../../check/index.ts';
 import type { ServiceContract } from '../../spec/contract.ts';
+import { isSameAddress } from '../account-checks.ts';
 import { plannedRequests } from '../check-plan.ts';
 import { NAME } from '../command-name.ts';
-import { isSameAddress } from '../connection.ts';
 import type { Account, Context, GlobalFlags } from '../context.ts';
 import { readContract } from '../contract-file.ts';
+import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { configFolder } from '../profiles.ts';
-import { messageOf } from '../report-error.ts';
+import { askConfirmation } from '../prompts.ts';
 import { jsonText, paint } from '../terminal.ts';
 
 interface CheckFlags {
@@ -83,7 +84,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (report.left !== undefined) output.log('warning', report.left);
   if (report.stopped) {
     output.log('warning', report.stopped.reason);
-    return exitCodeOf(report.stopped.exitCode);
+    return knownExitCode(report.stopped.exitCode);
   }
   if (!comparison) return report.findings.some(({ state }) => state === 'differs') ? EXIT.differs : EXIT.done;
   for (const { id, was, is } of comparison.changes)
@@ -96,15 +97,14 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   return EXIT.done;
 }
 
-const exitCodeOf = (code: number): ExitCode => Object.values(EXIT).find((value) => value === code) ?? EXIT.unexpected;
+const knownExitCode = (code: number): ExitCode =>
+  Object.values(EXIT).find((value) => value === code) ?? EXIT.unexpected;
 
 /** Asks before a check that writes. */
 async function confirmWrites({ output, signal }: Context, level: CheckLevel): Promise<void> {
   const message = `The check ${EFFECTS[level]}. Continue?`;
   if (!process.stdin.isTTY || !output.stderr.isTTY) throw usageError(`Pass --yes: the check ${EFFECTS[level]}.`);
-  const { confirm } = await import('@clack/prompts');
-  const stream = output.stderr as NodeJS.WriteStream;
-  if ((await confirm({ message, initialValue: false, output: stream, signal })) !== true)
+  if (!(await askConfirmation({ output, signal }, message)))
     throw new CommandError('Cancelled: nothing was sent.', { code: 'interrupted' });
 }
 

@@ -9,10 +9,11 @@ import {
 } from '../../index.ts';
 import { progressOf } from '../../spec/job-status.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
+import { messageOf } from '../error-texts.ts';
+import { EXIT, type ExitCode, interruption, usageError } from '../exit-codes.ts';
 import { labelOf, parseTarget } from '../ids.ts';
 import { webhookSecret } from '../local-secret.ts';
-import { messageOf, reportError } from '../report-error.ts';
+import { reportError } from '../report-error.ts';
 import { createEvent, createSender, type DeliveryAttempt, receiverUrl } from '../webhook-sender.ts';
 
 interface ListenFlags {
@@ -70,7 +71,9 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   };
   if (!all) {
     output.note(`Watching ${targets.map(labelOf).join(' ')}; events go to ${url}.`);
-    const codes = await Promise.all(targets.map(forward));
+    const codes = await Promise.all(targets.map(forward)).catch((error: unknown) => {
+      throw signal.aborted ? interruption(signal, { late: EXIT.waitTimedOut }) : error;
+    });
     return codes.find((code) => code !== EXIT.done) ?? EXIT.done;
   }
   const ready = (): void => output.note(`Ready: watching all jobs; events go to ${url}. Press Ctrl-C to stop.`);

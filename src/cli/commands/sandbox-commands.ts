@@ -8,14 +8,13 @@ import {
   type SandboxAccount,
   type SandboxOptions,
 } from '../../sandbox/index.ts';
-import { NAME } from '../command-name.ts';
 import type { Context } from '../context.ts';
 import { readContract } from '../contract-file.ts';
+import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import { parseTarget } from '../ids.ts';
 import type { Output } from '../output.ts';
-import { messageOf } from '../report-error.ts';
-import { announce, findSandbox, operate, type RunningSandbox, type SandboxChoice } from '../running-sandboxes.ts';
+import { announce, operate, requireSandbox, type SandboxChoice } from '../running-sandboxes.ts';
 import { readStateFile, type StateFile, StateWriter, writeStateFile } from '../state-file.ts';
 import { printable } from '../terminal.ts';
 
@@ -147,12 +146,17 @@ function checked<T>(create: () => T): T {
   }
 }
 
+/** Flags whose options of the sandbox have another name. */
+const FLAG_OF_OPTION: Readonly<Record<string, string>> = { 'clock.speed': 'speed', url: 'webhook' };
+
 /** Throws the error of a flag, or of a port that cannot be listened on. */
 function refuse(cause: unknown): never {
-  const { code, message }: { readonly code?: unknown; readonly message?: unknown } = Object(cause);
+  const { code }: { readonly code?: unknown } = Object(cause);
   const advice = code === 'EADDRINUSE' ? '. Choose another --port, --storage-port or --console-port.' : '';
-  const kind = code === undefined ? 'usage' : 'sandbox-not-started';
-  throw new CommandError(`${message}${advice}`, { code: kind, cause });
+  if (code !== undefined)
+    throw new CommandError(`${messageOf(cause)}${advice}`, { code: 'sandbox-not-started', cause });
+  // An error of the sandbox begins with its option.
+  throw usageError(messageOf(cause).replace(/^`([\w.]+)`/, (_, option) => `--${FLAG_OF_OPTION[option] ?? option}`));
 }
 
 function optionsOf({ speed, seed, duration, outcome }: ServerFlags, output: Output): SandboxOptions {
@@ -180,15 +184,6 @@ function requestLine({ at, method, path, status, account, replayed, fault, why }
 function deliveryLine({ at, type, endpointId, attempt, status }: Delivery): string {
   const time = toSeconds(new Date(at).toISOString());
   return `${time} SEND ${type} to endpoint ${endpointId}, attempt ${attempt}: ${status ?? 'no response'}`;
-}
-
-/** Returns the sandbox that `sandbox advance` and its siblings operate. */
-async function requireSandbox(choice: SandboxChoice): Promise<RunningSandbox> {
-  const sandbox = await findSandbox(choice);
-  if (sandbox) return sandbox;
-  const which = choice.baseUrl ?? (choice.port === undefined ? undefined : `port ${choice.port}`);
-  const message = which === undefined ? 'No sandbox is running' : `No sandbox is running at ${which}`;
-  throw new CommandError(`${message}: start one with \`${NAME} sandbox\`.`, { code: 'sandbox-not-found' });
 }
 
 /** Calls an endpoint of the running sandbox, and prints what it responds. */

@@ -49,14 +49,16 @@ export async function request(
 ): Promise<ExitCode> {
   const verb = METHODS.find((name) => name === method.toUpperCase());
   if (!verb) throw usageError(`The method must be one of ${METHODS.join(', ')}, not "${method}".`);
+  if (verb === 'GET' && options.idempotencyKey !== undefined)
+    throw usageError('--idempotency-key is for creates: a GET is sent without one.');
   const [pathname = '', search] = path.split(/\?(.*)/s);
   const body = data === undefined ? undefined : await readData(data, signal);
   const isMcp = verb === operations['mcp.send'].method && pathname === operations['mcp.send'].path;
   const client = await (isMcp ? connectMcp() : connect());
   const { contract } = isMcp ? {} : await account();
-  const row = rowOf(verb, pathname, contract);
+  const operation = operationAt(verb, pathname, contract);
   // A create always has a key, so that it can be repeated if its outcome is unknown.
-  const idempotencyKey = options.idempotencyKey ?? (row?.retry === 'idempotency-key' ? randomUUID() : undefined);
+  const idempotencyKey = options.idempotencyKey ?? (operation?.retry === 'idempotency-key' ? randomUUID() : undefined);
   const parameters = { ...queryOf(search), ...query };
   const requesting = client.request(verb, pathname, { body, query: parameters, idempotencyKey, signal });
   const result = await requesting.catch((error: unknown) => {
@@ -71,7 +73,7 @@ export async function request(
 }
 
 /** Returns the operation that a request calls, if it is one of the table, as the contract has it. */
-function rowOf(method: Method, path: string, contract: ServiceContract | undefined): Operation | undefined {
+function operationAt(method: Method, path: string, contract: ServiceContract | undefined): Operation | undefined {
   const rows = Object.entries<Operation>(operations);
   const [, row] =
     rows.find(([name, row]) => {
