@@ -1,3 +1,4 @@
+import type { ServiceContract } from '../spec/contract.ts';
 import { type OperationName, operations } from '../spec/operations.ts';
 import { type Candidate, type Candidates, hasLiteralId, isAssumed, namesResource } from './candidates.ts';
 import {
@@ -176,7 +177,12 @@ export function notePath<T>(
   const id = `path:${name}`;
   if (!match) {
     if (isRefused)
-      findings.set(id, 'differs', 'The assumed request is refused as unknown, and none of the others works.');
+      findings.set(
+        id,
+        'differs',
+        'The assumed request is refused as unknown, and none of the others works.',
+        `operations: { '${name}': { path: '…' } }`,
+      );
     else findings.unclear(id, unclear ?? (ended ? reasonOf(ended) : 'Nothing in the account shows it.'));
     return;
   }
@@ -188,26 +194,22 @@ export function notePath<T>(
     // A path without the id is of no use as data: the id needs a function.
     const { path, idField } = candidate;
     const override = `operations: { '${name}': { path: '${path}', body: (_, { id }) => ({ ${idField}: id }) } }`;
-    findings.set(id, 'differs', `${evidence} The id is in the body, as \`${idField}\`.`, undefined, override);
-  } else {
-    const value = changeOf(name, candidate);
-    findings.set(id, 'differs', evidence, value);
-    findings.override(name, changeOf(name, candidate));
-  }
+    findings.set(id, 'differs', `${evidence} The id is in the body, as \`${idField}\`.`, override);
+  } else findings.set(id, 'differs', evidence, settingOf(name, candidate));
 }
 
-/** Returns the difference of a candidate from the assumed request, as a contract has it. */
-export function changeOf(name: OperationName, { method, path }: Candidate): { [key: string]: string } {
+/** Returns how a candidate differs from the assumed request, for a contract. */
+export function settingOf(name: OperationName, { method, path }: Candidate): ServiceContract {
   const assumed = operations[name];
-  return { ...(method !== assumed.method && { method }), ...(path !== assumed.path && { path }) };
+  const change = { ...(method !== assumed.method && { method }), ...(path !== assumed.path && { path }) };
+  return { operations: { [name]: change } };
 }
 
 /** Notes where the payload of an operation is. */
 export function notePlace({ findings }: Session, name: OperationName, { place }: Found<unknown>): void {
   if (place === 'data') return;
-  findings.override(name, { data: place });
-  if (/\.(?:list|get)$/.test(name))
-    findings.set(`data:${name}`, 'differs', `The payload is at ${place} of the response.`, place);
+  const setting = { operations: { [name]: { data: place } } };
+  findings.set(`data:${name}`, 'differs', `The payload is at ${place} of the response.`, setting);
 }
 
 /** Describes a response without its content. */
@@ -220,5 +222,5 @@ export function noteNotFound({ findings }: Session, reply: Reply): void {
   if (reply.status === 404 && isErrorEnvelope(reply))
     findings.set('errors.404', 'confirmed', 'An id that does not exist gets 404 in the envelope of an error.');
   else if (envelopeOf(reply) || (reply.status >= 400 && reply.status < 500))
-    findings.set('errors.404', 'differs', `An id that does not exist gets ${formOf(reply)}.`, reply.status);
+    findings.set('errors.404', 'differs', `An id that does not exist gets ${formOf(reply)}.`);
 }

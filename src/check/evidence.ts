@@ -195,21 +195,6 @@ export function zoneName(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / HOUR)}:${two(Math.abs(minutes) % HOUR)}`;
 }
 
-/** Words of field names that the report may show. Other names may be those of the account. */
-const FIELD_WORDS: ReadonlySet<string> = new Set(
-  (
-    'hour hourly day daily month limit limits used count counts remaining left max maximum build builds budget quota window per ' +
-    'current total retry after seconds upload uploads url uri href put signed presigned id reference key token expires expiry at ' +
-    'expiration method headers fields file name path link type size kind status'
-  ).split(' '),
-);
-
-/** Returns the names of the fields of an object that the report may show, sorted. */
-export const shownFields = (object: object): readonly string[] =>
-  Object.keys(object)
-    .filter((key) => key.split(/_|(?<=[a-z])(?=[A-Z])/).every((word) => FIELD_WORDS.has(word.toLowerCase())))
-    .sort();
-
 /** Reads a body: its format, and its value if it is JSON. */
 export function readBody(text: string): Pick<Reply, 'body' | 'text' | 'format'> {
   const trimmed = text.trim();

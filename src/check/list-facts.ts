@@ -1,4 +1,3 @@
-import type { ServiceContract } from '../spec/contract.ts';
 import { type JobKind, type Progress, progressOf } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
 import type { Session } from './check-session.ts';
@@ -36,8 +35,9 @@ export function checkRows({ findings, rows, resources }: Session): void {
     if (!JOBS[kind] || !row || !statusOf(resource)) continue;
     compared++;
     if (statusOf(row)) continue;
-    findings.set('waits.via', 'differs', `Rows of ${kind} have no status, single ones have.`, 'get');
-    findings.contract.waits = { via: 'get' };
+    findings.set('waits.via', 'differs', `Rows of ${kind} have no status, single ones have.`, {
+      waits: { via: 'get' },
+    });
     return;
   }
   if (compared > 0) findings.set('waits.via', 'confirmed', 'Rows have the status that single resources have.');
@@ -74,9 +74,8 @@ export function checkStatuses({ findings, rows, probe }: Session): void {
     'statuses',
     'differs',
     'Rows have not changed for 7 days and have another status, so it is probably final. What it means is a guess by its name.',
-    statuses,
+    { statuses },
   );
-  findings.contract.statuses = statuses satisfies ServiceContract['statuses'];
 }
 
 /** Returns a time in milliseconds; `NaN` if it is none. */

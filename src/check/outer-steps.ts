@@ -100,7 +100,7 @@ export async function checkResults(session: Session): Promise<void> {
   if (reply.status === 200 || reply.status === 206)
     findings.set('results.download', 'confirmed', 'A result is readable without a token.');
   else if (reply.status === 401 || reply.status === 403)
-    findings.set('results.download', 'differs', `A result is refused without a token (${reply.status}).`, reply.status);
+    findings.set('results.download', 'differs', `A result is refused without a token (${reply.status}).`);
   else findings.unclear('results.download', reasonOf(reply));
 }
 
@@ -125,7 +125,6 @@ export function checkRequestId({ probe, findings }: Session): void {
   const other = names.find((name) => ID_HEADER.test(name));
   if (names.includes('x-request-id')) findings.set('request-id-header', 'confirmed', evidence);
   else if (other !== undefined) {
-    findings.set('request-id-header', 'differs', evidence, other);
-    findings.contract.requestIdHeader = other;
+    findings.set('request-id-header', 'differs', evidence, { requestIdHeader: other });
   } else findings.unclear('request-id-header', 'No header of the responses looks like a request id.');
 }

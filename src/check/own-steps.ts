@@ -48,7 +48,13 @@ export async function checkProject(session: Session, own: OwnResources): Promise
     const shown = await checkOwnRead(session, own, 'projects', resource.value.id);
     const echo = [resource.value, shown].some((project) => project?.name === body.name);
     if (echo) findings.set('body:projects.create', 'confirmed', 'The project has the name that was sent.');
-    else findings.set('body:projects.create', 'differs', 'The project does not have the `name` that was sent.');
+    else
+      findings.set(
+        'body:projects.create',
+        'differs',
+        'The project does not have the `name` that was sent.',
+        `operations: { 'projects.create': { body: (body) => ({ ...body, /* … */ }) } }`,
+      );
     if (shown) noteZone(session, shown, match.reply);
   } finally {
     await deleteOwn(session, own, 'projects.delete');
@@ -77,8 +83,9 @@ export async function checkKey(
   const again = resourceIn(envelopeOf(reply))?.value.id;
   if (again === created.value.id) findings.set(id, 'confirmed', 'The same key and body return the same resource.');
   else if (again !== undefined) {
-    findings.set(id, 'differs', 'The same key and body create another resource.', 'never');
-    findings.override(`${kind}.create`, { retry: 'never' });
+    findings.set(id, 'differs', 'The same key and body create another resource.', {
+      operations: { [`${kind}.create`]: { retry: 'never' } },
+    });
   } else findings.unclear(id, reasonOf(reply));
 }
 
@@ -88,7 +95,7 @@ async function checkConflict({ findings }: Session, own: OwnResources, body: unk
   if (reply.status === 409 && isErrorEnvelope(reply))
     findings.set('errors.409', 'confirmed', 'A key with another body gets 409 in the envelope of an error.');
   else if (reply.status > 0 && reply.status < 500)
-    findings.set('errors.409', 'differs', `A key with another body gets ${reply.status}.`, reply.status);
+    findings.set('errors.409', 'differs', `A key with another body gets ${reply.status}.`);
 }
 
 /** Reads what was created, alone and in the list. */
@@ -121,7 +128,12 @@ export async function checkOwnRead(
 /** The time zone of timestamps: the time of something just created, minus the time of the response. */
 export function noteZone({ findings }: Session, { created_at }: Row, { at }: Reply): void {
   if (timestampFormat(created_at) === 'iso') {
-    findings.set('time-zone', 'differs', 'Timestamps are those of ISO 8601.', 'ISO 8601');
+    findings.set(
+      'time-zone',
+      'differs',
+      'Timestamps are those of ISO 8601.',
+      `operations: { '…': { data: (data) => ({ ...data, created_at: /* Y-m-d H:i:s */ … }) } }`,
+    );
     return;
   }
   const minutes = zoneOffset(created_at, at);
@@ -129,13 +141,9 @@ export function noteZone({ findings }: Session, { created_at }: Row, { at }: Rep
   else if (minutes === 0) findings.set('time-zone', 'confirmed', 'The time of something just created is that of UTC.');
   else {
     const zone = zoneName(minutes);
-    findings.set(
-      'time-zone',
-      'differs',
-      'An offset, by something just created; daylight saving time cannot be seen.',
-      zone,
-    );
-    findings.contract.serverTimeZone = zone;
+    findings.set('time-zone', 'differs', 'An offset, by something just created; daylight saving time cannot be seen.', {
+      serverTimeZone: zone,
+    });
   }
 }
 
@@ -146,7 +154,12 @@ function noteFields({ findings }: Session, kind: Creatable, refused: readonly st
   const fields = [...new Set(refused.map((field) => field.split(/[.[]/)[0] ?? field))];
   const foreign = fields.filter((field) => !BODY_FIELDS[kind].includes(field)).sort();
   if (foreign.length > 0)
-    findings.set(id, 'differs', `The service names other fields: ${foreign.join(', ')}.`, foreign);
+    findings.set(
+      id,
+      'differs',
+      `The service names other fields: ${foreign.join(', ')}.`,
+      `operations: { '${kind}.create': { body: (body) => ({ ...body, /* ${foreign.join(', ')} */ }) } }`,
+    );
   else findings.set(id, 'confirmed', `A 422 names fields of the body: ${fields.sort().join(', ')}.`);
 }
 

@@ -4,7 +4,8 @@ import { isObject, type JsonObject } from '../util/json.ts';
 import { read, type Session } from './check-session.ts';
 import { envelopeOf, invalidFields, KINDS, type Kind, type Reply, type Row, rowsIn } from './evidence.ts';
 
-const ASSUMED: Paging = { style: 'page', param: 'page', size: 'per_page' };
+/** How lists are paged, as the package assumes. */
+export const ASSUMED_PAGING: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
 /** Parameters that other services have for the same. */
 const SIZES: readonly string[] = ['per_page', 'limit', 'page_size', 'perPage', 'pageSize', 'size', 'count'];
@@ -57,25 +58,21 @@ export async function checkPaging(session: Session, expected: Paging | undefined
     return;
   }
   session.onStep('Paging');
-  const paging = await findPaging(session, kind, expected ?? ASSUMED);
+  const paging = await findPaging(session, kind, expected ?? ASSUMED_PAGING);
   if (!paging) return;
-  const isSame = paging.style === ASSUMED.style && paging.param === ASSUMED.param && paging.size === ASSUMED.size;
+  const isSame =
+    paging.style === ASSUMED_PAGING.style &&
+    paging.param === ASSUMED_PAGING.param &&
+    paging.size === ASSUMED_PAGING.size;
   const evidence = 'A page of one row, and the next page has the second row of the list.';
   if (isSame) findings.set('paging', 'confirmed', evidence);
   else {
-    const { style, param, size, next } = paging;
     findings.set(
       'paging',
       'differs',
       paging.size ? evidence : 'The next page has other rows; no parameter sets its size.',
-      {
-        style,
-        param,
-        ...(size && { size }),
-        ...(next && { next }),
-      },
+      { paging },
     );
-    findings.contract.paging = paging;
   }
   await checkPageSize(session, kind, paging);
 }
@@ -176,11 +173,7 @@ function cursorIn({ body }: Reply): { place: string; value: string | number; par
 async function checkPageSize(session: Session, kind: Kind, paging: Paging): Promise<void> {
   const { findings } = session;
   const { size } = paging;
-  if (!size) {
-    const rows = session.rows.get(kind)?.length ?? 0;
-    noteSize(session, paging, rows, 'No parameter sets the size of a page.');
-    return;
-  }
+  if (!size) return findings.unclear('page-size', 'No parameter sets the size of a page.');
   let asked = RESOURCE_PAGE_CAP;
   const ask = (rows: number): Promise<Page> => pageOf(session, kind, { [size]: rows }, `a page of ${rows} rows`);
   let page = await ask(asked);
@@ -212,8 +205,7 @@ async function checkPageSize(session: Session, kind: Kind, paging: Paging): Prom
 
 function noteSize({ findings }: Session, paging: Paging, maxSize: number, evidence: string): void {
   if (maxSize === 0 || maxSize >= RESOURCE_PAGE_CAP) return;
-  findings.set('page-size', 'differs', evidence, maxSize);
-  findings.contract.paging = { ...paging, maxSize };
+  findings.set('page-size', 'differs', evidence, { paging: { ...paging, maxSize } });
 }
 
 /** Returns the query of a further page. */

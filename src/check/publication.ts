@@ -1,8 +1,8 @@
 import type { Method, OperationName } from '../spec/operations.ts';
 import { operations } from '../spec/operations.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';
-import type { Candidate } from './candidates.ts';
-import { changeOf, madeUpName, type Session } from './check-session.ts';
+import { type Candidate, isAssumed } from './candidates.ts';
+import { madeUpName, type Session, settingOf } from './check-session.ts';
 import { KINDS } from './evidence.ts';
 import { JUDGED } from './findings.ts';
 
@@ -222,12 +222,7 @@ function noteLikely(
   candidate: Candidate,
   evidence: string,
 ): void {
-  const change = changeOf(name, candidate);
-  if (Object.keys(change).length === 0) findings.set(`path:${name}`, 'likely', evidence);
-  else {
-    findings.set(`path:${name}`, 'likely', evidence, change);
-    findings.override(name, change);
-  }
+  findings.set(`path:${name}`, 'likely', evidence, isAssumed(name, candidate) ? undefined : settingOf(name, candidate));
 }
 
 /** Returns the messages of a response of the MCP endpoint: JSON, or an event stream. */

@@ -68,7 +68,13 @@ export async function checkDocumentedReads(session: Session): Promise<void> {
     } else if (invalidFields(reply)?.includes('yearmonth')) {
       findings.set(`path:${name}`, 'confirmed', 'A 422 names the month, which is missing.');
       working.set(name, { method: 'GET', path: operations[name].path, source: 'assumed' });
-    } else if (isMissing(reply.status)) findings.set(`path:${name}`, 'differs', `Refused with ${reply.status}.`);
+    } else if (isMissing(reply.status))
+      findings.set(
+        `path:${name}`,
+        'differs',
+        `Refused with ${reply.status}.`,
+        `operations: { '${name}': { path: '…' } }`,
+      );
     else findings.unclear(`path:${name}`, reasonOf(reply));
   }
   probe.trial = { method: 'GET', path: list ? WEBHOOKS : USAGE, why: 'does the service still respond?' };
@@ -92,7 +98,7 @@ export async function checkRefusals(session: Session): Promise<void> {
   if (denied.status === 401 && isDocumented)
     findings.set('errors.401', 'confirmed', 'A request without a token is refused with 401 and a message.');
   else if (denied.status > 0 && denied.status < 500)
-    findings.set('errors.401', 'differs', `A request without a token gets ${formOf(denied)}.`, denied.status);
+    findings.set('errors.401', 'differs', `A request without a token gets ${formOf(denied)}.`);
 }
 
 /** The lists, by rows with the fields of their kind. */

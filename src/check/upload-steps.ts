@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../util/json.ts';
 import { notePath, type Session, tryCandidates } from './check-session.ts';
-import { envelopeOf, invalidFields, shownFields } from './evidence.ts';
+import { envelopeOf, invalidFields } from './evidence.ts';
 
 /** An upload: reserve, and a PUT of 4 bytes; never claimed, so that the service deletes it after a day. */
 export async function checkUpload(session: Session): Promise<void> {
@@ -18,9 +18,7 @@ export async function checkUpload(session: Session): Promise<void> {
   const result = attempts.match?.result;
   if (!result) return;
   if (Array.isArray(result)) {
-    findings.set('uploads.reservation', 'differs', `The service names these fields: ${result.join(', ')}.`, [
-      ...result,
-    ]);
+    findings.set('uploads.reservation', 'differs', `The service names these fields: ${result.join(', ')}.`);
     return;
   }
   const reservation: JsonObject = Object(result);
@@ -31,7 +29,7 @@ export async function checkUpload(session: Session): Promise<void> {
       'uploads.reservation',
       'differs',
       `These fields are missing: ${missing.join(', ')}.`,
-      shownFields(reservation),
+      `operations: { 'uploads.reserve': { data: (data) => ({ reference: data.…, url: data.…, expires_at: data.… }) } }`,
     );
   const url = Object.values(reservation).find(isLink);
   if (typeof url !== 'string') return;
@@ -45,7 +43,12 @@ export async function checkUpload(session: Session): Promise<void> {
   if (reply.status >= 200 && reply.status < 300)
     findings.set('uploads.put', 'confirmed', 'A PUT without further headers is accepted.');
   else if (reply.status > 0 && reply.status < 500)
-    findings.set('uploads.put', 'differs', `A PUT without further headers gets ${reply.status}.`, reply.status);
+    findings.set(
+      'uploads.put',
+      'differs',
+      `A PUT without further headers gets ${reply.status}.`,
+      'client.uploads.upload({ …, headers: { … } })',
+    );
 }
 
 const isLink = (value: unknown): boolean =>

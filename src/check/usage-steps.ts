@@ -1,7 +1,7 @@
 import { operations } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 import { formOf, reasonOf, type Session } from './check-session.ts';
-import { envelopeOf, invalidFields, isErrorEnvelope, objectWith, type Reply, shownFields } from './evidence.ts';
+import { envelopeOf, invalidFields, isErrorEnvelope, objectWith, type Reply } from './evidence.ts';
 
 const USAGE = operations['usage.get'].path;
 
@@ -42,19 +42,22 @@ export async function checkUsage(session: Session): Promise<void> {
     }
     const evidence = `A past month as ${format} succeeds, a future one is refused.`;
     if (format === 'YYYY-MM') findings.set('usage.yearmonth', 'confirmed', evidence);
-    else findings.set('usage.yearmonth', 'differs', evidence, format);
+    else findings.set('usage.yearmonth', 'differs', evidence, overrideFor(format));
     noteInvalid(session, future);
     return;
   }
-  findings.set('usage.yearmonth', 'differs', 'A past month is refused in every form that was tried.');
+  findings.set('usage.yearmonth', 'differs', 'A past month is refused in every form that was tried.', overrideFor('…'));
 }
+
+const overrideFor = (format: string): string =>
+  `operations: { 'usage.get': { query: ({ yearmonth, ...query }) => ({ ...query, yearmonth: /* ${format} */ yearmonth }) } }`;
 
 function noteInvalid({ findings }: Session, reply: Reply): void {
   const fields = invalidFields(reply);
   if (fields && isErrorEnvelope(reply) && fields.length > 0)
     findings.set('errors.422', 'confirmed', 'A future month gets 422, and `errors` names the parameter.');
   else if (reply.status >= 400 && reply.status < 500)
-    findings.set('errors.422', 'differs', `A future month gets ${formOf(reply)}.`, reply.status);
+    findings.set('errors.422', 'differs', `A future month gets ${formOf(reply)}.`);
 }
 
 /** Fields of the build budget. */
@@ -72,6 +75,6 @@ export async function checkBudget({ probe, findings, working }: Session): Promis
       'usage.build_budget',
       'differs',
       '`hour` and `day`, each with `limit` and `used`, are missing.',
-      isObject(budget) ? shownFields(budget) : [],
+      `operations: { 'usage.get': { data: (usage) => ({ ...usage, build_budget: { hour: { limit: …, used: … }, day: { limit: …, used: … } } }) } }`,
     );
 }
