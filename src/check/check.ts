@@ -7,12 +7,12 @@ import { type CheckLevel, type Finding, Findings, includes } from './findings.ts
 import { type Journal, memoryJournal } from './journal.ts';
 import { checkRows, checkStatuses } from './list-facts.ts';
 import { checkDiscovery, checkMcp, checkRequestId, checkResults } from './outer-steps.ts';
-import { LEFT } from './own-resources.ts';
+import { OwnResources } from './own-resources.ts';
 import { checkPaging } from './paging-steps.ts';
 import { type Clock, Probe, type RequestLimits, type RequestNotice, Stop } from './probe.ts';
-import { checkOptions, noteAnalogies, readDocument } from './publication.ts';
+import { checkDocument, checkOptions, noteUntried } from './publication.ts';
 import { checkDocumentedReads, checkGets, checkLists, checkNotFound, checkRefusals } from './read-steps.ts';
-import { checkBudget, checkUsage } from './usage-steps.ts';
+import { checkUsage } from './usage-steps.ts';
 import { checkWrites } from './write-steps.ts';
 
 /** Hard limits of each level. */
@@ -68,6 +68,10 @@ export interface CheckReport {
   readonly left?: string;
 }
 
+/** Says what to do about something that a check has left. */
+const LEFT =
+  'Something named `audience-check …` may be left of a check. Run it with --write, which deletes it, or delete it in the console.';
+
 const REAL_CLOCK: Clock = { now: () => Date.now(), sleep: (ms, signal) => sleep(ms, signal) };
 
 /**
@@ -95,22 +99,16 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
   const session: Session = {
     probe,
     findings,
-    candidates: new Candidates(expected?.operations),
-    basePath: new URL(baseUrl).pathname.replace(/\/+$/, ''),
-    maxMisses,
+    candidates: new Candidates(maxMisses, expected?.operations),
     rows: new Map(),
     resources: new Map(),
-    working: new Map(),
-    tried: new Set(),
-    misses: 0,
-    hasListsEverywhere: false,
     onStep: (text) => onProgress?.({ type: 'step', text }),
   };
+  const own = new OwnResources(session, journal);
   let stopped: CheckReport['stopped'];
   try {
     await checkReads(session, options);
-    if (includes(level, 'write')) await checkWrites(session, level, journal);
-    else if (await journal.load()) session.left = LEFT;
+    if (includes(level, 'write')) await checkWrites(session, own, level);
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof Stop)) throw error;
@@ -118,15 +116,15 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     findings.stop(error.message, error.isBlocked);
   }
   checkRequestId(session);
-  if (!stopped) noteAnalogies(session);
-  const { left } = session;
+  if (!stopped) noteUntried(session);
+  const isLeft = own.hasLost || (await journal.load()) !== undefined;
   return {
     level,
     findings: findings.all,
     contract: findings.contractOf(level, probe.now),
     requests: { ...probe.sent },
     ...(stopped && { stopped }),
-    ...(left !== undefined && { left }),
+    ...(isLeft && { left: LEFT }),
   };
 }
 
@@ -134,7 +132,7 @@ async function checkReads(session: Session, { mcpToken, expected }: CheckOptions
   await checkDocumentedReads(session);
   await checkRefusals(session);
   await checkDiscovery(session);
-  await readDocument(session);
+  await checkDocument(session);
   await checkMcp(session, mcpToken !== undefined);
   await checkUsage(session);
   await checkLists(session);
@@ -144,6 +142,5 @@ async function checkReads(session: Session, { mcpToken, expected }: CheckOptions
   checkRows(session);
   checkStatuses(session);
   await checkResults(session);
-  await checkBudget(session);
   await checkOptions(session);
 }

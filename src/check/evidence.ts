@@ -57,7 +57,7 @@ const PLACES: readonly string[] = [
 ];
 
 /** Returns the envelope of a success; `undefined` for any other response. */
-export function envelopeOf({ status, body }: Reply): JsonObject | undefined {
+export function envelopeOf({ status = 0, body }: Partial<Reply> = {}): JsonObject | undefined {
   return status >= 200 && status < 300 && isObject(body) && body.status === 'success' ? body : undefined;
 }
 
@@ -67,14 +67,13 @@ export interface Found<T> {
   readonly value: T;
 }
 
-/** Returns the values at the places of an envelope, outer ones first. */
-function* valuesIn(envelope: JsonObject): Generator<Found<unknown>> {
+/** Returns the values below some keys of an envelope, outer ones first. */
+export function* valuesIn(envelope: unknown, keys: readonly string[] = PLACES): Generator<Found<unknown>> {
   const children = (value: unknown, place: string): Found<unknown>[] =>
     isObject(value)
-      ? PLACES.filter((key) => Object.hasOwn(value, key)).map((key) => ({
-          place: place ? `${place}.${key}` : key,
-          value: value[key],
-        }))
+      ? keys
+          .filter((key) => Object.hasOwn(value, key))
+          .map((key) => ({ place: place ? `${place}.${key}` : key, value: value[key] }))
       : [];
   let level = children(envelope, '');
   for (let depth = 0; depth < 3; depth++) {
@@ -88,34 +87,39 @@ export type Row = JsonObject & { readonly id: number };
 
 const isRow = (value: unknown): value is Row => isObject(value) && Number.isInteger(value.id);
 
-/** Returns the rows of a list and their place; of several arrays, the first one with rows. */
+/** Returns the rows of a list and their place; of several arrays, the first one with rows. Empty ones show no place. */
 export function rowsIn(envelope: JsonObject | undefined): Found<readonly Row[]> | undefined {
-  let empty: Found<readonly Row[]> | undefined;
-  for (const { place, value } of envelope ? valuesIn(envelope) : []) {
+  let isEmpty = false;
+  for (const { place, value } of valuesIn(envelope)) {
     if (!Array.isArray(value) || !value.every(isRow)) continue;
     if (value.length > 0) return { place, value };
-    empty ??= { place, value };
+    isEmpty = true;
   }
-  return empty;
+  return isEmpty ? { place: 'data', value: [] } : undefined;
 }
 
-/** Returns the resource of an envelope and its place; an array of one counts as its element. */
-export function resourceIn(envelope: JsonObject | undefined, id?: number): Found<Row> | undefined {
-  for (const { place, value } of envelope ? valuesIn(envelope) : []) {
+/** Returns the object of an envelope that passes a test, and its place; an array of one counts as its element. */
+export function objectIn<T extends JsonObject>(
+  envelope: JsonObject | undefined,
+  test: (value: JsonObject) => value is T,
+): Found<T> | undefined {
+  for (const { place, value } of valuesIn(envelope)) {
     const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-    if (isRow(only) && (id === undefined || only.id === id)) return { place, value: only };
+    if (isObject(only) && test(only)) return { place, value: only };
   }
   return undefined;
 }
 
-/** Returns the object of an envelope that has one of some fields, and its place. */
-export function objectWith(envelope: JsonObject | undefined, fields: readonly string[]): Found<JsonObject> | undefined {
-  for (const { place, value } of envelope ? valuesIn(envelope) : []) {
-    const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-    if (isObject(only) && fields.some((field) => Object.hasOwn(only, field))) return { place, value: only };
-  }
-  return undefined;
-}
+/** Returns the resource of an envelope and its place. */
+export const resourceIn = (envelope: JsonObject | undefined, id?: number): Found<Row> | undefined =>
+  objectIn(envelope, (value): value is Row => isRow(value) && (id === undefined || value.id === id));
+
+/** Usage report of a month. */
+type Report = JsonObject & { readonly build_budget: unknown };
+
+/** Returns the usage report of an envelope and its place. */
+export const reportIn = (envelope: JsonObject | undefined): Found<Report> | undefined =>
+  objectIn(envelope, (value): value is Report => Object.hasOwn(value, 'build_budget'));
 
 /** Returns whether a resource has fields of its kind, and does not look like one of another kind. */
 export function fits(kind: Kind, row: Row): boolean {
@@ -172,7 +176,7 @@ export function timestampFormat(value: unknown): 'documented' | 'iso' | undefine
 }
 
 /** Returns a documented timestamp in milliseconds, read as UTC; `NaN` for anything else. */
-export const wallTime = (value: unknown): number =>
+const wallTime = (value: unknown): number =>
   timestampFormat(value) === 'documented' ? Date.parse(`${String(value).replace(' ', 'T')}Z`) : Number.NaN;
 
 /**

@@ -106,12 +106,10 @@ export class Probe {
   #trial: ProbeRequest | undefined;
   /** Number of requests so far. */
   readonly sent = { read: 0, write: 0 };
-  /** Headers of successful responses: their values by name. */
-  readonly headers = new Map<string, string[]>();
-  /** Successful responses of the API so far. */
-  successes = 0;
-  /** Fingerprints of refusals of paths that certainly do not exist. */
-  readonly unknown = new Set<string>();
+  /** Headers of the successful responses of the API so far. */
+  readonly successes: Headers[] = [];
+  /** Response to a path that certainly does not exist. */
+  unknown: Reply | undefined;
 
   constructor(options: ProbeOptions) {
     this.#options = options;
@@ -158,7 +156,7 @@ export class Probe {
   async #countRefusal({ path, token = 'general' }: ProbeRequest, reply: Reply): Promise<void> {
     const print = fingerprint(reply);
     const isDenied = token === 'general' && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
-    const isStrange = isDenied && !this.unknown.has(print) && !this.#cleared.has(print);
+    const isStrange = isDenied && !this.isLikeUnknown(reply) && !this.#cleared.has(print);
     if (++this.#refusals % REFUSALS_BEFORE_TRIAL !== 0 && !isStrange) return;
     if (!this.#trial) return;
     const trial = await this.#attempt(this.#trial);
@@ -232,7 +230,7 @@ export class Probe {
       const redirect = this.#redirectOf(headers.get('location'), request);
       if (!Number.isNaN(date)) this.#ahead = date - clock.now();
       const reply = { status, headers, ...readBody(text), redirect, at: this.now };
-      if (envelopeOf(reply)) this.#noteHeaders(headers);
+      if (envelopeOf(reply)) this.successes.push(headers);
       return reply;
     } catch (error) {
       signal?.throwIfAborted();
@@ -243,21 +241,26 @@ export class Probe {
     }
   }
 
-  #noteHeaders(headers: Headers): void {
-    this.successes++;
-    for (const [name, value] of headers) this.headers.set(name, [...(this.headers.get(name) ?? []), value]);
-  }
-
   /** Returns the path of a redirect on the service's own origin, with `{id}` for the id of the request. */
   #redirectOf(location: string | null, request: ProbeRequest): string | undefined {
     const { baseUrl } = this.#options;
     const from = this.#urlOf(request);
     if (location === null || !URL.canParse(location, from)) return undefined;
     const { origin, pathname } = new URL(location, from);
-    const url = `${origin}${pathname}`;
-    if (!url.startsWith(`${baseUrl}/`)) return undefined;
-    const segments = url.slice(baseUrl.length).split('/');
+    if (!`${origin}${pathname}`.startsWith(`${baseUrl}/`)) return undefined;
+    const segments = this.pathBelow(pathname).split('/');
     return segments.map((segment) => (segment === String(request.id) ? '{id}' : segment)).join('/');
+  }
+
+  /** Returns whether a response is that of a path that does not exist. */
+  isLikeUnknown(reply: Reply): boolean {
+    return this.unknown !== undefined && fingerprint(reply) === fingerprint(this.unknown);
+  }
+
+  /** Returns a path below the base URL. */
+  pathBelow(path: string): string {
+    const { pathname } = new URL(this.#options.baseUrl);
+    return path.startsWith(`${pathname}/`) ? path.slice(pathname.length) : path;
   }
 
   #urlOf({ path, id, query }: ProbeRequest): string {
